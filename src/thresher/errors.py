@@ -1,0 +1,93 @@
+"""Every error Thresher raises on purpose.
+
+    ThresherError
+    ├── UsageError            the caller asked for something that does not exist or cannot be (exit code 2)
+    │   └── UnknownSetting    a setting or recipe name; carries the nearest known name
+    ├── DocumentError         one input could not be read; the others go on (exit code 3 when some succeeded)
+    ├── StoreError            the collection on disk is missing, foreign or damaged
+    │   └── EncoderMismatch   a collection whose vectors come from another encoder
+    ├── ModelError            a model could not be loaded or run
+    │   ├── MissingExtra      an optional package is not installed
+    │   └── ProviderError     a remote model failed; `retryable` says whether trying again can help
+    ├── BudgetSpent           a question used up its calls, tokens or seconds
+    └── Degraded              `--strict` was given and a part of the recipe is not available
+
+An error says what happened, to what, and what to do next, in one line.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class ThresherError(Exception):
+    """Base of all errors raised on purpose: what happened, to what (`subject`), what to do next (`next_step`)."""
+
+    def __init__(self, what: str, *, subject: str = "", next_step: str = "") -> None:
+        self.what = what
+        self.subject = subject
+        self.next_step = next_step
+        super().__init__(what, subject, next_step)
+
+    def __str__(self) -> str:
+        head = f"{self.subject}: {self.what}" if self.subject else self.what
+        return f"{head}; {self.next_step}" if self.next_step else head
+
+
+class UsageError(ThresherError):
+    """Something was asked for that does not exist or cannot be."""
+
+
+class UnknownSetting(UsageError):
+    """A name that no setting, recipe or field has; the nearest known name is offered."""
+
+    def __init__(self, name: str, known: Iterable[str], *, kind: str = "setting") -> None:
+        known = sorted(known)
+        # A leaf name given without its prefix ("overlap" for "chunk.overlap") is the likeliest slip, so it is tried first.
+        by_leaf = [full for full in known if full.rsplit(".", 1)[-1] == name.rsplit(".", 1)[-1]]
+        nearest = by_leaf[:1] or difflib.get_close_matches(name, known, n=1, cutoff=0.0)
+        advice = f"did you mean '{nearest[0]}'?" if nearest else ""
+        super().__init__(f"unknown {kind}", subject=name, next_step=advice)
+
+
+class DocumentError(ThresherError):
+    """One input could not be read."""
+
+
+class StoreError(ThresherError):
+    """The collection on disk is missing, foreign or damaged."""
+
+
+class EncoderMismatch(StoreError):
+    """Vectors of two encoders would have been compared."""
+
+
+class ModelError(ThresherError):
+    """A model could not be loaded or run."""
+
+
+class MissingExtra(ModelError):
+    """An optional package is not installed."""
+
+    def __init__(self, package: str, *, extra: str) -> None:
+        super().__init__(
+            f"the package '{package}' is not installed",
+            next_step=f"install with: pip install 'thresher[{extra}]'",
+        )
+
+
+class ProviderError(ModelError):
+    """A remote model failed."""
+
+    def __init__(self, what: str, *, subject: str = "", next_step: str = "", retryable: bool = False) -> None:
+        super().__init__(what, subject=subject, next_step=next_step)
+        self.retryable = retryable
+
+
+class BudgetSpent(ThresherError):
+    """A question used up its calls, tokens or seconds."""
+
+
+class Degraded(ThresherError):
+    """A part of the recipe is not available and `strict` forbids going on without it."""

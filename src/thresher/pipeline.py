@@ -1,0 +1,263 @@
+"""The engine on one screen: eight named slots, run in the order they are written.
+
+    question -> rewrite -> retrieve -> judge -> decide -> correct -> refine -> generate -> verify -> Answer
+
+A recipe is a value of `Pipeline`. The run is a generator of steps, with the answer last: the command line prints them,
+a server streams them, the evals store them, `explain` shows them again.
+"""
+
+from __future__ import annotations
+
+from collections import abc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any, Protocol, TypeVar
+
+from thresher.errors import Degraded
+from thresher.protocols import Corrector, Decider, Generator, Judge, Refiner, Retriever, Rewriter, Verifier
+from thresher.types import (
+    Answer,
+    ChunkTrace,
+    Correction,
+    Decision,
+    Draft,
+    Evidence,
+    Hit,
+    Judgement,
+    Query,
+    Refined,
+    Score,
+    SearchResult,
+    Sifted,
+    Step,
+    Usage,
+    Verdict,
+    ranked,
+)
+
+Value = TypeVar("Value")
+
+SLOTS = ("rewrite", "retrieve", "judge", "decide", "correct", "refine", "generate", "verify")
+
+
+class Meter(Protocol):
+    """What a run has cost so far."""
+
+    @property
+    def usage(self) -> Usage: ...
+
+
+# --- parts that do nothing, by name, so that what a recipe leaves out is visible --------------------------------------
+
+
+def as_asked(query: Query) -> Query:
+    """Search for the question as it was asked."""
+    return query
+
+
+def keep_all(query: Query, hits: Sequence[Hit]) -> Sifted:
+    """Trust everything that was retrieved."""
+    return Sifted(tuple(Judgement(hit, keep=True, reason="not judged") for hit in hits))
+
+
+def always_correct(judged: Sequence[Judgement]) -> Decision:
+    """Do not decide: whatever was retrieved is taken to be enough."""
+    return Decision(verdict=None, reason="this recipe does not decide")
+
+
+def never(query: Query, decision: Decision) -> Correction:
+    """Never go outside."""
+    return Correction()
+
+
+def as_is(query: Query, hits: Sequence[Hit]) -> Refined:
+    """Hand over the chunks whole."""
+    return Refined(tuple(Evidence(hit, hit.chunk.start, hit.chunk.end, hit.chunk.text, hit.chunk.page) for hit in hits))
+
+
+def unverified(query: Query, draft: Draft, evidence: Sequence[Evidence]) -> Draft:
+    """Take the generator's word for it."""
+    return draft
+
+
+# --- the path ---------------------------------------------------------------------------------------------------------
+
+
+def select(decision: Decision, kept: Sequence[Hit], found: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Knowledge to answer from: ours, theirs, or both (CRAG, section 4.3; `unsure` acts as ambiguous)."""
+    match decision.verdict:
+        case None | Verdict.CORRECT:
+            return tuple(kept)
+        case Verdict.AMBIGUOUS | Verdict.UNSURE:
+            return (*kept, *found)
+        case Verdict.INCORRECT:
+            return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """A recipe, ready to run: which part sits in which slot."""
+
+    recipe: str
+    retrieve: Retriever
+    generate: Generator
+    meter: Meter
+    rewrite: Rewriter = as_asked
+    judge: Judge = keep_all
+    decide: Decider = always_correct
+    correct: Corrector = never
+    refine: Refiner = as_is
+    verify: Verifier = unverified
+    degraded: tuple[str, ...] = ()
+    """What the recipe names but could not be given, known before the run."""
+
+    def run(self, query: Query, *, strict: bool = False) -> Iterator[Step | Answer]:
+        """The steps of a question as they finish, the answer last. With `strict`, Degraded instead of doing without."""
+        record = _Record(self.degraded, strict)
+        query = yield from record.step("rewrite", 1, lambda: self.rewrite(query))
+        found = yield from record.step("retrieve", 1, lambda: self.retrieve(query))
+        judged = yield from record.step("judge", len(found.kept), lambda: self.judge(query, found.kept))
+        decision = yield from record.step("decide", len(judged.kept), lambda: self.decide(judged.judgements))
+        correction = yield from record.step("correct", 1, lambda: self.correct(query, decision))
+        chosen = select(decision, judged.kept, correction.hits)
+        refined = yield from record.step("refine", len(chosen), lambda: self.refine(query, chosen))
+        draft = yield from record.step(
+            "generate", len(refined.evidence), lambda: self.generate(query, refined.evidence)
+        )
+        verified = yield from record.step("verify", 1, lambda: self.verify(query, draft, refined.evidence))
+        yield Answer(
+            question=query.question,
+            recipe=self.recipe,
+            text=verified.text,
+            abstained=verified.abstained,
+            reason=verified.reason,
+            verdict=decision.verdict,
+            confidence=decision.confidence,
+            citations=verified.citations,
+            conflicts=refined.conflicts,
+            steps=tuple(record.steps),
+            usage=self.meter.usage,
+            degraded=tuple(record.degraded),
+            trace="",
+            chunks=_fates(found, judged, decision, correction, refined),
+        )
+
+    def answer(self, query: Query, *, strict: bool = False) -> Answer:
+        """The answer alone."""
+        *_, last = self.run(query, strict=strict)
+        assert isinstance(last, Answer)
+        return last
+
+    def search(self, query: Query, *, strict: bool = False) -> SearchResult:
+        """The hits a recipe keeps, after judging and ordering; never goes outside."""
+        record = _Record(self.degraded, strict)
+        query = record.run("rewrite", 1, lambda: self.rewrite(query))
+        found = record.run("retrieve", 1, lambda: self.retrieve(query))
+        judged = record.run("judge", len(found.kept), lambda: self.judge(query, found.kept))
+        hits = ranked(judged.kept[: query.limit])
+        return SearchResult(query.question, self.recipe, hits, tuple(record.degraded))
+
+
+class _Record:
+    """Times the slots and gathers what they could not do."""
+
+    def __init__(self, degraded: Sequence[str], strict: bool) -> None:
+        self.steps: list[Step] = []
+        self.degraded = list(degraded)
+        self._strict = strict
+        self._refuse()
+
+    def run(self, name: str, considered: int, part: Callable[[], Value]) -> Value:
+        """What the part returns; the step is kept in `steps`."""
+        started = perf_counter()
+        value = part()
+        seconds = perf_counter() - started
+        detail = _detail(value)
+        for lack in detail.pop("degraded", ()):
+            if lack not in self.degraded:
+                self.degraded.append(lack)
+        self._refuse()
+        self.steps.append(Step(name, seconds, considered, _kept(value), detail, value))
+        return value
+
+    def step(self, name: str, considered: int, part: Callable[[], Value]) -> abc.Generator[Step, None, Value]:
+        """Yield the step, return the value (for `yield from`)."""
+        value = self.run(name, considered, part)
+        yield self.steps[-1]
+        return value
+
+    def _refuse(self) -> None:
+        if self._strict and self.degraded:
+            raise Degraded(
+                f"the recipe cannot be run as it is written ({'; '.join(self.degraded)})",
+                next_step="configure what is missing, or ask without --strict",
+            )
+
+
+def _kept(value: Any) -> int:
+    """How many things came out of a slot."""
+    match value:
+        case Sifted():
+            return len(value.kept)
+        case Refined():
+            return len(value.evidence)
+        case Correction():
+            return len(value.hits)
+        case Draft():
+            return len(value.citations)
+        case _:
+            return 1
+
+
+def _detail(value: Any) -> dict[str, Any]:
+    """What a step says about itself in the trace."""
+    match value:
+        case Query():
+            return {"question": value.question, "search": value.search}
+        case Decision():
+            verdict = None if value.verdict is None else str(value.verdict)
+            return {"verdict": verdict, "confidence": value.confidence, "reason": value.reason}
+        case Sifted() | Refined() | Correction():
+            return dict(value.detail)
+        case Draft():
+            return {**value.detail, "abstained": value.abstained, "reason": value.reason}
+        case _:
+            return {}
+
+
+def _fates(
+    found: Sifted, judged: Sifted, decision: Decision, correction: Correction, refined: Refined
+) -> tuple[ChunkTrace, ...]:
+    """Every chunk that was touched, once, with all its scores and where it was dropped (first come, first listed)."""
+    fates: dict[str, ChunkTrace] = {}
+    stages = (
+        ("retrieve", found.judgements),
+        ("judge", judged.judgements),
+        ("correct", tuple(Judgement(hit, keep=True, reason="found outside") for hit in correction.hits)),
+        ("refine", refined.judgements),
+    )
+    for slot, judgements in stages:
+        for judgement in judgements:
+            _add_fate(fates, slot, judgement)
+    if decision.verdict is Verdict.INCORRECT:
+        inside = {judgement.hit.chunk.id for judgement in judged.judgements}
+        for id_, fate in fates.items():
+            if fate.kept and id_ in inside:
+                fates[id_] = replace(fate, kept=False, dropped_by="decide", reason="the verdict is incorrect")
+    return tuple(fates.values())
+
+
+def _add_fate(fates: dict[str, ChunkTrace], slot: str, judgement: Judgement) -> None:
+    before = fates.get(judgement.hit.chunk.id)
+    scores: Mapping[str, Score] = {**(before.hit.scores if before else {}), **judgement.hit.scores}
+    if judgement.score is not None:
+        scores = {**scores, slot: judgement.score}
+    stood_for = tuple(dict.fromkeys((*(before.stood_for if before else ()), *judgement.stood_for)))
+    fates[judgement.hit.chunk.id] = ChunkTrace(
+        hit=replace(judgement.hit, scores=scores),
+        kept=judgement.keep,
+        dropped_by=None if judgement.keep else slot,
+        reason=judgement.reason,
+        stood_for=stood_for,
+    )

@@ -1,0 +1,252 @@
+"""The shapes of the parts. A part is anything callable with the right shape; no base classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from thresher.types import (
+    Chunk,
+    ChunkRow,
+    Correction,
+    Decision,
+    Document,
+    Draft,
+    Evidence,
+    Hit,
+    Judgement,
+    Query,
+    Refined,
+    Score,
+    Sifted,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+Progress = Callable[[int], None]
+"""Called with the number of things just finished."""
+
+
+# --- adding documents -------------------------------------------------------------------------------------------------
+
+
+class Chunker(Protocol):
+    """A document to its chunks, in document order, parents before children."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Name and settings in one line; two chunkers with the same fingerprint cut alike."""
+        ...
+
+    def __call__(self, document: Document) -> Sequence[Chunk]: ...
+
+
+class Encoder(Protocol):
+    """Texts to vectors of unit length."""
+
+    @property
+    def name(self) -> str:
+        """Stable identity of the weights; part of a chunk table's fingerprint."""
+        ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens read at once; longer texts are windowed or truncated, never silently."""
+        ...
+
+    def encode(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
+        """(n_texts, dimension) float32, rows of unit length."""
+        ...
+
+    def encode_query(self, text: str) -> Vectors:
+        """(dimension,) float32 of unit length."""
+        ...
+
+    def warm_up(self) -> None:
+        """Load the weights now instead of at the first use."""
+        ...
+
+
+class CrossEncoder(Protocol):
+    """Scores a question and a text together."""
+
+    @property
+    def name(self) -> str: ...
+
+    def __call__(self, question: str, texts: Sequence[str]) -> Sequence[Score]: ...
+
+
+class LanguageModel(Protocol):
+    """A chat model: messages in, text out."""
+
+    @property
+    def name(self) -> str: ...
+
+    def complete(self, system: str, user: str) -> str: ...
+
+
+# --- the store --------------------------------------------------------------------------------------------------------
+
+
+class ChunkTable(Protocol):
+    """The chunks of one chunking, level and encoder: rows, vectors, BM25 and filters; every change one transaction."""
+
+    @property
+    def version(self) -> int:
+        """Grows with every change, whoever made it."""
+        ...
+
+    def nearest(self, vector: Vectors, *, limit: int, where: str | None = None) -> list[tuple[Chunk, float]]:
+        """Chunks and their cosine, best first; ties by id."""
+        ...
+
+    def matching(self, query: str, *, limit: int, where: str | None = None) -> list[tuple[Chunk, float]]:
+        """Chunks and their BM25 score, best first; chunks that share no term with the query are not returned."""
+        ...
+
+    def document_frequencies(self, query: str) -> dict[str, int]:
+        """For each index term of the query, in how many chunks it occurs."""
+        ...
+
+    def vectors(self, ids: Sequence[str]) -> Vectors:
+        """(n_ids, dimension) float32, in the order of `ids`; KeyError for an id that is not there."""
+        ...
+
+    def chunks(self, document_ids: Iterable[str] | None = None) -> Iterator[list[tuple[Chunk, Vectors]]]:
+        """The chunks of some or all documents with their vectors, in batches."""
+        ...
+
+    def count(self) -> int:
+        """Number of chunks."""
+        ...
+
+    def document_ids(self) -> dict[str, int]:
+        """Number of chunks of each document that has any."""
+        ...
+
+    def append(self, rows: Sequence[ChunkRow]) -> None:
+        """Add chunks."""
+        ...
+
+    def delete(self, document_ids: Iterable[str]) -> None:
+        """Remove all chunks of the documents."""
+        ...
+
+    def rename(self, document_id: str, *, source: str, title: str) -> None:
+        """Give the chunks of a document another source and title."""
+        ...
+
+    def stale(self) -> list[str]:
+        """What `maintain` would mend, in words."""
+        ...
+
+    def maintain(self, *, drop_versions: bool = False) -> None:
+        """Compact, and bring every index up to the newest row."""
+        ...
+
+
+class Records(Protocol):
+    """A table of small records with a key; every change one transaction."""
+
+    @property
+    def version(self) -> int:
+        """Grows with every change, whoever made it."""
+        ...
+
+    def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
+        """All records, the given columns only."""
+        ...
+
+    def get(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """Whole records by key; missing keys are left out."""
+        ...
+
+    def merge(self, rows: Sequence[Mapping[str, Any]], *, remove: Iterable[str] = ()) -> None:
+        """Insert or replace records by key and remove others, in one transaction."""
+        ...
+
+    def append(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Add records whose keys are known to be new."""
+        ...
+
+    def maintain(self, *, drop_versions: bool = False) -> None:
+        """Compact, and drop old versions."""
+        ...
+
+
+class Store(Protocol):
+    """Where a collection's tables live. A change is seen by every reader at once and wholly, or not at all."""
+
+    def records(self, name: str, *, key: str, columns: Mapping[str, str]) -> Records:
+        """A table of records, created when missing; `columns` maps names to `text` or `whole`."""
+        ...
+
+    def chunk_tables(self) -> set[str]:
+        """Names of the chunk tables there are."""
+        ...
+
+    def create(self, name: str, *, dimension: int) -> None:
+        """Make an empty chunk table."""
+        ...
+
+    def open(self, name: str) -> ChunkTable:
+        """A chunk table that exists."""
+        ...
+
+
+# --- the slots of the ask path, in order ------------------------------------------------------------------------------
+
+
+class Rewriter(Protocol):
+    """The question to the words that are searched."""
+
+    def __call__(self, query: Query) -> Query: ...
+
+
+class Retriever(Protocol):
+    """A query to candidates, best first; what a wrapper dropped is still in the result."""
+
+    def __call__(self, query: Query) -> Sifted: ...
+
+
+class Judge(Protocol):
+    """What each hit is worth for the query."""
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Sifted: ...
+
+
+class Decider(Protocol):
+    """What the judged hits are worth together."""
+
+    def __call__(self, judged: Sequence[Judgement]) -> Decision: ...
+
+
+class Corrector(Protocol):
+    """Goes and gets more when the decision asks for it."""
+
+    def __call__(self, query: Query, decision: Decision) -> Correction: ...
+
+
+class Refiner(Protocol):
+    """Hits to the evidence the generator sees."""
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined: ...
+
+
+class Generator(Protocol):
+    """Evidence to an answer, or an abstention."""
+
+    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Draft: ...
+
+
+class Verifier(Protocol):
+    """The draft, repaired where its sentences are not supported."""
+
+    def __call__(self, query: Query, draft: Draft, evidence: Sequence[Evidence]) -> Draft: ...

@@ -1,0 +1,203 @@
+"""Settings: data only. Each recipe has one model beside it; this file holds what they share and how values get in.
+
+A value comes from, the later the stronger: the recipe's default, `thresher.toml` (in the home folder), environment
+variables (`THRESHER_LLM__BASE_URL` for `llm.base_url`), `--set key=value`.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+
+from thresher.errors import UnknownSetting, UsageError
+
+CONFIG_FILE = "thresher.toml"
+ENVIRONMENT_PREFIX = "THRESHER_"
+
+
+class Frozen(BaseModel):
+    """Unknown keys are errors, values do not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LanguageModelSettings(Frozen):
+    """A chat model behind an OpenAI-compatible endpoint; nothing is sent anywhere until both are given."""
+
+    base_url: str | None = Field(None, description="address of the server, e.g. http://localhost:11434/v1")
+    model: str | None = Field(None, description="name of the model there")
+    api_key: SecretStr | None = Field(None, description="key, where the server wants one")
+    temperature: float = Field(0.0, ge=0, le=2, description="0 is deterministic")
+    max_tokens: int = Field(512, ge=1, description="tokens of the answer at most")
+    timeout_seconds: float = Field(60.0, gt=0, description="seconds to wait for one reply")
+
+    @property
+    def configured(self) -> bool:
+        """Whether there is a model to ask."""
+        return bool(self.base_url and self.model)
+
+
+class EncoderSettings(Frozen):
+    """Where an encoder that is not the bundled one lives."""
+
+    base_url: str | None = Field(None, description="address of an OpenAI-compatible embeddings endpoint")
+    api_key: SecretStr | None = Field(None, description="key, where the endpoint wants one")
+    dimension: int = Field(1536, ge=1, description="length of the endpoint's vectors")
+    max_tokens: int = Field(8191, ge=1, description="tokens the endpoint reads at once")
+
+
+class AnswerSettings(Frozen):
+    """The extractive reader."""
+
+    min_support: float = Field(
+        0.55, ge=0, le=1, description="support (0..1) of the best sentence below which the answer is withheld"
+    )
+    max_sentences: int = Field(2, ge=1, description="sentences quoted at most")
+
+
+class RecipeSettings(Frozen):
+    """What every recipe has."""
+
+    encoder: str = Field("bundled", description="'bundled', a fastembed model or folder, or 'endpoint:MODEL'")
+    embeddings: EncoderSettings = EncoderSettings()
+    llm: LanguageModelSettings = LanguageModelSettings()
+    answer: AnswerSettings = AnswerSettings()
+
+
+class DenseSettings(Frozen):
+    """Dense retrieval."""
+
+    depth: int = Field(5, ge=1, description="candidates at least; twice the wanted results when that is more")
+
+
+class LexicalSettings(Frozen):
+    """BM25 retrieval."""
+
+    depth: int = Field(4, ge=1, description="candidates at least; twice the wanted results when that is more")
+
+
+class FuseSettings(Frozen):
+    """How the dense and the lexical list become one."""
+
+    method: Literal["rrf", "weighted"] = Field("rrf", description="reciprocal ranks, or a weighted sum of scores")
+    k: int = Field(60, ge=1, description="rank constant of rrf (Cormack et al. 2009)")
+    dense_weight: float = Field(1.0, ge=0, description="weight of the dense list")
+    lexical_weight: float = Field(1.0, ge=0, description="weight of the lexical list")
+
+
+class ProtectSettings(Frozen):
+    """The hybrid report's safety mechanism."""
+
+    n: int = Field(2, ge=0, description="best dense hits that stay among the results whatever the order")
+    position: Literal["keep", "front"] = Field(
+        "keep", description="where they stand: where the order put them, or first"
+    )
+
+
+Model = TypeVar("Model", bound=RecipeSettings)
+
+
+def build(model: type[Model], overrides: Mapping[str, Any], *, preset: Mapping[str, Any] | None = None) -> Model:
+    """Settings of a recipe: its preset's values, then the overrides; dotted keys. Raises UsageError in one line."""
+    nested: dict[str, Any] = {}
+    for key, value in {**(preset or {}), **overrides}.items():
+        *path, last = key.split(".")
+        inner = nested
+        for name in path:
+            inner = inner.setdefault(name, {})
+        inner[last] = value
+    try:
+        return model.model_validate(nested)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise UsageError(
+            f"{first['msg']} (given: {first['input']!r})",
+            subject=f"setting {key}",
+            next_step="see `thresher show RECIPE`",
+        ) from error
+
+
+def keys(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    """All dotted keys of a settings model."""
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from keys(kind, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}"
+
+
+def descriptions(model: type[BaseModel], prefix: str = "") -> dict[str, str]:
+    """What each dotted key is, for people."""
+    told: dict[str, str] = {}
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            told.update(descriptions(kind, f"{prefix}{name}."))
+        else:
+            told[f"{prefix}{name}"] = field.description or ""
+    return told
+
+
+def flat(settings: BaseModel, prefix: str = "") -> dict[str, Any]:
+    """Dotted keys and values, secrets as stars."""
+    values: dict[str, Any] = {}
+    for name in type(settings).model_fields:
+        value = getattr(settings, name)
+        if isinstance(value, BaseModel):
+            values.update(flat(value, f"{prefix}{name}."))
+        else:
+            values[f"{prefix}{name}"] = str(value) if isinstance(value, SecretStr) else value
+    return values
+
+
+def parse_assignments(assignments: Sequence[str]) -> dict[str, str]:
+    """`key=value` pairs from a command line."""
+    parsed = {}
+    for assignment in assignments:
+        key, sign, value = assignment.partition("=")
+        if not sign or not key.strip():
+            raise UsageError("is not key=value", subject=f"--set {assignment!r}", next_step="e.g. --set rerank=none")
+        parsed[key.strip()] = value.strip()
+    return parsed
+
+
+def ambient(known: Iterable[str], home: Path, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """Values from `thresher.toml` in `home` and from the environment, for the known keys."""
+    known = set(known)
+    values: dict[str, Any] = {}
+    file = home / CONFIG_FILE
+    if file.is_file():
+        try:
+            read = dict(_dotted(tomllib.loads(file.read_text(encoding="utf-8"))))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise UsageError(f"cannot be read ({error})", subject=str(file), next_step="mend or remove it") from error
+        check_known(read, known)
+        values.update(read)
+    for key in known:
+        name = ENVIRONMENT_PREFIX + key.upper().replace(".", "__")
+        if name in environment:
+            values[key] = environment[name]
+    return values
+
+
+def check_known(given: Iterable[str], known: Iterable[str]) -> None:
+    """Raise UnknownSetting for the first key that is not known."""
+    known = set(known)
+    for key in given:
+        if key not in known:
+            raise UnknownSetting(key, known)
+
+
+def _dotted(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _dotted(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value

@@ -1,0 +1,442 @@
+"""What travels between the parts: frozen values with few fields.
+
+Offsets are code points into the document's cleaned text, end exclusive; pages count from 1; seconds are floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+Metadata = Mapping[str, str | int | float | bool]
+
+
+# --- documents and chunks ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Where one page lies in the document's text."""
+
+    number: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Where one table lies in the document's text; `rows` are (start, end) spans, the header first."""
+
+    start: int
+    end: int
+    rows: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document after clean-up. `id` is a hash of `text`: two sources with the same text are one document."""
+
+    id: str
+    source: str
+    title: str
+    text: str
+    kind: str
+    """pdf, docx, pptx, xlsx, html, markdown, text, csv, json, jsonl, epub, email or passage (a BEIR row)."""
+    pages: tuple[Page, ...] = ()
+    tables: tuple[Table, ...] = ()
+    date: str | None = None
+    """ISO 8601 date of the document itself (not of its adding), where it states one."""
+    metadata: Metadata = field(default_factory=dict)
+    container: str = ""
+    """The file that held this document when it held several (a BEIR corpus); `source` is unique within it."""
+
+    def page_at(self, offset: int) -> int | None:
+        """Number of the page that holds `offset`; None for documents without pages."""
+        last = None
+        for page in self.pages:
+            if page.start > offset:
+                break
+            last = page.number
+        return last
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A span of a document: `document.text[start:end] == text`, always."""
+
+    id: str
+    document_id: str
+    source: str
+    title: str
+    start: int
+    end: int
+    text: str
+    page: int | None = None
+    kind: Literal["text", "table"] = "text"
+    level: Literal["chunk", "subchunk"] = "chunk"
+    parent_id: str | None = None
+    number: int = 1
+    """Position among the chunks of the same parent (document or chunk), from 1."""
+    label: str = ""
+    """For people, e.g. `Doc3-Chunk7-Sub2`; from counters of the collection that are never reused."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """One chunk as it is stored: itself, the fields of its document that filters use, and its vector."""
+
+    chunk: Chunk
+    kind: str
+    added: str
+    date: str | None
+    vector: Vectors
+    """(dimension,) float32 of unit length."""
+
+
+# --- scores -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The name and bounds of a score; a threshold is checked against it."""
+
+    name: str
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        closing = ")" if self.high == float("inf") else "]"
+        return f"{self.name} [{self.low:g}, {self.high:g}{closing}"
+
+
+COSINE = Scale("cosine", -1.0, 1.0)
+BM25 = Scale("BM25", 0.0, float("inf"))
+RECIPROCAL_RANK = Scale("RRF", 0.0, 1.0)
+UNIT = Scale("relevance", 0.0, 1.0)
+LOGIT = Scale("logit", float("-inf"), float("inf"))
+NO_SCALE = Scale("none", 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A number and the scale it is on."""
+
+    value: float
+    scale: Scale
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form: value and printed scale."""
+        return {"value": self.value, "scale": str(self.scale)}
+
+
+# --- the ask path -----------------------------------------------------------------------------------------------------
+
+
+class Origin(StrEnum):
+    """Whether a chunk came from the collection that was asked or from somewhere else."""
+
+    INSIDE = "inside"
+    OUTSIDE = "outside"
+
+
+class Verdict(StrEnum):
+    """What the retrieved chunks are worth (CRAG, section 4.3; `unsure` is ours: the judge does not separate)."""
+
+    CORRECT = "correct"
+    AMBIGUOUS = "ambiguous"
+    INCORRECT = "incorrect"
+    UNSURE = "unsure"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The question a person asked, the words that are searched for it, and what the search is restricted to."""
+
+    question: str
+    search: str
+    limit: int = 5
+    """How many results are wanted."""
+    where: str | None = None
+    """Filter on metadata, see `thresher.indexing.where`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A retrieved chunk: the score it is ranked by, its rank from 1, and every other score it was given on the way."""
+
+    chunk: Chunk
+    score: Score
+    rank: int
+    origin: Origin = Origin.INSIDE
+    scores: Mapping[str, Score] = field(default_factory=dict)
+    fetched: str | None = None
+    """ISO 8601 time of the fetch, for text from outside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One hit, whether it stays, why, and for whom it stands (ids of the chunks dropped as its copies)."""
+
+    hit: Hit
+    keep: bool
+    reason: str = ""
+    score: Score | None = None
+    stood_for: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """What a part kept and what it dropped, best first; nothing that came in is missing."""
+
+    judgements: tuple[Judgement, ...]
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    """Facts for the trace. `degraded` (list of str) and `query` (Query) are read by the pipeline."""
+
+    @property
+    def kept(self) -> tuple[Hit, ...]:
+        """The hits that stay, in order."""
+        return tuple(judgement.hit for judgement in self.judgements if judgement.keep)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the judged hits are worth together; `verdict` and `confidence` are None where the recipe does not decide."""
+
+    verdict: Verdict | None
+    confidence: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What was found outside, if the recipe went there."""
+
+    hits: tuple[Hit, ...] = ()
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A span of a hit's chunk that is handed to the generator; `start` and `end` are offsets in the document."""
+
+    hit: Hit
+    start: int
+    end: int
+    text: str
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refined:
+    """What is left of the hits after refinement; `judgements` covers every hit that came in."""
+
+    evidence: tuple[Evidence, ...]
+    judgements: tuple[Judgement, ...] = ()
+    conflicts: tuple[tuple[int, int], ...] = ()
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A place in a document that supports the answer; `quote` is the document's text from `start` to `end`."""
+
+    marker: int
+    document_id: str
+    source: str
+    title: str
+    page: int | None
+    start: int
+    end: int
+    quote: str
+    score: Score
+    origin: Origin = Origin.INSIDE
+    fetched: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form of the public contract."""
+        return {
+            "marker": self.marker,
+            "source": self.source,
+            "title": self.title,
+            "page": self.page,
+            "start": self.start,
+            "end": self.end,
+            "quote": self.quote,
+            "score": self.score.value,
+            "scale": str(self.score.scale),
+            "origin": str(self.origin),
+            "fetched": self.fetched,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An answer as the generator left it. An abstention has a reason and no citations."""
+
+    text: str
+    citations: tuple[Citation, ...] = ()
+    abstained: bool = False
+    reason: str | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a question cost."""
+
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    web_requests: int = 0
+    hosts: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form of the public contract."""
+        return {
+            "llm_calls": self.llm_calls,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "web_requests": self.web_requests,
+            "hosts": list(self.hosts),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One slot's run: how long, how many things went in, how many came out; `value` is what the slot returned."""
+
+    name: str
+    seconds: float
+    considered: int
+    kept: int
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    value: Any = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form of the public contract (without `value`)."""
+        return {
+            "name": self.name,
+            "seconds": self.seconds,
+            "considered": self.considered,
+            "kept": self.kept,
+            "detail": dict(self.detail),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkTrace:
+    """The fate of one chunk that a question touched."""
+
+    hit: Hit
+    kept: bool
+    dropped_by: str | None
+    reason: str
+    stood_for: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form of the public contract."""
+        chunk = self.hit.chunk
+        return {
+            "id": chunk.id,
+            "label": chunk.label,
+            "source": chunk.source,
+            "page": chunk.page,
+            "start": chunk.start,
+            "end": chunk.end,
+            "origin": str(self.hit.origin),
+            "text": chunk.text,
+            "scores": {name: score.to_dict() for name, score in self.hit.scores.items()},
+            "kept": self.kept,
+            "dropped_by": self.dropped_by,
+            "reason": self.reason,
+            "stood_for": list(self.stood_for),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person gets, and everything needed to see why."""
+
+    question: str
+    recipe: str
+    text: str
+    abstained: bool
+    reason: str | None
+    verdict: Verdict | None
+    confidence: float | None
+    citations: tuple[Citation, ...]
+    conflicts: tuple[tuple[int, int], ...]
+    steps: tuple[Step, ...]
+    usage: Usage
+    degraded: tuple[str, ...]
+    trace: str
+    chunks: tuple[ChunkTrace, ...] = ()
+
+    def to_dict(self, *, chunks: bool = False) -> dict[str, Any]:
+        """JSON form of the public contract; `chunks=True` adds what `explain` shows."""
+        described: dict[str, Any] = {
+            "question": self.question,
+            "recipe": self.recipe,
+            "text": self.text,
+            "abstained": self.abstained,
+            "reason": self.reason,
+            "verdict": None if self.verdict is None else str(self.verdict),
+            "confidence": self.confidence,
+            "citations": [citation.to_dict() for citation in self.citations],
+            "conflicts": [list(pair) for pair in self.conflicts],
+            "steps": [step.to_dict() for step in self.steps],
+            "usage": self.usage.to_dict(),
+            "degraded": list(self.degraded),
+            "trace": self.trace,
+        }
+        if chunks:
+            described["chunks"] = [trace.to_dict() for trace in self.chunks]
+        return described
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Ranked hits for a question."""
+
+    question: str
+    recipe: str
+    hits: tuple[Hit, ...]
+    degraded: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form of the public contract."""
+        return {
+            "question": self.question,
+            "recipe": self.recipe,
+            "hits": [describe_hit(hit) for hit in self.hits],
+            "degraded": list(self.degraded),
+        }
+
+
+def describe_hit(hit: Hit) -> dict[str, Any]:
+    """JSON form of one search hit."""
+    chunk = hit.chunk
+    return {
+        "rank": hit.rank,
+        "score": hit.score.value,
+        "scale": str(hit.score.scale),
+        "source": chunk.source,
+        "title": chunk.title,
+        "page": chunk.page,
+        "start": chunk.start,
+        "end": chunk.end,
+        "text": chunk.text,
+    }
+
+
+def ranked(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """The same hits with ranks 1, 2, ... in the order given."""
+    return tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits, start=1))
