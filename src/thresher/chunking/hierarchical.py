@@ -1,0 +1,290 @@
+"""Chunks made of whole sentences, and their subchunks (ECRAG, sections 4.2 and 5.3)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from thresher.chunking import sentences
+from thresher.chunking.spans import (
+    Span,
+    SpanFinder,
+    check_sizes,
+    fingerprint,
+    make_chunk,
+    name_of,
+    overlap_start,
+    split_at_whitespace,
+)
+from thresher.chunking.tables import Region, pack_rows, text_regions
+from thresher.errors import UsageError
+from thresher.types import Chunk, Document
+
+OverlapMode = Literal["character", "sentence", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a document was expected to give by the paper's formulas, and what it gave."""
+
+    characters: int
+    chunks_estimated: int
+    chunks: int
+    subchunks_estimated: int
+    """Sum of the estimates of the chunks there are."""
+    subchunks: int
+    merged: int = 0
+    """Chunks below the minimum that went into a neighbour."""
+    empty: int = 0
+    """Empty chunks that Figure 4 appends (its first sentence exceeds the size); never made here, only counted."""
+    tails_lost: int = 0
+    """Last subchunks that Figure 5 never appends."""
+
+
+def estimate(length: int, size: int, overlap: int) -> int:
+    """Number of windows of `size` that cover `length` characters: ceil(max(0, T - L) / (L - O)) + 1.
+
+    The paper's N and n; its brackets are read as rounding up, and a text shorter than a window gives 1. For its own
+    defaults n = (2500 - 300) / (300 - 50) + 1 = 9.8, so 10. An estimate only: windows stride, sentences are packed.
+    """
+    return -(-max(0, length - size) // (size - overlap)) + 1
+
+
+def report(chunker: HierarchicalChunker, document: Document) -> Report:
+    """Estimated and actual numbers of chunks and subchunks of one document."""
+    return chunker.cut(document)[1]
+
+
+@dataclass(frozen=True, slots=True)
+class HierarchicalChunker:
+    """Chunks of up to `size` characters, each followed by its subchunks.
+
+    Follows: ECRAG's sizes, sentence packing, minimum and both overlaps, all in characters. Separators between sentences
+    count, since a chunk is a span of the document. Departs, where the printed code loses text or contradicts the prose:
+    the last subchunk is kept, a chunk that fits is its own one subchunk, sentences longer than a chunk are split at
+    whitespace, overlaps begin at a word (none where the last `overlap` characters hold no word's beginning). A chunk
+    merged with a small neighbour may have up to `size` + `minimum` characters ("adjusting the effective chunk size").
+    Left open by the paper: which neighbour (ours: the one before, the one after for the first). Tables are chunks of
+    their own, cut between rows, not merged and without overlap; so are their subchunks. A subchunk that the chunk
+    before already has (both overlaps meet) is not repeated.
+
+    `literal=True` is the code as printed, to measure what its defects do; it reads `size`, `subchunk_size` and nothing
+    else. Figure 4: no overlap, no minimum, sentences of any length, only sentences counted (not the spaces between
+    them), an empty chunk before a first sentence longer than `size` (skipped here and counted in the report). Figure 5:
+    no overlap, the last subchunk lost, so that a chunk within `subchunk_size` has none, and the whole chunk as a
+    subchunk before a first sentence longer than that. Its texts are spans of the document, not sentences joined anew.
+    """
+
+    size: int = 2500
+    minimum: int = 300
+    """Smallest chunk in characters, its overlap included; smaller ones are merged if `merge_small`."""
+    overlap: int = 100
+    merge_small: bool = True
+    subchunk_size: int = 300
+    subchunk_overlap: int = 50
+    subchunk_overlap_mode: OverlapMode = "character"
+    """`sentence`: as many whole sentences as fit in the overlap; most sentences do not."""
+    tail: Literal["flush", "literal"] = "flush"
+    """`literal`: the last subchunk of each chunk is lost, as in Figure 5."""
+    literal: bool = False
+    language: str = "en"
+    without: SpanFinder | None = None
+    """Finds the span that is to yield no chunks (the references)."""
+
+    VERSION: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        check_sizes("hierarchical", self.size, 0 if self.literal else self.overlap)
+        check_sizes("hierarchical subchunks", self.subchunk_size, 0 if self.literal else self.subchunk_overlap)
+        if not self.literal and not 0 <= self.minimum <= self.size:
+            raise UsageError(
+                "the minimum must be at least 0 and at most the size",
+                subject=f"hierarchical size={self.size}, minimum={self.minimum}",
+                next_step=f"use 0 to {self.size}",
+            )
+
+    @property
+    def fingerprint(self) -> str:
+        """Name, version and the settings that are read, in one line."""
+        language = None if self.language == "en" else self.language
+        if self.literal:
+            return fingerprint(
+                "hierarchical-literal",
+                self.VERSION,
+                size=self.size,
+                subchunk_size=self.subchunk_size,
+                sentences=sentences.VERSION,
+                language=language,
+                without=name_of(self.without),
+            )
+        return fingerprint(
+            "hierarchical",
+            self.VERSION,
+            size=self.size,
+            minimum=self.minimum,
+            overlap=self.overlap,
+            merge_small=self.merge_small,
+            subchunk_size=self.subchunk_size,
+            subchunk_overlap=self.subchunk_overlap,
+            subchunk_overlap_mode=self.subchunk_overlap_mode,
+            tail=self.tail,
+            sentences=sentences.VERSION,
+            language=language,
+            without=name_of(self.without),
+        )
+
+    def __call__(self, document: Document) -> list[Chunk]:
+        """The document's chunks in order, each followed by its subchunks."""
+        return self.cut(document)[0]
+
+    def cut(self, document: Document) -> tuple[list[Chunk], Report]:
+        """The chunks, and the report on them."""
+        chunks: list[Chunk] = []
+        parents = estimated = merged = empty = lost = 0
+        seen: set[Span] = set()
+        for region in text_regions(document, without=self.without):
+            units = self._units(document.text, region)
+            spans, small, void = self._chunks(document.text, units, region)
+            merged += small
+            empty += void
+            for span in spans:
+                parents += 1
+                parent = make_chunk(document, span, number=parents, kind=region.kind)
+                chunks.append(parent)
+                children, dropped = self._subchunks(document.text, _within(units, span), region, span)
+                fresh = [child for child in children if child not in seen]
+                seen.update(fresh)
+                estimated += self._estimate_subchunks(span)
+                lost += dropped
+                chunks += (
+                    make_chunk(document, child, number=number, kind=region.kind, parent=parent)
+                    for number, child in enumerate(fresh, start=1)
+                )
+        overlap = 0 if self.literal else self.overlap
+        return chunks, Report(
+            characters=len(document.text),
+            chunks_estimated=estimate(len(document.text), self.size, overlap),
+            chunks=parents,
+            subchunks_estimated=estimated,
+            subchunks=len(chunks) - parents,
+            merged=merged,
+            empty=empty,
+            tails_lost=lost,
+        )
+
+    def _estimate_subchunks(self, span: Span) -> int:
+        no_overlap = self.literal or self.subchunk_overlap_mode == "none"
+        return estimate(span[1] - span[0], self.subchunk_size, 0 if no_overlap else self.subchunk_overlap)
+
+    def _units(self, text: str, region: Region) -> list[Span]:
+        """What is packed and never cut within the size: rows of a table, sentences of a text."""
+        if region.kind == "table":
+            return list(region.rows)
+        found = sentences.sentence_spans(text[region.start : region.end], language=self.language)
+        return [(region.start + start, region.start + end) for start, end in found]
+
+    def _chunks(self, text: str, units: Sequence[Span], region: Region) -> tuple[list[Span], int, int]:
+        """Spans of the chunks, how many small ones were merged, and how many empty ones Figure 4 has besides."""
+        if self.literal:
+            spans, empty = _packed_as_printed(units, self.size)
+            return spans, 0, empty
+        if region.kind == "table":
+            return list(pack_rows(units, self.size)), 0, 0
+        units = _split_long(text, units, self.size, self.overlap)
+        spans = list(_packed(text, units, self.size, self.overlap, "character"))
+        kept = _merged(spans, self.minimum, self.size + self.minimum) if self.merge_small else spans
+        return kept, len(spans) - len(kept), 0
+
+    def _subchunks(self, text: str, units: Sequence[Span], region: Region, chunk: Span) -> tuple[list[Span], int]:
+        """Spans of one chunk's subchunks, and how many its tail setting lost."""
+        if self.literal:
+            spans, empty = _packed_as_printed(units, self.subchunk_size)
+            return [chunk] * empty + spans[:-1], len(spans[-1:])
+        if region.kind == "table":
+            spans = list(pack_rows(units, self.subchunk_size))
+        else:
+            overlap = 0 if self.subchunk_overlap_mode == "none" else self.subchunk_overlap
+            units = _split_long(text, units, self.subchunk_size, overlap)
+            spans = list(_packed(text, units, self.subchunk_size, overlap, self.subchunk_overlap_mode))
+        return (spans, 0) if self.tail == "flush" else (spans[:-1], len(spans[-1:]))
+
+
+def _within(units: Sequence[Span], span: Span) -> list[Span]:
+    """The units, or what of them, that lie in the span."""
+    start, end = span
+    first = bisect_right(units, start, key=lambda unit: unit[1])
+    last = bisect_left(units, end, key=lambda unit: unit[0])
+    return [(max(unit[0], start), min(unit[1], end)) for unit in units[first:last]]
+
+
+def _split_long(text: str, units: Sequence[Span], size: int, overlap: int) -> list[Span]:
+    """The units; those longer than `size` in pieces that leave room for the overlap."""
+    parts: list[Span] = []
+    for unit in units:
+        if unit[1] - unit[0] <= size:
+            parts.append(unit)
+        else:
+            parts += split_at_whitespace(text, *unit, size - overlap)
+    return parts
+
+
+def _packed(text: str, units: Sequence[Span], size: int, overlap: int, mode: OverlapMode) -> Iterator[Span]:
+    """Neighbouring units together up to `size`, each span reaching up to `overlap` back into the one before."""
+    if not units:
+        return
+    start, end = units[0]
+    for index, unit in enumerate(units[1:], start=1):
+        if unit[1] - start > size:
+            yield start, end
+            # never all of the span before, and never more than the size leaves room for
+            low = max(end - overlap, start + 1, unit[1] - size)
+            start = _overlapping(text, units, index, low, mode)
+        end = unit[1]
+    yield start, end
+
+
+def _overlapping(text: str, units: Sequence[Span], index: int, low: int, mode: OverlapMode) -> int:
+    """Where the span that adds unit `index` begins: at a word or sentence from `low` on, or at the unit itself."""
+    match mode:
+        case "character":
+            previous_end = units[index - 1][1]
+            begin = overlap_start(text, low, previous_end)
+            return begin if begin < previous_end else units[index][0]
+        case "sentence":
+            while index > 0 and units[index - 1][0] >= low:
+                index -= 1
+            return units[index][0]
+        case "none":
+            return units[index][0]
+
+
+def _merged(spans: Sequence[Span], minimum: int, largest: int) -> list[Span]:
+    """The spans, those below the minimum as one with the span before, or after, unless that exceeds `largest`."""
+    kept: list[Span] = []
+    for start, end in spans:
+        if kept and end - kept[-1][0] <= largest:
+            last = kept[-1]
+            if end - start < minimum or last[1] - last[0] < minimum:
+                kept[-1] = (last[0], end)
+                continue
+        kept.append((start, end))
+    return kept
+
+
+def _packed_as_printed(units: Sequence[Span], size: int) -> tuple[list[Span], int]:
+    """Figures 4 and 5: the spans, the unflushed one last, and how many empty ones come first (0 or 1)."""
+    spans: list[Span] = []
+    empty = counted = 0
+    for start, end in units:
+        length = end - start
+        if counted + length > size:
+            empty += not spans
+            spans.append((start, end))
+            counted = length
+        else:
+            counted += length
+            begin = spans.pop()[0] if spans else start
+            spans.append((begin, end))
+    return spans, empty

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from thresher.chunking import FixedChunker, RecursiveChunker
+from thresher.errors import UsageError
+from thresher.types import Document, Page
+
+from .promises import TEXTS, assert_numbered, assert_promises, document, documents
+
+SIZES = st.integers(1, 80).flatmap(lambda size: st.tuples(st.just(size), st.integers(0, size - 1)))
+
+
+@settings(max_examples=200, deadline=None)
+@given(documents(), SIZES)
+def test_fixed_chunks_keep_every_promise(source: Document, sizes: tuple[int, int]) -> None:
+    chunker = FixedChunker(*sizes)
+    chunks = chunker(source)
+    assert_promises(source, chunks, size=sizes[0])
+    assert_numbered(chunks)
+    assert chunks == chunker(source)
+
+
+@settings(max_examples=200, deadline=None)
+@given(documents(), SIZES)
+def test_recursive_chunks_keep_every_promise(source: Document, sizes: tuple[int, int]) -> None:
+    chunker = RecursiveChunker(*sizes)
+    chunks = chunker(source)
+    assert_promises(source, chunks, size=sizes[0])
+    assert_numbered(chunks)
+    assert chunks == chunker(source)
+
+
+@settings(max_examples=100, deadline=None)
+@given(documents(), st.tuples(st.integers(0, 300), st.integers(0, 300)))
+def test_only_the_skipped_span_is_missing(source: Document, found: tuple[int, int]) -> None:
+    start, end = min(found), min(max(found), len(source.text))
+    for chunker in (
+        FixedChunker(20, without=lambda _: (start, end)),
+        RecursiveChunker(20, 5, without=lambda _: (start, end)),
+    ):
+        chunks = chunker(source)
+        assume(not source.tables)
+        assert_promises(source, chunks, size=20, without=(start, end))
+        assert start == end or all(chunk.end <= start or chunk.start >= end for chunk in chunks)
+
+
+def test_words_stay_whole_when_a_space_is_near() -> None:
+    text = "word " * 500
+    chunks = FixedChunker(size=900)(document(text))
+    assert [len(chunk.text) for chunk in chunks] == [899, 899, 699]
+    assert set(" ".join(chunk.text for chunk in chunks).split()) == {"word"}
+
+
+def test_a_chunk_may_be_exactly_as_long_as_the_size() -> None:
+    assert [chunk.text for chunk in FixedChunker(size=9)(document("four five six"))] == ["four five", "six"]
+
+
+def test_words_stay_whole_in_small_chunks_too() -> None:
+    text = "several words of everyday lengths in chunks of very few characters"
+    chunks = FixedChunker(size=20)(document(text))
+    assert " ".join(chunk.text for chunk in chunks) == text
+
+
+def test_a_word_longer_than_the_last_tenth_is_cut() -> None:
+    chunks = FixedChunker(size=900)(document("x" * 2000))
+    assert [(chunk.start, chunk.end) for chunk in chunks] == [(0, 900), (900, 1800), (1800, 2000)]
+
+
+def test_a_text_of_the_size_is_one_chunk() -> None:
+    assert len(FixedChunker(size=900)(document("a" * 900))) == 1
+
+
+def test_an_overlap_begins_at_a_word() -> None:
+    chunks = FixedChunker(size=20, overlap=8)(document("alpha beta gamma delta epsilon zeta"))
+    assert [chunk.text for chunk in chunks] == ["alpha beta gamma", "gamma delta epsilon", "epsilon zeta"]
+
+
+@pytest.mark.parametrize("chunker", [FixedChunker(), RecursiveChunker()])
+@pytest.mark.parametrize("text", ["", " \n\t ", "\n" * 5000])
+def test_a_document_without_text_has_no_chunks(chunker: FixedChunker | RecursiveChunker, text: str) -> None:
+    assert chunker(document(text)) == []
+
+
+def test_the_page_is_that_of_the_first_character() -> None:
+    pages = [Page(1, 0, 6), Page(2, 6, 12)]
+    chunks = FixedChunker(size=5)(document("alpha\nbeta\n", pages=pages))
+    assert [(chunk.text, chunk.page) for chunk in chunks] == [("alpha", 1), ("beta", 2)]
+
+
+def test_recursion_goes_from_paragraphs_to_lines_to_words_to_characters() -> None:
+    text = "A paragraph.\n\nA line here\nand another one\n\nabcdefghijklmnopqrstuvwxyz"
+    chunks = RecursiveChunker(size=16, overlap=0)(document(text))
+    assert [chunk.text for chunk in chunks] == [
+        "A paragraph.",
+        "A line here",
+        "and another one",
+        "abcdefghijklmno",  # its line end counts, as it does in the splitter this follows
+        "pqrstuvwxyz",
+    ]
+
+
+def test_recursive_overlap_repeats_whole_pieces() -> None:
+    chunks = RecursiveChunker(size=17, overlap=8)(document("alpha beta gamma delta epsilon"))
+    assert [chunk.text for chunk in chunks] == ["alpha beta gamma", "gamma delta", "delta epsilon"]
+
+
+def reference_split(text: str, size: int, overlap: int, separators: list[str]) -> list[str]:
+    """A recursive character splitter on strings: separators kept in front of their piece, pieces stripped."""
+    index = next(i for i, separator in enumerate(separators) if separator in text)
+    separator, rest = separators[index], separators[index + 1 :]
+    pieces = list(text) if separator == "" else re.split(f"(?={re.escape(separator)})", text)
+    if separator:
+        parts = re.split(f"({re.escape(separator)})", text)
+        pieces = [parts[0], *(parts[i] + parts[i + 1] for i in range(1, len(parts), 2))]
+    result: list[str] = []
+    short: list[str] = []
+
+    def flush() -> None:
+        group: list[str] = []
+        for piece in short:
+            if group and len("".join(group)) + len(piece) > size:
+                result.append("".join(group))
+                while group and (len("".join(group)) > overlap or len("".join(group)) + len(piece) > size):
+                    group.pop(0)
+            group.append(piece)
+        if group:
+            result.append("".join(group))
+        short.clear()
+
+    for piece in filter(None, pieces):
+        if len(piece) < size or separator == "":
+            short.append(piece)
+        else:
+            flush()
+            result += reference_split(piece, size, overlap, rest)
+    flush()
+    return result
+
+
+@settings(max_examples=200, deadline=None)
+@given(TEXTS, SIZES)
+def test_recursive_chunks_are_those_of_a_plain_string_splitter(text: str, sizes: tuple[int, int]) -> None:
+    text = text.strip()
+    assume(text)
+    expected = [piece.strip() for piece in reference_split(text, *sizes, ["\n\n", "\n", " ", ""])]
+    expected = [piece for piece in expected if piece]
+    chunks = [chunk.text for chunk in RecursiveChunker(*sizes)(document(text))]
+    remaining = iter(expected)
+    assert all(chunk in remaining for chunk in chunks), "only pieces of the reference, in its order"
+    # what is missing held nothing beyond the piece before it: see the docstring
+    if sizes[1] == 0:
+        assert chunks == expected
+
+
+@pytest.mark.parametrize(("size", "overlap"), [(0, 0), (-1, 0), (10, 10), (10, -1)])
+def test_impossible_sizes_are_refused_when_built(size: int, overlap: int) -> None:
+    for chunker in (FixedChunker, RecursiveChunker):
+        with pytest.raises(UsageError, match=r"use "):
+            chunker(size, overlap)
+
+
+def test_separators_without_the_empty_string_are_refused() -> None:
+    with pytest.raises(UsageError, match="empty string"):
+        RecursiveChunker(separators=("\n",))
+
+
+def find_references(text: str) -> tuple[int, int] | None:
+    return None
+
+
+def test_fingerprints_say_every_setting_that_matters() -> None:
+    assert FixedChunker().fingerprint == "fixed@1(size=900,overlap=0)"
+    assert RecursiveChunker().fingerprint == "recursive@1(size=1500,overlap=300)"
+    assert (
+        RecursiveChunker(separators=["\n", ""]).fingerprint
+        == r"recursive@1(size=1500,overlap=300,separators=('\n', ''))"
+    )
+    assert FixedChunker(without=find_references).fingerprint == "fixed@1(size=900,overlap=0,without=find_references)"

@@ -1,0 +1,65 @@
+"""The promises on real papers, as a PDF reader gives them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from thresher.chunking import (
+    FixedChunker,
+    HierarchicalChunker,
+    RecursiveChunker,
+    SemanticChunker,
+    report,
+)
+from thresher.types import Document, Page
+
+from .promises import assert_promises, document, hash_encoder
+
+PAPERS = Path(os.environ.get("THRESHER_DATA", Path(__file__).parents[3] / "shared" / "data")) / "papers"
+NAMES = ["2005.11401.pdf", "1502.03167.pdf", "BERT.pdf", "GPT1.pdf"]
+
+pytestmark = pytest.mark.skipif(not PAPERS.is_dir(), reason=f"no papers in {PAPERS}; set THRESHER_DATA")
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def paper(request: pytest.FixtureRequest) -> Document:
+    kreuzberg = pytest.importorskip("kreuzberg")
+    text = kreuzberg.extract_file_sync(str(PAPERS / request.param)).content
+    assert len(text) > 20_000
+    return document(text, pages=[Page(1, 0, len(text))])
+
+
+def test_fixed_chunks_of_a_paper_keep_every_promise(paper: Document) -> None:
+    chunks = FixedChunker()(paper)
+    assert_promises(paper, chunks, size=900)
+    assert len(chunks) >= len(paper.text) / 910
+
+
+def test_recursive_chunks_of_a_paper_keep_every_promise(paper: Document) -> None:
+    assert_promises(paper, RecursiveChunker()(paper), size=1500)
+
+
+def test_hierarchical_chunks_of_a_paper_keep_every_promise(paper: Document) -> None:
+    chunks = HierarchicalChunker()(paper)
+    assert_promises(paper, [chunk for chunk in chunks if chunk.level == "chunk"], size=2800)
+    assert_promises(paper, [chunk for chunk in chunks if chunk.level == "subchunk"], size=300)
+    assert len({chunk.id for chunk in chunks}) == len(chunks)
+
+
+def test_semantic_chunks_of_a_paper_keep_every_promise(paper: Document) -> None:
+    assert_promises(paper, SemanticChunker(hash_encoder, "hash", theta=0.5)(paper), size=500)
+
+
+def test_estimates_of_a_paper_are_within_a_third_of_the_outcome(paper: Document) -> None:
+    found = report(HierarchicalChunker(), paper)
+    assert found.chunks == pytest.approx(found.chunks_estimated, rel=1 / 3)
+    assert found.subchunks == pytest.approx(found.subchunks_estimated, rel=1 / 3)
+
+
+def test_as_printed_a_paper_loses_a_subchunk_in_every_chunk(paper: Document) -> None:
+    found = report(HierarchicalChunker(literal=True), paper)
+    assert found.tails_lost == found.chunks
+    assert found.subchunks < report(HierarchicalChunker(), paper).subchunks
