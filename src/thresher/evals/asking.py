@@ -1,0 +1,47 @@
+"""A collection as the harness asks it: with fixed settings, the models loaded before the clock starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from thresher import recipes
+from thresher.collection import Collection
+from thresher.settings import check_known, keys
+from thresher.types import Answer, SearchResult
+
+WARM_UP_QUESTION = "What is this about?"
+
+
+class CollectionAsker:
+    """Puts questions to one collection; a setting counts for the recipes that have it."""
+
+    def __init__(self, collection: Collection, settings: Mapping[str, Any]) -> None:
+        self._collection = collection
+        self._settings = dict(settings)
+
+    def settings_of(self, recipe: str) -> dict[str, Any]:
+        """All settings that `recipe` runs with. Raises UnknownSetting for a setting no recipe has."""
+        everything = {key for name in recipes.names() for key in keys(recipes.get(name).settings)}
+        check_known(self._settings, everything)
+        return self._collection.settings(recipe, self._own(recipe))
+
+    def search(self, question: str, *, recipe: str, limit: int) -> SearchResult:
+        """Ranked hits."""
+        return self._collection.search(question, recipe=recipe, limit=limit, settings=self._own(recipe))
+
+    def ask(self, question: str, *, recipe: str) -> Answer:
+        """The answer."""
+        return self._collection.ask(question, recipe=recipe, settings=self._own(recipe))
+
+    def also(self, document_id: str) -> tuple[str, ...]:
+        """The other sources of a document."""
+        return self._collection.also(document_id)[1:]
+
+    def warm_up(self, recipe: str) -> None:
+        """Load what a first question would load."""
+        self._collection.search(WARM_UP_QUESTION, recipe=recipe, settings=self._own(recipe))
+
+    def _own(self, recipe: str) -> dict[str, Any]:
+        known = set(keys(recipes.get(recipe).settings))
+        return {key: value for key, value in self._settings.items() if key in known}

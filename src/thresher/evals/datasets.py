@@ -1,0 +1,57 @@
+"""`KIND:PATH` to questions. One loader per kind; a new kind is a file with a loader and a line in `KINDS`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from thresher.errors import UsageError
+from thresher.evals.beir import load_beir
+from thresher.evals.labels import Dataset, Gold, Question
+from thresher.evals.qa import load_qa
+
+__all__ = ["KINDS", "Dataset", "Gold", "Question", "load"]
+
+KINDS: Mapping[str, Callable[[str, Path], Dataset]] = {
+    "beir": load_beir,
+    "qa": load_qa,
+}
+
+
+def load(spec: str, *, limit_questions: int | None = None, sample: int | None = None, seed: int = 0) -> Dataset:
+    """The questions of `KIND:PATH`: a seeded random `sample` of them, and of those the first `limit_questions`."""
+    kind, colon, location = spec.partition(":")
+    kinds = ", ".join(sorted(KINDS))
+    if not colon or not location:
+        raise UsageError("not KIND:PATH", subject=spec, next_step=f"kinds are {kinds}")
+    if kind not in KINDS:
+        raise UsageError("unknown kind of dataset", subject=kind, next_step=f"kinds are {kinds}")
+    for name, number in (("sample", sample), ("limit_questions", limit_questions)):
+        if number is not None and number < 1:
+            raise UsageError(f"{name} is {number}", subject=spec, next_step="give a number from 1")
+    path = Path(location).expanduser()
+    if not path.exists():
+        raise UsageError("no such file or folder", subject=str(path), next_step="check the dataset's path")
+    dataset = KINDS[kind](spec, path)
+    if not dataset.questions:
+        raise UsageError("no questions in it", subject=spec, next_step="check the dataset's files")
+    questions = dataset.questions if sample is None else sampled(dataset.questions, sample, seed)
+    return replace(
+        dataset,
+        questions=questions[:limit_questions],
+        sample=sample,
+        limit_questions=limit_questions,
+        seed=seed,
+    )
+
+
+def sampled(questions: tuple[Question, ...], size: int, seed: int) -> tuple[Question, ...]:
+    """`size` questions in their own order; a smaller sample of the same seed lies within a larger one."""
+
+    def draw(question: Question) -> str:
+        return hashlib.sha256(f"{seed}:{question.id}".encode()).hexdigest()
+
+    chosen = {question.id for question in sorted(questions, key=draw)[:size]}
+    return tuple(question for question in questions if question.id in chosen)

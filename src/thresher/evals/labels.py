@@ -1,0 +1,65 @@
+"""What is known about a question before it is asked: the values every dataset is read into."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+Task = Literal["search", "ask"]
+"""What a dataset's questions are put to: the ranking alone, or the whole path to an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """A place that answers a question; `start` and `end` are offsets in the document, pages count from 1."""
+
+    source: str
+    page: int | None = None
+    start: int | None = None
+    end: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form, as in a question file."""
+        return {"source": self.source, "page": self.page, "start": self.start, "end": self.end}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question and its labels."""
+
+    id: str
+    question: str
+    answers: tuple[str, ...] = ()
+    """Any of these is right."""
+    answerable: bool = True
+    gold: tuple[Gold, ...] = ()
+    grades: Mapping[str, float] = field(default_factory=dict)
+    """Source to graded relevance (BEIR qrels); a grade of 0 or less is a document judged not relevant."""
+    category: str | None = None
+
+    @property
+    def relevance(self) -> dict[str, float]:
+        """Source to grade: the graded judgements where there are any, otherwise 1 for every gold source."""
+        return dict(self.grades) or {gold.source: 1.0 for gold in self.gold}
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Questions to ask, where they came from, and how they were chosen."""
+
+    kind: str
+    name: str
+    spec: str
+    """As it was given: `KIND:PATH`."""
+    path: Path
+    sha256: str
+    """Of the question files' bytes, whatever subset is asked."""
+    questions: tuple[Question, ...]
+    task: Task
+    corpus: Path | None = None
+    """The documents that belong to the questions, where the dataset brings them."""
+    sample: int | None = None
+    limit_questions: int | None = None
+    seed: int = 0

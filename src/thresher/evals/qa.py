@@ -1,0 +1,56 @@
+"""`qa:FILE.jsonl`: questions with answers and the places that answer them, asked of a collection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from thresher.evals.labels import Dataset, Gold, Question
+from thresher.evals.lines import Record, digest, records
+
+
+def load_qa(spec: str, path: Path) -> Dataset:
+    """Every line of the file, in its order."""
+    questions: dict[str, Question] = {}
+    for record in records(path):
+        question = read_question(record)
+        if question.id in questions:
+            raise record.bad(f"the id '{question.id}' stands on an earlier line too", next_step="ids must be unique")
+        questions[question.id] = question
+    return Dataset("qa", path.stem, spec, path, digest(path), tuple(questions.values()), "ask")
+
+
+def read_question(record: Record) -> Question:
+    """One line; `gold_ids` are gold places of which only the source is known."""
+    return Question(
+        id=record.identity("id"),
+        question=record.text("question"),
+        answers=record.texts("answers"),
+        answerable=record.boolean("answerable", default=True),
+        gold=(*gold_places(record), *(Gold(source) for source in record.texts("gold_ids"))),
+        category=None if record.fields.get("category") is None else record.text("category"),
+    )
+
+
+def gold_places(record: Record) -> tuple[Gold, ...]:
+    """The `gold` list of a line."""
+    places = record.fields.get("gold")
+    if places is None:
+        return ()
+    if not isinstance(places, list) or not all(isinstance(place, dict) for place in places):
+        raise record.bad("'gold' is not a list of objects", next_step='write "gold": [{"source": "...", "page": 3}]')
+    return tuple(gold_place(record, place) for place in places)
+
+
+def gold_place(record: Record, place: dict[str, Any]) -> Gold:
+    """One entry of the `gold` list."""
+    source = place.get("source")
+    if not isinstance(source, str) or not source.strip():
+        raise record.bad("a gold place has no 'source'")
+    numbers: dict[str, int | None] = {}
+    for name, least in (("page", 1), ("start", 0), ("end", 0)):
+        value = place.get(name)
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
+            raise record.bad(f"'{name}' of a gold place is not a whole number from {least}")
+        numbers[name] = value
+    return Gold(source, numbers["page"], numbers["start"], numbers["end"])

@@ -1,0 +1,204 @@
+"""What a run keeps of one question: its labels, what was found, what was answered, what it cost.
+
+A row holds its labels, so that scoring needs neither the dataset's files nor a model.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from thresher.errors import UsageError
+from thresher.evals.labels import Gold, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One entry of a ranking, or one citation: a span of a document and every source the document has."""
+
+    source: str
+    also: tuple[str, ...] = ()
+    page: int | None = None
+    start: int | None = None
+    end: int | None = None
+    score: float | None = None
+    scale: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What is kept of an answer; `answer` is the JSON form without question, recipe and step details."""
+
+    text: str
+    abstained: bool
+    citations: tuple[Place, ...] = ()
+    markers: tuple[int, ...] = ()
+    llm_calls: int = 0
+    answer: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One question put to one recipe. What failed is None and `error` says why; nothing else is missing."""
+
+    question: Question
+    recipe: str
+    config: str
+    """Hash of the recipe's settings."""
+    seconds: float
+    """Of the answer, or of the search where no answer was asked for."""
+    ranking: tuple[Place, ...] | None = None
+    """Hits of a search, best first; None where none was made or it failed."""
+    search_seconds: float | None = None
+    reply: Reply | None = None
+    """None where no answer was asked for or asking failed."""
+    error: str | None = None
+    degraded: tuple[str, ...] = ()
+    unreadable: int = 0
+    """Replies of models that could not be parsed."""
+    timed_out: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form: one line of rows/RECIPE.jsonl."""
+        asked = self.question
+        return {
+            "id": asked.id,
+            "question": asked.question,
+            "recipe": self.recipe,
+            "config": self.config,
+            "category": asked.category,
+            "answers": list(asked.answers),
+            "answerable": asked.answerable,
+            "gold": [gold.to_dict() for gold in asked.gold],
+            "grades": dict(asked.grades),
+            "ranking": None if self.ranking is None else [describe_place(place) for place in self.ranking],
+            "search_seconds": self.search_seconds,
+            "answer": None if self.reply is None else dict(self.reply.answer),
+            "seconds": self.seconds,
+            "error": self.error,
+            "degraded": list(self.degraded),
+            "unreadable": self.unreadable,
+            "timed_out": self.timed_out,
+        }
+
+
+def describe_place(place: Place) -> dict[str, Any]:
+    """JSON form of one entry of a ranking."""
+    return {
+        "source": place.source,
+        "also": list(place.also),
+        "page": place.page,
+        "start": place.start,
+        "end": place.end,
+        "score": place.score,
+        "scale": place.scale,
+    }
+
+
+def read_row(line: Mapping[str, Any]) -> Row:
+    """The row that `Row.to_dict` described."""
+    question = Question(
+        id=line["id"],
+        question=line["question"],
+        answers=tuple(line["answers"]),
+        answerable=line["answerable"],
+        gold=tuple(Gold(gold["source"], gold["page"], gold["start"], gold["end"]) for gold in line["gold"]),
+        grades=line["grades"],
+        category=line["category"],
+    )
+    return Row(
+        question=question,
+        recipe=line["recipe"],
+        config=line["config"],
+        seconds=line["seconds"],
+        ranking=None if line["ranking"] is None else tuple(read_place(place) for place in line["ranking"]),
+        search_seconds=line["search_seconds"],
+        reply=None if line["answer"] is None else read_reply(line["answer"]),
+        error=line["error"],
+        degraded=tuple(line["degraded"]),
+        unreadable=line["unreadable"],
+        timed_out=line["timed_out"],
+    )
+
+
+def read_place(place: Mapping[str, Any]) -> Place:
+    """The place that `describe_place` described, or a citation of the public contract with `also`."""
+    return Place(
+        source=place["source"],
+        also=tuple(place.get("also", ())),
+        page=place["page"],
+        start=place["start"],
+        end=place["end"],
+        score=place.get("score"),
+        scale=place.get("scale"),
+    )
+
+
+def read_reply(answer: Mapping[str, Any]) -> Reply:
+    """The reply whose JSON form this is."""
+    return Reply(
+        text=answer["text"],
+        abstained=answer["abstained"],
+        citations=tuple(read_place(citation) for citation in answer["citations"]),
+        markers=tuple(citation["marker"] for citation in answer["citations"]),
+        llm_calls=answer["usage"]["llm_calls"],
+        answer=answer,
+    )
+
+
+# --- the file ---------------------------------------------------------------------------------------------------------
+
+
+def written(value: Mapping[str, Any]) -> bytes:
+    """One line of JSON; numbers that JSON does not have (NaN, infinity) become null."""
+    return (json.dumps(finite(value), ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8", "backslashreplace")
+
+
+def finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """The same JSON value with null for every number that is not finite."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return value
+
+
+def read_rows(path: Path) -> list[Row]:
+    """The whole rows of a file, the first of each id; a torn last line (a killed run) is not a row."""
+    rows: dict[str, Row] = {}
+    for number, line in enumerate(whole_lines(path), start=1):
+        try:
+            row = read_row(json.loads(line))
+        except (ValueError, KeyError, TypeError) as error:
+            raise UsageError(
+                "not a row of a run",
+                subject=f"{path}:{number}",
+                next_step="delete the line and run again with --resume",
+            ) from error
+        rows.setdefault(row.question.id, row)
+    return list(rows.values())
+
+
+def whole_lines(path: Path) -> Iterable[bytes]:
+    """Lines that end; what follows the last end of line was being written when the run was killed."""
+    return path.read_bytes().split(b"\n")[:-1] if path.is_file() else []
+
+
+def cut_torn_line(path: Path) -> None:
+    """Remove what follows the last end of line, so that the next row starts on its own line."""
+    if not path.is_file():
+        return
+    kept = sum(len(line) + 1 for line in whole_lines(path))
+    with path.open("rb+") as stream:
+        stream.truncate(kept)
+
+
+def ids(rows: Sequence[Row]) -> set[str]:
+    """The questions that have a row."""
+    return {row.question.id for row in rows}

@@ -1,0 +1,194 @@
+"""Puts every question of a dataset to every recipe, and keeps a row of each in the folder of the run.
+
+Rows are written one by one and never rewritten, so a killed run loses at most the question it was at.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from thresher.errors import Degraded, EncoderMismatch, MissingExtra, ThresherError, UsageError
+from thresher.evals.folder import describe_run, fingerprint, open_run, rows_path
+from thresher.evals.labels import Dataset, Question, Task
+from thresher.evals.rows import Place, Reply, Row, cut_torn_line, finite, ids, read_reply, read_rows, written
+from thresher.protocols import Progress
+from thresher.types import Answer, Citation, Hit, Origin, SearchResult, Step
+
+LIMITS: Mapping[Task, int] = {"search": 100, "ask": 10}
+"""Results of a search where none is given: BEIR reports to 100; 10 are what nDCG@10 reads."""
+
+HOPELESS = (UsageError, MissingExtra, EncoderMismatch, Degraded)
+"""Errors that the next question would meet too: they end the run instead of filling it with failures."""
+
+Also = Callable[[str], tuple[str, ...]]
+"""A document's id to its other sources; see `Asker.also`."""
+
+
+class Asker(Protocol):
+    """What is measured: a collection and its recipes."""
+
+    def search(self, question: str, *, recipe: str, limit: int) -> SearchResult:
+        """The hits of a recipe, best first."""
+        ...
+
+    def ask(self, question: str, *, recipe: str) -> Answer:
+        """The answer of a recipe."""
+        ...
+
+    def also(self, document_id: str) -> tuple[str, ...]:
+        """Every other source of a document in the collection; empty for a document that is not in it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """What a call of `run` did; `failed` counts the questions whose row has an error, earlier ones included."""
+
+    directory: Path
+    asked: Mapping[str, int]
+    skipped: Mapping[str, int]
+    failed: Mapping[str, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {
+            "directory": str(self.directory),
+            "asked": dict(self.asked),
+            "skipped": dict(self.skipped),
+            "failed": dict(self.failed),
+        }
+
+
+def run(
+    asker: Asker,
+    dataset: Dataset,
+    recipes: Sequence[str],
+    out: Path,
+    *,
+    limit: int | None = None,
+    resume: bool = False,
+    settings: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> RunReport:
+    """Put every question to every recipe and keep a row of each.
+
+    `settings` are each recipe's, by its name: kept in run.json, hashed into every row, compared on `resume`.
+    `progress` is called with the number of questions just finished (those of earlier runs at once).
+    """
+    recipes = list(dict.fromkeys(recipes))
+    if not recipes:
+        raise UsageError("no recipe to run", subject=dataset.spec, next_step="name one with --recipe")
+    if limit is not None and limit < 1:
+        raise UsageError(f"limit is {limit}", subject=dataset.spec, next_step="give a number from 1")
+    limit = LIMITS[dataset.task] if limit is None else limit
+    settings = {recipe: finite((settings or {}).get(recipe, {})) for recipe in recipes}
+    open_run(out, describe_run(dataset, recipes, limit=limit, settings=settings), resume=resume)
+    also = cache(asker.also)
+    asked, skipped, failed = {}, {}, {}
+    for recipe in recipes:
+        path = rows_path(out, recipe)
+        cut_torn_line(path)
+        earlier = read_rows(path)
+        done = ids(earlier)
+        left = [question for question in dataset.questions if question.id not in done]
+        asked[recipe], skipped[recipe] = len(left), len(dataset.questions) - len(left)
+        failed[recipe] = sum(row.error is not None for row in earlier)
+        if progress is not None and skipped[recipe]:
+            progress(skipped[recipe])
+        config = fingerprint({"recipe": recipe, "settings": settings[recipe]})
+        with path.open("ab") as stream:
+            for question in left:
+                row = put(asker, also, question, recipe, config, task=dataset.task, limit=limit)
+                stream.write(written(row.to_dict()))
+                stream.flush()
+                failed[recipe] += row.error is not None
+                if progress is not None:
+                    progress(1)
+    return RunReport(out, asked, skipped, failed)
+
+
+# --- one question -----------------------------------------------------------------------------------------------------
+
+
+def put(asker: Asker, also: Also, question: Question, recipe: str, config: str, *, task: Task, limit: int) -> Row:
+    """Ask one question. An error on purpose becomes part of the row; any other is a bug and passes through."""
+    answer: Answer | None = None
+    found: SearchResult | None = None
+    errors: list[ThresherError] = []
+    seconds = search_seconds = None
+    if task == "ask":
+        started = time.perf_counter()
+        try:
+            answer = asker.ask(question.question, recipe=recipe)
+        except HOPELESS:
+            raise
+        except ThresherError as error:
+            errors.append(error)
+        seconds = time.perf_counter() - started
+    # An answer shows what was used, not the ranking; so labelled questions are searched for as well.
+    if task == "search" or question.relevance:
+        started = time.perf_counter()
+        try:
+            found = asker.search(question.question, recipe=recipe, limit=limit)
+        except HOPELESS:
+            raise
+        except ThresherError as error:
+            errors.append(error)
+        search_seconds = time.perf_counter() - started
+    steps = () if answer is None else answer.steps
+    degraded = [*(answer.degraded if answer else ()), *(found.degraded if found else ())]
+    return Row(
+        question=question,
+        recipe=recipe,
+        config=config,
+        seconds=seconds if seconds is not None else search_seconds or 0.0,
+        ranking=None if found is None else tuple(place_of(hit, also) for hit in found.hits),
+        search_seconds=search_seconds,
+        reply=None if answer is None else reply_of(answer, also),
+        error="; ".join(f"{type(error).__name__}: {error}" for error in errors) or None,
+        degraded=tuple(dict.fromkeys(degraded)),
+        unreadable=sum(counted(step, "unreadable") for step in steps),
+        timed_out=any(map(is_timeout, errors)) or any(counted(step, "timed_out") for step in steps),
+    )
+
+
+def place_of(hit: Hit, also: Also) -> Place:
+    """What is kept of a hit; a page from the web has no other sources."""
+    chunk, score = hit.chunk, hit.score
+    others = also(chunk.document_id) if hit.origin is Origin.INSIDE else ()
+    return Place(chunk.source, others, chunk.page, chunk.start, chunk.end, score.value, str(score.scale))
+
+
+def reply_of(answer: Answer, also: Also) -> Reply:
+    """What is kept of an answer: its JSON form, with every source of a citation and without the details of steps."""
+    kept = answer.to_dict()
+    del kept["question"], kept["recipe"]
+    kept["citations"] = [describe_citation(citation, also) for citation in answer.citations]
+    kept["steps"] = [{name: value for name, value in step.items() if name != "detail"} for step in kept["steps"]]
+    return read_reply(finite(kept))
+
+
+def describe_citation(citation: Citation, also: Also) -> dict[str, Any]:
+    """A citation's JSON form and its document's other sources."""
+    others = also(citation.document_id) if citation.origin is Origin.INSIDE else ()
+    return {**citation.to_dict(), "also": list(others)}
+
+
+def counted(step: Step, name: str) -> int:
+    """A count among a step's details: a number, a list of what is counted, or true."""
+    value = step.detail.get(name, 0)
+    return int(value) if isinstance(value, int | float) else len(value)
+
+
+def is_timeout(error: BaseException | None) -> bool:
+    """Whether an error was caused by waiting too long."""
+    while error is not None:
+        if isinstance(error, TimeoutError) or "timeout" in type(error).__name__.lower():
+            return True
+        error = error.__cause__ or error.__context__
+    return False

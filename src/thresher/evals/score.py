@@ -1,0 +1,106 @@
+"""The scores of a run, from its rows alone: no model, no collection and no dataset file is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from thresher.errors import UsageError
+from thresher.evals.folder import read_run, rows_path
+from thresher.evals.measures import Measure, Summary, Values, measures_of, parse, summarised
+from thresher.evals.rows import Row, read_rows
+from thresher.evals.statistics import Comparison, mcnemar, paired_difference
+
+Valued = Mapping[Measure, Values]
+"""Each measure's number for every row of one recipe, None where it does not apply."""
+
+
+def score(directory: Path, *, measures: Sequence[str] | None = None, seed: int = 0) -> dict[str, Any]:
+    """The JSON of `eval score`.
+
+    Beside the contract's fields: `asked` (rows of each recipe; fewer than `n` in a killed run), `degraded`, `against`
+    (each recipe compared with the first on the questions both have) and, where questions have them, `categories`.
+    """
+    described = read_run(directory)
+    recipes = {recipe: read_rows(rows_path(directory, recipe)) for recipe in described["recipes"]}
+    if not any(recipes.values()):
+        raise UsageError("the run has no rows yet", subject=str(directory), next_step="finish it with --resume")
+    dataset = described["dataset"]
+    wanted = measures_of(dataset["task"]) if measures is None else tuple(parse(name) for name in measures)
+    values = {recipe: {measure: measure.values(rows) for measure in wanted} for recipe, rows in recipes.items()}
+    scored: dict[str, Any] = {
+        "dataset": dataset["spec"],
+        "n": dataset["questions"],
+        "recipes": {recipe: summaries(values[recipe], seed=seed) for recipe in recipes},
+        "asked": {recipe: len(rows) for recipe, rows in recipes.items()},
+        "degraded": {recipe: degradations(rows) for recipe, rows in recipes.items()},
+        "against": against(recipes, values, seed=seed),
+    }
+    categories = sorted({row.question.category for rows in recipes.values() for row in rows if row.question.category})
+    if categories:
+        scored["categories"] = {
+            category: {
+                recipe: summaries(within(values[recipe], rows, category), seed=seed) for recipe, rows in recipes.items()
+            }
+            for category in categories
+        }
+    return scored
+
+
+def summaries(values: Valued, *, seed: int) -> dict[str, Any]:
+    """Each measure's name to its value, interval and number of questions."""
+    return {
+        str(measure): summarised(measure.summary, [one for one in numbers if one is not None], seed=seed).to_dict()
+        for measure, numbers in values.items()
+    }
+
+
+def within(values: Valued, rows: Sequence[Row], category: str) -> Valued:
+    """The numbers of the rows of one category."""
+    return {
+        measure: [one for one, row in zip(numbers, rows, strict=True) if row.question.category == category]
+        for measure, numbers in values.items()
+    }
+
+
+def degradations(rows: Sequence[Row]) -> list[str]:
+    """What any of the rows had to do without."""
+    return sorted({name for row in rows for name in row.degraded})
+
+
+def against(recipes: Mapping[str, Sequence[Row]], values: Mapping[str, Valued], *, seed: int) -> dict[str, Any]:
+    """Every recipe but the first, compared with the first question by question."""
+    baseline, *others = recipes
+    return {
+        "baseline": baseline,
+        "recipes": {
+            other: {
+                str(measure): compared(
+                    measure,
+                    by_question(recipes[baseline], numbers),
+                    by_question(recipes[other], values[other][measure]),
+                    seed=seed,
+                ).to_dict()
+                for measure, numbers in values[baseline].items()
+                if measure.paired and measure.summary in (Summary.MEAN, Summary.PROPORTION)
+            }
+            for other in others
+        },
+    }
+
+
+def by_question(rows: Sequence[Row], numbers: Values) -> dict[str, float]:
+    """Question id to number, where the measure applies."""
+    return {row.question.id: one for row, one in zip(rows, numbers, strict=True) if one is not None}
+
+
+def compared(measure: Measure, first: Mapping[str, float], second: Mapping[str, float], *, seed: int) -> Comparison:
+    """The difference on the questions both have; p is McNemar's where the numbers are zeros and ones."""
+    shared = [id for id in first if id in second]
+    earlier, later = [first[id] for id in shared], [second[id] for id in shared]
+    comparison = paired_difference(earlier, later, seed=seed)
+    if measure.summary is Summary.PROPORTION and shared:
+        comparison = replace(comparison, p=mcnemar(earlier, later), test="McNemar exact")
+    return comparison

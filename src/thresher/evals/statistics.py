@@ -1,0 +1,174 @@
+"""How sure a number is: intervals of one recipe, and differences between two on the same questions.
+
+Everything is deterministic for a seed and does not depend on the order of the questions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thresher.errors import MissingExtra
+
+try:
+    from scipy import stats  # type: ignore[import-untyped, unused-ignore]
+except ModuleNotFoundError as error:
+    if error.name != "scipy":
+        raise
+    raise MissingExtra("scipy", extra="evals") from error
+
+RESAMPLES = 10_000  # Efron and Tibshirani 1993, section 13.3, ask for at least 1,000 for percentile intervals
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A value and what it could as well have been; all None where nothing was measured (n = 0)."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form of the public contract."""
+        return {"value": self.value, "low": self.low, "high": self.high, "n": self.n}
+
+
+NOTHING_MEASURED = Interval(None, None, None, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Second minus first over the same `n` questions; `p` is two-sided, for no difference."""
+
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    test: str
+    better: int
+    """Questions on which the second is higher."""
+    worse: int
+    n: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form, an entry of `against`."""
+        return {
+            "difference": self.difference,
+            "low": self.low,
+            "high": self.high,
+            "p": self.p,
+            "test": self.test,
+            "better": self.better,
+            "worse": self.worse,
+            "n": self.n,
+        }
+
+
+# --- one recipe -------------------------------------------------------------------------------------------------------
+
+
+def mean_interval(values: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
+    """Mean and its bootstrap percentile interval (Efron 1979)."""
+    if not len(values):
+        return NOTHING_MEASURED
+    value = math.fsum(values) / len(values)
+    low, high = np.quantile(resampled_means(values, seed=seed, resamples=resamples), tails())
+    # Where all values are equal the two sums may differ in the last bit.
+    return Interval(value, min(value, float(low)), max(value, float(high)), len(values))
+
+
+def proportion_interval(values: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
+    """As `mean_interval` for zeros and ones; Wilson's interval where all are the same and no resample differs."""
+    if len(values) and all(value == values[0] for value in values):
+        return wilson_interval(round(math.fsum(values)), len(values))
+    return mean_interval(values, seed=seed, resamples=resamples)
+
+
+def wilson_interval(successes: int, n: int) -> Interval:
+    """A proportion and its score interval (Wilson 1927)."""
+    if not n:
+        return NOTHING_MEASURED
+    low, high = stats.binomtest(successes, n).proportion_ci(LEVEL, method="wilson")
+    return Interval(successes / n, float(low), float(high), n)
+
+
+def quantile_interval(values: Sequence[float], quantile: float) -> Interval:
+    """Quantile (interpolated) and the percentile interval of its bootstrap distribution, which needs no resampling.
+
+    A resampled order statistic is at most the j-th value when at least that many of n draws are; so its distribution
+    is binomial and exact (Efron 1979, section 3, for the median).
+    """
+    n = len(values)
+    if not n:
+        return NOTHING_MEASURED
+    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    rank = max(1, math.ceil(quantile * n))
+    at_most = stats.binom.sf(rank - 1, n, np.arange(1, n + 1) / n)
+    low, high = (ordered[min(n - 1, int(np.searchsorted(at_most, tail)))] for tail in tails())
+    return Interval(float(np.quantile(ordered, quantile)), float(low), float(high), n)
+
+
+# --- two recipes on the same questions --------------------------------------------------------------------------------
+
+
+def paired_difference(
+    first: Sequence[float], second: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES
+) -> Comparison:
+    """Mean difference, second minus first, with its paired bootstrap interval and p (Efron and Tibshirani 1993, 16)."""
+    differences = subtract(first, second)
+    if not differences:
+        return Comparison(None, None, None, None, "paired bootstrap", 0, 0, 0)
+    means = resampled_means(differences, seed=seed, resamples=resamples)
+    low, high = np.quantile(means, tails())
+    # One is added above and below: the sample itself is one of the resamples, and p is never 0.
+    beyond = min(int((means <= 0).sum()), int((means >= 0).sum()))
+    p = min(1.0, 2 * (1 + beyond) / (resamples + 1))
+    value = math.fsum(differences) / len(differences)
+    return Comparison(value, float(low), float(high), p, "paired bootstrap", *signs(differences), len(differences))
+
+
+def mcnemar(first: Sequence[float], second: Sequence[float]) -> float:
+    """Two-sided exact p that right and wrong (1 and 0) differ: the sign test on the questions that changed."""
+    if {*first, *second} - {0, 1}:
+        raise ValueError("McNemar's test compares zeros and ones")
+    return sign_test(first, second)
+
+
+def sign_test(first: Sequence[float], second: Sequence[float]) -> float:
+    """Two-sided exact p that the second is as often higher as lower; ties are left out."""
+    better, worse = signs(subtract(first, second))
+    return float(stats.binomtest(better, better + worse).pvalue) if better + worse else 1.0
+
+
+def signs(differences: Sequence[float]) -> tuple[int, int]:
+    """How many are above and how many below zero."""
+    return sum(value > 0 for value in differences), sum(value < 0 for value in differences)
+
+
+def subtract(first: Sequence[float], second: Sequence[float]) -> list[float]:
+    """Second minus first, question by question."""
+    return [later - earlier for earlier, later in zip(first, second, strict=True)]
+
+
+def resampled_means(values: Sequence[float], *, seed: int, resamples: int) -> NDArray[np.float64]:
+    """(resamples,) means of samples drawn from the values with replacement.
+
+    How often each distinct value is drawn is multinomial: the same distribution as drawing question by question, much
+    less work where values repeat (most are 0 or 1), and the order of the questions cannot matter.
+    """
+    distinct, counts = np.unique(np.asarray(values, dtype=np.float64), return_counts=True)
+    drawn = np.random.default_rng(seed).multinomial(len(values), counts / len(values), size=resamples)
+    means: NDArray[np.float64] = drawn @ distinct / len(values)
+    return means
+
+
+def tails() -> tuple[float, float]:
+    """The quantiles between which `LEVEL` of a distribution lies."""
+    return (1 - LEVEL) / 2, (1 + LEVEL) / 2

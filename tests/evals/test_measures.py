@@ -1,0 +1,128 @@
+"""Measures are declared values; refusals and failures count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from thresher.errors import UnknownSetting
+from thresher.evals.labels import Gold, Question
+from thresher.evals.measures import MEASURES, measures_of, parse
+from thresher.evals.rows import Place, Row
+
+MakeRow = Callable[..., Row]
+CAPITAL = Question("q1", "Capital?", ("Paris",), gold=(Gold("france.pdf", page=2), Gold("france.pdf", page=7)))
+NEVER = Question("q2", "Never?", answerable=False)
+
+CONTRACT = (
+    *("nDCG@10", "P@5", "R@5", "F1@5", "MRR", "match", "match_norm", "em", "f1", "words_median", "gold_page"),
+    *("gold_source", "abstained", "refusal_precision", "refusal_recall", "wrong_refusals", "seconds_p50"),
+    *("seconds_p95", "llm_calls", "unreadable", "timed_out"),
+)
+
+
+@pytest.mark.parametrize("name", [*CONTRACT, "R@100", "nDCG@3"])
+def test_a_measure_prints_as_its_name_and_is_parsed_from_it(name: str) -> None:
+    measure = parse(name)
+    assert str(measure) == name
+    assert measure == parse(str(measure))
+    assert hash(measure) == hash(parse(name))
+    assert measure.meaning
+    assert measure.source
+
+
+@pytest.mark.parametrize("name", ["ndcg@10", "P@0", "P@", "MRR@10", "matches"])
+def test_an_unknown_measure_names_the_nearest(name: str) -> None:
+    with pytest.raises(UnknownSetting, match="did you mean"):
+        parse(name)
+
+
+def test_every_measure_of_the_contract_is_scored_for_questions_and_a_ranking_has_no_answer_measures() -> None:
+    assert set(CONTRACT) < set(MEASURES)
+    assert [str(measure) for measure in measures_of("ask")] == list(MEASURES)
+    assert "match" not in {str(measure) for measure in measures_of("search")}
+
+
+def test_refusals_and_failures_of_answerable_questions_are_wrong(make_row: MakeRow) -> None:
+    rows = [
+        make_row(CAPITAL, text="Paris [1]", cited=[Place("/x/france.pdf", page=2)]),
+        make_row(CAPITAL, text="Not Paris, I refuse.", abstained=True),
+        make_row(CAPITAL),
+        make_row(NEVER, text="Paris"),
+    ]
+    for name in ("match", "match_norm", "em", "f1", "gold_source", "gold_page"):
+        assert parse(name).values(rows) == [1.0, 0.0, 0.0, None]
+
+
+def test_a_citation_marker_cannot_be_the_answer(make_row: MakeRow) -> None:
+    row = make_row(Question("q", "How many?", ("1",)), text="Seven [1].", cited=[Place("a")])
+    assert parse("match").values([row]) == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("cited", "page", "source"),
+    [
+        ([Place("/x/france.pdf", page=7)], 1.0, 1.0),
+        ([Place("/x/france.pdf", page=3), Place("/x/france.pdf", page=2)], 0.0, 1.0),
+        ([Place("/x/france.pdf")], 0.0, 1.0),
+        ([Place("/x/other.pdf", also=("/y/france.pdf",), page=2)], 1.0, 1.0),
+        ([Place("/x/spain.pdf", page=2)], 0.0, 0.0),
+        ([], 0.0, 0.0),
+    ],
+)
+def test_only_the_first_citation_counts(make_row: MakeRow, cited: list[Place], page: float, source: float) -> None:
+    rows = [make_row(CAPITAL, text="Paris", cited=cited)]
+    assert parse("gold_page").values(rows) == [page]
+    assert parse("gold_source").values(rows) == [source]
+
+
+def test_a_gold_page_of_one_document_is_not_a_page_of_another(make_row: MakeRow) -> None:
+    question = Question("q", "?", gold=(Gold("a.pdf", page=2), Gold("b.pdf")))
+    cited_b, cited_a = (make_row(question, text="!", cited=[Place(source, page=2)]) for source in ("b.pdf", "a.pdf"))
+    assert parse("gold_page").values([cited_b, cited_a]) == [0.0, 1.0]
+    unpaged = make_row(Question("q", "?", gold=(Gold("b.pdf"),)), text="!", cited=[Place("b.pdf")])
+    assert parse("gold_page").values([unpaged]) == [None]
+
+
+def test_refusals_have_a_precision_and_a_recall(make_row: MakeRow) -> None:
+    rows = [
+        make_row(CAPITAL, text="Paris"),
+        make_row(CAPITAL, abstained=True),
+        make_row(NEVER, abstained=True),
+        make_row(NEVER, abstained=True),
+        make_row(NEVER, text="Yes"),
+        make_row(NEVER),
+    ]
+    expected = {
+        "abstained": (3 / 6, 6),
+        "refusal_precision": (2 / 3, 3),
+        "refusal_recall": (2 / 4, 4),
+        "wrong_refusals": (1 / 2, 2),
+    }
+    for name, (value, n) in expected.items():
+        interval = parse(name).summarise(rows)
+        assert interval.value == pytest.approx(value)
+        assert interval.n == n
+
+
+def test_lengths_leave_out_refusals_and_markers(make_row: MakeRow) -> None:
+    rows = [
+        make_row(CAPITAL, text="one two [1]", cited=[Place("a")]),
+        make_row(CAPITAL, text="one two three four"),
+        make_row(NEVER, text="I am very sorry but no", abstained=True),
+    ]
+    assert parse("words_median").summarise(rows).value == 3.0
+
+
+def test_seconds_count_failures_and_calls_do_not(make_row: MakeRow) -> None:
+    rows = [make_row(CAPITAL, text="x", seconds=1.0, llm_calls=4), make_row(CAPITAL, seconds=9.0)]
+    assert parse("seconds_p50").summarise(rows).value == 5.0
+    assert parse("seconds_p95").summarise(rows).value == pytest.approx(8.6)
+    assert parse("llm_calls").summarise(rows).value == 4.0
+
+
+def test_nothing_measured_is_none_with_no_questions(make_row: MakeRow) -> None:
+    for measure in MEASURES.values():
+        interval = measure.summarise([])
+        assert (interval.value, interval.low, interval.high, interval.n) == (None, None, None, 0)

@@ -1,0 +1,146 @@
+"""Scores come from the rows alone and keep the contract's shape."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from thresher.errors import ThresherError, UnknownSetting, UsageError
+from thresher.evals.datasets import load
+from thresher.evals.runs import run
+from thresher.evals.score import score
+from thresher.types import Answer
+
+Scripted = Callable[..., Any]
+
+
+def test_rankings_are_scored_by_hand(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
+    hits = {"question 1": ["b", "x", "a", "b"], "question 2": ["x"], "question 4": ["e"]}
+    run(scripted(hits), load(f"beir:{beir}"), ["rag"], tmp_path / "out")
+    scored = score(tmp_path / "out")
+    gains = 1 + 3 / math.log2(4)
+    best = 3 + 1 / math.log2(3)
+    expected = {
+        "nDCG@10": (gains / best + 0 + 1) / 3,
+        "P@5": (2 / 5 + 0 + 1 / 5) / 3,
+        "R@5": (1 + 0 + 1) / 3,
+        "F1@5": (2 * 0.4 / 1.4 + 0 + 2 * 0.2 / 1.2) / 3,
+        "MRR": (1 + 0 + 1) / 3,
+    }
+    assert (scored["dataset"], scored["n"]) == (f"beir:{beir}", 3)
+    for name, value in expected.items():
+        measured = scored["recipes"]["rag"][name]
+        assert measured["value"] == pytest.approx(value)
+        assert measured["low"] <= measured["value"] <= measured["high"]
+        assert measured["n"] == 3
+    assert "categories" not in scored
+    assert "match" not in scored["recipes"]["rag"]
+    assert scored["degraded"] == {"rag": ["no language model"]}
+
+
+def test_answers_are_scored_also_by_category(
+    scripted: Scripted, failure: ThresherError, qa: Path, tmp_path: Path
+) -> None:
+    hits = {"Who?": ["/x/ada.pdf"], "Where?": ["y", "x"]}
+    asker = scripted(hits, {"Who?": "Ada Lovelace [1]", "Where?": failure}, pages={"Who?": 2})
+    run(asker, load(f"qa:{qa}"), ["rag"], tmp_path / "out")
+    scored = score(tmp_path / "out")
+    values = {name: (entry["value"], entry["n"]) for name, entry in scored["recipes"]["rag"].items()}
+    assert values["em"] == (0.5, 2)
+    assert values["gold_page"] == (1.0, 1)
+    assert values["gold_source"] == (0.5, 2)
+    assert values["refusal_recall"] == (1.0, 1)
+    assert values["abstained"] == (pytest.approx(1 / 3), 3)
+    assert values["failed"] == (pytest.approx(1 / 3), 3)
+    assert values["MRR"] == (0.75, 2)
+    assert set(scored["categories"]) == {"people", "places"}
+    places = scored["categories"]["places"]["rag"]
+    assert (places["em"]["value"], places["em"]["n"]) == (0.0, 1)
+    assert places["gold_page"] == {"value": None, "low": None, "high": None, "n": 0}
+    json.dumps(scored, allow_nan=False)
+
+
+def test_recipes_are_compared_with_the_first_on_shared_questions(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
+    hits = {"Who?": ["ada.pdf"], "Where?": ["x"]}
+
+    class Better(scripted):  # type: ignore[misc, valid-type]
+        def ask(self, question: str, *, recipe: str) -> Answer:
+            self.answers = {
+                "Who?": "Ada Lovelace",
+                "Where?": "Paris" if recipe == "hybrid" else "Rome",
+                "Why not?": None,
+            }
+            answer: Answer = super().ask(question, recipe=recipe)
+            return answer
+
+    run(Better(hits), load(f"qa:{qa}"), ["rag", "hybrid"], tmp_path / "out")
+    against = score(tmp_path / "out")["against"]
+    assert against["baseline"] == "rag"
+    compared = against["recipes"]["hybrid"]
+    em = compared["em"]
+    assert (em["difference"], em["better"], em["worse"], em["n"]) == (0.5, 1, 0, 2)
+    assert (em["test"], em["p"]) == ("McNemar exact", 1.0)
+    assert (compared["MRR"]["difference"], compared["MRR"]["p"]) == (0.0, 1.0)
+    assert "refusal_precision" not in compared  # its questions depend on the recipe
+
+
+def test_a_run_killed_on_the_way_is_scored_on_what_it_has(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(scripted({"question 1": ["a"]}, die_after=4), load(f"beir:{beir}"), ["rag", "hybrid"], tmp_path / "out")
+    scored = score(tmp_path / "out")
+    assert (scored["n"], scored["asked"]) == (3, {"rag": 3, "hybrid": 1})
+    assert scored["against"]["recipes"]["hybrid"]["MRR"]["n"] == 1
+
+
+def test_scoring_needs_no_dataset_and_only_the_measures_asked_for(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
+    run(scripted(), load(f"qa:{qa}"), ["rag"], tmp_path / "out")
+    qa.unlink()
+    moved = shutil.move(tmp_path / "out", tmp_path / "moved")
+    assert list(score(Path(moved), measures=["abstained", "R@100"])["recipes"]["rag"]) == ["abstained", "R@100"]
+    with pytest.raises(UnknownSetting, match="'match'"):
+        score(Path(moved), measures=["mach"])
+
+
+def test_the_same_rows_give_the_same_scores_in_any_order(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
+    hits = {"question 1": ["b", "x", "a"], "question 2": ["x", "d"], "question 4": ["e"]}
+    run(scripted(hits), load(f"beir:{beir}"), ["rag"], tmp_path / "out")
+    before = score(tmp_path / "out")
+    path = tmp_path / "out" / "rows" / "rag.jsonl"
+    path.write_text("".join(reversed(path.read_text().splitlines(keepends=True))))
+    assert score(tmp_path / "out") == before
+
+
+def test_a_folder_without_a_run_or_without_rows_is_refused(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no run in it"):
+        score(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        run(scripted(die_after=0), load(f"qa:{qa}"), ["rag"], tmp_path / "out")
+    with pytest.raises(UsageError, match="no rows yet"):
+        score(tmp_path / "out")
+
+
+def test_a_run_does_not_need_the_packages_of_scoring() -> None:
+    code = (
+        "import sys, thresher.evals.runs, thresher.evals.datasets\n"
+        "print({'scipy', 'ir_measures', 'numpy'} & set(sys.modules))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
+
+
+@pytest.mark.parametrize(("package", "room"), [("scipy", "statistics"), ("ir_measures", "rankings")])
+def test_a_missing_package_names_the_extra(package: str, room: str) -> None:
+    code = (
+        f"import sys; sys.modules['{package}'] = None\n"
+        "from thresher.errors import MissingExtra\n"
+        f"try:\n    import thresher.evals.{room}\n"
+        "except MissingExtra as error:\n    print(error)"
+    )
+    assert "pip install 'thresher[evals]'" in subprocess.check_output([sys.executable, "-c", code], text=True)
