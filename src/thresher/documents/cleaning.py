@@ -1,0 +1,262 @@
+"""Clean-up of extracted text: pure functions from text to text.
+
+Characters first (`normalise`), then what a page layout adds (stamps, running heads, page numbers), then words broken
+at line ends. Nothing here knows a file format.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+BREAK = "\x02"
+"""Stands for the hyphen at a line end, where the extractor says it is one (PDFium writes U+0002)."""
+
+LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+# U+200C and U+200D are not here: Indic scripts, Persian and emoji need them.
+INVISIBLE = "\u00ad\u200b\u2060\ufeff\ufffe\uffff"
+
+
+def _translation() -> dict[int, str | None]:
+    table: dict[int, str | None] = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)))
+    table.update({ord("\n"): "\n", ord("\t"): "\t", ord("\x0c"): "\n", ord("\x0b"): "\n", 0x85: "\n"})
+    table.update({0x2028: "\n", 0x2029: "\n"})
+    table.update({ord(character): None for character in INVISIBLE})
+    table.update({ord(character): " " for character in SPACES})
+    table.update({ord(ligature): letters for ligature, letters in LIGATURES.items()})
+    return table
+
+
+TRANSLATION = _translation()
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def normalise(text: str) -> str:
+    r"""Composed characters, plain spaces and `\n`; no ligatures, soft hyphens, NULs or other control characters.
+
+    NFC, not NFKC: the latter turns x² into x2 and ℝ into R, which damages formulas.
+    """
+    text = SURROGATE.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return unicodedata.normalize("NFC", text.translate(TRANSLATION))
+
+
+def clean_text(text: str) -> str:
+    """`normalise`, and no spaces at line ends, no runs of blank lines, no blank lines at the ends."""
+    text = re.sub(r"(?<![ \t])[ \t]++(?=\n|\Z)", "", normalise(text))
+    return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
+
+
+def clean_inline(text: str) -> str:
+    """`normalise`, on one line, words apart by one space."""
+    return " ".join(normalise(text).split())
+
+
+# --- what the page layout adds ----------------------------------------------------------------------------------------
+
+ARXIV_STAMP = re.compile(
+    r"^arXiv:\s?(?:\d{4}\.\d{4,5}|[a-z.\-]+/\d{7})(?:v\d+)?(?:\s+\[[\w.\-]+\])?\s+(\d{1,2} [A-Z][a-z]{2} \d{4})$",
+    re.MULTILINE,
+)
+RUNNING_DEPTH = 3  # lines from the top or bottom edge of a page that can be a running head or foot
+RUNNING_SHARE = 0.6  # of all pages, or of the odd or even ones (authors left, title right)
+RUNNING_PAGES = 3  # two pages that begin alike prove nothing
+BOILERPLATE = re.compile(
+    r"published|proceedings|conference|preprint|under review|journal|copyright|©|draft|confidential|all rights|"
+    r"submitted|workshop|volume|https?://|www\.|^page\b",
+    re.IGNORECASE,
+)
+
+
+def strip_arxiv_stamp(text: str) -> tuple[str, str | None]:
+    """The text without the margin stamp of arXiv, and the day the stamp names (`12 Apr 2021`)."""
+    found = ARXIV_STAMP.search(text)
+    if found is None:
+        return text, None
+    return ARXIV_STAMP.sub("", text), found[1]
+
+
+def strip_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The lines of each page without running heads, running feet and page numbers; lines of the body never go.
+
+    A line goes when it lies within three lines of a page edge, everything between it and the edge goes too, and it
+    recurs there (digits aside) on most pages, or on most odd or even ones. A bare number goes when it counts the pages.
+    The first page keeps a line that is no boilerplate: there the running head is the title itself.
+    """
+    stripped = [[line for line in page if line.strip()] for page in pages]
+    for edge in ("bottom", "top"):
+        ordered = [page if edge == "top" else page[::-1] for page in stripped]
+        running = _running_forms(ordered)
+        offsets = _page_number_offsets(ordered)
+        kept: list[list[str]] = []
+        for index, lines in enumerate(ordered):
+            depth = _running_depth(lines, index, running, offsets)
+            lines = lines[depth:]
+            kept.append(lines if edge == "top" else lines[::-1])
+        stripped = kept
+    return stripped
+
+
+def _running_depth(lines: Sequence[str], index: int, running: set[str], offsets: set[int]) -> int:
+    depth = 0
+    for line in lines[:RUNNING_DEPTH]:
+        number = _bare_number(line)
+        if number is not None:
+            if number - index not in offsets:
+                break
+        elif _form(line) not in running or (index == 0 and not BOILERPLATE.search(line)):
+            break
+        depth += 1
+    return depth
+
+
+def _form(line: str) -> str:
+    return re.sub(r"\d+", "#", " ".join(line.split()))
+
+
+def _bare_number(line: str) -> int | None:
+    found = re.fullmatch(
+        r"(?:page\s+)?[-–—]?\s*(\d{1,5})\s*[-–—]?(?:\s*(?:of|/)\s*\d{1,5})?", line.strip(), re.IGNORECASE
+    )
+    return int(found[1]) if found else None
+
+
+def _common(seen: Counter[tuple[int, str]], sizes: tuple[int, int]) -> set[str]:
+    forms = {form for _, form in seen}
+    total = sum(sizes)
+    found = set()
+    for form in forms:
+        even, odd = seen[0, form], seen[1, form]
+        everywhere = even + odd >= max(RUNNING_PAGES, RUNNING_SHARE * total)
+        one_side = any(
+            count >= max(RUNNING_PAGES, RUNNING_SHARE * size) for count, size in zip((even, odd), sizes, strict=True)
+        )
+        if everywhere or one_side:
+            found.add(form)
+    return found
+
+
+def _running_forms(pages: Sequence[Sequence[str]]) -> set[str]:
+    seen: Counter[tuple[int, str]] = Counter()
+    for index, lines in enumerate(pages):
+        forms = {_form(line) for line in lines[:RUNNING_DEPTH] if _bare_number(line) is None}
+        seen.update((index % 2, form) for form in forms if re.search(r"[^\W\d_]", form))
+    return _common(seen, ((len(pages) + 1) // 2, len(pages) // 2))
+
+
+def _page_number_offsets(pages: Sequence[Sequence[str]]) -> set[int]:
+    """Printed number minus position in the file, where most pages agree on it."""
+    seen: Counter[int] = Counter()
+    for index, lines in enumerate(pages):
+        numbers = {_bare_number(line) for line in lines[:RUNNING_DEPTH]} - {None}
+        seen.update({number - index for number in numbers if number is not None})
+    enough = max(RUNNING_PAGES, len(pages) / 2)
+    return {offset for offset, count in seen.items() if count >= enough}
+
+
+# --- words broken at line ends ----------------------------------------------------------------------------------------
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Parts of compounds that English keeps the hyphen with; asked only when the document itself does not tell.
+COMPOUND_FIRST = _words(
+    "self cross well high low long short large small fine coarse state zero few one two three single multi non "
+    "all left right open closed end real time general task domain data model human machine"
+)
+COMPOUND_LAST = _words(
+    "based level specific aware free scale driven dependent like style wise art shot end term range trained tuned "
+    "tuning time order oriented world source agnostic domain hop task only art quality performing"
+)
+# Parts that English writes solid although they are words of their own (without, sometimes, learnable).
+SOLID_FIRST = _words(
+    "any back every fore here how never no not out over some there through under what when where with pre sub"
+)
+SOLID_LAST = _words("able age ally ance ant ate ation ing ion less ment ness ship son tion ward")
+WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+LINE_END_BREAK = re.compile(rf"(?<!\S)\S*[{BREAK}\-‐]\n\s*\S*")
+
+
+def vocabulary(texts: Iterable[str]) -> Counter[str]:
+    """How often each whole word stands in the texts, in lower case; words broken at a line end are not counted."""
+    words: Counter[str] = Counter()
+    for text in texts:
+        for word in WORD.findall(LINE_END_BREAK.sub(" ", text).lower()):
+            words[word] += 1
+            if "-" in word:
+                words.update(word.split("-"))
+    return words
+
+
+def join_broken_word(left: str, right: str, words: Mapping[str, int]) -> str:
+    """`representa` + `tion` to one word; `self` + `attention` keeps its hyphen.
+
+    The document decides: the form that stands elsewhere, unbroken, more often. Where neither does, two parts that are
+    both words of the document keep the hyphen (right in 33 of 36 such cases in 41 papers), and so does a part known
+    from compounds; everything else is taken for a word broken by the typesetter.
+    """
+    hyphenated = f"{left}-{right}"
+    if not left[-1:].isalpha() or not right[:1].islower():
+        return hyphenated
+    left_word = re.search(r"[^\W\d_]+(?:-[^\W\d_]+)*$", left)
+    right_word = WORD.match(right)
+    if left_word is None or right_word is None:
+        return hyphenated
+    before, after = left_word[0].lower(), right_word[0].lower()
+    for tail in (after, after.split("-")[0]):
+        with_hyphen, solid = words.get(f"{before}-{tail}", 0), words.get(f"{before}{tail}", 0)
+        if with_hyphen or solid:
+            return hyphenated if with_hyphen > solid else left + right
+    last, first = before.rsplit("-", 1)[-1], after.split("-")[0]
+    if "-" in before:
+        return hyphenated if words.get(last) and words.get(first) else left + right
+    both_are_words = min(len(last), len(first)) >= 3 and min(words.get(last, 0), words.get(first, 0)) >= 2
+    if both_are_words and last not in SOLID_FIRST and first not in SOLID_LAST:
+        return hyphenated
+    return hyphenated if last in COMPOUND_FIRST or first in COMPOUND_LAST else left + right
+
+
+def join_broken_words(text: str) -> str:
+    """Plain text with the words that were broken at line ends made whole; the rest of the line moves up."""
+    words = vocabulary([text])
+
+    def joined(found: re.Match[str]) -> str:
+        return join_broken_word(found[1], found[2], words) + "\n"
+
+    return re.sub(r"(?<![^\W\d_])([^\W\d_]{2,})[-‐]\n[ \t]*([a-zß-öø-ÿ][^\s]*)(?:[ \t]+|\n|\Z)", joined, text).rstrip(
+        "\n"
+    )
+
+
+# --- sections ---------------------------------------------------------------------------------------------------------
+
+REFERENCES_HEADING = re.compile(
+    r"^[ \t]*(?:#{1,6}[ \t]+|\*{2})?(?:(?:\d{1,2}|[IVX]{1,5})\.?[ \t]+)?"
+    r"(?:references(?: and notes| cited)?|bibliography|works cited|literature cited)[ \t]*:?(?:\*{2})?[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+AFTER_REFERENCES = re.compile(
+    r"(?<![^\s.!?)\]}”\"\d]\n)(?<![^\s.!?)\]}”\"\d]\n\n)^[ \t]*(?:#{1,6}[ \t]+)?(?:\d{1,2}\.?[ \t]+)?(?:"
+    r"(?i:appendix|appendices|supplementary|supplemental|supplement|acknowledge?ments?|checklist|author contributions|"
+    r"table of contents|biographies)\b[^.\n]{0,80}"
+    r"|A(?:\.1?)?[ \t]+[A-Z][^\n,;]{2,80}"
+    r"|A\.1\.?[ \t]+[A-Z][^\n]{2,80}"
+    r"|[A-Z]\.?[ \t]+(?i:appendix|supplement|proof|additional|implementation|details|experiment)[^\n.]{0,80}"
+    r")(?<![.,])[ \t]*$",
+    re.MULTILINE,
+)
+
+
+def references_span(text: str) -> tuple[int, int] | None:
+    """Where the list of references lies: from its heading to the next appendix or the end; None where there is none."""
+    headings = list(REFERENCES_HEADING.finditer(text))
+    if not headings:
+        return None
+    # A table of contents may name the section first; the section itself is the last such heading.
+    start = headings[-1].start()
+    after = AFTER_REFERENCES.search(text, headings[-1].end())
+    return start, after.start() if after else len(text)

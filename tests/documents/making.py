@@ -1,0 +1,223 @@
+"""Files of every format, made in code, and the shortest way to read them."""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from collections.abc import Sequence
+from email.message import EmailMessage
+from pathlib import Path
+
+import docx
+import openpyxl
+import pptx
+import pypdf
+import pytest
+from reportlab.pdfgen import canvas
+
+from thresher.documents.discover import Failure, Item
+from thresher.documents.fetching import Hints
+from thresher.documents.limits import Limits
+from thresher.documents.read import fetch, parse
+from thresher.errors import DocumentError
+from thresher.types import Document
+
+DATA = Path(os.environ.get("THRESHER_DATA", Path(__file__).parents[3] / "shared" / "data"))
+PAPERS = DATA / "papers"
+needs_papers = pytest.mark.skipif(not PAPERS.is_dir(), reason=f"no papers in {PAPERS} (set THRESHER_DATA)")
+
+
+def save(folder: Path, name: str, data: bytes | str) -> Item:
+    path = folder / name
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return Item(source=path.as_posix(), root=path.as_posix(), path=path)
+
+
+def read_all(item: Item, **given: object) -> list[Document | Failure]:
+    limits = given.pop("limits", Limits())
+    data, hints = fetch(item, limits=limits)
+    return list(parse(item, data, hints, limits=limits, **given))
+
+
+def read_one(item: Item, **given: object) -> Document:
+    (document,) = read_all(item, **given)
+    assert isinstance(document, Document)
+    spans_hold(document)
+    return document
+
+
+def read_paper(name: str) -> Document:
+    path = PAPERS / name
+    return read_one(Item(source=path.as_posix(), root=path.as_posix(), path=path))
+
+
+def refusal(folder: Path, name: str, data: bytes | str, **given: object) -> DocumentError:
+    """The error that a broken file raises; one line, about this file, with a next step."""
+    with pytest.raises(DocumentError) as caught:
+        read_all(save(folder, name, data), **given)
+    error = caught.value
+    assert error.subject.endswith(name)
+    assert error.next_step
+    assert "\n" not in str(error)
+    return error
+
+
+def parse_bytes(data: bytes, *, name: str = "", content_type: str = "") -> list[Document | Failure]:
+    path = Path("/nowhere", name) if name else None
+    item = Item(source=name or "stdin:0", root="-", path=path, data=data)
+    return list(parse(item, data, Hints(content_type=content_type)))
+
+
+def spans_hold(document: Document) -> None:
+    """Pages cover the text in order; tables and their rows lie in it, one line a row."""
+    if document.pages:
+        assert document.pages[0].start == 0
+        assert document.pages[-1].end == len(document.text)
+        assert [page.number for page in document.pages] == list(range(1, len(document.pages) + 1))
+        for before, after in zip(document.pages, document.pages[1:], strict=False):
+            assert before.start <= before.end == after.start
+        for page in document.pages:
+            if page.end > page.start:
+                assert document.page_at(page.start) == document.page_at(page.end - 1) == page.number
+    for table in document.tables:
+        assert table.start == table.rows[0][0]
+        assert table.end == table.rows[-1][1]
+        for start, end in table.rows:
+            row = document.text[start:end]
+            assert row.strip()
+            assert "\n" not in row
+            assert start == 0 or document.text[start - 1] == "\n"
+
+
+def rows_of(document: Document, number: int = 0) -> list[str]:
+    return [document.text[start:end] for start, end in document.tables[number].rows]
+
+
+def pdf(pages: Sequence[str], *, title: str = "", author: str = "", encrypt: str = "") -> bytes:
+    """A PDF whose pages hold these lines."""
+    buffer = io.BytesIO()
+    page = canvas.Canvas(buffer, invariant=1)
+    page.setTitle(title or "untitled")
+    page.setAuthor(author or "anonymous")
+    for text in pages:
+        for number, line in enumerate(text.split("\n")):
+            page.drawString(72, 800 - 14 * number, line)
+        page.showPage()
+    page.save()
+    if not encrypt:
+        return buffer.getvalue()
+    writer = pypdf.PdfWriter(clone_from=io.BytesIO(buffer.getvalue()))
+    writer.encrypt(encrypt)
+    return written(writer)
+
+
+def written(writer: pypdf.PdfWriter) -> bytes:
+    buffer = io.BytesIO()
+    writer.write(buffer)
+    return buffer.getvalue()
+
+
+def blank_pdf(pages: int) -> bytes:
+    writer = pypdf.PdfWriter()
+    for _ in range(pages):
+        writer.add_blank_page(300, 300)
+    return written(writer)
+
+
+def word() -> bytes:
+    document = docx.Document()
+    document.core_properties.title = "Harvest report"
+    document.core_properties.author = "Ann Lee"
+    document.add_heading("Results", 1)
+    document.add_paragraph("Yield grew by 12 percent. It was a good year.")
+    table = document.add_table(rows=3, cols=2)
+    for row, cells in enumerate([("Field", "Tons"), ("North", "10"), ("South | low", "20")]):
+        for column, text in enumerate(cells):
+            table.cell(row, column).text = text
+    document.add_paragraph("After the table.")
+    buffer = io.BytesIO()
+    document.save(buffer)
+    return buffer.getvalue()
+
+
+def slides() -> bytes:
+    deck = pptx.Presentation()
+    deck.core_properties.title = "PowerPoint Presentation"
+    for number in (1, 2, 3):
+        slide = deck.slides.add_slide(deck.slide_layouts[1])
+        slide.shapes.title.text = f"Slide {number} on sieves"
+        slide.placeholders[1].text = f"Point {number} of the talk"
+        if number == 1:
+            slide.notes_slide.notes_text_frame.text = "A note for the speaker"
+        if number == 2:
+            table = slide.shapes.add_table(2, 2, 0, 0, 914400, 914400).table
+            for index, text in enumerate(("mesh", "loss", "fine", "3")):
+                table.cell(index // 2, index % 2).text = text
+    buffer = io.BytesIO()
+    deck.save(buffer)
+    return buffer.getvalue()
+
+
+def workbook() -> bytes:
+    book = openpyxl.Workbook()
+    book.active.title = "Cities"
+    for row in (["city", "people"], ["Paris", 2100000], [None, None], ["Rome", 2.8]):
+        book.active.append(row)
+    book.create_sheet("Empty")
+    book.create_sheet("Rivers").append(["Po", "a | b"])
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def mail(html: str = "") -> bytes:
+    message = EmailMessage()
+    message["From"] = "Ann <ann@example.com>"
+    message["To"] = "bo@example.com"
+    message["Subject"] = "Threshing on Monday"
+    message["Date"] = "Mon, 02 Mar 2020 10:00:00 +0100"
+    if html:
+        message.set_content(html, subtype="html")
+    else:
+        message.set_content("Hello Bo,\n\nshall we start at noon?\n")
+    message.add_attachment(b"x", maintype="text", subtype="plain", filename="plan.txt")
+    return bytes(message)
+
+
+def archive(entries: dict[str, bytes], *, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as file:
+        for name, data in entries.items():
+            file.writestr(name, data)
+    return buffer.getvalue()
+
+
+def book() -> bytes:
+    opf = (
+        '<?xml version="1.0"?><package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="i">'
+        '<metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>On Flails</dc:title>'
+        "<dc:creator>Zed</dc:creator>"
+        '<dc:date>1999-05-05</dc:date><dc:identifier id="i">x</dc:identifier></metadata><manifest>'
+        '<item id="a" href="a.xhtml" media-type="application/xhtml+xml"/>'
+        '<item id="b" href="b.xhtml" media-type="application/xhtml+xml"/></manifest>'
+        '<spine><itemref idref="a"/><itemref idref="b"/></spine></package>'
+    )
+    container = (
+        '<?xml version="1.0"?><container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container">'
+        '<rootfiles><rootfile full-path="c.opf" media-type="application/oebps-package+xml"/></rootfiles></container>'
+    )
+    chapter = (
+        '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>t</title></head><body><h1>Chapter {0}</h1>'
+        "<p>It was <b>night</b> {0}.</p><table><tr><td>k</td><td>v</td></tr><tr><td>1</td><td>{0}</td></tr></table>"
+        "</body></html>"
+    )
+    return archive(
+        {
+            "mimetype": b"application/epub+zip",
+            "META-INF/container.xml": container.encode(),
+            "c.opf": opf.encode(),
+            "a.xhtml": chapter.format("one").encode(),
+            "b.xhtml": chapter.format("two").encode(),
+        }
+    )

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thresher.documents.cleaning import (
+    clean_text,
+    join_broken_word,
+    join_broken_words,
+    normalise,
+    references_span,
+    strip_arxiv_stamp,
+    strip_running_lines,
+    vocabulary,
+)
+
+
+def test_ligatures_spaces_and_control_characters_are_normalised() -> None:
+    assert normalise("e\ufb03cient\u00a0so\u00adft\x00 \u200bword\ufeff") == "efficient soft word"
+
+
+def test_accents_are_composed_and_formulas_stay_as_they_are() -> None:
+    assert normalise("e\u0301") == "é"
+    assert normalise("x² ∈ ℝ, ½") == "x² ∈ ℝ, ½"
+
+
+def test_every_line_break_becomes_the_same_one() -> None:
+    assert normalise("a\r\nb\rc\u2028d") == "a\nb\nc\nd"
+
+
+def test_half_of_a_surrogate_pair_is_replaced_so_that_the_text_can_be_encoded() -> None:
+    assert normalise("a\ud800b").encode() == "a\ufffdb".encode()
+
+
+def test_joiners_that_scripts_and_emoji_need_are_kept() -> None:
+    assert normalise("👩\u200d🌾") == "👩\u200d🌾"
+
+
+def test_runs_of_blank_lines_and_spaces_at_line_ends_go() -> None:
+    assert clean_text("\n\na  \n\n\n\nb\t\n") == "a\n\nb"
+
+
+@given(st.text())
+def test_cleaning_twice_changes_nothing_more(text: str) -> None:
+    assert clean_text(clean_text(text)) == clean_text(text)
+
+
+@given(st.text())
+def test_cleaned_text_has_no_control_characters(text: str) -> None:
+    assert not [character for character in clean_text(text) if ord(character) < 32 and character not in "\n\t"]
+
+
+def test_a_word_broken_at_a_line_end_is_joined() -> None:
+    assert join_broken_word("representa", "tion", {}) == "representation"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "elsewhere", "joined"),
+    [
+        ("self", "attention", "self-attention is used", "self-attention"),
+        ("state-of-the", "art", "the art is long", "state-of-the-art"),
+        ("self-supervi", "sion", "", "self-supervision"),
+        ("pre", "train", "pretrain pretrain pre-train", "pretrain"),
+        ("pre", "train", "pre-train pre-train pretrain", "pre-train"),
+        ("task", "specific", "", "task-specific"),
+        ("matrix", "vector", "a matrix, a vector, the matrix, the vector", "matrix-vector"),
+        ("learn", "able", "learn learn able able", "learnable"),
+        ("GPT", "2", "", "GPT-2"),
+        ("34", "layer", "", "34-layer"),
+        ("Pre", "Training", "", "Pre-Training"),
+        ("(inter", "national),", "", "(international),"),
+    ],
+)
+def test_the_hyphen_stays_where_the_word_has_one(left: str, right: str, elsewhere: str, joined: str) -> None:
+    assert join_broken_word(left, right, vocabulary([elsewhere])) == joined
+
+
+def test_a_broken_word_does_not_vouch_for_itself() -> None:
+    assert dict(vocabulary(["the self-\nattention layer"])) == {"the": 1, "layer": 1}
+
+
+def test_broken_words_of_plain_text_are_joined_and_lists_are_not() -> None:
+    assert join_broken_words("the inter-\nnational law\nof seas") == "the international\nlaw\nof seas"
+    assert join_broken_words("- one\n- two\nA -\nb") == "- one\n- two\nA -\nb"
+
+
+def test_the_arxiv_stamp_goes_and_leaves_its_date() -> None:
+    text, date = strip_arxiv_stamp("Words here\narXiv:2005.11401v4 [cs.CL] 12 Apr 2021\nMore")
+    assert "arXiv" not in text
+    assert date == "12 Apr 2021"
+
+
+def test_a_citation_of_arxiv_is_no_stamp() -> None:
+    line = "arXiv preprint arXiv:2005.11401, 2021."
+    assert strip_arxiv_stamp(line) == (line, None)
+
+
+def pages_with(head: str, count: int = 6) -> list[list[str]]:
+    return [[head, f"Body of page {'abcdefghij'[n]}", f"and line {'klmnopqrst'[n]}.", str(n + 1)] for n in range(count)]
+
+
+def test_running_heads_and_page_numbers_are_removed() -> None:
+    stripped = strip_running_lines(pages_with("Published as a conference paper at ICLR 2018"))
+    assert stripped[3] == ["Body of page d", "and line n."]
+    assert len(stripped[0]) == 2
+
+
+def test_the_title_on_the_first_page_outlives_its_use_as_running_head() -> None:
+    stripped = strip_running_lines(pages_with("Threshing by Machine"))
+    assert stripped[0][0] == "Threshing by Machine"
+    assert stripped[1][0] == "Body of page b"
+
+
+def test_heads_that_alternate_between_odd_and_even_pages_are_removed() -> None:
+    pages = pages_with("x", 8)
+    for number, page in enumerate(pages):
+        page[0] = "Lee and Moe" if number % 2 else "Threshing by Machine"
+    stripped = strip_running_lines(pages)
+    assert [page[0][:4] for page in stripped[1:]] == ["Body"] * 7
+
+
+def test_numbers_of_the_body_are_no_page_numbers() -> None:
+    pages = [["Body", "0.2", "17"], ["Body two", "words", "40"], ["Body three", "words", "3"], ["Body four", "17"]]
+    assert strip_running_lines(pages) == pages
+
+
+def test_a_line_that_recurs_in_the_middle_of_pages_stays() -> None:
+    pages = [[f"a{c}", f"b{c}", f"c{c}", "Proof.", f"d{c}", f"e{c}", f"f{c}"] for c in "uvwxyz"]
+    assert strip_running_lines(pages) == pages
+
+
+@given(st.lists(st.lists(st.sampled_from(["a b.", "Head", "1", "2", "3", "x"]), max_size=6), max_size=8))
+def test_stripping_keeps_the_order_and_only_takes_from_the_edges(pages: list[list[str]]) -> None:
+    for before, after in zip(pages, strip_running_lines(pages), strict=True):
+        assert "\n".join(after) in "\n".join(before)
+
+
+def test_references_end_where_the_appendix_begins() -> None:
+    text = "Intro.\n\nReferences\n\n[1] A. Vaswani, N. Shazeer. 2017.\n\nA Implementation Details\n\nWe used oats."
+    start, end = references_span(text) or (0, 0)
+    assert text[start:end].startswith("References")
+    assert text[end:].startswith("A Implementation Details")
+
+
+@pytest.mark.parametrize(
+    "heading", ["REFERENCES", "7. References", "## Bibliography", "Works Cited", "VII. References"]
+)
+def test_references_are_found_by_their_usual_names(heading: str) -> None:
+    text = f"Words.\n\n{heading}\n\nLee, A. On oats. 1999."
+    assert references_span(text) == (8, len(text))
+
+
+def test_text_that_speaks_of_references_has_no_list_of_them() -> None:
+    assert references_span("References to oats are rare.\nSee the references.") is None
+
+
+def test_cleaning_ten_megabytes_is_linear() -> None:
+    text = "some words of a long report, broken at the line-\nend and then going on. \n" * 140_000
+    started = time.process_time()
+    clean_text(text)
+    join_broken_words(text[:5_000_000])
+    references_span(text)
+    assert time.process_time() - started < 10
+
+
+@pytest.mark.parametrize("unit", ["a", " ", "-", ".", "a-", "\n", " \n-", "|"])
+def test_no_repeated_character_makes_cleaning_slow(unit: str) -> None:
+    text = unit * 400_000 + "x"
+    started = time.process_time()
+    clean_text(text)
+    join_broken_words(text)
+    vocabulary([text])
+    references_span(text)
+    assert time.process_time() - started < 3
