@@ -45,7 +45,9 @@ class Meter(Protocol):
     """What a run has cost so far."""
 
     @property
-    def usage(self) -> Usage: ...
+    def usage(self) -> Usage:
+        """Calls, tokens and hosts."""
+        ...
 
 
 # --- parts that do nothing, by name, so that what a recipe leaves out is visible --------------------------------------
@@ -58,7 +60,7 @@ def as_asked(query: Query) -> Query:
 
 def keep_all(query: Query, hits: Sequence[Hit]) -> Sifted:
     """Trust everything that was retrieved."""
-    return Sifted(tuple(Judgement(hit, keep=True, reason="not judged") for hit in hits))
+    return Sifted(tuple(Judgement(hit, keep=True) for hit in hits))
 
 
 def always_correct(judged: Sequence[Judgement]) -> Decision:
@@ -90,7 +92,8 @@ def select(decision: Decision, kept: Sequence[Hit], found: Sequence[Hit]) -> tup
         case None | Verdict.CORRECT:
             return tuple(kept)
         case Verdict.AMBIGUOUS | Verdict.UNSURE:
-            return (*kept, *found)
+            ours = {hit.chunk.id for hit in kept}
+            return (*kept, *(hit for hit in found if hit.chunk.id not in ours))
         case Verdict.INCORRECT:
             return tuple(found)
 
@@ -140,7 +143,7 @@ class Pipeline:
             usage=self.meter.usage,
             degraded=tuple(record.degraded),
             trace="",
-            chunks=_fates(found, judged, decision, correction, refined),
+            chunks=_fates(found, judged, correction, refined, decision, chosen),
         )
 
     def answer(self, query: Query, *, strict: bool = False) -> Answer:
@@ -150,8 +153,12 @@ class Pipeline:
         return last
 
     def search(self, query: Query, *, strict: bool = False) -> SearchResult:
-        """The hits a recipe keeps, after judging and ordering; never goes outside."""
-        record = _Record(self.degraded, strict)
+        """The hits a recipe keeps, after judging and ordering; never goes outside.
+
+        What a later slot lacks (a chat model to answer with) degrades no search.
+        """
+        later = tuple(f"{slot}:" for slot in SLOTS[SLOTS.index("judge") + 1 :])
+        record = _Record([lack for lack in self.degraded if not lack.startswith(later)], strict)
         query = record.run("rewrite", 1, lambda: self.rewrite(query))
         found = record.run("retrieve", 1, lambda: self.retrieve(query))
         judged = record.run("judge", len(found.kept), lambda: self.judge(query, found.kept))
@@ -166,6 +173,7 @@ class _Record:
         self.steps: list[Step] = []
         self.degraded = list(degraded)
         self._strict = strict
+        self._told: Mapping[str, Any] = {}
         self._refuse()
 
     def run(self, name: str, considered: int, part: Callable[[], Value]) -> Value:
@@ -174,6 +182,9 @@ class _Record:
         value = part()
         seconds = perf_counter() - started
         detail = _detail(value)
+        if isinstance(value, Draft):  # a verifier hands the generator's facts on: the trace tells each once
+            told, self._told = self._told, detail
+            detail = {key: fact for key, fact in detail.items() if key not in told or told[key] != fact}
         for lack in detail.pop("degraded", ()):
             if lack not in self.degraded:
                 self.degraded.append(lack)
@@ -227,7 +238,12 @@ def _detail(value: Any) -> dict[str, Any]:
 
 
 def _fates(
-    found: Sifted, judged: Sifted, decision: Decision, correction: Correction, refined: Refined
+    found: Sifted,
+    judged: Sifted,
+    correction: Correction,
+    refined: Refined,
+    decision: Decision,
+    chosen: Sequence[Hit],
 ) -> tuple[ChunkTrace, ...]:
     """Every chunk that was touched, once, with all its scores and where it was dropped (first come, first listed)."""
     fates: dict[str, ChunkTrace] = {}
@@ -240,11 +256,10 @@ def _fates(
     for slot, judgements in stages:
         for judgement in judgements:
             _add_fate(fates, slot, judgement)
-    if decision.verdict is Verdict.INCORRECT:
-        inside = {judgement.hit.chunk.id for judgement in judged.judgements}
-        for id_, fate in fates.items():
-            if fate.kept and id_ in inside:
-                fates[id_] = replace(fate, kept=False, dropped_by="decide", reason="the verdict is incorrect")
+    used = {hit.chunk.id for hit in chosen}
+    for id_, fate in fates.items():
+        if fate.kept and id_ not in used:
+            fates[id_] = replace(fate, kept=False, dropped_by="decide", reason=f"the verdict is {decision.verdict}")
     return tuple(fates.values())
 
 
@@ -258,6 +273,6 @@ def _add_fate(fates: dict[str, ChunkTrace], slot: str, judgement: Judgement) -> 
         hit=replace(judgement.hit, scores=scores),
         kept=judgement.keep,
         dropped_by=None if judgement.keep else slot,
-        reason=judgement.reason,
+        reason=judgement.reason or (before.reason if before else ""),
         stood_for=stood_for,
     )

@@ -10,9 +10,10 @@ import os
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
 from thresher.errors import UnknownSetting, UsageError
 
@@ -21,15 +22,28 @@ ENVIRONMENT_PREFIX = "THRESHER_"
 
 
 class Frozen(BaseModel):
-    """Unknown keys are errors, values do not change."""
+    """Unknown keys are errors, values do not change, numbers are finite."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def _address(given: str | None) -> str | None:
+    """An http address; the empty text is none."""
+    if not given:
+        return None
+    parts = urlsplit(given)  # a ValueError of its own for what cannot be an address
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("an address starts with http:// or https://")
+    return given
+
+
+Address = Annotated[str | None, AfterValidator(_address)]
 
 
 class LanguageModelSettings(Frozen):
     """A chat model behind an OpenAI-compatible endpoint; nothing is sent anywhere until both are given."""
 
-    base_url: str | None = Field(None, description="address of the server, e.g. http://localhost:11434/v1")
+    base_url: Address = Field(None, description="address of the server, e.g. http://localhost:11434/v1")
     model: str | None = Field(None, description="name of the model there")
     api_key: SecretStr | None = Field(None, description="key, where the server wants one")
     temperature: float = Field(0.0, ge=0, le=2, description="0 is deterministic")
@@ -45,10 +59,11 @@ class LanguageModelSettings(Frozen):
 class EncoderSettings(Frozen):
     """Where an encoder that is not the bundled one lives."""
 
-    base_url: str | None = Field(None, description="address of an OpenAI-compatible embeddings endpoint")
+    base_url: Address = Field(None, description="address of an OpenAI-compatible embeddings endpoint")
     api_key: SecretStr | None = Field(None, description="key, where the endpoint wants one")
-    dimension: int = Field(1536, ge=1, description="length of the endpoint's vectors")
-    max_tokens: int = Field(8191, ge=1, description="tokens the endpoint reads at once")
+    dimension: int | None = Field(
+        None, ge=1, description="length of the endpoint's vectors; asked of it when not given"
+    )
 
 
 class AnswerSettings(Frozen):
@@ -84,10 +99,19 @@ class LexicalSettings(Frozen):
 class FuseSettings(Frozen):
     """How the dense and the lexical list become one."""
 
-    method: Literal["rrf", "weighted"] = Field("rrf", description="reciprocal ranks, or a weighted sum of scores")
+    method: Literal["auto", "rrf", "weighted"] = Field(
+        "auto",
+        description="reciprocal ranks, a weighted sum of scores, or rrf before a reranker and weighted without one",
+    )
     k: int = Field(60, ge=1, description="rank constant of rrf (Cormack et al. 2009)")
-    dense_weight: float = Field(1.0, ge=0, description="weight of the dense list")
-    lexical_weight: float = Field(1.0, ge=0, description="weight of the lexical list")
+    dense_weight: float | None = Field(None, ge=0, description="weight of the dense list; rrf 1, weighted 0.4")
+    lexical_weight: float | None = Field(None, ge=0, description="weight of the lexical list; rrf 1, weighted 0.6")
+
+    @model_validator(mode="after")
+    def _weighs_something(self) -> Self:
+        if self.dense_weight == self.lexical_weight == 0:
+            raise ValueError("one of dense_weight and lexical_weight must be above 0")
+        return self
 
 
 class ProtectSettings(Frozen):
@@ -114,23 +138,35 @@ def build(model: type[Model], overrides: Mapping[str, Any], *, preset: Mapping[s
     try:
         return model.model_validate(nested)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise UsageError(
-            f"{first['msg']} (given: {first['input']!r})",
-            subject=f"setting {key}",
-            next_step="see `thresher show RECIPE`",
-        ) from error
+        # Without the cause: pydantic's own words hold the value, which may be a key.
+        raise _bad_setting(error.errors()[0], model) from None
+
+
+def _bad_setting(first: Mapping[str, Any], model: type[BaseModel]) -> UsageError:
+    """One line for the first thing pydantic found."""
+    key = ".".join(str(part) for part in first["loc"])
+    shown = "" if key in secret_keys(model) or isinstance(first["input"], Mapping) else f" (given: {first['input']!r})"
+    what = first["msg"].removeprefix("Value error, ")
+    return UsageError(f"{what}{shown}", subject=f"setting {key}", next_step="see `thresher show RECIPE`")
+
+
+def secret_keys(model: type[BaseModel]) -> set[str]:
+    """The dotted keys whose values are never shown."""
+    return {key for key, kind in _kinds(model) if SecretStr in (kind, *getattr(kind, "__args__", ()))}
+
+
+def _kinds(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from _kinds(kind, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", kind
 
 
 def keys(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
     """All dotted keys of a settings model."""
-    for name, field in model.model_fields.items():
-        kind = field.annotation
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            yield from keys(kind, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}"
+    return (key for key, _ in _kinds(model, prefix))
 
 
 def descriptions(model: type[BaseModel], prefix: str = "") -> dict[str, str]:
@@ -157,13 +193,17 @@ def flat(settings: BaseModel, prefix: str = "") -> dict[str, Any]:
     return values
 
 
-def parse_assignments(assignments: Sequence[str]) -> dict[str, str]:
-    """`key=value` pairs from a command line."""
+def parse_assignments(
+    assignments: Sequence[str], *, option: str = "--set", example: str = "rerank=none"
+) -> dict[str, str]:
+    """`key=value` pairs from a command line; of a key given twice the last value counts."""
     parsed = {}
     for assignment in assignments:
         key, sign, value = assignment.partition("=")
         if not sign or not key.strip():
-            raise UsageError("is not key=value", subject=f"--set {assignment!r}", next_step="e.g. --set rerank=none")
+            raise UsageError(
+                "is not key=value", subject=f"{option} {assignment!r}", next_step=f"e.g. {option} {example}"
+            )
         parsed[key.strip()] = value.strip()
     return parsed
 
@@ -175,15 +215,17 @@ def ambient(known: Iterable[str], home: Path, environment: Mapping[str, str] = o
     file = home / CONFIG_FILE
     if file.is_file():
         try:
-            read = dict(_dotted(tomllib.loads(file.read_text(encoding="utf-8"))))
+            read = dict(dotted(tomllib.loads(file.read_text(encoding="utf-8"))))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise UsageError(f"cannot be read ({error})", subject=str(file), next_step="mend or remove it") from error
         check_known(read, known)
         values.update(read)
-    for key in known:
-        name = ENVIRONMENT_PREFIX + key.upper().replace(".", "__")
-        if name in environment:
-            values[key] = environment[name]
+    variables = {ENVIRONMENT_PREFIX + key.upper().replace(".", "__"): key for key in sorted(known)}
+    for name, value in environment.items():
+        if name in variables:
+            values[variables[name]] = value
+        elif name.startswith(ENVIRONMENT_PREFIX) and "__" in name:
+            raise UnknownSetting(name, variables, kind="setting in the environment")
     return values
 
 
@@ -195,9 +237,10 @@ def check_known(given: Iterable[str], known: Iterable[str]) -> None:
             raise UnknownSetting(key, known)
 
 
-def _dotted(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def dotted(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Nested tables as dotted keys."""
     for name, value in table.items():
-        if isinstance(value, dict):
-            yield from _dotted(value, f"{prefix}{name}.")
+        if isinstance(value, Mapping):
+            yield from dotted(value, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", value

@@ -346,7 +346,6 @@ class ChunkTrace:
         chunk = self.hit.chunk
         return {
             "id": chunk.id,
-            "label": chunk.label,
             "source": chunk.source,
             "page": chunk.page,
             "start": chunk.start,

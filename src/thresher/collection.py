@@ -1,0 +1,373 @@
+"""The front of the engine: a collection of documents that can be added to, searched and asked.
+
+with thresher.open(home="notes") as collection:
+    collection.add("papers/")
+    print(collection.ask("How many layers has BERT-base?").text)
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+from types import TracebackType
+from typing import Any, BinaryIO
+
+from thresher import recipes
+from thresher.errors import DocumentError, StoreError, UnknownSetting, UsageError
+from thresher.indexing.archive import Archive, DocumentRecord, Incoming, Layout, Report
+from thresher.indexing.catalog import Place
+from thresher.indexing.doctor import Finding, examine
+from thresher.indexing.lance import to_json
+from thresher.indexing.where import to_filter
+from thresher.models.meter import Meter
+from thresher.pipeline import Pipeline
+from thresher.recipes.parts import Models, Parts
+from thresher.recipes.recipe import Recipe
+from thresher.settings import RecipeSettings, ambient, check_known, dotted, flat, keys
+from thresher.traces import Traces, trace_id
+from thresher.types import Answer, Document, Metadata, Query, SearchResult, Step
+
+DEFAULT_LIMIT = 5
+
+
+@dataclass(frozen=True, slots=True)
+class IndexProgress:
+    """How far an `add` is: bytes of all files that were found, and chunks encoded so far."""
+
+    total_bytes: int
+    done_bytes: int
+    chunks: int
+
+
+class Collection:
+    """Documents and the questions asked of them; cheap to make, everything is loaded at its first use."""
+
+    def __init__(self, home: Path, name: str) -> None:
+        if not name or name.startswith(".") or any(mark in name for mark in "/\\\0"):
+            raise UsageError("is not a collection name", subject=repr(name), next_step="use letters, digits, - and _")
+        self.home = home
+        self.name = name
+        self.folder = home / "collections" / name
+        self.traces = Traces(self.folder / "traces")
+        self._archive = Archive(self.folder)
+        self._models = Models()
+
+    def __enter__(self) -> Collection:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the models; what was committed is on disk already."""
+        self._models = Models()
+
+    # --- documents
+
+    def add(
+        self,
+        *sources: str | Path,
+        recipe: str | Sequence[str] = (),
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        prune: bool = False,
+        metadata: Metadata | None = None,
+        settings: Mapping[str, Any] | None = None,
+        stdin: BinaryIO | None = None,
+        progress: Callable[[IndexProgress], None] | None = None,
+    ) -> Report:
+        """Take in files, folders, URLs and `-` (stdin); unchanged ones are skipped, changed ones replaced.
+
+        Broken inputs are listed in the report's `failed`; everything else is committed. `prune` removes documents
+        whose files vanished from the given folders.
+        """
+        started = perf_counter()
+        arguments = [str(source) for source in sources]
+        parts = self._parts()
+        layouts = self._layouts([recipe] if isinstance(recipe, str) else recipe, settings, parts)
+        reading = _Reading(arguments, include, exclude, stdin, metadata or {}, self.home, progress)
+        report = self._archive.add(
+            reading.incoming(), layouts, prune=reading.vanished if prune else None, progress=reading.encoded
+        )
+        return replace(report, seconds=perf_counter() - started)
+
+    def delete(self, *sources: str, purge: bool = False) -> list[str]:
+        """Forget sources (a file, a URL, a corpus and all its rows); returns the sources that went.
+
+        A document that is known from another source too stays under that one. `purge` also drops old versions of the
+        tables and the traces that quote the sources.
+        """
+        places = [place for source in sources for place in self._places(source)]
+        self._archive.remove(places, files={place.file for place in places})
+        gone = sorted({place.source for place in places})
+        if purge:
+            self._archive.maintain(drop_versions=True)
+            self.traces.forget(gone)
+        return gone
+
+    def documents(self) -> list[DocumentRecord]:
+        """All documents in the order they were added."""
+        return self._existing().records()
+
+    def document(self, document_id: str) -> Document:
+        """A document with its text."""
+        return self._existing().document(document_id)
+
+    def also(self, document_id: str) -> tuple[str, ...]:
+        """All sources of a document, the first one first."""
+        return self._existing().also([document_id])[document_id]
+
+    def tables(self) -> list[dict[str, Any]]:
+        """The chunk tables: fingerprint, level, encoder, number of chunks."""
+        return self._existing().tables()
+
+    def doctor(self, *, repair: bool = True, settings: Mapping[str, Any] | None = None) -> list[Finding]:
+        """Check the collection on disk and mend what can be mended."""
+        archive = self._existing()
+        return examine(archive, self._layouts(recipes.names(), settings, self._parts()), repair=repair)
+
+    # --- questions
+
+    def search(
+        self,
+        question: str,
+        *,
+        recipe: str = recipes.DEFAULT,
+        limit: int = DEFAULT_LIMIT,
+        where: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        strict: bool = False,
+    ) -> SearchResult:
+        """Ranked hits, after judging where the recipe judges; never goes outside."""
+        pipeline, _ = self._pipeline(recipe, settings, Meter())
+        return pipeline.search(self._query(question, limit, where), strict=strict)
+
+    def ask(
+        self,
+        question: str,
+        *,
+        recipe: str = recipes.DEFAULT,
+        outside: str | None = None,
+        where: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        strict: bool = False,
+        budget_calls: int | None = None,
+        budget_seconds: float | None = None,
+    ) -> Answer:
+        """The answer with its citations, or an abstention with its reason; stored as a trace."""
+        *_, last = self.run(
+            question,
+            recipe=recipe,
+            outside=outside,
+            where=where,
+            settings=settings,
+            strict=strict,
+            budget_calls=budget_calls,
+            budget_seconds=budget_seconds,
+        )
+        assert isinstance(last, Answer)
+        return last
+
+    def run(
+        self,
+        question: str,
+        *,
+        recipe: str = recipes.DEFAULT,
+        outside: str | None = None,
+        where: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        strict: bool = False,
+        budget_calls: int | None = None,
+        budget_seconds: float | None = None,
+    ) -> Iterator[Step | Answer]:
+        """The steps of `ask` as they finish, the answer last."""
+        if outside not in (None, "none"):
+            raise UsageError(
+                "this recipe never goes outside", subject=f"--outside {outside}", next_step=f"ask {recipe} without it"
+            )
+        meter = Meter(max_calls=budget_calls, max_seconds=budget_seconds)
+        pipeline, configured = self._pipeline(recipe, settings, meter)
+        query = self._query(question, DEFAULT_LIMIT, where)
+        for step in pipeline.run(query, strict=strict):
+            yield self._traced(step, configured, where) if isinstance(step, Answer) else step
+
+    def settings(self, recipe: str, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Every setting a recipe would run with here, by dotted key; secrets as stars."""
+        return flat(self._configured(recipes.get(recipe), settings))
+
+    # --- inside
+
+    def _existing(self) -> Archive:
+        if not self._archive.exists:
+            raise StoreError(
+                "holds no documents yet",
+                subject=f"collection {self.name} in {self.home}",
+                next_step="run thresher index PATH",
+            )
+        return self._archive
+
+    def _parts(self, meter: Meter | None = None) -> Parts:
+        return Parts(self._archive, self._models, meter or Meter())
+
+    def _configured(self, recipe: Recipe, settings: Mapping[str, Any] | None) -> RecipeSettings:
+        given = dict(dotted(settings or {}))
+        known = set(keys(recipe.settings))
+        check_known(given, known)
+        everything = {key for name in recipes.names() for key in keys(recipes.get(name).settings)}
+        around = {key: value for key, value in ambient(everything, self.home).items() if key in known}
+        return recipe.configured({**around, **given})
+
+    def _layouts(self, names: Sequence[str], settings: Mapping[str, Any] | None, parts: Parts) -> list[Layout]:
+        """The layouts of recipes, without repeats; a setting counts for the recipes that have it."""
+        chosen = [recipes.get(name) for name in (names or [recipes.DEFAULT])]
+        given = dict(dotted(settings or {}))
+        check_known(given, {key for recipe in chosen for key in keys(recipe.settings)})
+        layouts: dict[str, Layout] = {}
+        for recipe in chosen:
+            own = {key: value for key, value in given.items() if key in set(keys(recipe.settings))}
+            layout = recipe.layout(self._configured(recipe, own), parts)
+            if layout is not None:
+                layouts.setdefault(layout.fingerprint, layout)
+        return list(layouts.values())
+
+    def _pipeline(self, name: str, settings: Mapping[str, Any] | None, meter: Meter) -> tuple[Pipeline, RecipeSettings]:
+        recipe = recipes.get(name)
+        configured = self._configured(recipe, settings)
+        parts = self._parts(meter)
+        layout = recipe.layout(configured, parts)
+        if layout is not None:
+            self._existing().check_encoder(layout)
+        return recipe.pipeline(configured, parts, recipe), configured
+
+    def _query(self, question: str, limit: int, where: str | None) -> Query:
+        if not question.strip():
+            raise UsageError("the question is empty", next_step="ask something")
+        if limit < 1:
+            raise UsageError("must be at least 1", subject=f"--limit {limit}")
+        question = question.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair, from a broken argument
+        translated = None if where is None else to_filter(where, self._existing().metadata)
+        return Query(question, question, limit, translated)
+
+    def _traced(self, answer: Answer, settings: RecipeSettings, where: str | None) -> Answer:
+        """Store the answer; an answer that cannot be stored is still an answer, and says so."""
+        identifier = trace_id(answer.question, answer.recipe, to_json(flat(settings)), where or "", answer.text)
+        traced = replace(answer, trace=identifier)
+        labels = {fate.hit.chunk.id: fate.hit.chunk.label for fate in answer.chunks}
+        try:
+            self.traces.save(identifier, traced.to_dict(chunks=True), labels=labels)
+        except OSError as error:
+            return replace(answer, degraded=(*answer.degraded, f"trace: not stored ({error.strerror})"))
+        return traced
+
+    def _places(self, source: str) -> list[Place]:
+        """The places a person means by a source: exact, a path from here, a corpus file, or an ending of one source."""
+        places = sorted(self._existing().catalog().places())
+        for name in (source, str(Path(source).absolute()), str(Path(source).resolve())):
+            exact = [place for place in places if name in (place.source, place.container)]
+            if exact:
+                return exact
+        # An absolute path means what it says: it is never taken for the ending of another one.
+        ending = [place for place in places if not Path(source).is_absolute() and place.file.endswith(f"/{source}")]
+        files = {place.file for place in ending}
+        if len(files) == 1:
+            return ending
+        if files:
+            raise UsageError(
+                f"means {len(files)} sources", subject=source, next_step=f"give more of the path, e.g. {min(files)}"
+            )
+        raise UnknownSetting(source, {place.source for place in places}, kind="source")
+
+
+class _Reading:
+    """One `add`'s way from arguments to incoming files, counting bytes on the way."""
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        include: Sequence[str],
+        exclude: Sequence[str],
+        stdin: BinaryIO | None,
+        metadata: Metadata,
+        home: Path,
+        progress: Callable[[IndexProgress], None] | None,
+    ) -> None:
+        from thresher.documents.discover import Item, discover
+
+        self._metadata = metadata
+        self._progress = progress
+        self._found = list(discover(arguments, include=include, exclude=[*exclude], stdin=stdin))
+        self._roots = [Path(argument).resolve() for argument in arguments if Path(argument).is_dir()]
+        self._sizes = {item.source: _size(item) for item in self._found if isinstance(item, Item)}
+        self._done = 0
+        self._chunks = 0
+
+    def incoming(self) -> Iterator[Incoming | DocumentError]:
+        """The files in order, each read when its turn comes."""
+        from thresher.documents.discover import Failure
+        from thresher.documents.read import Limits, fetch
+
+        given = to_json(dict(self._metadata)) if self._metadata else ""
+        limits = Limits()
+        for item in self._found:
+            if isinstance(item, Failure):
+                yield DocumentError(item.error, subject=item.source, next_step=item.next)
+                continue
+            try:
+                data, hints = fetch(item, limits=limits)
+            except DocumentError as error:
+                yield error
+            else:
+                digest = hashlib.sha256(data).hexdigest()
+                yield Incoming(item.source, digest, item.root, self._reader(item, data, hints, limits), given)
+            self._done += self._sizes[item.source]
+            self._tell()
+
+    def encoded(self, chunks: int) -> None:
+        """Count encoded chunks."""
+        self._chunks += chunks
+        self._tell()
+
+    def vanished(self, place: Place) -> bool:
+        """Whether a place lies in one of the given folders and its file is gone."""
+        path = Path(place.file)
+        return any(root in path.parents for root in self._roots) and not path.exists()
+
+    def _reader(
+        self, item: Any, data: bytes, hints: Any, limits: Any
+    ) -> Callable[[], Iterator[Document | DocumentError]]:
+        from thresher.documents.discover import Failure
+        from thresher.documents.read import parse
+
+        def documents() -> Iterator[Document | DocumentError]:
+            before = self._done
+            size = self._sizes[item.source]
+            read = 0
+            for document in parse(item, data, hints, metadata=self._metadata, limits=limits):
+                if isinstance(document, Failure):
+                    yield DocumentError(document.error, subject=document.source, next_step=document.next)
+                else:
+                    read += len(document.text)
+                    self._done = before + min(read, size)
+                    yield document
+            self._done = before
+
+        return documents
+
+    def _tell(self) -> None:
+        if self._progress is not None:
+            self._progress(IndexProgress(sum(self._sizes.values()), self._done, self._chunks))
+
+
+def _size(item: Any) -> int:
+    """Bytes of a file; 0 for what is not known before it is fetched."""
+    if item.data is not None:
+        return len(item.data)
+    try:
+        return 0 if item.path is None else int(item.path.stat().st_size)
+    except OSError:
+        return 0

@@ -1,0 +1,171 @@
+"""`hybrid`: dense and BM25 retrieval, fused by reciprocal ranks, reranked, with two dense hits protected.
+
+Follows:   hybrid report, section 1: dense 8 and BM25 4, RRF 1/(60 + rank) with ranks from 1, a cross-encoder over all
+           candidates, 5 results, the top 2 dense hits preserved. From the report's own repository: all-MiniLM-L6-v2,
+           recursive chunks of 1500 characters with 300 overlap.
+Departs:   W4 the safety mechanism exists (in the commit that made the numbers it does not): it guarantees membership,
+           not quality; `protect.position=front` puts the protected hits first, `protect.n=0` is without.
+           W5 the lists are merged by chunk id (the published code compares object identities, so the dense and the
+           lexical copy of a chunk never merge).
+           BM25 on folded, stemmed words with the title in front, idf ln(1 + (N-n+.5)/(n+.5)), k1 1.2 (the repository:
+           rank_bm25, split at white space, case-sensitive, k1 1.5). Lists are as deep as twice the wanted results.
+Left open: weights of the two lists ("weighted ranking scores" without weights, W7): 1 and 1.
+           What to do without a cross-encoder (`rerank`): the fused order is then final, visibly, and fusion is by a
+           weighted sum of scores, which orders better than reciprocal ranks; `fuse.method=rrf` keeps those.
+
+`hybrid-literal` keeps the printed numbers whatever the limit: dense 8, BM25 4, RRF, 5 results, no safety mechanism.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from pydantic import Field, SecretStr
+
+from thresher.chunking.fixed import RecursiveChunker
+from thresher.indexing.archive import Layout
+from thresher.pipeline import Pipeline
+from thresher.protocols import Retriever
+from thresher.recipes.parts import NO_RERANKER, Parts
+from thresher.recipes.recipe import Recipe
+from thresher.retrieval.cut import CutRetriever
+from thresher.retrieval.dense import DenseRetriever
+from thresher.retrieval.fuse import FusedRetriever, Fusion, reciprocal_rank_fusion, weighted_fusion
+from thresher.retrieval.lexical import LexicalRetriever
+from thresher.retrieval.rerank import RerankedRetriever
+from thresher.settings import (
+    DenseSettings,
+    Frozen,
+    FuseSettings,
+    LexicalSettings,
+    ProtectSettings,
+    RecipeSettings,
+)
+
+PUBLISHED_RESULTS = 5
+"""Hybrid report, section 5: "Final Results (k=5)"."""
+
+RECIPROCAL = (1.0, 1.0)
+"""The report says "weighted" and gives no weights; its repository has none."""
+
+WEIGHTED = (0.4, 0.6)
+"""Dense and lexical. SciFact training questions, nDCG@10 without a reranker: weighted .3/.7 .735, .4/.6 .741,
+.5/.5 .737, .6/.4 .730; reciprocal ranks 1/1 .719, 1/1.5 .726."""
+
+
+class Chunking(Frozen):
+    """Recursive chunks."""
+
+    size: int = Field(1500, ge=50, description="characters of a chunk at most")
+    overlap: int = Field(300, ge=0, description="characters two neighbours share at most")
+    drop_references: bool = Field(False, description="leave out the References section of papers")
+
+
+class Settings(RecipeSettings):
+    """Settings of `hybrid` and `hybrid-literal`."""
+
+    chunk: Chunking = Chunking()
+    dense: DenseSettings = DenseSettings(depth=8)
+    lexical: LexicalSettings = LexicalSettings(depth=4)
+    fuse: FuseSettings = FuseSettings()
+    rerank: str | None = Field(
+        None, description="cross-encoder: a fastembed name or folder, a /rerank URL, or 'none' to do without on purpose"
+    )
+    rerank_model: str = Field("", description="model name sent to a /rerank URL")
+    rerank_api_key: SecretStr | None = Field(None, description="key for a /rerank URL")
+    protect: ProtectSettings = ProtectSettings()
+    literal: bool = Field(False, description="keep the printed depths and number of results whatever the limit")
+
+
+def layout(settings: Settings, parts: Parts) -> Layout:
+    """Recursive chunks, a dense vector and BM25 terms each."""
+    return Layout(
+        RecursiveChunker(
+            settings.chunk.size, settings.chunk.overlap, without=parts.references(settings.chunk.drop_references)
+        ),
+        parts.encoder(settings),
+    )
+
+
+def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
+    """Two lists, fused, reranked, cut."""
+    encoder = parts.encoder(settings)
+    table = parts.table(layout(settings, parts))
+    retrieve: Retriever = FusedRetriever(
+        (
+            DenseRetriever(table, encoder, settings.dense.depth, literal=settings.literal),
+            LexicalRetriever(table, settings.lexical.depth, literal=settings.literal),
+        ),
+        fusion(settings.fuse, reranked=settings.rerank not in (None, "none")),
+    )
+    key = None if settings.rerank_api_key is None else settings.rerank_api_key.get_secret_value()
+    reranker = parts.reranker(settings.rerank, api_key=key, model=settings.rerank_model)
+    if reranker is not None:
+        retrieve = RerankedRetriever(retrieve, reranker)
+    generate, degraded = parts.reader(settings, encoder, table)
+    return Pipeline(
+        recipe=recipe.name,
+        retrieve=CutRetriever(
+            retrieve,
+            protect=settings.protect.n,
+            position=settings.protect.position,
+            limit=PUBLISHED_RESULTS if settings.literal else None,
+        ),
+        generate=generate,
+        verify=parts.quote_checker(),
+        meter=parts.meter,
+        degraded=(*((NO_RERANKER,) if settings.rerank is None else ()), *degraded),
+    )
+
+
+def fusion(settings: FuseSettings, *, reranked: bool) -> Fusion:
+    """The fusion that the settings name; `auto` is the published one where a reranker makes the final order."""
+    weighted = settings.method == "weighted" or (settings.method == "auto" and not reranked)
+    usual = WEIGHTED if weighted else RECIPROCAL
+    given = (settings.dense_weight, settings.lexical_weight)
+    weights = [default if weight is None else weight for weight, default in zip(given, usual, strict=True)]
+    if weighted:
+        return partial(weighted_fusion, weights=weights)
+    return partial(reciprocal_rank_fusion, weights=weights, rank_constant=settings.k)
+
+
+def slots(settings: Settings) -> Mapping[str, str]:
+    """What stands in each slot."""
+    lists = f"dense {settings.dense.depth} + BM25 {settings.lexical.depth}"
+    reranker = settings.rerank not in (None, "none")
+    rrf = settings.fuse.method == "rrf" or (settings.fuse.method == "auto" and reranker)
+    fused = f"RRF {settings.fuse.k}" if rrf else "weighted sum (RRF before a cross-encoder)"
+    reranked = f"cross-encoder {settings.rerank or 'not configured'}"
+    cut = f"over recursive {settings.chunk.size}/{settings.chunk.overlap}"
+    return {
+        "retrieve": f"{lists}, {fused}, {reranked}, protect {settings.protect.n} {cut}",
+        "generate": "grounded" if settings.llm.configured else "extractive",
+        "verify": "quotes",
+    }
+
+
+_HYBRID = Recipe(
+    name="hybrid",
+    summary="dense + BM25, fused by reciprocal ranks, reranked, two dense hits protected",
+    follows=__doc__,
+    settings=Settings,
+    slots=slots,
+    layout=layout,
+    pipeline=pipeline,
+)
+
+RECIPES = {
+    "hybrid": _HYBRID,
+    "hybrid-literal": Recipe(
+        name="hybrid-literal",
+        summary="the hybrid report as printed: fixed depths 8 and 4, five results, no safety mechanism",
+        follows=__doc__,
+        settings=Settings,
+        slots=slots,
+        layout=layout,
+        pipeline=pipeline,
+        preset_of="hybrid",
+        preset={"literal": True, "protect.n": 0, "fuse.method": "rrf"},
+    ),
+}

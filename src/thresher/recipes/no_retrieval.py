@@ -1,0 +1,66 @@
+"""`no-retrieval`: the generator alone, the baseline that shows what a model knows by heart.
+
+Follows:   the "no retrieval" rows of CRAG and Self-RAG: the question goes to the model, nothing else does.
+Departs:   without a model it abstains: there is nothing to quote.
+Left open: the prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from thresher.generation.extractive import abstention
+from thresher.generation.grounded import ParametricGenerator
+from thresher.pipeline import Pipeline
+from thresher.protocols import Generator
+from thresher.recipes.parts import Parts, nothing
+from thresher.recipes.recipe import Recipe
+from thresher.settings import RecipeSettings
+from thresher.types import Draft, Evidence, Query
+
+NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); nothing can be said without one"
+
+
+class Settings(RecipeSettings):
+    """Settings of `no-retrieval`."""
+
+
+def layout(settings: Settings, parts: Parts) -> None:
+    """Nothing is retrieved."""
+
+
+def silent(query: Query, evidence: Sequence[Evidence]) -> Draft:
+    """Abstain: there is neither a model nor evidence."""
+    return abstention("No chat model is configured and nothing is retrieved.", {})
+
+
+def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
+    """The generator alone."""
+    model = parts.language_model(settings.llm)
+    generate: Generator = silent if model is None else ParametricGenerator(model)
+    return Pipeline(
+        recipe=recipe.name,
+        retrieve=nothing,
+        generate=generate,
+        meter=parts.meter,
+        degraded=(NO_MODEL,) if model is None else (),
+    )
+
+
+def slots(settings: Settings) -> Mapping[str, str]:
+    """What stands in each slot."""
+    return {"generate": "parametric" if settings.llm.configured else "silent"}
+
+
+RECIPES = {
+    "no-retrieval": Recipe(
+        name="no-retrieval",
+        summary="the generator alone, without evidence",
+        follows=__doc__,
+        settings=Settings,
+        slots=slots,
+        layout=layout,
+        pipeline=pipeline,
+        needs_llm=True,
+    )
+}

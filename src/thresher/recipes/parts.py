@@ -1,0 +1,163 @@
+"""The parts that recipes have in common, made from settings. Only `recipes/` wires rooms together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from thresher.chunking.sentences import sentence_spans
+from thresher.chunking.spans import SpanFinder
+from thresher.documents.cleaning import references_span
+from thresher.errors import StoreError, UsageError
+from thresher.generation.extractive import ExtractiveReader
+from thresher.generation.grounded import GroundedGenerator
+from thresher.generation.quotes import QuoteChecker
+from thresher.generation.support import SupportJudge, rarity_from
+from thresher.indexing.analyzer import index_terms
+from thresher.indexing.archive import Archive, Layout
+from thresher.models.meter import Meter, MeteredEncoder
+from thresher.protocols import ChunkTable, CrossEncoder, Encoder, Generator, LanguageModel
+from thresher.settings import AnswerSettings, EncoderSettings, LanguageModelSettings, RecipeSettings
+from thresher.types import Document, Query, Sifted
+
+ENDPOINT = "endpoint:"
+"""Before the name of a model whose vectors come from `embeddings.base_url`."""
+
+NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); answered by quoting"
+NO_RERANKER = "rerank: no cross-encoder is configured (rerank); the fused order was kept"
+
+
+@dataclass
+class Models:
+    """Loaded models, kept from question to question."""
+
+    _encoders: dict[tuple[str, EncoderSettings], Encoder] = field(default_factory=dict)
+    _rerankers: dict[str, CrossEncoder] = field(default_factory=dict)
+
+    def encoder(self, name: str, settings: EncoderSettings) -> Encoder:
+        """The bundled encoder, one that fastembed loads, or an endpoint's."""
+        key = (name, settings)
+        if key not in self._encoders:
+            self._encoders[key] = _make_encoder(name, settings)
+        return self._encoders[key]
+
+    def local_reranker(self, name: str) -> CrossEncoder:
+        """A cross-encoder that fastembed loads."""
+        if name not in self._rerankers:
+            from thresher.models.cross_encoder import FastembedCrossEncoder
+
+            self._rerankers[name] = FastembedCrossEncoder(name)
+        return self._rerankers[name]
+
+
+def _make_encoder(name: str, settings: EncoderSettings) -> Encoder:
+    if name == "bundled":
+        from thresher.models.encoder import BundledEncoder
+
+        return BundledEncoder()
+    if name.startswith(ENDPOINT):
+        if not settings.base_url:
+            raise UsageError(
+                "has no address", subject=f"encoder {name}", next_step="give one with --set embeddings.base_url=URL"
+            )
+        from thresher.models.endpoint_encoder import EndpointEncoder
+
+        key = None if settings.api_key is None else settings.api_key.get_secret_value()
+        model = name.removeprefix(ENDPOINT)
+        return EndpointEncoder(model, base_url=settings.base_url, api_key=key, dimension=settings.dimension)
+    from thresher.models.fastembed_encoder import FastembedEncoder
+
+    return FastembedEncoder(name)
+
+
+@dataclass
+class Parts:
+    """What a recipe is made from, for one question: the collection, the models, the meter."""
+
+    archive: Archive
+    models: Models
+    meter: Meter
+
+    def encoder(self, settings: RecipeSettings) -> Encoder:
+        """The encoder the settings name; what one behind an endpoint is sent is on the meter."""
+        encoder = self.models.encoder(settings.encoder, settings.embeddings)
+        url = settings.embeddings.base_url
+        if settings.encoder.startswith(ENDPOINT) and url:
+            return MeteredEncoder(encoder, self.meter, url)
+        return encoder
+
+    def references(self, dropped: bool) -> SpanFinder | None:
+        """What finds the span to leave out when cutting, if references are dropped."""
+        return references_span if dropped else None
+
+    def table(self, layout: Layout, level: str = "chunk") -> ChunkTable:
+        """A chunk table in step with the documents."""
+        return self.archive.table(layout, level)
+
+    def language_model(self, settings: LanguageModelSettings) -> LanguageModel | None:
+        """The chat model, if one is configured."""
+        if not (settings.base_url and settings.model):
+            return None
+        from thresher.models.chat import ChatModel
+
+        return ChatModel(
+            base_url=settings.base_url,
+            model=settings.model,
+            meter=self.meter,
+            api_key=None if settings.api_key is None else settings.api_key.get_secret_value(),
+            temperature=settings.temperature,
+            max_tokens=settings.max_tokens,
+            timeout_seconds=settings.timeout_seconds,
+        )
+
+    def reranker(self, name: str | None, *, api_key: str | None = None, model: str = "") -> CrossEncoder | None:
+        """The cross-encoder of that name or folder, an endpoint for a URL, None for `none` or nothing."""
+        if name is None or name == "none":
+            return None
+        if name.startswith(("http://", "https://")):
+            from thresher.models.cross_encoder import EndpointCrossEncoder
+
+            return EndpointCrossEncoder(name, self.meter, model=model, api_key=api_key)
+        return self.models.local_reranker(name)
+
+    def support(self, encoder: Encoder, table: ChunkTable) -> SupportJudge:
+        """Judges sentences by the encoder and by how rare their words are in the table."""
+
+        def rarity(question: str) -> Mapping[str, float]:
+            return rarity_from(table.document_frequencies(question), table.count())
+
+        return SupportJudge(encoder, sentence_spans, index_terms, rarity)
+
+    def reader(
+        self, settings: RecipeSettings, encoder: Encoder, table: ChunkTable
+    ) -> tuple[Generator, tuple[str, ...]]:
+        """The grounded generator, or the extractive reader where no model is configured, with what that lacks."""
+        support = self.support(encoder, table)
+        extractive = extractive_reader(support, settings.answer)
+        model = self.language_model(settings.llm)
+        if model is None:
+            return extractive, (NO_MODEL,)
+        return GroundedGenerator(model, support, extractive), ()
+
+    def quote_checker(self) -> QuoteChecker:
+        """Looks every citation up in its document."""
+
+        def documents(ids: Sequence[str]) -> dict[str, Document]:
+            found = {}
+            for id_ in ids:
+                with suppress(StoreError):  # deleted since it was retrieved: its quotes are removed, not its question
+                    found[id_] = self.archive.document(id_)
+            return found
+
+        return QuoteChecker(documents)
+
+
+def extractive_reader(support: SupportJudge, settings: AnswerSettings) -> ExtractiveReader:
+    """The reader that quotes."""
+    return ExtractiveReader(support, settings.min_support, settings.max_sentences)
+
+
+def nothing(query: Query) -> Sifted:
+    """Retrieve nothing (the `no-retrieval` baseline)."""
+    return Sifted(())

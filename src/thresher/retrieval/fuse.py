@@ -1,0 +1,97 @@
+"""Several ranked lists to one.
+
+Two ways: reciprocal ranks (Cormack, Clarke and Buettcher 2009), which needs no comparable scores, and a weighted sum of
+scores brought to 0..1, which keeps how far apart they are. Lists are merged by chunk id, so the dense and the lexical
+copy of a chunk are one candidate (W5 in docs/methods.md: the published code compared object identities, and never merged them).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from thresher.protocols import Retriever
+from thresher.types import RECIPROCAL_RANK, UNIT, Hit, Judgement, Query, Score, Sifted
+
+RANK_CONSTANT = 60
+"""Cormack et al. 2009, section 3; ranks start at 1."""
+
+Fusion = Callable[[Sequence[Sequence[Hit]]], list[Hit]]
+
+
+def reciprocal_rank_fusion(
+    lists: Sequence[Sequence[Hit]], *, weights: Sequence[float] | None = None, rank_constant: int = RANK_CONSTANT
+) -> list[Hit]:
+    """Sum of weight / (rank_constant + rank) over the lists; ties keep the first list's order."""
+    weights = weights or [1.0] * len(lists)
+
+    def points(at: int, hit: Hit) -> float:
+        return weights[at] / (rank_constant + hit.rank)
+
+    return _merged(lists, points, Score(0.0, RECIPROCAL_RANK))
+
+
+def weighted_fusion(lists: Sequence[Sequence[Hit]], *, weights: Sequence[float]) -> list[Hit]:
+    """Weighted mean of the lists' scores, each list brought to 0..1 by its minimum and maximum.
+
+    A chunk that a list did not return gets that list's 0; a list whose scores are all equal gives each of them 1.
+    """
+    bounds = [
+        (min((h.score.value for h in hits), default=0.0), max((h.score.value for h in hits), default=0.0))
+        for hits in lists
+    ]
+    total = sum(weights) or 1.0
+
+    def points(at: int, hit: Hit) -> float:
+        low, high = bounds[at]
+        normal = 1.0 if high == low else (hit.score.value - low) / (high - low)
+        return weights[at] * normal / total
+
+    return _merged(lists, points, Score(0.0, UNIT))
+
+
+def _merged(lists: Sequence[Sequence[Hit]], points: Callable[[int, Hit], float], zero: Score) -> list[Hit]:
+    """One hit per chunk with the sum of its points, best first; a chunk counts once per list, at its best rank."""
+    sums: dict[str, float] = {}
+    merged: dict[str, Hit] = {}
+    for at, hits in enumerate(lists):
+        seen: set[str] = set()
+        for hit in hits:
+            id_ = hit.chunk.id
+            if id_ in seen:
+                continue
+            seen.add(id_)
+            sums[id_] = sums.get(id_, 0.0) + points(at, hit)
+            before = merged.get(id_)
+            merged[id_] = hit if before is None else replace(before, scores={**before.scores, **hit.scores})
+    order = sorted(merged, key=lambda id_: -sums[id_])
+    fused = []
+    for rank, id_ in enumerate(order, start=1):
+        score = Score(sums[id_], zero.scale)
+        fused.append(replace(merged[id_], score=score, rank=rank, scores={**merged[id_].scores, "fused": score}))
+    return fused
+
+
+@dataclass(frozen=True, slots=True)
+class FusedRetriever:
+    """Several retrievers asked the same query, their lists fused."""
+
+    retrievers: tuple[Retriever, ...]
+    fusion: Fusion
+
+    def __call__(self, query: Query) -> Sifted:
+        """All candidates of all lists, once each, best first; then what the retrievers dropped and no list kept."""
+        answers = [retriever(query) for retriever in self.retrievers]
+        fused = self.fusion([answer.kept for answer in answers])
+        kept = [Judgement(hit, keep=True, reason=f"fused rank {hit.rank}") for hit in fused]
+        seen = {hit.chunk.id for hit in fused}
+        dropped: dict[str, Judgement] = {}
+        for judgement in (judgement for answer in answers for judgement in answer.judgements):
+            if judgement.hit.chunk.id not in seen:
+                dropped.setdefault(judgement.hit.chunk.id, judgement)
+        detail: dict[str, Any] = {"lists": [len(answer.kept) for answer in answers]}
+        lacks = list(dict.fromkeys(lack for answer in answers for lack in answer.detail.get("degraded", ())))
+        if lacks:
+            detail["degraded"] = lacks
+        return Sifted((*kept, *dropped.values()), detail)
