@@ -1,0 +1,1 @@
+"""Encoders, cross-encoders, chat models, what they cost, and public deterministic doubles of them."""
