@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -296,7 +297,7 @@ def ask(
                 case Answer() if json:
                     printing.as_json(step.to_dict())
                 case Answer():
-                    printing.answer(step, steps=False)
+                    printing.answer(step, steps=False, options=_options(home, collection))
 
 
 @app.command()
@@ -359,22 +360,25 @@ def _show_difference(one: dict[str, Any], other: dict[str, Any], *, json: bool) 
     rows = []
     for part in ("slots", "settings"):
         for key in dict.fromkeys((*one[part], *other[part])):
-            pair = (one[part].get(key), other[part].get(key))
+            pair = [described[part].get(key, "-") for described in (one, other)]
             if pair[0] != pair[1]:
-                rows.append({"part": part, "key": key, names[0]: pair[0], names[1]: pair[1]})
+                rows.append({"part": part, "key": key, **dict(zip(names, pair, strict=True))})
     if json:
         printing.as_json(rows)
     else:
-        printing.table(
-            f"{names[0]} and {names[1]}", ["key", *names], [[row["key"], row[names[0]], row[names[1]]] for row in rows]
-        )
+        told = [[row["key"], *(_value(row[name]) for name in names)] for row in rows]
+        printing.table(f"{names[0]} and {names[1]}", ["key", *names], told)
 
 
 def _setting_rows(recipe: str, values: dict[str, Any]) -> list[list[Any]]:
     from thresher.settings import descriptions
 
     told = descriptions(recipes.get(recipe).settings)
-    return [[key, "not set" if value is None else value, told.get(key, "")] for key, value in values.items()]
+    return [[key, _value(value), told.get(key, "")] for key, value in values.items()]
+
+
+def _value(value: Any) -> Any:
+    return "not set" if value in (None, "") else value
 
 
 def _describe(name: str, settings: list[str] | None = None) -> dict[str, Any]:
@@ -481,7 +485,7 @@ def demo(home: Home = DEFAULT_HOME, json: AsJson = False) -> None:
     for answer in answers:
         printing.say()
         printing.say(f"$ thresher ask --collection {COLLECTION} {answer.question!r}")
-        printing.answer(answer, steps=True)
+        printing.answer(answer, steps=True, options=_options(home, COLLECTION))
 
 
 # --- inside -----------------------------------------------------------------------------------------------------------
@@ -491,6 +495,12 @@ def _open(home: Path, collection: str) -> Collection:
     from thresher.collection import Collection
 
     return Collection(home, collection)
+
+
+def _options(home: Path, collection: str) -> str:
+    """The options that name a collection, those with their usual values left out."""
+    given = "" if home == DEFAULT_HOME else f" --home {quote(str(home))}"
+    return given if collection == "default" else f"{given} --collection {quote(collection)}"
 
 
 def _assignments(settings: list[str] | None) -> dict[str, str]:

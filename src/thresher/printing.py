@@ -131,11 +131,12 @@ class _Lines:
 
 
 def _rate(progress: IndexProgress, seconds: float) -> str:
-    """Chunks so far, chunks per second, share done and seconds left."""
+    """Chunks so far, chunks per second, share of the bytes that was read and, once that is steady, seconds left."""
     share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0.0
-    left = f", about {seconds * (1 - share) / share:.0f} s left" if 0 < share < 1 else ""
+    steady = 0 < share < 1 and seconds >= TELL_SECONDS and progress.chunks
+    left = f", about {seconds * (1 - share) / share:.0f} s left" if steady else ""
     rate = progress.chunks / seconds if seconds else 0.0
-    return f"{progress.chunks} chunks, {rate:.0f} a second, {share:.0%}{left}"
+    return f"{share:.0%} read, {progress.chunks} chunks encoded, {rate:.0f} a second{left}"
 
 
 @contextmanager
@@ -214,7 +215,7 @@ def counted(number: int, what: str) -> str:
 def step_line(step: Step) -> str:
     """What a slot did, in one line."""
     line = f"{step.name:<9} {step.considered:>4} in {step.kept:>4} out {step.seconds * 1000:8.1f} ms"
-    facts = "" if step.name == "rewrite" and step.detail["question"] == step.detail["search"] else _facts(step.detail)
+    facts = _facts(step.detail)
     return f"{line}  {facts}" if facts else line
 
 
@@ -240,8 +241,11 @@ def citation_line(cited: Mapping[str, Any], answer: str) -> str:
     return place if quote in answer else f"{place}: “{quote}”"
 
 
-def answer(given: Answer, *, steps: bool) -> None:
-    """The answer for a person: text, citations, what was done without, and where to look further."""
+def answer(given: Answer, *, steps: bool, options: str = "") -> None:
+    """The answer for a person: text, citations, what was done without, and where to look further.
+
+    `options` name the collection on a command line, where it is not the usual one.
+    """
     say(given.text)
     if given.abstained:
         say(f"Why: {given.reason}")
@@ -254,7 +258,7 @@ def answer(given: Answer, *, steps: bool) -> None:
     for lack in given.degraded:
         complain(f"note: {lack}")
     if given.trace:
-        complain(f"how it came about: thresher explain {given.trace}")
+        complain(f"how it came about: thresher explain {given.trace}{options}")
 
 
 def explanation(trace: Mapping[str, Any], labels: Mapping[str, str]) -> None:
@@ -291,6 +295,8 @@ def explanation(trace: Mapping[str, Any], labels: Mapping[str, str]) -> None:
 def _facts(detail: Mapping[str, Any]) -> str:
     """What a step says about itself, without what it says nothing about."""
     told = {key: value for key, value in detail.items() if value not in (None, "", [], {})}
+    if "search" in told and told["search"] == told.get("question"):
+        return ""  # searched for as it was asked
     return ", ".join(f"{key} {_short(value)}" for key, value in told.items())
 
 

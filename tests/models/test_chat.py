@@ -157,7 +157,7 @@ def test_nobody_listening_is_an_error_in_words() -> None:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
         model = ChatModel(url, "m", Meter(), pauses=())
-        with pytest.raises(ProviderError, match="cannot be reached; check llm.base_url"):
+        with pytest.raises(ProviderError, match=r"cannot be reached; check llm\.base_url"):
             model.complete("s", "u")
         model.close()
 

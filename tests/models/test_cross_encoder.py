@@ -93,5 +93,5 @@ def test_spent_seconds_send_nothing(serve: Serve) -> None:
 
 
 def test_a_folder_without_a_model_is_an_error_that_says_what_belongs_there(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="give a folder with onnx/model.onnx"):
+    with pytest.raises(ModelError, match=r"give a folder with onnx/model\.onnx"):
         FastembedCrossEncoder(str(tmp_path))("q", ["a"])

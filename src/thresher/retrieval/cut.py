@@ -15,9 +15,9 @@ Position = Literal["keep", "front"]
 class CutRetriever:
     """The best `query.limit` of what another retriever found.
 
-    `protect` guarantees the membership of that many best dense hits (hybrid report, "safety mechanism"; W4 in docs/methods.md):
-    a protected hit may replace only the lowest-ranked unprotected one. It stays where the order put it (`keep`) or
-    goes to the front (`front`). This guarantees membership, not quality.
+    `protect` guarantees the membership of that many best dense hits (hybrid report, "safety mechanism"; W4 in
+    docs/methods.md): a protected hit may replace only the lowest-ranked unprotected one. It stays where the order put
+    it (`keep`) or goes to the front (`front`). This guarantees membership, not quality.
     """
 
     retriever: Retriever

@@ -2,7 +2,8 @@
 
 Two ways: reciprocal ranks (Cormack, Clarke and Buettcher 2009), which needs no comparable scores, and a weighted sum of
 scores brought to 0..1, which keeps how far apart they are. Lists are merged by chunk id, so the dense and the lexical
-copy of a chunk are one candidate (W5 in docs/methods.md: the published code compared object identities, and never merged them).
+copy of a chunk are one candidate (W5 in docs/methods.md: the published code compared object identities, and never
+merged them).
 """
 
 from __future__ import annotations

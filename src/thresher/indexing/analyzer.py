@@ -1,0 +1,88 @@
+"""Text to index terms for BM25: folded, split into words, English stop words removed, stemmed.
+
+Chosen on the SciFact training questions (nDCG@10 of BM25 alone, k1 1.2, b 0.75): without stemming 0.667, stemmed
+0.694-0.697 whatever the stop list, the title counted twice 0.699; joining hyphenated words besides their parts 0.691.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Any
+
+VERSION = 1
+"""Part of a chunk table's fingerprint: terms of two versions must not be mixed in one table."""
+
+TITLE_WEIGHT = 2
+"""How often the title's terms are counted (see the measurement above)."""
+
+STOP_WORDS = frozenset(
+    """
+    a about above after again against all am an and any are as at be because been before being below between both
+    but by can did do does doing down during each few for from further had has have having he her here hers herself him
+    himself his how i if in into is it its itself just me more most my myself no nor not now of off on once only or
+    other our ours ourselves out over own same she should so some such than that the their theirs them themselves then
+    there these they this those through to too under until up very was we were what when where which while who whom why
+    will with you your yours yourself yourselves
+    """.split()  # noqa: SIM905 - a list of 130 words reads better without 260 quotes
+)
+
+_WORD = re.compile(r"\w+")
+# Scripts written without spaces: a run of them is indexed as overlapping pairs, as Lucene's CJK analyzer does.
+_VOICED = "\u3099\u309a"  # These two make another letter of a Japanese one (ka, ga), they are no accents.
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
+
+
+def index_terms(text: str) -> list[str]:
+    """The terms of a text in order, repeats included."""
+    terms: list[str] = []
+    for word in _WORD.findall(_folded(text)):
+        if _UNSPACED.search(word):
+            terms.extend(_pairs(word))
+        elif word not in STOP_WORDS:
+            terms.append(_stem(word))
+    return terms
+
+
+def query_terms(text: str) -> list[str]:
+    """The distinct terms of a question in order; a question of stop words only keeps them."""
+    terms = index_terms(text) or _WORD.findall(_folded(text))
+    return list(dict.fromkeys(terms))
+
+
+def _folded(text: str) -> str:
+    """Lower case, accents removed."""
+    if text.isascii():
+        return text.lower()
+    marks = unicodedata.normalize("NFKD", text)
+    bare = "".join(mark for mark in marks if mark in _VOICED or not unicodedata.combining(mark))
+    # Composed again: taken apart, a Korean syllable is no longer in the range that is split into pairs.
+    return unicodedata.normalize("NFC", bare).lower()
+
+
+def _pairs(word: str) -> list[str]:
+    """Overlapping pairs of the unspaced runs in a word; what lies between the runs stays whole."""
+    terms: list[str] = []
+    at = 0
+    for run in _UNSPACED.finditer(word):
+        if run.start() > at:
+            terms.append(word[at : run.start()])
+        characters = run.group()
+        terms.extend(characters[i : i + 2] for i in range(max(1, len(characters) - 1)))
+        at = run.end()
+    if at < len(word):
+        terms.append(word[at:])
+    return terms
+
+
+@lru_cache(maxsize=200_000)  # A corpus has few distinct words; a bound keeps a stream of junk from filling the memory.
+def _stem(word: str) -> str:
+    return str(_stemmer().stem_word(word))
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Any:
+    from py_rust_stemmers import SnowballStemmer
+
+    return SnowballStemmer("english")

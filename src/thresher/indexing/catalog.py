@@ -1,0 +1,202 @@
+"""Which source holds which document, and what an incoming document changes. Pure: no disk, no store.
+
+A document is its cleaned text. A source (a file, a URL, a row of a corpus) points at one document; several sources with
+the same text point at the same one: the first is its `source`, the others are its `also`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from thresher.types import Document
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Where a document came from: a source, unique within its container (a corpus file; empty for ordinary files)."""
+
+    source: str
+    container: str = ""
+
+    @property
+    def file(self) -> str:
+        """The file or URL that has to be read for it."""
+        return self.container or self.source
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One document of the catalog; `number` is the N of its label DocN."""
+
+    id: str
+    number: int
+    places: tuple[Place, ...]
+    about: str = ""
+    """Fingerprint of what its first place says besides the text, see `about`."""
+
+
+def about(document: Document) -> str:
+    """Fingerprint of a document's title, kind, date, metadata, pages and tables: what can change under one text."""
+    said = (
+        document.title,
+        document.kind,
+        document.date,
+        sorted(document.metadata.items()),
+        [(page.number, page.start, page.end) for page in document.pages],
+        [(table.start, table.end, table.rows) for table in document.tables],
+    )
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
+
+
+@dataclass(slots=True)
+class Changes:
+    """What a batch of documents does to the catalog."""
+
+    new: list[tuple[Document, Entry]] = field(default_factory=list)
+    kept: dict[str, Entry] = field(default_factory=dict)
+    """Documents that stay with other places than before, by id."""
+    renamed: set[str] = field(default_factory=set)
+    """Ids among `kept` whose first place changed."""
+    restated: set[str] = field(default_factory=set)
+    """Ids among `new` that were there before, with the same text and number but another title, date or metadata."""
+    gone: set[str] = field(default_factory=set)
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    duplicates: int = 0
+    removed: int = 0
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing on disk has to change."""
+        return not (self.new or self.kept or self.gone)
+
+
+class Catalog:
+    """All documents of a collection by id and by place, as of one moment."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self._by_id = {entry.id: entry for entry in entries}
+        self._by_place = {place: entry.id for entry in self._by_id.values() for place in entry.places}
+        self._by_file: defaultdict[str, set[Place]] = defaultdict(set)
+        for place in self._by_place:
+            self._by_file[place.file].add(place)
+        self._highest = max((entry.number for entry in self._by_id.values()), default=0)
+
+    def __contains__(self, document_id: str) -> bool:
+        return document_id in self._by_id
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def places(self) -> Iterable[Place]:
+        """Every known place."""
+        return self._by_place.keys()
+
+    def places_in(self, file: str) -> list[Place]:
+        """The known places of one file, sorted."""
+        return sorted(self._by_file.get(file, ()))
+
+    def holds(self, document: Document) -> bool:
+        """Whether its text is known, and what is said about it is what its first place says."""
+        entry = self._by_id.get(document.id)
+        return entry is not None and not _restates(entry, document)
+
+    def entry(self, document_id: str) -> Entry:
+        """The entry of a document."""
+        return self._by_id[document_id]
+
+    def document_at(self, place: Place) -> str | None:
+        """Id of the document at a place."""
+        return self._by_place.get(place)
+
+    def reserve(self, highest: int) -> None:
+        """Numbers up to `highest` were given out before, to documents that may be gone."""
+        self._highest = max(self._highest, highest)
+
+    @property
+    def highest(self) -> int:
+        """The highest number given out so far."""
+        return self._highest
+
+    def put(self, documents: Iterable[Document]) -> Changes:
+        """Take in documents, replacing what their places held before."""
+        changes = Changes()
+        for document in documents:
+            self._put(document, Place(document.source, document.container), changes)
+        return changes
+
+    def remove(self, places: Iterable[Place]) -> Changes:
+        """Forget places; a document without any goes."""
+        changes = Changes()
+        for place in places:
+            if place in self._by_place:
+                self._detach(place, changes)
+                changes.removed += 1
+        return changes
+
+    def _put(self, document: Document, place: Place, changes: Changes) -> None:
+        before = self._by_place.get(place)
+        if before == document.id:
+            self._put_again(document, changes)
+            return
+        if before is not None:
+            self._detach(place, changes)
+        if document.id in self._by_id:
+            entry = self._by_id[document.id]
+            self._keep(replace(entry, places=(*entry.places, place)), changes)
+            changes.duplicates += 1
+        else:
+            self._highest += 1
+            entry = Entry(document.id, self._highest, (place,), about(document))
+            self._by_id[entry.id] = entry
+            changes.new.append((document, entry))
+            changes.added += before is None
+        changes.updated += before is not None
+        self._by_place[place] = document.id
+        self._by_file[place.file].add(place)
+
+    def _put_again(self, document: Document, changes: Changes) -> None:
+        """The same text at the same place; what is said about it may have changed."""
+        entry = self._by_id[document.id]
+        if not _restates(entry, document):
+            changes.unchanged += 1
+            return
+        entry = self._by_id[entry.id] = replace(entry, about=about(document))
+        changes.kept.pop(entry.id, None)
+        changes.renamed.discard(entry.id)
+        if all(new.id != entry.id for _, new in changes.new):
+            changes.restated.add(entry.id)
+        changes.new = [(old, new) for old, new in changes.new if new.id != entry.id] + [(document, entry)]
+        changes.updated += 1
+
+    def _detach(self, place: Place, changes: Changes) -> None:
+        entry = self._by_id[self._by_place.pop(place)]
+        self._by_file[place.file].discard(place)
+        left = tuple(other for other in entry.places if other != place)
+        if not left:
+            del self._by_id[entry.id]
+            changes.kept.pop(entry.id, None)
+            changes.new = [(document, new) for document, new in changes.new if new.id != entry.id]
+            changes.gone.add(entry.id)
+            return
+        self._keep(replace(entry, places=left), changes)
+        if left[0] != entry.places[0]:
+            changes.renamed.add(entry.id)
+
+    def _keep(self, entry: Entry, changes: Changes) -> None:
+        self._by_id[entry.id] = entry
+        for index, (document, new) in enumerate(changes.new):
+            if new.id == entry.id:
+                changes.new[index] = (document, entry)
+                return
+        changes.kept[entry.id] = entry
+
+
+def _restates(entry: Entry, document: Document) -> bool:
+    """Whether the first place of an entry now says something else about the same text."""
+    return entry.places[0] == Place(document.source, document.container) and entry.about != about(document)

@@ -1,0 +1,151 @@
+"""Is the collection on disk what it should be, and if not, what mends it.
+
+Chunks are derived from documents, so the cure for a damaged chunk is to drop the chunks of its document: they are made
+again from the stored text. Documents themselves are never touched.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from thresher.indexing.archive import Archive, DocumentRecord, Layout
+from thresher.protocols import ChunkTable
+
+UNIT_TOLERANCE = 1e-3  # float32 of 384 dimensions is exact to about 1e-6; what is a thousand times worse is damage
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is not as it should be; `mended` says whether that was changed."""
+
+    where: str
+    what: str
+    mended: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {"where": self.where, "what": self.what, "mended": self.mended}
+
+
+def examine(archive: Archive, layouts: Sequence[Layout], *, repair: bool) -> list[Finding]:
+    """Check documents, chunks and indexes; with `repair`, mend them. `layouts` are those that can be rebuilt here.
+
+    Nobody commits while it looks, or a document that is just being added would be a finding.
+    """
+    with archive.settled():
+        records = archive.records()
+        found = [
+            *_documents(archive, records),
+            *_files(archive, repair),
+            *_tables(archive, records, layouts, repair),
+        ]
+        behind = list(_behind(archive, layouts))
+    if repair:  # Encoding takes long; others may commit meanwhile.
+        for layout in layouts:
+            if _present(archive, layout):
+                archive.complete(layout)
+    return [*found, *(Finding(where, what, mended=repair) for where, what in behind)]
+
+
+def _documents(archive: Archive, records: Sequence[DocumentRecord]) -> Iterator[Finding]:
+    for id_, times in Counter(record.id for record in records).items():
+        if times > 1:
+            yield Finding("documents", f"document {id_} is stored {times} times", mended=False)
+    for number, times in Counter(record.number for record in records).items():
+        if times > 1:
+            yield Finding("documents", f"the number {number} was given to {times} documents", mended=False)
+    for place, times in Counter(archive.all_places()).items():
+        if times > 1:
+            yield Finding("documents", f"{place.source} points at {times} documents", mended=False)
+
+
+def _files(archive: Archive, repair: bool) -> Iterator[Finding]:
+    """A file that is recorded as read must have its documents; forgetting the record makes it be read again."""
+    known = Counter(place.file for place in archive.all_places())
+    lost = sorted(source for source, documents in archive.files().items() if known[source] < documents)
+    if lost:
+        if repair:
+            archive.remove([], files=lost)
+        what = f"{len(lost)} files are recorded as read but lack documents; the next index reads them again"
+        yield Finding("files", what, mended=repair)
+
+
+def _tables(
+    archive: Archive, records: Sequence[DocumentRecord], layouts: Sequence[Layout], repair: bool
+) -> Iterator[Finding]:
+    known = {record.id: record for record in records}
+    for row in archive.tables():
+        table = archive.open(row["name"])
+        where = f"{row['fingerprint']} ({row['level']})"
+        chunks = table.document_ids()
+        bad = {
+            "chunks without a document": set(chunks) - set(known),
+            "documents with some of their chunks only": set(_incomplete(archive, layouts, row["name"], chunks)),
+            **_damaged(archive, table, known),
+        }
+        for what, documents in bad.items():
+            if documents:
+                if repair:
+                    archive.drop_chunks(row["name"], documents)
+                yield Finding(where, f"{what}: {len(documents)} documents", mended=repair)
+        stale = table.stale()
+        if stale and repair:
+            table.maintain()
+        left = table.stale() if stale and repair else stale
+        for what in stale:
+            yield Finding(where, what, mended=repair and what not in left)
+
+
+def _incomplete(archive: Archive, layouts: Sequence[Layout], name: str, chunks: Mapping[str, int]) -> Iterator[str]:
+    """Documents that have chunks in a table, but not as many as the table's layout cuts them into."""
+    for layout in layouts:
+        for level in layout.levels:
+            if layout.table_name(level) == name:
+                for id_, expected in archive.expected(layout, sorted(chunks)):
+                    if expected[level] != chunks[id_]:
+                        yield id_
+
+
+def _damaged(archive: Archive, table: ChunkTable, known: Mapping[str, DocumentRecord]) -> dict[str, set[str]]:
+    """Documents whose chunks repeat an id, are not the document's, or have vectors that are not of unit length."""
+    import numpy as np
+
+    seen: set[str] = set()
+    found: dict[str, set[str]] = {
+        "chunks that stand twice": set(),
+        "chunks that are not their document's text": set(),
+        "chunks under another source or title than their document's": set(),
+        "vectors that are not of unit length": set(),
+    }
+    repeated, different, misplaced, wrong = found.values()
+    for batch in table.chunks():
+        texts = archive.texts({chunk.document_id for chunk, _ in batch} & set(known))
+        for chunk, vector in batch:
+            if chunk.id in seen:
+                repeated.add(chunk.document_id)
+            seen.add(chunk.id)
+            if not abs(float(np.linalg.norm(vector)) - 1.0) <= UNIT_TOLERANCE:  # written so that NaN is damage too
+                wrong.add(chunk.document_id)
+            if chunk.document_id in texts:
+                if texts[chunk.document_id][chunk.start : chunk.end] != chunk.text:
+                    different.add(chunk.document_id)
+                record = known[chunk.document_id]
+                if (chunk.source, chunk.title) != (record.source, record.title):
+                    misplaced.add(chunk.document_id)
+    return found
+
+
+def _behind(archive: Archive, layouts: Iterable[Layout]) -> Iterator[tuple[str, str]]:
+    """Documents whose chunks are still to be made: what a killed `index` leaves, and the next question mends."""
+    for layout in layouts:
+        if _present(archive, layout):
+            missing = archive.missing(layout)
+            if missing:
+                yield layout.fingerprint, f"{len(missing)} documents have no chunks yet"
+
+
+def _present(archive: Archive, layout: Layout) -> bool:
+    return {layout.table_name(level) for level in layout.levels} <= {row["name"] for row in archive.tables()}

@@ -1,0 +1,158 @@
+"""Which place holds which document, against a model of two dictionaries."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from thresher.indexing.catalog import Catalog, Entry, Place
+from thresher.types import Document, Page
+
+from .making import document
+
+
+def test_new_documents_are_numbered_in_order_and_counted_as_added() -> None:
+    catalog = Catalog([])
+    changes = catalog.put([document("a.txt", "one"), document("b.txt", "two")])
+    assert [(entry.number, entry.places) for _, entry in changes.new] == [
+        (1, (Place("a.txt"),)),
+        (2, (Place("b.txt"),)),
+    ]
+    assert (changes.added, changes.updated, changes.unchanged, changes.duplicates) == (2, 0, 0, 0)
+
+
+def test_the_same_text_again_changes_nothing() -> None:
+    catalog = Catalog([])
+    catalog.put([document("a.txt", "one")])
+    changes = catalog.put([document("a.txt", "one")])
+    assert changes.empty
+    assert changes.unchanged == 1
+
+
+def test_a_changed_text_replaces_the_old_one_and_gets_a_new_number() -> None:
+    catalog = Catalog([])
+    catalog.put([document("a.txt", "one")])
+    changes = catalog.put([document("a.txt", "other")])
+    assert changes.gone == {document("", "one").id}
+    assert [entry.number for _, entry in changes.new] == [2]
+    assert (changes.added, changes.updated) == (0, 1)
+
+
+def test_a_second_source_of_a_text_is_a_duplicate_of_the_first() -> None:
+    catalog = Catalog([])
+    catalog.put([document("a.txt", "one")])
+    changes = catalog.put([document("b.txt", "one")])
+    assert (changes.duplicates, changes.added, changes.new) == (1, 0, [])
+    assert catalog.entry(document("", "one").id).places == (Place("a.txt"), Place("b.txt"))
+
+
+def test_when_the_first_source_goes_the_second_takes_its_place() -> None:
+    catalog = Catalog([])
+    catalog.put([document("a.txt", "one"), document("b.txt", "one")])
+    changes = catalog.remove([Place("a.txt")])
+    id_ = document("", "one").id
+    assert changes.renamed == {id_}
+    assert changes.kept[id_].places == (Place("b.txt"),)
+    assert changes.gone == set()
+    assert catalog.remove([Place("b.txt")]).gone == {id_}
+
+
+def test_rows_of_two_corpora_may_have_the_same_name() -> None:
+    catalog = Catalog([])
+    catalog.put([document("1", "one", container="x.jsonl"), document("1", "two", container="y.jsonl")])
+    assert catalog.document_at(Place("1", "x.jsonl")) == document("", "one").id
+    assert catalog.places_in("y.jsonl") == [Place("1", "y.jsonl")]
+    assert len(catalog) == 2
+
+
+def test_an_unknown_place_cannot_be_removed() -> None:
+    assert Catalog([]).remove([Place("a.txt")]).removed == 0
+
+
+def test_another_title_under_the_same_text_is_an_update_that_keeps_the_number() -> None:
+    catalog = Catalog([])
+    catalog.put([document("a.txt", "one", title="Old"), document("b.txt", "one", title="Elsewhere")])
+    assert not catalog.holds(document("a.txt", "one", title="New"))
+    assert catalog.holds(document("b.txt", "one", title="New"))  # a second source has no say
+    changes = catalog.put([document("a.txt", "one", title="New")])
+    ((restated, entry),) = changes.new
+    assert (restated.title, entry.number, entry.places) == ("New", 1, (Place("a.txt"), Place("b.txt")))
+    assert changes.restated == {restated.id}
+    assert (changes.updated, changes.unchanged) == (1, 0)
+    assert catalog.put([document("a.txt", "one", title="New")]).unchanged == 1
+
+
+def test_pages_dates_and_metadata_are_part_of_what_is_said_about_a_text() -> None:
+    catalog = Catalog([])
+    plain = document("a.txt", "one")
+    catalog.put([plain])
+    for other in (
+        document("a.txt", "one", date="2020-01-01"),
+        document("a.txt", "one", metadata={"year": 3}),
+        document("a.txt", "one", pages=(Page(1, 0, 3),)),
+        document("a.txt", "one", kind="markdown"),
+    ):
+        assert not catalog.holds(other)
+    assert catalog.holds(plain)
+
+
+def test_a_reserved_number_is_never_given_again() -> None:
+    catalog = Catalog([Entry("x", 4, (Place("x"),))])
+    catalog.reserve(9)
+    (_, entry), *_ = catalog.put([document("a.txt", "one")]).new
+    assert entry.number == 10
+
+
+PLACES = st.sampled_from([("p1", ""), ("p2", ""), ("p3", ""), ("1", "c.jsonl"), ("2", "c.jsonl"), ("1", "d.jsonl")])
+TEXTS = st.sampled_from(["alpha", "beta", "gamma", "delta"])
+BATCHES = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), st.dictionaries(PLACES, TEXTS, max_size=5)),
+        st.tuples(st.just("remove"), st.lists(PLACES, max_size=3, unique=True)),
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(BATCHES)
+def test_a_catalog_is_a_map_from_places_to_texts(batches: list[tuple[str, dict[tuple[str, str], str]]]) -> None:
+    catalog = Catalog([])
+    model: dict[Place, str] = {}
+    stored: dict[str, Entry] = {}
+    given_out: set[int] = set()
+    for kind, content in batches:
+        before = dict(model)
+        if kind == "put":
+            incoming: list[Document] = [
+                document(source, text, container=container) for (source, container), text in content.items()
+            ]
+            changes = catalog.put(incoming)
+            model |= {Place(d.source, d.container): d.id for d in incoming}
+            places = [Place(d.source, d.container) for d in incoming]
+            assert changes.unchanged == sum(before.get(place) == model[place] for place in places)
+            assert changes.updated == sum(place in before and before[place] != model[place] for place in places)
+            fresh = sum(place not in before for place in places)
+            assert fresh <= changes.added + changes.duplicates <= fresh + changes.updated
+        else:
+            places = [Place(*place) for place in content]
+            changes = catalog.remove(places)
+            assert changes.removed == sum(place in before for place in places)
+            for place in places:
+                model.pop(place, None)
+        # What the changes say, done to what was stored, is what the catalog holds now.
+        for id_ in changes.gone:
+            stored.pop(id_, None)
+        stored |= changes.kept
+        for _, entry in changes.new:
+            assert entry.number not in given_out
+            given_out.add(entry.number)
+            stored[entry.id] = entry
+        assert {place: catalog.document_at(place) for place in catalog.places()} == model
+        assert {id_: catalog.entry(id_) for id_ in set(model.values())} == stored
+        assert len(catalog) == len(set(model.values()))
+        assert all(catalog.document_at(place) == id_ for id_, entry in stored.items() for place in entry.places)
+        assert sum(len(entry.places) for entry in stored.values()) == len(model)
+        for file in ("p1", "c.jsonl", "d.jsonl"):
+            assert catalog.places_in(file) == sorted(place for place in model if place.file == file)
+    assert catalog.highest == len(given_out)

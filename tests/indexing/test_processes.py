@@ -1,0 +1,312 @@
+"""Real commands in processes of their own: killed at any moment, at the same time, and on a full disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import thresher
+from thresher.collection import Collection
+from thresher.models.scripted_server import ScriptedServer
+
+from . import asking
+
+COMMAND = Path(sys.executable).with_name("thresher")
+KILLS = 20
+KILLS_PER_HOME = 10
+FILES = 60
+SECONDS = 100.0
+"""Far more than a run takes on a busy machine; a test that waits so long has failed."""
+
+MENDED_BY_THE_NEXT_RUN = ("documents have no chunks yet", "not yet in the index", "still count deleted chunks")
+"""What a killed run may leave: chunks to be made and indexes to be brought up to date. Anything else is damage."""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ScriptedServer]:
+    """Embeddings in no time, and a sign of how far a process is."""
+    with ScriptedServer() as started:
+        yield started
+
+
+@pytest.fixture
+def encoder(server: ScriptedServer) -> dict[str, str]:
+    """Settings that use it."""
+    return {"encoder": "endpoint:hash", "embeddings.base_url": server.base_url, "embeddings.dimension": "64"}
+
+
+def thresher_command(*arguments: str | Path, home: Path, encoder: dict[str, str]) -> list[str]:
+    settings = [part for key, value in encoder.items() for part in ("--set", f"{key}={value}")]
+    return [str(COMMAND), *map(str, arguments), "--home", str(home), "--json", *settings]
+
+
+def completed(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, **options)
+
+
+def started(command: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def text_of(chance: random.Random, name: str, characters: int) -> str:
+    """Long words: much to cut, store and encode, little to compute for the hash encoder."""
+    words = [f"{name}{chance.getrandbits(200):x}" for _ in range(characters // 60)]
+    return ". ".join(" ".join(words[at : at + 8]) for at in range(0, len(words), 8)) + "."
+
+
+# --- killed -----------------------------------------------------------------------------------------------------------
+
+
+class Folder:
+    """Files that change, and every text that each of them ever had."""
+
+    def __init__(self, path: Path, chance: random.Random) -> None:
+        self.path = path
+        self.ever: dict[str, set[str]] = {}
+        self.now: dict[str, str] = {}
+        self._chance = chance
+        path.mkdir()
+        for n in range(FILES):
+            self.write(f"{n:02}.txt")
+
+    def write(self, name: str) -> None:
+        # Half a megabyte in all, so that a run commits several times.
+        text = text_of(self._chance, name.partition(".")[0], self._chance.randint(3000, 14000))
+        source = self.path / name
+        source.write_text(text, encoding="utf-8")
+        self.now[str(source)] = text
+        self.ever.setdefault(str(source), set()).add(text)
+
+    def change(self) -> None:
+        for n in self._chance.sample(range(FILES), 25):
+            self.write(f"{n:02}.txt")
+
+
+def look(collection: Collection, folder: Folder) -> dict[str, str]:
+    """The text of every committed source, after checking that nothing is half there."""
+    if not (collection.folder / "lance").is_dir():
+        return {}
+    records = collection.documents()
+    held = {record.source: collection.document(record.id).text for record in records}
+    assert len(held) == len(records), "a document stands twice"
+    assert all(text in folder.ever[source] for source, text in held.items()), "half a document"
+    for row in collection.tables():
+        chunks = collection._archive.open(row["name"]).document_ids()
+        assert set(chunks) <= {record.id for record in records}, "a chunk without its document"
+    return held
+
+
+def wait_and_kill(process: subprocess.Popen[str], reached: Callable[[], bool], delay: float) -> bool:
+    """SIGKILL `delay` seconds after something was reached; False when the process was done before."""
+    deadline = time.monotonic() + SECONDS
+    while process.poll() is None and not reached():
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    time.sleep(delay)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    return process.returncode == -signal.SIGKILL
+
+
+def test_a_killed_run_loses_nothing_and_repeats_nothing(
+    tmp_path: Path, server: ScriptedServer, encoder: dict[str, str]
+) -> None:
+    chance = random.Random(20)
+    kills = attempts = 0
+    while kills < KILLS:
+        attempts += 1
+        assert attempts <= KILLS, "the runs end before they are killed"
+        place = tmp_path / f"try{attempts}"
+        place.mkdir()
+        folder, home = Folder(place / "files", chance), place / "home"
+        collection = thresher.open(home)
+        command = thresher_command("index", folder.path, home=home, encoder=encoder)
+        lance = collection.folder / "lance"
+
+        def commits(lance: Path = lance) -> int:
+            return sum(1 for _ in lance.glob("*.lance/_versions/*"))
+
+        for _ in range(KILLS_PER_HOME + 1):
+            requests, versions = len(server.requests), commits()
+            process = started(command)
+            match chance.choice(["start", "encoding", "commit", "commit"]):
+                case "start":
+                    killed = wait_and_kill(process, lambda: True, chance.uniform(0.3, 1.2))
+                case "encoding":
+                    wanted = requests + chance.randint(1, 8)
+                    killed = wait_and_kill(
+                        process,
+                        lambda n=wanted: len(server.requests) >= n,
+                        chance.uniform(0, 0.1),  # type: ignore[misc]
+                    )
+                case _:
+                    wanted = versions + chance.randint(1, 6)
+                    killed = wait_and_kill(process, lambda n=wanted: commits() >= n, chance.uniform(0, 0.1))  # type: ignore[misc]
+            kills += killed
+            look(collection, folder)
+            if not killed or chance.random() < 0.3:
+                folder.change()
+            if kills == KILLS:
+                break
+
+        before = look(collection, folder)
+        for finding in collection.doctor(repair=False, settings=encoder):
+            assert any(allowed in finding.what for allowed in MENDED_BY_THE_NEXT_RUN), finding
+        committed = sum(before.get(source) == text for source, text in folder.now.items())
+        done = completed(command)
+        assert done.returncode == 0, done.stderr
+        report = json.loads(done.stdout)
+        assert report["unchanged"] == committed
+        assert report["updated"] == len(before) - committed
+        assert report["added"] == FILES - len(before)
+        assert report["failed"] == []
+        assert look(collection, folder) == folder.now
+        examined = completed(thresher_command("doctor", "--check", home=home, encoder=encoder))
+        assert json.loads(examined.stdout) == {"sound": True, "findings": []}
+
+
+# --- at the same time -------------------------------------------------------------------------------------------------
+
+
+def write_story(path: Path, edition: int) -> str:
+    sentences = [
+        f"The harbour master of {path.stem} says edition {edition}.",
+        f"The tallest tower of {path.stem} has {edition + 30} floors.",
+        f"Nobody but the smith of {path.stem} repaired the bridge in edition {edition}.",
+    ]
+    text = " ".join(sentences * 8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return text
+
+
+def test_two_processes_index_while_a_third_asks(tmp_path: Path, encoder: dict[str, str]) -> None:
+    home, stop = tmp_path / "home", tmp_path / "stop"
+    folders = [tmp_path / name for name in ("left", "both", "right")]
+    paths = [folder / f"{folder.name}{n}.txt" for folder in folders for n in range(8)]
+    texts: dict[str, set[str]] = {str(path): set() for path in paths}
+    asker = started([sys.executable, str(Path(asking.__file__)), str(home), str(stop), json.dumps(encoder)])
+    try:
+        reports = []
+        for edition in range(3):
+            for path in paths:
+                texts[str(path)].add(write_story(path, edition if path.name[-5] in "0246" else 0))
+            running = [
+                started(thresher_command("index", *pair, home=home, encoder=encoder))
+                for pair in (folders[:2], folders[1:])
+            ]
+            for process in running:
+                out, err = process.communicate(timeout=SECONDS)
+                assert process.returncode == 0, err
+                reports.append(json.loads(out))
+            assert asker.poll() is None, asker.communicate()[1]
+    finally:
+        stop.touch()
+        out, err = asker.communicate(timeout=SECONDS)
+    assert asker.returncode == 0, err
+    answered = json.loads(out)
+    assert answered["answers"] > 3
+    assert answered["cited"]
+    for source, quote in answered["cited"]:
+        assert any(quote in text for text in texts[source]), (source, quote)
+
+    with thresher.open(home) as collection:
+        held = {record.source: collection.document(record.id).text for record in collection.documents()}
+        assert held == {str(path): path.read_text(encoding="utf-8") for path in paths}
+        assert collection.doctor(repair=False, settings=encoder) == []
+    assert sum(report["added"] for report in reports[:2]) == len(paths)
+    assert all(report["failed"] == [] for report in reports)
+
+
+def test_a_reader_survives_purges_by_another_process(tmp_path: Path, encoder: dict[str, str]) -> None:
+    home = tmp_path / "home"
+    paths = [tmp_path / "files" / f"story{n}.txt" for n in range(12)]
+    for path in paths:
+        write_story(path, 1)
+    done = completed(thresher_command("index", tmp_path / "files", home=home, encoder=encoder))
+    assert done.returncode == 0, done.stderr
+    with thresher.open(home) as collection:
+        purging = started(thresher_command("delete", *paths[6:9], "--purge", home=home, encoder=encoder))
+        searches = 0
+        while purging.poll() is None:
+            found = collection.search("the tallest tower", recipe="hybrid", settings=encoder)
+            assert found.hits
+            searches += 1
+        out, err = purging.communicate()
+        assert purging.returncode == 0, (out, err)
+        assert searches > 3
+        left = {
+            hit.chunk.source for hit in collection.search("tower", recipe="hybrid", limit=50, settings=encoder).hits
+        }
+        assert left == {str(path) for path in (*paths[:6], *paths[9:])}
+
+
+# --- a full disk ------------------------------------------------------------------------------------------------------
+
+
+def no_space_left(*, limit: int) -> Callable[[], None]:
+    """What a child process does first: no file of it may grow beyond a limit."""
+
+    def restrict() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    return restrict
+
+
+def small_disk(folder: Path) -> bool:
+    """Mount a disk of a few megabytes, where this is allowed."""
+    folder.mkdir()
+    if os.geteuid() != 0 or shutil.which("mount") is None:
+        return False
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)], capture_output=True)
+    return mounted.returncode == 0
+
+
+def test_a_full_disk_ends_the_run_in_one_line_and_leaves_the_collection_sound(
+    tmp_path: Path, encoder: dict[str, str]
+) -> None:
+    chance = random.Random(3)
+    files, more = tmp_path / "files", tmp_path / "more"
+    for folder, many in ((files, 6), (more, 40)):
+        folder.mkdir()
+        for n in range(many):
+            (folder / f"{folder.name}{n:02}.txt").write_text(text_of(chance, folder.name, 20000), encoding="utf-8")
+    mounted = small_disk(tmp_path / "disk")
+    home = tmp_path / "disk" / "home"
+    options: dict[str, Any] = {} if mounted else {"preexec_fn": no_space_left(limit=150_000)}
+    try:
+        assert completed(thresher_command("index", files, home=home, encoder=encoder)).returncode == 0
+        full = completed(thresher_command("index", files, more, home=home, encoder=encoder), **options)
+        assert full.returncode == 1, full.stderr
+        assert full.stdout == ""
+        assert "Traceback" not in full.stderr
+        (line,) = [told for told in full.stderr.splitlines() if told.startswith("thresher: ")]
+        assert "the disk is full" in line
+        assert "free some space and run again" in line
+        if mounted:
+            subprocess.run(["mount", "-o", "remount,size=64m", str(tmp_path / "disk")], check=True)
+        with thresher.open(home) as collection:
+            for finding in collection.doctor(repair=False, settings=encoder):
+                assert any(allowed in finding.what for allowed in MENDED_BY_THE_NEXT_RUN), finding
+            committed = len(collection.documents())
+            assert committed >= 6
+            again = completed(thresher_command("index", files, more, home=home, encoder=encoder))
+            assert again.returncode == 0, again.stderr
+            assert json.loads(again.stdout)["unchanged"] == committed
+            assert len(collection.documents()) == 46
+            assert collection.doctor(repair=False, settings=encoder) == []
+    finally:
+        if mounted:
+            subprocess.run(["umount", "-l", str(tmp_path / "disk")], check=True)

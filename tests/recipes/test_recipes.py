@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from thresher import recipes
+from thresher.collection import Collection
+from thresher.errors import UnknownSetting, UsageError
+from thresher.pipeline import SLOTS
+from thresher.retrieval.fuse import reciprocal_rank_fusion
+from thresher.types import Hit
+
+PUBLIC = ("name", "preset_of", "slots", "follows", "needs_llm")
+
+
+def described(name: str, **overrides: Any) -> dict[str, Any]:
+    recipe = recipes.get(name)
+    return recipe.describe(recipe.configured({key.replace("__", "."): value for key, value in overrides.items()}))
+
+
+@pytest.mark.parametrize("name", recipes.names())
+def test_a_recipe_says_what_it_follows_and_what_stands_in_each_slot(name: str) -> None:
+    told = described(name)
+    assert set(PUBLIC) <= set(told)
+    assert tuple(told["slots"]) == SLOTS
+    assert all(told["slots"].values())
+    assert all(word in told["follows"] for word in ("Follows:", "Departs:", "Left open:"))
+    assert told["name"] == name
+
+
+def test_the_presets_name_their_recipe() -> None:
+    assert {name: described(name)["preset_of"] for name in recipes.names()}["hybrid-literal"] == "hybrid"
+    assert all(described(name)["preset_of"] in (None, *recipes.names()) for name in recipes.names())
+
+
+def test_only_what_cannot_answer_without_a_model_needs_one() -> None:
+    assert [name for name in recipes.names() if described(name)["needs_llm"]] == ["no-retrieval"]
+
+
+@pytest.mark.parametrize(("wrong", "right"), [("hybird", "hybrid"), ("RAG", "rag"), ("no_retrieval", "no-retrieval")])
+def test_an_unknown_recipe_names_the_nearest(wrong: str, right: str) -> None:
+    with pytest.raises(UnknownSetting, match="unknown recipe") as caught:
+        recipes.get(wrong)
+    assert right in str(caught.value) or wrong.isupper()
+
+
+def test_a_configured_model_changes_who_answers() -> None:
+    assert described("rag")["slots"]["generate"] == "extractive"
+    configured = described("rag", llm__base_url="http://h/v1", llm__model="m")
+    assert configured["slots"]["generate"] == "grounded"
+
+
+def test_published_depths_and_numbers_stand_in_the_table() -> None:
+    assert "dense 5 over fixed 900/0" in described("rag")["slots"]["retrieve"]
+    assert "dense 8 + BM25 4" in described("hybrid")["slots"]["retrieve"]
+    assert "RRF 60" in described("hybrid-literal")["slots"]["retrieve"]
+
+
+def considered(collection: Collection, recipe: str, limit: int, **settings: Any) -> list[int]:
+    """How many candidates each list gave."""
+    given = {"rerank": "none", **{key.replace("__", "."): value for key, value in settings.items()}}
+    pipeline, _ = collection._pipeline(recipe, given, _meter())
+    return list(pipeline.retrieve(collection._query("lighthouse railway gouda", limit, None)).detail["lists"])
+
+
+def _meter() -> Any:
+    from thresher.models.meter import Meter
+
+    return Meter()
+
+
+def test_a_literal_recipe_keeps_eight_four_and_five_whatever_is_asked_for(many: Collection) -> None:
+    assert considered(many, "hybrid-literal", 10) == [8, 4]
+    assert len(many.search("tower", recipe="hybrid-literal", limit=10).hits) == 5
+
+
+def test_a_recipe_looks_at_twice_as_many_as_are_wanted(many: Collection) -> None:
+    assert considered(many, "hybrid", 5) == [10, 10]
+    assert considered(many, "hybrid", 1) == [8, 4]
+    assert len(many.search("tower", recipe="hybrid", limit=10).hits) == 10
+    assert len(many.search("tower", recipe="rag", limit=10).hits) == 10
+
+
+def test_the_best_dense_hits_are_among_the_results(many: Collection) -> None:
+    dense = many.search("tower of the third town", recipe="rag", limit=2).hits
+    found = many.search("tower of the third town", recipe="hybrid", settings={"fuse.dense_weight": 0}, limit=3).hits
+    assert len(dense) == 2
+    assert {hit.chunk.source for hit in dense} <= {hit.chunk.source for hit in found}
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Twelve short documents about the same thing."""
+    import thresher
+
+    folder = tmp_path_factory.mktemp("many")
+    towns = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()  # noqa: SIM905
+    for town in towns:
+        (folder / f"{town}.txt").write_text(
+            f"The tower of the {town} town. A lighthouse, a railway and gouda are what the {town} town is known for.\n"
+        )
+    with thresher.open(folder / "home") as collection:
+        collection.add(*(folder / f"{town}.txt" for town in towns), recipe=["rag", "hybrid"])
+        yield collection
+
+
+def test_a_setting_of_another_recipe_is_unknown(collection: Collection) -> None:
+    with pytest.raises(UnknownSetting, match=r"protect\.n"):
+        collection.search("x", recipe="rag", settings={"protect.n": 1})
+
+
+def test_an_overlap_that_leaves_nothing_new_is_refused(collection: Collection) -> None:
+    with pytest.raises(UsageError, match="overlap"):
+        collection.search("x", recipe="hybrid", settings={"chunk.size": 100, "chunk.overlap": 100})
+
+
+def test_fusion_settings_reach_the_fusion(make_hit: Callable[..., Hit]) -> None:
+    from thresher.recipes.hybrid import fusion
+    from thresher.settings import FuseSettings
+
+    lists = [[make_hit("a", 0.9, 1)], [make_hit("b", 0.8, 1), make_hit("a", 0.7, 2)]]
+    settings = FuseSettings(method="rrf", k=1, dense_weight=2, lexical_weight=1)
+    assert fusion(settings, reranked=False)(lists) == reciprocal_rank_fusion(lists, weights=[2, 1], rank_constant=1)

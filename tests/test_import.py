@@ -1,0 +1,54 @@
+"""Importing is cheap: what is heavy is imported by the part that needs it, when it needs it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {
+    "numpy",
+    "pyarrow",
+    "lancedb",
+    "onnxruntime",
+    "tokenizers",
+    "fastembed",
+    "openai",
+    "httpx",
+    "kreuzberg",
+    "pydantic",
+    "sqlglot",
+    "scipy",
+    "sentencex",
+}
+
+
+def loaded_by(code: str) -> set[str]:
+    """Top-level modules that are there after some code."""
+    shown = f"import sys\n{code}\nprint('\\n' + ' '.join({{name.split('.')[0] for name in sys.modules}}))"
+    done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import thresher",
+        "import thresher; thresher.recipes.names()",
+        "import thresher.cli, contextlib\nwith contextlib.suppress(SystemExit): thresher.cli.main(['--help'])",
+        "import thresher.models.chat, thresher.models.cross_encoder, thresher.models.fake, thresher.models.meter",
+    ],
+)
+def test_nothing_heavy_is_loaded(code: str) -> None:
+    loaded = loaded_by(code)
+    assert "thresher" in loaded
+    assert loaded & HEAVY == set()
+
+
+def test_the_front_door_says_what_is_behind_it() -> None:
+    import thresher
+
+    assert all(hasattr(thresher, name) for name in thresher.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        thresher.nonsense  # noqa: B018 - the access is what is tested

@@ -1,0 +1,347 @@
+"""The engine with hand-made parts in its slots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from thresher.errors import Degraded
+from thresher.models.meter import Meter
+from thresher.pipeline import (
+    SLOTS,
+    Pipeline,
+    always_correct,
+    as_asked,
+    as_is,
+    keep_all,
+    never,
+    select,
+    unverified,
+)
+from thresher.types import (
+    UNIT,
+    Answer,
+    Correction,
+    Decision,
+    Draft,
+    Evidence,
+    Hit,
+    Judgement,
+    Origin,
+    Query,
+    Refined,
+    Score,
+    Sifted,
+    Step,
+    Verdict,
+)
+
+Make = Callable[..., Hit]
+ANSWER_KEYS = {
+    "question",
+    "recipe",
+    "text",
+    "abstained",
+    "reason",
+    "verdict",
+    "confidence",
+    "citations",
+    "conflicts",
+    "steps",
+    "usage",
+    "degraded",
+    "trace",
+}
+CHUNK_KEYS = {
+    "id",
+    "source",
+    "page",
+    "start",
+    "end",
+    "origin",
+    "text",
+    "scores",
+    "kept",
+    "dropped_by",
+    "reason",
+    "stood_for",
+}
+QUERY = Query("Why?", "Why?", 2)
+
+
+def say(query: Query, evidence: Sequence[Evidence]) -> Draft:
+    return Draft(" ".join(piece.hit.chunk.id for piece in evidence), detail={"reader": "listing"})
+
+
+@pytest.fixture
+def pipeline(make_hit: Make) -> Callable[..., Pipeline]:
+    """Finds a, b, c and drops d; everything else is the do-nothing part unless given."""
+
+    def make(**parts: Any) -> Pipeline:
+        found = Sifted(
+            (
+                *(Judgement(make_hit(id, rank=n), keep=True, reason=f"rank {n}") for n, id in enumerate("abc", 1)),
+                Judgement(make_hit("d", rank=4), keep=False, reason="below the best 3"),
+            )
+        )
+        return Pipeline("made", **{"retrieve": lambda query: found, "generate": say, "meter": Meter(), **parts})
+
+    return make
+
+
+@pytest.fixture
+def corrective(pipeline: Callable[..., Pipeline], make_hit: Make) -> Callable[..., Pipeline]:
+    """Drops c in judging, reaches a verdict, finds w and x outside, drops x in refinement."""
+
+    def judge(query: Query, hits: Sequence[Hit]) -> Sifted:
+        return Sifted(
+            tuple(
+                Judgement(hit, keep=hit.chunk.id != "c", reason="off topic", score=Score(0.4, UNIT), stood_for=("z",))
+                for hit in hits
+            )
+        )
+
+    def correct(query: Query, decision: Decision) -> Correction:
+        return Correction(tuple(make_hit(id, origin=Origin.OUTSIDE) for id in "wx"))
+
+    def refine(query: Query, hits: Sequence[Hit]) -> Refined:
+        judgements = tuple(Judgement(hit, keep=hit.chunk.id != "x", reason="read") for hit in hits)
+        evidence = as_is(query, [judgement.hit for judgement in judgements if judgement.keep]).evidence
+        return Refined(evidence, judgements, conflicts=((1, 2),))
+
+    def make(verdict: Verdict | None) -> Pipeline:
+        return pipeline(judge=judge, decide=lambda judged: Decision(verdict, 0.7), correct=correct, refine=refine)
+
+    return make
+
+
+# --- the path ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_steps_come_in_the_order_of_the_slots_and_the_answer_last(pipeline: Callable[..., Pipeline]) -> None:
+    *steps, answer = pipeline().run(QUERY)
+    assert isinstance(answer, Answer)
+    assert all(isinstance(step, Step) for step in steps)
+    assert tuple(step.name for step in answer.steps) == SLOTS
+    assert tuple(steps) == answer.steps
+
+
+def test_a_step_is_out_before_the_next_one_begins(pipeline: Callable[..., Pipeline]) -> None:
+    begun: list[str] = []
+
+    def generate(query: Query, evidence: Sequence[Evidence]) -> Draft:
+        begun.append("generate")
+        return Draft("x")
+
+    for step in pipeline(generate=generate).run(QUERY):
+        if isinstance(step, Step) and step.name == "refine":
+            assert begun == []
+    assert begun == ["generate"]
+
+
+def test_a_step_tells_how_much_went_in_and_came_out(corrective: Callable[..., Pipeline]) -> None:
+    counts = {step.name: (step.considered, step.kept) for step in corrective(Verdict.AMBIGUOUS).answer(QUERY).steps}
+    assert counts["retrieve"] == (1, 3)
+    assert counts["judge"] == (3, 2)
+    assert counts["decide"] == (2, 1)
+    assert counts["correct"] == (1, 2)
+    assert counts["refine"] == (4, 3)
+    assert counts["generate"] == (3, 0)
+
+
+def test_the_words_of_a_rewriter_are_searched_and_the_question_stays(pipeline: Callable[..., Pipeline]) -> None:
+    seen: list[Query] = []
+
+    def retrieve(query: Query) -> Sifted:
+        seen.append(query)
+        return Sifted(())
+
+    answer = pipeline(rewrite=lambda query: replace(query, search="cause"), retrieve=retrieve).answer(QUERY)
+    assert (seen[0].question, seen[0].search, answer.question) == ("Why?", "cause", "Why?")
+    assert answer.steps[0].detail == {"question": "Why?", "search": "cause"}
+
+
+def test_a_fact_is_told_by_the_step_that_found_it_only(pipeline: Callable[..., Pipeline]) -> None:
+    def verify(query: Query, draft: Draft, evidence: Sequence[Evidence]) -> Draft:
+        return replace(draft, detail={**draft.detail, "quotes_checked": 3})
+
+    details = {step.name: step.detail for step in pipeline(verify=verify).answer(QUERY).steps}
+    assert details["generate"]["reader"] == "listing"
+    assert details["verify"] == {"quotes_checked": 3}
+
+
+# --- verdicts ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected"),
+    [
+        (None, "ab"),
+        (Verdict.CORRECT, "ab"),
+        (Verdict.AMBIGUOUS, "abw"),
+        (Verdict.UNSURE, "abw"),
+        (Verdict.INCORRECT, "w"),
+    ],
+)
+def test_a_verdict_selects_ours_theirs_or_both(make_hit: Make, verdict: Verdict | None, expected: str) -> None:
+    kept, found = [make_hit("a"), make_hit("b")], [make_hit("w", origin=Origin.OUTSIDE)]
+    assert "".join(hit.chunk.id for hit in select(Decision(verdict), kept, found)) == expected
+
+
+def test_a_chunk_found_inside_and_outside_is_selected_once(make_hit: Make) -> None:
+    chosen = select(Decision(Verdict.AMBIGUOUS), [make_hit("a")], [make_hit("a", origin=Origin.OUTSIDE), make_hit("b")])
+    assert [(hit.chunk.id, hit.origin) for hit in chosen] == [("a", Origin.INSIDE), ("b", Origin.INSIDE)]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "text"), [(Verdict.CORRECT, "a b"), (Verdict.UNSURE, "a b w"), (Verdict.INCORRECT, "w"), (None, "a b")]
+)
+def test_the_generator_sees_what_the_verdict_selects(
+    corrective: Callable[..., Pipeline], verdict: Verdict | None, text: str
+) -> None:
+    answer = corrective(verdict).answer(QUERY)
+    assert (answer.text, answer.verdict, answer.confidence) == (text, verdict, 0.7)
+
+
+# --- the fate of every chunk ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verdict", [None, *Verdict])
+def test_every_touched_chunk_stands_in_the_answer_exactly_once(
+    corrective: Callable[..., Pipeline], verdict: Verdict | None
+) -> None:
+    chunks = corrective(verdict).answer(QUERY).chunks
+    assert sorted(fate.hit.chunk.id for fate in chunks) == list("abcdwx")
+    assert all(fate.kept == (fate.dropped_by is None) for fate in chunks)
+
+
+def test_a_dropped_chunk_says_which_slot_dropped_it_and_why(corrective: Callable[..., Pipeline]) -> None:
+    chunks = corrective(Verdict.AMBIGUOUS).answer(QUERY).chunks
+    fates = {fate.hit.chunk.id: (fate.dropped_by, fate.reason) for fate in chunks}
+    assert fates == {
+        "a": (None, "read"),
+        "b": (None, "read"),
+        "c": ("judge", "off topic"),
+        "d": ("retrieve", "below the best 3"),
+        "w": (None, "read"),
+        "x": ("refine", "read"),
+    }
+
+
+def test_what_a_verdict_leaves_out_was_dropped_by_the_decision(corrective: Callable[..., Pipeline]) -> None:
+    inside = {fate.hit.chunk.id: fate for fate in corrective(Verdict.INCORRECT).answer(QUERY).chunks}
+    assert (inside["a"].dropped_by, inside["a"].reason) == ("decide", "the verdict is incorrect")
+    assert inside["c"].dropped_by == "judge"
+    assert inside["w"].kept
+    outside = {fate.hit.chunk.id: fate for fate in corrective(Verdict.CORRECT).answer(QUERY).chunks}
+    assert (outside["w"].dropped_by, outside["w"].reason) == ("decide", "the verdict is correct")
+
+
+def test_a_chunk_that_came_back_from_outside_was_not_dropped(pipeline: Callable[..., Pipeline], make_hit: Make) -> None:
+    again = Correction((make_hit("a", origin=Origin.OUTSIDE),))
+    answer = pipeline(decide=lambda judged: Decision(Verdict.INCORRECT), correct=lambda query, decision: again).answer(
+        QUERY
+    )
+    fates = {fate.hit.chunk.id: fate.kept for fate in answer.chunks}
+    assert (answer.text, fates) == ("a", {"a": True, "b": False, "c": False, "d": False})
+
+
+def test_a_chunk_has_the_scores_of_all_slots_and_those_it_stands_for(corrective: Callable[..., Pipeline]) -> None:
+    first = corrective(Verdict.CORRECT).answer(QUERY).chunks[0]
+    assert set(first.hit.scores) == {"dense", "judge"}
+    assert first.to_dict()["scores"]["judge"] == {"value": 0.4, "scale": "relevance [0, 1]"}
+    assert first.stood_for == ("z",)
+
+
+def test_a_recipe_that_does_not_judge_leaves_the_reason_of_retrieval(pipeline: Callable[..., Pipeline]) -> None:
+    assert [fate.reason for fate in pipeline().answer(QUERY).chunks[:2]] == ["rank 1", "rank 2"]
+
+
+# --- doing without ----------------------------------------------------------------------------------------------------
+
+
+def test_what_is_lacking_is_told_once_whether_known_before_or_met_on_the_way(
+    pipeline: Callable[..., Pipeline],
+) -> None:
+    def generate(query: Query, evidence: Sequence[Evidence]) -> Draft:
+        return Draft("x", detail={"degraded": ["no model", "late"]})
+
+    answer = pipeline(generate=generate, degraded=("no model",)).answer(QUERY)
+    assert answer.degraded == ("no model", "late")
+    assert all("degraded" not in step.detail for step in answer.steps)
+
+
+def test_strict_refuses_what_is_known_before_without_running_anything(pipeline: Callable[..., Pipeline]) -> None:
+    untouched = pipeline(retrieve=lambda query: pytest.fail("was run"), degraded=("generate: no model",))
+    with pytest.raises(Degraded, match="generate: no model"):
+        untouched.answer(QUERY, strict=True)
+
+
+def test_strict_refuses_what_is_met_on_the_way(pipeline: Callable[..., Pipeline]) -> None:
+    lacking = Sifted((), {"degraded": ["rerank: cannot be reached"]})
+    with pytest.raises(Degraded, match="rerank: cannot be reached"):
+        pipeline(retrieve=lambda query: lacking).answer(QUERY, strict=True)
+
+
+def test_strict_is_content_with_a_recipe_that_has_everything(pipeline: Callable[..., Pipeline]) -> None:
+    assert pipeline().answer(QUERY, strict=True).degraded == ()
+
+
+# --- searching --------------------------------------------------------------------------------------------------------
+
+
+def test_a_search_stops_before_it_would_go_outside_or_answer(pipeline: Callable[..., Pipeline]) -> None:
+    def forbidden(*arguments: object) -> Any:
+        pytest.fail("was called")
+
+    parts = dict.fromkeys(("decide", "correct", "refine", "generate", "verify"), forbidden)
+    found = pipeline(**parts).search(QUERY)
+    assert [(hit.chunk.id, hit.rank) for hit in found.hits] == [("a", 1), ("b", 2)]
+
+
+def test_a_search_shows_what_judging_kept(corrective: Callable[..., Pipeline]) -> None:
+    found = corrective(Verdict.CORRECT).search(replace(QUERY, limit=9))
+    assert [hit.chunk.id for hit in found.hits] == ["a", "b"]
+
+
+def test_a_search_does_not_lack_what_only_an_answer_needs(pipeline: Callable[..., Pipeline]) -> None:
+    lacking = pipeline(degraded=("rerank: none", "generate: no model"))
+    assert lacking.search(QUERY).degraded == ("rerank: none",)
+    with pytest.raises(Degraded):
+        lacking.search(QUERY, strict=True)
+    assert pipeline(degraded=("generate: no model",)).search(QUERY, strict=True).degraded == ()
+
+
+# --- the contract -----------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_has_the_keys_of_the_contract(corrective: Callable[..., Pipeline]) -> None:
+    answer = corrective(Verdict.AMBIGUOUS).answer(QUERY)
+    told = answer.to_dict(chunks=True)
+    assert set(answer.to_dict()) == ANSWER_KEYS
+    assert set(told) == ANSWER_KEYS | {"chunks"}
+    assert all(set(step) == {"name", "seconds", "considered", "kept", "detail"} for step in told["steps"])
+    assert set(told["usage"]) == {"llm_calls", "prompt_tokens", "completion_tokens", "web_requests", "hosts"}
+    assert all(set(chunk) == CHUNK_KEYS for chunk in told["chunks"])
+    assert (told["verdict"], told["conflicts"]) == ("ambiguous", [[1, 2]])
+
+
+def test_a_search_result_has_the_keys_of_the_contract(pipeline: Callable[..., Pipeline]) -> None:
+    told = pipeline().search(QUERY).to_dict()
+    assert set(told) == {"question", "recipe", "hits", "degraded"}
+    keys = {"rank", "score", "scale", "source", "title", "page", "start", "end", "text"}
+    assert all(set(hit) == keys for hit in told["hits"])
+
+
+def test_the_parts_that_do_nothing_do_nothing(make_hit: Make) -> None:
+    hits = [make_hit("a"), make_hit("b")]
+    draft = Draft("x")
+    assert as_asked(QUERY) is QUERY
+    assert keep_all(QUERY, hits).kept == tuple(hits)
+    assert always_correct(()).verdict is None
+    assert never(QUERY, Decision(Verdict.INCORRECT)).hits == ()
+    assert [piece.text for piece in as_is(QUERY, hits).evidence] == [hit.chunk.text for hit in hits]
+    assert unverified(QUERY, draft, []) is draft

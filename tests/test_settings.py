@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from thresher import recipes
+from thresher.errors import UnknownSetting, UsageError
+from thresher.settings import (
+    ambient,
+    build,
+    check_known,
+    descriptions,
+    dotted,
+    flat,
+    keys,
+    parse_assignments,
+    secret_keys,
+)
+
+HYBRID = recipes.get("hybrid").settings
+KNOWN = set(keys(HYBRID))
+
+
+def configured(recipe: str = "hybrid", **overrides: Any) -> dict[str, Any]:
+    return flat(recipes.get(recipe).configured({key.replace("__", "."): value for key, value in overrides.items()}))
+
+
+# --- from a command line ----------------------------------------------------------------------------------------------
+
+
+def test_assignments_are_cut_at_the_first_equals_sign() -> None:
+    given = parse_assignments(["rerank=http://x/?a=b", " chunk.size = 900 ", "llm.model="])
+    assert given == {"rerank": "http://x/?a=b", "chunk.size": "900", "llm.model": ""}
+
+
+def test_the_last_of_two_assignments_counts() -> None:
+    assert parse_assignments(["a=1", "a=2"]) == {"a": "2"}
+
+
+@pytest.mark.parametrize("wrong", ["rerank", "=none", "", " =x"])
+def test_what_is_no_assignment_is_refused(wrong: str) -> None:
+    with pytest.raises(UsageError, match="is not key=value"):
+        parse_assignments([wrong])
+
+
+def test_a_refused_assignment_names_the_option_it_was_given_to() -> None:
+    with pytest.raises(UsageError, match="--metadata 'x'"):
+        parse_assignments(["x"], option="--metadata")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("chunk.sise", "chunk.size"), ("overlap", "chunk.overlap"), ("re-rank", "rerank"), ("llm.modl", "llm.model")],
+)
+def test_an_unknown_key_names_the_nearest(wrong: str, right: str) -> None:
+    with pytest.raises(UnknownSetting, match=f"did you mean '{right}'"):
+        check_known([wrong], KNOWN)
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "read"),
+    [
+        ("chunk.size", "900", 900),
+        ("literal", "true", True),
+        ("answer.min_support", "0.3", 0.3),
+        ("protect.position", "front", "front"),
+        ("rerank", "none", "none"),
+        ("llm.base_url", "", None),
+    ],
+)
+def test_text_becomes_what_the_setting_is(key: str, value: str, read: object) -> None:
+    assert flat(build(HYBRID, {key: value}))[key] == read
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("chunk.size", "49"),
+        ("chunk.size", "many"),
+        ("chunk.size", "1.5"),
+        ("chunk.overlap", "-1"),
+        ("dense.depth", "0"),
+        ("answer.min_support", "1.01"),
+        ("answer.min_support", "nan"),
+        ("llm.temperature", "-0.1"),
+        ("llm.timeout_seconds", "inf"),
+        ("llm.timeout_seconds", "0"),
+        ("llm.base_url", "localhost:11434"),
+        ("llm.base_url", "ftp://host/v1"),
+        ("llm.base_url", "http://["),
+        ("fuse.method", "sum"),
+        ("protect.n", "-1"),
+        ("protect.position", "last"),
+    ],
+)
+def test_a_value_out_of_bounds_is_an_error_in_one_line_that_names_the_setting(key: str, value: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        build(HYBRID, {key: value})
+    assert str(caught.value).startswith(f"setting {key}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_two_weights_of_zero_are_refused() -> None:
+    with pytest.raises(UsageError, match="must be above 0"):
+        build(HYBRID, {"fuse.dense_weight": 0, "fuse.lexical_weight": 0})
+
+
+def test_a_key_that_is_wrong_is_not_repeated_in_the_error() -> None:
+    with pytest.raises(UsageError) as caught:
+        build(HYBRID, {"llm.api_key": 12345678})
+    told = "".join(map(str, (caught.value, caught.value.__cause__, caught.value.__suppress_context__)))
+    assert "12345678" not in told
+
+
+def test_a_setting_does_not_change() -> None:
+    with pytest.raises(Exception, match="frozen"):
+        build(HYBRID, {}).encoder = "other"
+
+
+# --- presets ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_preset_is_its_recipe_with_other_values() -> None:
+    preset, recipe = configured("hybrid-literal"), configured("hybrid")
+    changed = {key for key in recipe if preset[key] != recipe[key]}
+    assert {"literal", "protect.n"} <= changed <= {"literal", "protect.n", "fuse.method"}
+    assert preset["literal"] is True
+
+
+def test_what_is_given_is_stronger_than_a_preset() -> None:
+    assert configured("hybrid-literal", protect__n="1")["protect.n"] == 1
+
+
+# --- the surroundings -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def with_file(tmp_path: Path) -> Path:
+    (tmp_path / "thresher.toml").write_text('rerank = "none"\n[chunk]\nsize = 700\noverlap = 7\n', encoding="utf-8")
+    return tmp_path
+
+
+def test_the_file_is_read_by_dotted_keys(with_file: Path) -> None:
+    assert ambient(KNOWN, with_file, {}) == {"rerank": "none", "chunk.size": 700, "chunk.overlap": 7}
+
+
+def test_the_environment_is_stronger_than_the_file(with_file: Path) -> None:
+    values = ambient(KNOWN, with_file, {"THRESHER_CHUNK__SIZE": "800", "THRESHER_HOME": "x", "PATH": "y"})
+    assert (values["chunk.size"], values["chunk.overlap"]) == ("800", 7)
+
+
+def test_without_a_file_only_the_environment_counts(tmp_path: Path) -> None:
+    assert ambient(KNOWN, tmp_path, {"THRESHER_LLM__BASE_URL": "http://h/v1"}) == {"llm.base_url": "http://h/v1"}
+
+
+@pytest.mark.parametrize("written", ["[chunk\n", "\ud800", "[chunk]\nsise = 3\n", 'llm = "x"\n'])
+def test_a_file_that_cannot_be_used_is_an_error(tmp_path: Path, written: str) -> None:
+    (tmp_path / "thresher.toml").write_bytes(written.encode("utf-8", "surrogatepass"))
+    with pytest.raises(UsageError):
+        ambient(KNOWN, tmp_path, {})
+
+
+def test_a_misspelt_variable_names_the_nearest() -> None:
+    with pytest.raises(UnknownSetting, match="did you mean 'THRESHER_LLM__MODEL'"):
+        ambient(KNOWN, Path("nowhere"), {"THRESHER_LLM__MODLE": "x"})
+
+
+def test_the_nearer_value_wins(with_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import thresher
+
+    with thresher.open(with_file) as collection:
+        assert collection.settings("hybrid")["chunk.size"] == 700
+        assert collection.settings("rag")["chunk.size"] == 700
+        monkeypatch.setenv("THRESHER_CHUNK__SIZE", "800")
+        assert collection.settings("hybrid")["chunk.size"] == 800
+        assert collection.settings("hybrid", {"chunk.size": 900})["chunk.size"] == 900
+        assert collection.settings("hybrid", {"chunk": {"size": 950}})["chunk.size"] == 950
+
+
+# --- showing ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", recipes.names())
+def test_every_setting_of_every_recipe_says_what_it_is(name: str) -> None:
+    told = descriptions(recipes.get(name).settings)
+    assert set(told) == set(keys(recipes.get(name).settings))
+    assert [key for key, words in told.items() if not words] == []
+
+
+@pytest.mark.parametrize("name", recipes.names())
+def test_every_key_is_a_secret_that_is_not_shown(name: str) -> None:
+    model = recipes.get(name).settings
+    secret = secret_keys(model)
+    assert {key for key in keys(model) if key.endswith("api_key")} == secret
+    shown = flat(build(model, dict.fromkeys(secret, "s3cret")))
+    assert {shown[key] for key in secret} == {"**********"}
+    assert "s3cret" not in repr(build(model, dict.fromkeys(secret, "s3cret")))
+
+
+def test_nested_tables_become_dotted_keys() -> None:
+    assert dict(dotted({"a": {"b": 1, "c": {"d": 2}}, "e": 3})) == {"a.b": 1, "a.c.d": 2, "e": 3}
