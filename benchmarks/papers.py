@@ -1,6 +1,6 @@
-"""Answers from 41 papers without any model: is the first citation on the page that holds the answer, and what is refused.
+"""Answers from 41 papers without any model: is the first citation on the right page, and what is refused.
 
-    .venv/bin/python benchmarks/papers.py
+.venv/bin/python benchmarks/papers.py
 """
 
 from __future__ import annotations
@@ -9,14 +9,24 @@ from evaluate import keep, measured, show, thresher
 from machine import DATA, ROOT, tell
 
 RECIPES = ("rag", "hybrid")
-MEASURES = ("gold_page", "gold_source", "match_norm", "refusal_precision", "refusal_recall", "wrong_refusals", "seconds_p50")
+COLLECTION = ("--collection", "papers")
+MEASURES = (
+    "gold_page",
+    "gold_source",
+    "match_norm",
+    "refusal_precision",
+    "refusal_recall",
+    "wrong_refusals",
+    "seconds_p50",
+)
 
 
 def main() -> None:
     tell()
-    papers = DATA / "papers"
-    print(thresher("index", str(papers), "--exclude", "broken/*", *(p for r in RECIPES for p in ("--recipe", r)), "--collection", "papers"))
-    scored = measured("papers", f"qa:{ROOT / 'benchmarks' / 'papers.jsonl'}", RECIPES, options=["--collection", "papers"])
+    recipes = [part for recipe in RECIPES for part in ("--recipe", recipe)]
+    print(thresher("index", str(DATA / "papers"), "--exclude", "broken/*", *recipes, *COLLECTION))
+    questions = ROOT / "benchmarks" / "papers.jsonl"
+    scored = measured("papers", f"qa:{questions}", RECIPES, options=COLLECTION)
     for recipe in RECIPES:
         show(f"{recipe} (n={scored['n']})", scored["recipes"][recipe], MEASURES)
     keep("papers", scored)

@@ -1,6 +1,6 @@
 """Retrieval on SciFact's training questions: dense alone, BM25 alone, and `hybrid` without a reranker.
 
-    .venv/bin/python benchmarks/scifact.py
+.venv/bin/python benchmarks/scifact.py
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ def main() -> None:
     results = {}
     for name, settings in VARIANTS.items():
         folder = name.replace(" ", "-").replace(",", "").replace(":", "-")
-        scored = measured(f"scifact-{folder}", f"beir:{DATA / 'scifact'}", ["hybrid"], settings=["rerank=none", *settings])
+        dataset = f"beir:{DATA / 'scifact'}"
+        scored = measured(f"scifact-{folder}", dataset, ["hybrid"], settings=["rerank=none", *settings])
         results[name] = scored["recipes"]["hybrid"]
         show(f"{name} (n={scored['n']})", results[name], MEASURES)
     keep("scifact", {"dataset": "SciFact, training questions", "variants": results})

@@ -1,6 +1,6 @@
 """How long a fresh process takes: `import thresher`, `thresher --help`, and a question of an existing collection.
 
-    .venv/bin/python benchmarks/start_up.py
+.venv/bin/python benchmarks/start_up.py
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def main() -> None:
     for name, command in commands.items():
         times = seconds(command)
         results[name] = {"median": statistics.median(times), "low": min(times), "high": max(times), "n": len(times)}
-        print(f"{name:<18} median {results[name]['median']:.3f} s, {min(times):.3f} to {max(times):.3f}, n={len(times)}")
+        median, low, high = (results[name][key] for key in ("median", "low", "high"))
+        print(f"{name:<18} median {median:.3f} s, {low:.3f} to {high:.3f}, n={len(times)}")
     keep("start_up", results)
 
 

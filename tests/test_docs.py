@@ -42,9 +42,8 @@ def run(command: str, folder: Path) -> None:
     """Run a line of shell in a folder; fails with what it printed."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path}
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
+    line = ["bash", "-euo", "pipefail", "-c", command]
+    done = subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 
 

@@ -494,7 +494,7 @@ def demo(home: Home = DEFAULT_HOME, json: AsJson = False) -> None:
 def _open(home: Path, collection: str) -> Collection:
     from thresher.collection import Collection
 
-    return Collection(home, collection)
+    return Collection(home, collection, completing=printing.Completing())
 
 
 def _options(home: Path, collection: str) -> str:

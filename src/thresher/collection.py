@@ -45,7 +45,7 @@ class IndexProgress:
 class Collection:
     """Documents and the questions asked of them; cheap to make, everything is loaded at its first use."""
 
-    def __init__(self, home: Path, name: str) -> None:
+    def __init__(self, home: Path, name: str, *, completing: Callable[[int, int], None] | None = None) -> None:
         if not name or name.startswith(".") or any(mark in name for mark in "/\\\0"):
             raise UsageError("is not a collection name", subject=repr(name), next_step="use letters, digits, - and _")
         self.home = home
@@ -54,6 +54,7 @@ class Collection:
         self.traces = Traces(self.folder / "traces")
         self._archive = Archive(self.folder)
         self._models = Models()
+        self._completing = completing
 
     def __enter__(self) -> Collection:
         return self
@@ -212,7 +213,7 @@ class Collection:
         return self._archive
 
     def _parts(self, meter: Meter | None = None) -> Parts:
-        return Parts(self._archive, self._models, meter or Meter())
+        return Parts(self._archive, self._models, meter or Meter(), self._completing)
 
     def _configured(self, recipe: Recipe, settings: Mapping[str, Any] | None) -> RecipeSettings:
         given = dict(dotted(settings or {}))

@@ -139,6 +139,24 @@ def _rate(progress: IndexProgress, seconds: float) -> str:
     return f"{share:.0%} read, {progress.chunks} chunks encoded, {rate:.0f} a second{left}"
 
 
+class Completing:
+    """Says on stderr, at once and then now and then, that a chunk table is being made from the stored text."""
+
+    def __init__(self) -> None:
+        self._started = self._told = 0.0
+
+    def __call__(self, done: int, total: int) -> None:
+        """`done` of `total` documents have their chunks."""
+        now = monotonic()
+        if done == 0:
+            self._started = self._told = now
+            complain(f"this recipe cuts documents in a way of its own: preparing {total} from the stored text")
+        elif now - self._told >= TELL_SECONDS:
+            self._told = now
+            left = (now - self._started) * (total - done) / done
+            complain(f"{done} of {total} documents, about {left:.0f} s left")
+
+
 @contextmanager
 def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
     """Shows how many of a known number of things are done: a bar for a person, a line now and then in a pipe."""

@@ -51,7 +51,7 @@ def test_an_answer_is_kept_beside_a_ranking(scripted: Scripted, qa: Path, tmp_pa
     assert (first["unreadable"], first["timed_out"], first["category"]) == (2, False, "people")
     assert (second["ranking"], second["answer"]["abstained"]) == ([], True)
     assert third["ranking"] is None  # no gold: not searched
-    assert asker.limits == {10}
+    assert asker.limits == {5}
 
 
 def test_run_json_says_what_was_asked_of_what(scripted: Scripted, qa: Path, tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def compare(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     return differences
 
 
-def unlike(what: str, old: Any, new: Any) -> list[str]:  # noqa: ANN401 - any JSON value
+def unlike(what: str, old: Any, new: Any) -> list[str]:
     """The settings that differ, by name where both are tables."""
     if not isinstance(old, Mapping) or not isinstance(new, Mapping):
         return [] if old == new else [f"{what} (was {old}, now {new})"]
@@ -126,7 +126,7 @@ def rows_path(directory: Path, recipe: str) -> Path:
     return directory / "rows" / f"{quote(recipe, safe=' ')}.jsonl"
 
 
-def fingerprint(value: Any) -> str:  # noqa: ANN401 - any JSON value
+def fingerprint(value: Any) -> str:
     """sha256 of a JSON value."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 

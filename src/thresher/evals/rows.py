@@ -158,7 +158,7 @@ def written(value: Mapping[str, Any]) -> bytes:
     return (json.dumps(finite(value), ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8", "backslashreplace")
 
 
-def finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+def finite(value: Any) -> Any:
     """The same JSON value with null for every number that is not finite."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None

@@ -254,9 +254,9 @@ class Archive:
 
     # --- chunk tables
 
-    def table(self, layout: Layout, level: str) -> ChunkTable:
-        """The chunk table of a layout, brought into step with the documents."""
-        self.complete(layout)
+    def table(self, layout: Layout, level: str, *, progress: Callable[[int, int], None] | None = None) -> ChunkTable:
+        """The chunk table of a layout, brought into step with the documents; `progress` as in `complete`."""
+        self.complete(layout, progress=progress)
         return self.open(layout.table_name(level))
 
     def check_encoder(self, layout: Layout) -> None:
@@ -304,6 +304,8 @@ class Archive:
             with self._committing():
                 missing = self.missing(layout)
         added = done = 0
+        if missing and progress is not None:
+            progress(0, len(missing))
         for documents in self._gathered(missing):
             added += self._commit_chunks(layout, self._prepared(layout, documents))
             done += len(documents)

@@ -9,7 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from thresher.errors import MissingExtra, ModelError, ProviderError
+from thresher.errors import ModelError, ProviderError
 from thresher.models.meter import Meter, without_password
 from thresher.types import LOGIT, UNIT, Score
 
@@ -30,10 +30,8 @@ class FastembedCrossEncoder:
 
     @cached_property
     def _loaded(self) -> Any:
-        try:
-            from fastembed.rerank.cross_encoder import TextCrossEncoder
-        except ModuleNotFoundError as error:
-            raise MissingExtra("fastembed", extra="models") from error
+        from fastembed.rerank.cross_encoder import TextCrossEncoder
+
         folder = Path(self.model)
         try:
             if folder.is_dir():

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from thresher.chunking.sentences import sentence_spans
 from thresher.chunking.spans import SpanFinder
 from thresher.documents.cleaning import references_span
-from thresher.errors import StoreError, UsageError
+from thresher.errors import UsageError
 from thresher.generation.extractive import ExtractiveReader
 from thresher.generation.grounded import GroundedGenerator
 from thresher.generation.quotes import QuoteChecker
@@ -19,7 +18,7 @@ from thresher.indexing.archive import Archive, Layout
 from thresher.models.meter import Meter, MeteredEncoder
 from thresher.protocols import ChunkTable, CrossEncoder, Encoder, Generator, LanguageModel
 from thresher.settings import AnswerSettings, EncoderSettings, LanguageModelSettings, RecipeSettings
-from thresher.types import Document, Query, Sifted
+from thresher.types import Query, Sifted
 
 ENDPOINT = "endpoint:"
 """Before the name of a model whose vectors come from `embeddings.base_url`."""
@@ -78,6 +77,8 @@ class Parts:
     archive: Archive
     models: Models
     meter: Meter
+    completing: Callable[[int, int], None] | None = None
+    """Told documents done and in all while a chunk table that is missing or behind is made from the stored text."""
 
     def encoder(self, settings: RecipeSettings) -> Encoder:
         """The encoder the settings name; what one behind an endpoint is sent is on the meter."""
@@ -93,7 +94,7 @@ class Parts:
 
     def table(self, layout: Layout, level: str = "chunk") -> ChunkTable:
         """A chunk table in step with the documents."""
-        return self.archive.table(layout, level)
+        return self.archive.table(layout, level, progress=self.completing)
 
     def language_model(self, settings: LanguageModelSettings) -> LanguageModel | None:
         """The chat model, if one is configured."""
@@ -142,15 +143,7 @@ class Parts:
 
     def quote_checker(self) -> QuoteChecker:
         """Looks every citation up in its document."""
-
-        def documents(ids: Sequence[str]) -> dict[str, Document]:
-            found = {}
-            for id_ in ids:
-                with suppress(StoreError):  # deleted since it was retrieved: its quotes are removed, not its question
-                    found[id_] = self.archive.document(id_)
-            return found
-
-        return QuoteChecker(documents)
+        return QuoteChecker(self.archive.found)
 
 
 def extractive_reader(support: SupportJudge, settings: AnswerSettings) -> ExtractiveReader:
