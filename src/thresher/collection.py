@@ -17,10 +17,13 @@ from typing import Any, BinaryIO
 
 from thresher import recipes
 from thresher.errors import DocumentError, StoreError, UnknownSetting, UsageError
-from thresher.indexing.archive import Archive, DocumentRecord, Incoming, Layout, Report
+from thresher.indexing.archive import Archive
 from thresher.indexing.catalog import Place
 from thresher.indexing.doctor import Finding, examine
+from thresher.indexing.incoming import Incoming, Report
 from thresher.indexing.lance import to_json
+from thresher.indexing.layout import Layout
+from thresher.indexing.records import DocumentRecord
 from thresher.indexing.where import to_filter
 from thresher.models.meter import Meter
 from thresher.pipeline import Pipeline

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from thresher.collection import IndexProgress
-    from thresher.indexing.archive import Report
+    from thresher.indexing.incoming import Report
 
 TELL_SECONDS = 5.0
 """Between two progress lines in a pipe."""

@@ -11,7 +11,9 @@ from typing import Any
 
 from thresher.chunking import HierarchicalChunker, RecursiveChunker
 from thresher.errors import DocumentError
-from thresher.indexing.archive import Archive, Incoming, Layout
+from thresher.indexing.archive import Archive
+from thresher.indexing.incoming import Incoming
+from thresher.indexing.layout import Layout
 from thresher.models.fake import HashEncoder
 from thresher.types import Chunk, ChunkRow, Document
 

@@ -13,8 +13,10 @@ from filelock import FileLock
 from thresher.chunking import HierarchicalChunker, RecursiveChunker
 from thresher.errors import DocumentError, EncoderMismatch, StoreError
 from thresher.indexing import archive as archive_module
-from thresher.indexing.archive import Archive, Incoming, Layout, Report, embedding_text
+from thresher.indexing.archive import Archive
 from thresher.indexing.catalog import Place
+from thresher.indexing.incoming import Incoming, Report
+from thresher.indexing.layout import Layout, embedding_text
 from thresher.models.fake import HashEncoder
 from thresher.types import Chunk, Page, Table
 

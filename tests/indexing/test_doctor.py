@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from thresher.indexing.archive import Archive, Layout
+from thresher.indexing.archive import Archive
 from thresher.indexing.doctor import examine
+from thresher.indexing.layout import Layout
 from thresher.types import ChunkRow
 
 from .making import LARGE, SMALL, TREE, Files, assert_sound, chunks_of, prose, row

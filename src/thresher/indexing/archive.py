@@ -14,23 +14,33 @@ lock, held for the commit only, never while encoding); what it meant to add is c
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import DocumentError, EncoderMismatch, StoreError
-from thresher.indexing import analyzer
 from thresher.indexing.catalog import Catalog, Changes, Entry, Place
-from thresher.indexing.lance import CHUNK_TABLE_PREFIX, LanceStore, to_json
-from thresher.protocols import Chunker, ChunkTable, Encoder, Progress, Records, Store
-from thresher.types import Chunk, ChunkRow, Document, Metadata, Page, Table
+from thresher.indexing.incoming import Incoming, Report
+from thresher.indexing.lance import LanceStore
+from thresher.indexing.layout import Layout, embedding_text, labelled
+from thresher.indexing.records import (
+    DOCUMENT_COLUMNS,
+    DocumentRecord,
+    to_chunk_row,
+    to_document,
+    to_document_row,
+    to_places,
+    to_record,
+    with_places,
+)
+from thresher.protocols import ChunkTable, Progress, Records, Store
+from thresher.types import Chunk, Document, Metadata
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -49,125 +59,10 @@ READ_DOCUMENTS = 64
 LOCK_SECONDS = 600.0
 """A commit takes about a second, building a vector index minutes; held longer, it belongs to a process that hangs."""
 
-_DOCUMENT_COLUMNS = {
-    "id": "text",
-    "number": "whole",
-    "source": "text",
-    "places": "text",
-    "title": "text",
-    "kind": "text",
-    "page_count": "whole",
-    "characters": "whole",
-    "added": "text",
-    "date": "text",
-    "metadata": "text",
-    "about": "text",
-    "pages": "text",
-    "tables": "text",
-    "text": "text",
-}
 _FILE_COLUMNS = {"source": "text", "sha256": "text", "root": "text", "given": "text", "documents": "whole"}
 _TABLE_COLUMNS = {"name": "text", "fingerprint": "text", "level": "text", "encoder": "text", "dimension": "whole"}
 _CHUNKLESS_COLUMNS = {"key": "text", "name": "text", "document": "text"}
 _COUNTER_COLUMNS = {"name": "text", "value": "whole"}
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """A way of cutting and encoding: what makes a chunk table what it is."""
-
-    chunker: Chunker
-    encoder: Encoder
-    levels: tuple[str, ...] = ("chunk",)
-    """Levels that are stored, one table each."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Two layouts with the same fingerprint share their tables."""
-        return f"{self.chunker.fingerprint} | {self.encoder.name} | terms {analyzer.VERSION}"
-
-    def table_name(self, level: str) -> str:
-        """Name of the chunk table of one level."""
-        return CHUNK_TABLE_PREFIX + hashlib.sha256(f"{self.fingerprint} | {level}".encode()).hexdigest()[:16]
-
-
-@dataclass(frozen=True, slots=True)
-class Incoming:
-    """A file or URL to take in; `documents` reads it, yields its documents and, as values, rows that failed."""
-
-    source: str
-    sha256: str
-    root: str
-    documents: Callable[[], Iterator[Document | DocumentError]]
-    given: str = ""
-    """What the caller added to its metadata, as JSON: a change of it is a change of the file."""
-
-
-@dataclass(slots=True)
-class Report:
-    """What an `index` did; `to_dict` is the JSON of the public contract."""
-
-    added: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    duplicates: int = 0
-    removed: int = 0
-    failed: list[DocumentError] = field(default_factory=list)
-    chunks: int = 0
-    seconds: float = 0.0
-
-    def count(self, changes: Changes) -> None:
-        """Add what a batch changed."""
-        self.added += changes.added
-        self.updated += changes.updated
-        self.unchanged += changes.unchanged
-        self.duplicates += changes.duplicates
-        self.removed += changes.removed
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON form of the public contract."""
-        return {
-            "added": self.added,
-            "updated": self.updated,
-            "unchanged": self.unchanged,
-            "duplicates": self.duplicates,
-            "removed": self.removed,
-            "failed": [{"source": e.subject, "error": e.what, "next": e.next_step} for e in self.failed],
-            "chunks": self.chunks,
-            "seconds": self.seconds,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentRecord:
-    """What is known of a stored document without reading its text."""
-
-    id: str
-    number: int
-    source: str
-    also: tuple[str, ...]
-    title: str
-    kind: str
-    pages: int
-    characters: int
-    added: str
-    date: str | None
-    metadata: Metadata
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON form of the public contract."""
-        return {
-            "id": self.id,
-            "source": self.source,
-            "also": list(self.also),
-            "title": self.title,
-            "kind": self.kind,
-            "pages": self.pages,
-            "characters": self.characters,
-            "added": self.added,
-            "date": self.date,
-            "metadata": dict(self.metadata),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,9 +92,9 @@ class Archive:
 
     def records(self) -> list[DocumentRecord]:
         """All documents, in the order they were added."""
-        columns = [name for name in _DOCUMENT_COLUMNS if name not in ("about", "pages", "tables", "text")]
+        columns = [name for name in DOCUMENT_COLUMNS if name not in ("about", "pages", "tables", "text")]
         rows = self._documents.rows(columns)
-        return [_to_record(row) for row in sorted(rows, key=lambda row: row["number"])]
+        return [to_record(row) for row in sorted(rows, key=lambda row: row["number"])]
 
     def document(self, document_id: str) -> Document:
         """A stored document with its text; StoreError for one that is not, or no longer, here."""
@@ -211,7 +106,7 @@ class Archive:
     def found(self, document_ids: Sequence[str]) -> dict[str, Document]:
         """Documents in the order asked; those that another process removed or replaced meanwhile are left out."""
         rows = self._documents.get(document_ids)
-        return {id_: _to_document(rows[id_]) for id_ in document_ids if id_ in rows}
+        return {id_: to_document(rows[id_]) for id_ in document_ids if id_ in rows}
 
     def texts(self, document_ids: Iterable[str]) -> dict[str, str]:
         """The text of each document."""
@@ -220,7 +115,7 @@ class Archive:
     def also(self, document_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """All sources of each document, the first one first."""
         rows = self._documents.get(document_ids)
-        return {id_: tuple(place.source for place in _to_places(row["places"])) for id_, row in rows.items()}
+        return {id_: tuple(place.source for place in to_places(row["places"])) for id_, row in rows.items()}
 
     def metadata(self) -> dict[str, Metadata]:
         """The documents' own metadata by id, for filters."""
@@ -233,14 +128,14 @@ class Archive:
     def catalog(self) -> Catalog:
         """Which place holds which document, as of now."""
         rows = self._documents.rows(["id", "number", "places", "about"])
-        catalog = Catalog(Entry(row["id"], row["number"], _to_places(row["places"]), row["about"]) for row in rows)
+        catalog = Catalog(Entry(row["id"], row["number"], to_places(row["places"]), row["about"]) for row in rows)
         counters = {row["name"]: row["value"] for row in self._counters.rows(["name", "value"])}
         catalog.reserve(counters.get("document", 0))
         return catalog
 
     def all_places(self) -> list[Place]:
         """Every place of every document; one that stands twice is damage, and a catalog would hide it."""
-        return [place for row in self._documents.rows(["places"]) for place in _to_places(row["places"])]
+        return [place for row in self._documents.rows(["places"]) for place in to_places(row["places"])]
 
     def files(self) -> dict[str, int]:
         """Every file that was read completely, with its number of documents."""
@@ -391,7 +286,7 @@ class Archive:
 
     @cached_property
     def _documents(self) -> Records:
-        return self._store.records("documents", key="id", columns=_DOCUMENT_COLUMNS)
+        return self._store.records("documents", key="id", columns=DOCUMENT_COLUMNS)
 
     @cached_property
     def _files(self) -> Records:
@@ -502,7 +397,7 @@ class Archive:
             name = layout.table_name(level)
             done = set(self.open(name).document_ids()) if len(layout.levels) > 1 else set()
             fresh = [
-                _to_row(chunk, vector, rows[chunk.document_id])
+                to_chunk_row(chunk, vector, rows[chunk.document_id])
                 for chunk, vector in prepared.chunks
                 if chunk.level == level and chunk.document_id in needed - done
             ]
@@ -520,8 +415,8 @@ class Archive:
             return
         opened = [self.open(row["name"]) for row in self._known_tables()]
         stored = self._documents.get(changes.kept)
-        kept = [_with_places(stored[id_], entry.places) for id_, entry in sorted(changes.kept.items())]
-        new = [_document_row(document, entry, added[document.id]) for document, entry in changes.new]
+        kept = [with_places(stored[id_], entry.places) for id_, entry in sorted(changes.kept.items())]
+        new = [to_document_row(document, entry, added[document.id]) for document, entry in changes.new]
         for table in opened:
             table.delete(changes.gone | changes.restated)
             for row in kept:
@@ -642,24 +537,6 @@ class _Adding:
             self.flush()
 
 
-def labelled(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-    """The chunks of one document with the part of their labels that lies within it: Chunk7 or Chunk7-Sub2."""
-    parents: dict[str, str] = {}
-    for chunk in chunks:
-        if chunk.parent_id is None:
-            label = parents[chunk.id] = f"Chunk{chunk.number}"
-        else:
-            label = f"{parents[chunk.parent_id]}-Sub{chunk.number}"
-        yield replace(chunk, label=label)
-
-
-def embedding_text(chunk: Chunk) -> str:
-    """What the encoder reads: the title in front, unless the chunk starts with it."""
-    if not chunk.title or chunk.text.startswith(chunk.title):
-        return chunk.text
-    return f"{chunk.title}\n{chunk.text}"
-
-
 def _repeated(place: Place) -> DocumentError:
     return DocumentError(
         "this id stands twice in the corpus; the first row was kept",
@@ -670,72 +547,3 @@ def _repeated(place: Place) -> DocumentError:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _to_row(chunk: Chunk, vector: Vectors, document: dict[str, Any]) -> ChunkRow:
-    label = f"Doc{document['number']}-{chunk.label}"
-    placed = replace(chunk, source=document["source"], title=document["title"], label=label)
-    return ChunkRow(placed, document["kind"], document["added"], document["date"], vector)
-
-
-def _document_row(document: Document, entry: Entry, added: str) -> dict[str, Any]:
-    row = {
-        "id": document.id,
-        "number": entry.number,
-        "title": document.title,
-        "kind": document.kind,
-        "page_count": len(document.pages),
-        "characters": len(document.text),
-        "added": added,
-        "date": document.date,
-        "metadata": to_json(dict(document.metadata)),
-        "about": entry.about,
-        "pages": to_json([[page.number, page.start, page.end] for page in document.pages]),
-        "tables": to_json([[table.start, table.end, table.rows] for table in document.tables]),
-        "text": document.text,
-    }
-    return _with_places(row, entry.places)
-
-
-def _with_places(row: dict[str, Any], places: Sequence[Place]) -> dict[str, Any]:
-    listed = to_json([[place.source, place.container] for place in places])
-    return {**row, "source": places[0].source, "places": listed}
-
-
-def _to_places(text: str) -> tuple[Place, ...]:
-    return tuple(Place(source, container) for source, container in json.loads(text))
-
-
-def _to_record(row: dict[str, Any]) -> DocumentRecord:
-    return DocumentRecord(
-        id=row["id"],
-        number=row["number"],
-        source=row["source"],
-        also=tuple(place.source for place in _to_places(row["places"])[1:]),
-        title=row["title"],
-        kind=row["kind"],
-        pages=row["page_count"],
-        characters=row["characters"],
-        added=row["added"],
-        date=row["date"],
-        metadata=json.loads(row["metadata"]),
-    )
-
-
-def _to_document(row: dict[str, Any]) -> Document:
-    first = _to_places(row["places"])[0]
-    return Document(
-        id=row["id"],
-        source=first.source,
-        title=row["title"],
-        text=row["text"],
-        kind=row["kind"],
-        pages=tuple(Page(*page) for page in json.loads(row["pages"])),
-        tables=tuple(
-            Table(start, end, tuple((low, high) for low, high in rows))
-            for start, end, rows in json.loads(row["tables"])
-        ),
-        date=row["date"],
-        metadata=json.loads(row["metadata"]),
-        container=first.container,
-    )

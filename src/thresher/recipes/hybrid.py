@@ -24,7 +24,7 @@ from functools import partial
 from pydantic import Field, SecretStr
 
 from thresher.chunking.fixed import RecursiveChunker
-from thresher.indexing.archive import Layout
+from thresher.indexing.layout import Layout
 from thresher.pipeline import Pipeline
 from thresher.protocols import Retriever
 from thresher.recipes.parts import NO_RERANKER, Parts

@@ -14,7 +14,8 @@ from thresher.generation.grounded import GroundedGenerator
 from thresher.generation.quotes import QuoteChecker
 from thresher.generation.support import SupportJudge, rarity_from
 from thresher.indexing.analyzer import index_terms
-from thresher.indexing.archive import Archive, Layout
+from thresher.indexing.archive import Archive
+from thresher.indexing.layout import Layout
 from thresher.models.meter import Meter, MeteredEncoder
 from thresher.protocols import ChunkTable, CrossEncoder, Encoder, Generator, LanguageModel
 from thresher.settings import AnswerSettings, EncoderSettings, LanguageModelSettings, RecipeSettings

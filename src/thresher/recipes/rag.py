@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from thresher.chunking.fixed import FixedChunker
-from thresher.indexing.archive import Layout
+from thresher.indexing.layout import Layout
 from thresher.pipeline import Pipeline
 from thresher.recipes.parts import Parts
 from thresher.recipes.recipe import Recipe

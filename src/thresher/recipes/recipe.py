@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from thresher.indexing.archive import Layout
+from thresher.indexing.layout import Layout
 from thresher.pipeline import SLOTS, Pipeline
 from thresher.recipes.parts import Parts
 from thresher.settings import RecipeSettings, build, flat
