@@ -171,3 +171,12 @@ def test_what_comes_from_outside_is_not_looked_up_inside(support: SupportJudge) 
     draft = ExtractiveReader(support, 0.0, 1)(query, [outside])
     checked = QuoteChecker(lambda ids: pytest.fail("looked up"))(query, draft, [outside])
     assert checked == draft
+
+
+def test_a_question_is_never_the_answer(support: SupportJudge) -> None:
+    asked = "When was the Sõrve lighthouse built?"
+    text = f"{asked} Ask about it: {asked} And then read on. The tower was built in 1960."
+    document = Document("d2", "faq.md", "", text, "markdown")
+    draft = ExtractiveReader(support, 0.0, 2)(Query(asked, asked), [whole(document)])
+    assert "1960" in draft.citations[0].quote
+    assert not any("?" in citation.quote for citation in draft.citations)

@@ -25,7 +25,8 @@ class ExtractiveReader:
 
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Draft:
         """The quoted sentences with a citation each."""
-        sentences = self.support(query.question, evidence)
+        judged = self.support(query.question, evidence)
+        sentences = [sentence for sentence in judged if not _asks(sentence.text, query.question)]
         best = sentences[0].support.value if sentences else 0.0
         detail = {"reader": "extractive", "support": best, "min_support": self.min_support}
         if not sentences:
@@ -50,6 +51,11 @@ class ExtractiveReader:
             if not repeated:
                 chosen.append(sentence)
         return chosen[: self.max_sentences]
+
+
+def _asks(text: str, question: str) -> bool:
+    """Whether a sentence is a question or repeats this one: near to it as none other, and no answer."""
+    return text.rstrip(" \"'”’)").endswith("?") or _one_line(question).lower() in _one_line(text).lower()
 
 
 def abstention(reason: str, detail: dict[str, object]) -> Draft:

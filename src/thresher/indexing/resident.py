@@ -60,5 +60,7 @@ class ResidentRows:
             return None
 
     def _rows(self, positions: Sequence[int]) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = self.columns.take(positions).to_pylist()
+        import pyarrow as pa
+
+        rows: list[dict[str, Any]] = self.columns.take(pa.array(positions, pa.int64())).to_pylist()
         return rows
