@@ -120,6 +120,7 @@ class Scale:
 COSINE = Scale("cosine", -1.0, 1.0)
 BM25 = Scale("BM25", 0.0, float("inf"))
 RECIPROCAL_RANK = Scale("RRF", 0.0, 1.0)
+WEIGHTED_FUSION = Scale("weighted fusion", 0.0, 1.0)
 UNIT = Scale("relevance", 0.0, 1.0)
 LOGIT = Scale("logit", float("-inf"), float("inf"))
 NO_SCALE = Scale("none", 0.0, 0.0)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from thresher.retrieval.fuse import FusedRetriever, reciprocal_rank_fusion, weighted_fusion
-from thresher.types import BM25, RECIPROCAL_RANK, UNIT, Hit, Judgement, Query, Sifted
+from thresher.types import BM25, RECIPROCAL_RANK, WEIGHTED_FUSION, Hit, Judgement, Query, Sifted
 
 Make = Callable[..., Hit]
 
@@ -67,7 +67,7 @@ def test_a_weighted_sum_spreads_each_list_over_zero_to_one(dense: list[Hit], lex
     fused = weighted_fusion([dense, lexical], weights=[0.4, 0.6])
     values = {hit.chunk.id: hit.score.value for hit in fused}
     assert values == {"a": pytest.approx(1.0), "b": pytest.approx(0.2), "c": 0.0, "d": 0.0}
-    assert all(0 <= hit.score.value <= 1 and hit.score.scale == UNIT for hit in fused)
+    assert all(0 <= hit.score.value <= 1 and hit.score.scale == WEIGHTED_FUSION for hit in fused)
 
 
 @pytest.mark.parametrize("weights", [(1.0, 0.0), (0.0, 1.0), (7.0, 3.0), (0.0, 0.0)])

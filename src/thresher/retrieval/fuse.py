@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from thresher.protocols import Retriever
-from thresher.types import RECIPROCAL_RANK, UNIT, Hit, Judgement, Query, Score, Sifted
+from thresher.types import RECIPROCAL_RANK, WEIGHTED_FUSION, Hit, Judgement, Query, Score, Sifted
 
 RANK_CONSTANT = 60
 """Cormack et al. 2009, section 3; ranks start at 1."""
@@ -49,7 +49,7 @@ def weighted_fusion(lists: Sequence[Sequence[Hit]], *, weights: Sequence[float])
         normal = 1.0 if high == low else (hit.score.value - low) / (high - low)
         return weights[at] * normal / total
 
-    return _merged(lists, points, Score(0.0, UNIT))
+    return _merged(lists, points, Score(0.0, WEIGHTED_FUSION))
 
 
 def _merged(lists: Sequence[Sequence[Hit]], points: Callable[[int, Hit], float], zero: Score) -> list[Hit]:
