@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo test check bench docs serve clean
+.PHONY: install demo test check bench docs clean
 
 install: $(VENV)/.installed
 

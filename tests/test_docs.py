@@ -27,12 +27,13 @@ def blocks(language: str) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder as the documentation supposes it: papers/, notes.md, and a collection made of them."""
+    """A folder as the documentation supposes it: this project's README.md and docs/, papers/ and notes.md, indexed."""
     folder = tmp_path_factory.mktemp("desk")
-    papers = folder / "papers"
-    papers.mkdir()
-    for page in PAGES:
-        (papers / page.name).write_bytes(page.read_bytes())
+    for place in (folder / "docs", folder / "papers"):
+        place.mkdir()
+        for page in PAGES:
+            (place / page.name).write_bytes(page.read_bytes())
+    (folder / "docs" / "README.md").replace(folder / "README.md")
     (folder / "notes.md").write_text("# Notes\n\nBring a lamp, because the cellar has no light.\n", encoding="utf-8")
     run("thresher index papers/ notes.md", folder)
     return folder
