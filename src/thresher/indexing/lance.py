@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from thresher.errors import StoreError
 from thresher.indexing.analyzer import TITLE_WEIGHT, index_terms, query_terms
 from thresher.indexing.resident import MOST_ROWS, ResidentRows
+from thresher.indexing.versions import TableVersion
 from thresher.types import Chunk, ChunkRow
 
 if TYPE_CHECKING:
@@ -146,7 +147,8 @@ class LanceStore:
 
         types = {"text": pa.string(), "whole": pa.int64()}
         schema = pa.schema([pa.field(column, types[kind]) for column, kind in columns.items()])
-        return LanceRecords(self._created(name, schema), key=key)
+        table = self._created(name, schema)
+        return LanceRecords(table, TableVersion(table, self._folder), key=key)
 
     def chunk_tables(self) -> set[str]:
         """Names of the chunk tables there are."""
@@ -163,14 +165,17 @@ class LanceStore:
         """Make an empty chunk table with its full-text and scalar indexes; one that is there is left as it is."""
         table = self._created(name, _chunk_schema(dimension))
         with _told(name):
-            LanceChunkTable(table, ann_rows=self._ann_rows).create_indexes()
+            self._chunk_table(table).create_indexes()
 
     def open(self, name: str) -> LanceChunkTable:
         """A chunk table that exists."""
         try:
-            return LanceChunkTable(self._database.open_table(name), ann_rows=self._ann_rows)
+            return self._chunk_table(self._database.open_table(name))
         except (RuntimeError, OSError, ValueError) as error:
             raise _store_error(name, error) from error
+
+    def _chunk_table(self, table: Any) -> LanceChunkTable:
+        return LanceChunkTable(table, TableVersion(table, self._folder), ann_rows=self._ann_rows)
 
     def _created(self, name: str, schema: pa.Schema) -> Any:
         """A table of that name and schema, made or found."""
@@ -192,8 +197,9 @@ class LanceStore:
 class LanceChunkTable:
     """The chunks of one chunking, level and encoder (implements `ChunkTable`)."""
 
-    def __init__(self, table: Any, *, ann_rows: int = ANN_ROWS) -> None:
+    def __init__(self, table: Any, version: TableVersion, *, ann_rows: int = ANN_ROWS) -> None:
         self._table = table
+        self._version = version
         self._ann_rows = ann_rows
         self._asked_version = -1
         self._rows: ResidentRows | None = None
@@ -302,7 +308,7 @@ class LanceChunkTable:
     def version(self) -> int:
         """Grows with every change, whoever made it."""
         with _told(self.name):
-            return int(self._table.version)
+            return self._version.newest()
 
     @_reading
     def count(self) -> int:
@@ -521,8 +527,9 @@ def _chunk_schema(dimension: int) -> pa.Schema:
 class LanceRecords:
     """Records with a key (implements `Records`)."""
 
-    def __init__(self, table: Any, *, key: str) -> None:
+    def __init__(self, table: Any, version: TableVersion, *, key: str) -> None:
         self._table = table
+        self._version = version
         self._key = key
 
     @property
@@ -534,7 +541,7 @@ class LanceRecords:
     def version(self) -> int:
         """Grows with every change, whoever made it."""
         with _told(self.name):
-            return int(self._table.version)
+            return self._version.newest()
 
     @_reading
     def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
