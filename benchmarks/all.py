@@ -1,6 +1,6 @@
 """Every benchmark but the side by side, one after another; a failure does not stop the others, and is the exit code.
 
-    .venv/bin/python benchmarks/all.py
+.venv/bin/python benchmarks/all.py
 """
 
 from __future__ import annotations

@@ -12,7 +12,23 @@ from thresher.types import Chunk
 
 from .making import ENCODER, row
 
-WORDS = ["grain", "chaff", "field", "water", "judge", "letter", "river", "market", "paper", "light", "engine", "garden", "winter", "bridge", "music"]
+WORDS = [
+    "grain",
+    "chaff",
+    "field",
+    "water",
+    "judge",
+    "letter",
+    "river",
+    "market",
+    "paper",
+    "light",
+    "engine",
+    "garden",
+    "winter",
+    "bridge",
+    "music",
+]
 TEXTS = {f"c{n:02}": f"{WORDS[n % 15]} {WORDS[n * 7 % 15]} {WORDS[n * 4 % 15]}" for n in range(40)}
 EVERYTHING = "number > 0"  # with a filter, the table itself is searched
 
