@@ -162,7 +162,8 @@ def test_a_killed_run_loses_nothing_and_repeats_nothing(
                 break
 
         before = look(collection, folder)
-        for finding in collection.doctor(repair=False, settings=encoder):
+        # Killed before it made anything, a run leaves nothing to look at.
+        for finding in collection.doctor(repair=False, settings=encoder) if lance.is_dir() else []:
             assert any(allowed in finding.what for allowed in MENDED_BY_THE_NEXT_RUN), finding
         committed = sum(before.get(source) == text for source, text in folder.now.items())
         done = completed(command)
