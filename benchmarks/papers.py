@@ -29,7 +29,7 @@ def main() -> None:
     scored = measured("papers", f"qa:{questions}", RECIPES, options=COLLECTION)
     for recipe in RECIPES:
         show(f"{recipe} (n={scored['n']})", scored["recipes"][recipe], MEASURES)
-    keep("papers", scored)
+    keep("papers", {**scored, "dataset": "qa:benchmarks/papers.jsonl"})
 
 
 if __name__ == "__main__":
