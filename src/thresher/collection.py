@@ -29,7 +29,7 @@ from thresher.models.meter import Meter
 from thresher.pipeline import Pipeline
 from thresher.recipes.parts import Models, Parts
 from thresher.recipes.recipe import Recipe
-from thresher.settings import RecipeSettings, ambient, check_known, dotted, flat, keys
+from thresher.settings import RecipeSettings, ambient, check_known, dotted, flat, keys, own
 from thresher.traces import Traces, trace_id
 from thresher.types import Answer, Document, Metadata, Query, SearchResult, Step
 
@@ -220,10 +220,9 @@ class Collection:
 
     def _configured(self, recipe: Recipe, settings: Mapping[str, Any] | None) -> RecipeSettings:
         given = dict(dotted(settings or {}))
-        known = set(keys(recipe.settings))
-        check_known(given, known)
+        check_known(given, keys(recipe.settings))
         everything = {key for name in recipes.names() for key in keys(recipes.get(name).settings)}
-        around = {key: value for key, value in ambient(everything, self.home).items() if key in known}
+        around = own(recipe.settings, ambient(everything, self.home))
         return recipe.configured({**around, **given})
 
     def _layouts(self, names: Sequence[str], settings: Mapping[str, Any] | None, parts: Parts) -> list[Layout]:
@@ -233,8 +232,7 @@ class Collection:
         check_known(given, {key for recipe in chosen for key in keys(recipe.settings)})
         layouts: dict[str, Layout] = {}
         for recipe in chosen:
-            own = {key: value for key, value in given.items() if key in set(keys(recipe.settings))}
-            layout = recipe.layout(self._configured(recipe, own), parts)
+            layout = recipe.layout(self._configured(recipe, own(recipe.settings, given)), parts)
             if layout is not None:
                 layouts.setdefault(layout.fingerprint, layout)
         return list(layouts.values())

@@ -229,6 +229,12 @@ def ambient(known: Iterable[str], home: Path, environment: Mapping[str, str] = o
     return values
 
 
+def own(model: type[BaseModel], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The given settings that a model has: with several recipes, a setting counts for those that have it."""
+    known = set(keys(model))
+    return {key: value for key, value in given.items() if key in known}
+
+
 def check_known(given: Iterable[str], known: Iterable[str]) -> None:
     """Raise UnknownSetting for the first key that is not known."""
     known = set(known)

@@ -123,7 +123,6 @@ RECIPROCAL_RANK = Scale("RRF", 0.0, 1.0)
 WEIGHTED_FUSION = Scale("weighted fusion", 0.0, 1.0)
 UNIT = Scale("relevance", 0.0, 1.0)
 LOGIT = Scale("logit", float("-inf"), float("inf"))
-NO_SCALE = Scale("none", 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)

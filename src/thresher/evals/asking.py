@@ -7,7 +7,7 @@ from typing import Any
 
 from thresher import recipes
 from thresher.collection import Collection
-from thresher.settings import check_known, keys
+from thresher.settings import check_known, keys, own
 from thresher.types import Answer, SearchResult
 
 WARM_UP_QUESTION = "What is this about?"
@@ -43,5 +43,4 @@ class CollectionAsker:
         self._collection.search(WARM_UP_QUESTION, recipe=recipe, settings=self._own(recipe))
 
     def _own(self, recipe: str) -> dict[str, Any]:
-        known = set(keys(recipes.get(recipe).settings))
-        return {key: value for key, value in self._settings.items() if key in known}
+        return own(recipes.get(recipe).settings, self._settings)

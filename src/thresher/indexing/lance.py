@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from thresher.protocols import Vectors
 
-ANN_ROWS = 100_000
+ANN_ROWS = MOST_ROWS
 """Rows from which an approximate index is built: those that are no longer kept in memory. Measured by
 benchmarks/store.py: at 100,000 rows a search of the table takes 102 ms, through the index 21, recall@10 1.00."""
 
@@ -276,7 +276,7 @@ class LanceChunkTable:
         rows = self.count()
         return {
             term: self._table.search(MatchQuery(term, "terms"), query_type="fts")
-            .select(["id", "_score"])
+            .select(["_score"])
             .limit(max(1, rows))
             .to_arrow()
             .num_rows
