@@ -105,7 +105,7 @@ def corrective(pipeline: Callable[..., Pipeline], make_hit: Make) -> Callable[..
         )
 
     def correct(query: Query, decision: Decision) -> Correction:
-        return Correction(tuple(make_hit(id, origin=Origin.OUTSIDE) for id in "wx"))
+        return Correction(tuple(Judgement(make_hit(id, origin=Origin.OUTSIDE), keep=True) for id in "wx"))
 
     def refine(query: Query, hits: Sequence[Hit]) -> Refined:
         judgements = tuple(Judgement(hit, keep=hit.chunk.id != "x", reason="read") for hit in hits)
@@ -241,7 +241,7 @@ def test_what_a_verdict_leaves_out_was_dropped_by_the_decision(corrective: Calla
 
 
 def test_a_chunk_that_came_back_from_outside_was_not_dropped(pipeline: Callable[..., Pipeline], make_hit: Make) -> None:
-    again = Correction((make_hit("a", origin=Origin.OUTSIDE),))
+    again = Correction((Judgement(make_hit("a", origin=Origin.OUTSIDE), keep=True),))
     answer = pipeline(decide=lambda judged: Decision(Verdict.INCORRECT), correct=lambda query, decision: again).answer(
         QUERY
     )

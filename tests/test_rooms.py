@@ -23,7 +23,7 @@ ROOMS = (
     "generation",
 )
 SHARED = {"types", "protocols", "errors"}
-MODELS_ARE_THEIRS = {"judging", "correction", "refinement"}
+MODELS_ARE_THEIRS = {"retrieval", "judging", "correction", "refinement", "generation"}
 """Rooms whose parts may own a model besides taking one through a protocol."""
 WIRING = {"cli", "server", "evals", "collection", "recipes", "__init__"}
 FILES = sorted(PACKAGE.rglob("*.py"))

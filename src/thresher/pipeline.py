@@ -228,7 +228,7 @@ def _detail(value: Any) -> dict[str, Any]:
             return {"question": value.question, "search": value.search}
         case Decision():
             verdict = None if value.verdict is None else str(value.verdict)
-            return {"verdict": verdict, "confidence": value.confidence, "reason": value.reason}
+            return {"verdict": verdict, "confidence": value.confidence, "reason": value.reason, **value.detail}
         case Sifted() | Refined() | Correction():
             return dict(value.detail)
         case Draft():
@@ -250,7 +250,7 @@ def _fates(
     stages = (
         ("retrieve", found.judgements),
         ("judge", judged.judgements),
-        ("correct", tuple(Judgement(hit, keep=True, reason="found outside") for hit in correction.hits)),
+        ("correct", correction.judgements),
         ("refine", refined.judgements),
     )
     for slot, judgements in stages:

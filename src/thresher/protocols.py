@@ -17,7 +17,9 @@ from thresher.types import (
     Judgement,
     Query,
     Refined,
+    Scale,
     Score,
+    Scored,
     Sifted,
 )
 
@@ -89,7 +91,12 @@ class LanguageModel(Protocol):
     @property
     def name(self) -> str: ...
 
-    def complete(self, system: str, user: str) -> str: ...
+    def complete(self, system: str, user: str, *, schema: Mapping[str, Any] | None = None) -> str:
+        """The reply to one exchange; with `schema` (JSON schema of an object) the reply is asked to be such JSON.
+
+        Whether it is remains to be read: servers differ in what they keep to. Raises ProviderError, BudgetSpent.
+        """
+        ...
 
 
 # --- the store --------------------------------------------------------------------------------------------------------
@@ -113,6 +120,10 @@ class ChunkTable(Protocol):
 
     def document_frequencies(self, query: str) -> dict[str, int]:
         """For each index term of the query, in how many chunks it occurs."""
+        ...
+
+    def average_terms(self) -> float:
+        """Mean number of index terms of a chunk (BM25's average length)."""
         ...
 
     def vectors(self, ids: Sequence[str]) -> Vectors:
@@ -214,6 +225,18 @@ class Retriever(Protocol):
     """A query to candidates, best first; what a wrapper dropped is still in the result."""
 
     def __call__(self, query: Query) -> Sifted: ...
+
+
+class Scorer(Protocol):
+    """A number for each hit, on one scale: what judges and strip filters are made of."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def scale(self) -> Scale: ...
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored: ...
 
 
 class Judge(Protocol):

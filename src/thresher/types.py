@@ -123,6 +123,10 @@ RECIPROCAL_RANK = Scale("RRF", 0.0, 1.0)
 WEIGHTED_FUSION = Scale("weighted fusion", 0.0, 1.0)
 UNIT = Scale("relevance", 0.0, 1.0)
 LOGIT = Scale("logit", float("-inf"), float("inf"))
+PROBABILITY = Scale("probability", 0.0, 1.0)
+L2 = Scale("L2 distance", 0.0, 2.0)
+T5 = Scale("T5 evaluator", -1.0, 1.0)
+"""The scale of the CRAG paper's fine-tuned evaluator (labels -1 and 1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +170,8 @@ class Query:
     """How many results are wanted."""
     where: str | None = None
     """Filter on metadata, see `thresher.indexing.where`."""
+    today: str = ""
+    """ISO 8601 date of the asking, for questions about what is recent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,20 +213,38 @@ class Sifted:
 
 
 @dataclass(frozen=True, slots=True)
+class Scored:
+    """What a scorer gave each hit, in their order; None where its reply could not be read or it failed."""
+
+    scores: tuple[Score | None, ...]
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    """Facts for the trace; `unreadable` (int) counts replies that could not be read, `degraded` as in `Sifted`."""
+    others: tuple[Mapping[str, Score], ...] = ()
+    """Scores on the way to the final one, by name, for each hit (base, reflection, critic); empty for none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """What the judged hits are worth together; `verdict` and `confidence` are None where the recipe does not decide."""
 
     verdict: Verdict | None
     confidence: float | None = None
+    """Calibrated probability that the evidence suffices; None when the judge is not calibrated."""
     reason: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What was found outside, if the recipe went there."""
+    """What was found outside, if the recipe went there, kept or not; best first."""
 
-    hits: tuple[Hit, ...] = ()
+    judgements: tuple[Judgement, ...] = ()
     detail: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """What was found and kept, in order."""
+        return tuple(judgement.hit for judgement in self.judgements if judgement.keep)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +265,7 @@ class Refined:
     evidence: tuple[Evidence, ...]
     judgements: tuple[Judgement, ...] = ()
     conflicts: tuple[tuple[int, int], ...] = ()
+    """Pairs of positions in `evidence`, from 1, that contradict each other."""
     detail: Mapping[str, Any] = field(default_factory=dict)
 
 

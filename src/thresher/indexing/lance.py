@@ -284,6 +284,18 @@ class LanceChunkTable:
         }
 
     @_reading
+    def average_terms(self) -> float:
+        """Mean number of index terms of a chunk (BM25's average length); 0 for an empty table."""
+        import pyarrow.compute as pc
+
+        total = rows = 0
+        for batch in self._table.search().select(["terms"]).limit(None).to_batches(batch_size=READ_ROWS):
+            spaces = pc.sum(pc.count_substring(batch["terms"], " ")).as_py() or 0
+            total += spaces + pc.sum(pc.not_equal(batch["terms"], "")).as_py()
+            rows += batch.num_rows
+        return total / rows if rows else 0.0
+
+    @_reading
     def vectors(self, ids: Sequence[str]) -> Vectors:
         """(n_ids, dimension) float32 in the order of `ids`; KeyError for an id that is not there."""
         import numpy as np

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from thresher.protocols import Progress
 from thresher.types import UNIT, Score
@@ -68,7 +68,7 @@ class ScriptedModel:
     seen: list[tuple[str, str]] = field(default_factory=list)
     """Every exchange so far, for assertions."""
 
-    def complete(self, system: str, user: str) -> str:
+    def complete(self, system: str, user: str, *, schema: Mapping[str, Any] | None = None) -> str:
         """The next reply; IndexError when a list is used up."""
         self.seen.append((system, user))
         if callable(self.replies):

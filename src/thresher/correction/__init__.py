@@ -1,0 +1,1 @@
+"""Going and getting more: search words, web search, safe page fetching, another collection."""

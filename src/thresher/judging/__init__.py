@@ -1,0 +1,1 @@
+"""What retrieved chunks are worth: scorers, thresholds, verdicts, calibration."""

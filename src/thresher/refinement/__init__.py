@@ -1,0 +1,1 @@
+"""From hits to evidence: strips, redundancy, order and budget, contradictions."""
