@@ -9,7 +9,7 @@ install: $(VENV)/.installed
 $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[evals,dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[evals,web,dev]'
 	touch $@
 
 demo: install

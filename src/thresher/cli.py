@@ -263,12 +263,14 @@ def ask(
     question: Question,
     recipe: RecipeName = recipes.DEFAULT,
     outside: Annotated[
-        str | None, typer.Option("--outside", help="none, or where a correcting recipe may look.")
+        str | None,
+        typer.Option("--outside", metavar="PLACE", help="Where to correct from: none, web or collection:NAME."),
     ] = None,
     where: Where = None,
     stream: Annotated[bool, typer.Option("--stream", help="Show each step as it finishes.")] = False,
     strict: Strict = False,
     budget_calls: Annotated[int | None, typer.Option("--budget-calls", min=0, help="Model calls at most.")] = None,
+    budget_tokens: Annotated[int | None, typer.Option("--budget-tokens", min=0, help="Model tokens at most.")] = None,
     budget_seconds: Annotated[float | None, typer.Option("--budget-seconds", min=0.0, help="Seconds at most.")] = None,
     home: Home = DEFAULT_HOME,
     collection: Name = "default",
@@ -287,6 +289,7 @@ def ask(
             settings=_assignments(settings),
             strict=strict,
             budget_calls=budget_calls,
+            budget_tokens=budget_tokens,
             budget_seconds=budget_seconds,
         )
         for step in run:
@@ -304,6 +307,9 @@ def ask(
 @app.command()
 def explain(
     trace: Annotated[str, typer.Argument(help="Id of a trace, or `last`.")] = "last",
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Ask again with the stored replies, without a network, and compare.")
+    ] = False,
     home: Home = DEFAULT_HOME,
     collection: Name = "default",
     settings: Settings = None,
@@ -313,10 +319,51 @@ def explain(
     with _open(home, collection) as opened:
         described = opened.traces.load(trace)
         labels = opened.traces.labels(trace)
+        differences: list[str] = []
+        if replay:
+            answer, differences = opened.replay(trace)
+            described = answer.to_dict(chunks=True)
     if json:
         printing.as_json(described)
     else:
         printing.explanation(described, labels)
+    if differences:
+        printing.complain(f"thresher: the replay differs from the stored answer in: {', '.join(differences)}")
+        raise typer.Exit(FAILED)
+    if replay:
+        printing.complain("the replay reached the stored answer")
+
+
+# --- calibration ------------------------------------------------------------------------------------------------------
+
+
+@app.command()
+def calibrate(
+    questions: Annotated[
+        Path | None,
+        typer.Option("--questions", metavar="FILE", help="Labelled questions, JSON lines: question, answerable."),
+    ] = None,
+    number: Annotated[int, typer.Option("--number", min=1, help="Questions made where none are given.")] = 200,
+    seed: Annotated[int, typer.Option("--seed", help="Of the questions that are made.")] = 0,
+    home: Home = DEFAULT_HOME,
+    collection: Name = "default",
+    settings: Settings = None,
+    json: AsJson = False,
+) -> None:
+    """Learn what the local judge's scores are worth in this collection, and choose the bounds of the verdicts."""
+    labelled = None
+    if questions is not None:
+        from thresher.evals.datasets import load
+
+        loaded = load(f"qa:{questions}")
+        labelled = [(question.question, question.answerable) for question in loaded.questions]
+    searches = 2 * number if labelled is None else len(labelled)
+    with _open(home, collection) as opened, printing.counting(searches, "searches") as progress:
+        made = opened.calibrate(labelled, number=number, seed=seed, settings=_assignments(settings), progress=progress)
+    if json:
+        printing.as_json(made.to_dict())
+    else:
+        printing.calibration(made)
 
 
 # --- recipes ----------------------------------------------------------------------------------------------------------
@@ -396,16 +443,28 @@ def _describe(name: str, settings: list[str] | None = None) -> dict[str, Any]:
 
 @eval_app.command("run")
 def eval_run(
-    dataset: Annotated[str, typer.Option("--dataset", metavar="KIND:PATH", help="beir:DIR or qa:FILE.")],
+    dataset: Annotated[
+        str,
+        typer.Option("--dataset", metavar="KIND:PATH", help="beir:DIR, qa:FILE, routing:FILE or refusal:FILE."),
+    ],
     recipe: Annotated[list[str], typer.Option("--recipe", help="Recipe to measure (repeatable).")],
     out: Annotated[Path, typer.Option("--out", help="Folder for the rows of this run.")],
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Results per question.")] = None,
+    split: Annotated[str, typer.Option("--split", help="Ask the questions of train, tune, final or all.")] = "all",
     sample: Annotated[int | None, typer.Option("--sample", min=1, help="Ask this many questions only.")] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the sample.")] = 0,
+    outside: Annotated[
+        str,
+        typer.Option(
+            "--outside",
+            metavar="PLACE",
+            help="Where correcting recipes look: none, web, collection:NAME; auto is the dataset's own, if it has one.",
+        ),
+    ] = "auto",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
     home: Home = DEFAULT_HOME,
     collection: Annotated[
-        str | None, typer.Option("--collection", help="Default: `default`; for beir one of its own.")
+        str | None, typer.Option("--collection", help="Default: `default`; one of its own where documents come along.")
     ] = None,
     settings: Settings = None,
     json: AsJson = False,
@@ -413,23 +472,38 @@ def eval_run(
     """Put the questions of a dataset to recipes and keep a row of each."""
     from thresher.evals.asking import CollectionAsker
     from thresher.evals.datasets import load
+    from thresher.evals.preparing import collection_of, files, outside_of
     from thresher.evals.runs import run
 
-    loaded = load(dataset, sample=sample, seed=seed)
-    name = collection or (f"beir-{Path(loaded.path).resolve().name}" if loaded.corpus else "default")
+    loaded = load(dataset, split=split, sample=sample, seed=seed)
+    name = collection or collection_of(loaded)
+    elsewhere = outside_of(loaded, name) if outside == "auto" else outside
     report_failed = False
+    for corpus, owner in files(loaded, home, name, outside=elsewhere):
+        with _open(home, owner) as opened, printing.indexing() as progress:
+            report = opened.add(corpus, recipe=recipe, settings=_assignments(settings), progress=progress)
+        printing.failures(report.failed)
+        report_failed = report_failed or bool(report.failed)
+    if loaded.note and not json:
+        told = ", ".join(f"{number} {category}" for category, number in loaded.categories.items())
+        printing.say(f"{told} ({loaded.note})")
     with _open(home, name) as opened:
-        if loaded.corpus:
-            with printing.indexing() as progress:
-                report = opened.add(loaded.corpus, recipe=recipe, settings=_assignments(settings), progress=progress)
-            printing.failures(report.failed)
-            report_failed = bool(report.failed)
-        asker = CollectionAsker(opened, _assignments(settings))
+        asker = CollectionAsker(opened, _assignments(settings), outside=elsewhere)
         described = {one: asker.settings_of(one) for one in recipe}
         for one in recipe:
             asker.warm_up(one)
         with printing.counting(len(loaded.questions) * len(recipe), "questions") as count:
-            done = run(asker, loaded, recipe, out, limit=limit, resume=resume, settings=described, progress=count)
+            done = run(
+                asker,
+                loaded,
+                recipe,
+                out,
+                limit=limit,
+                resume=resume,
+                settings=described,
+                outside=elsewhere,
+                progress=count,
+            )
     if json:
         printing.as_json(done.to_dict())
     else:
@@ -446,12 +520,15 @@ def eval_run(
 def eval_score(
     directory: Annotated[Path, typer.Argument(help="Folder of a run.")],
     measure: Annotated[list[str] | None, typer.Option("--measure", help="Only these measures.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", help="Recipe the others are compared with; the first when not given.")
+    ] = None,
     json: AsJson = False,
 ) -> None:
     """Compute the measures of a run from its rows, with 95 % intervals."""
     from thresher.evals.score import score
 
-    scored = score(directory, measures=measure)
+    scored = score(directory, measures=measure, baseline=baseline)
     if json:
         printing.as_json(scored)
         return
@@ -471,21 +548,23 @@ def _interval(value: dict[str, Any] | None) -> str:
 
 @app.command()
 def demo(home: Home = DEFAULT_HOME, json: AsJson = False) -> None:
-    """Index the documentation that comes with Thresher, answer one question from it, refuse another."""
-    from thresher.demo import COLLECTION, QUESTIONS, samples
+    """Index the documentation that comes with Thresher; answer a question, refuse one, and correct one from outside."""
+    from thresher.demo import COLLECTION, OUTSIDE, QUESTIONS, almanac, samples
 
-    with _open(home, COLLECTION) as opened:
+    with _open(home, COLLECTION) as opened, _open(home, OUTSIDE) as outside:
         with printing.indexing() as progress:
             report = opened.add(*samples(), prune=True, progress=progress)
-        answers = [opened.ask(question) for question in QUESTIONS]
+            outside.add(*almanac(), prune=True)
+        answers = [(opened.ask(question, outside=place), place) for question, place in QUESTIONS]
     if json:
-        printing.as_json({"index": report.to_dict(), "answers": [answer.to_dict() for answer in answers]})
+        printing.as_json({"index": report.to_dict(), "answers": [answer.to_dict() for answer, _ in answers]})
         return
     documents = printing.counted(report.added + report.updated + report.unchanged, "document")
     printing.say(f"Indexed {documents} of Thresher's own in {report.seconds:.1f} s.")
-    for answer in answers:
+    for answer, place in answers:
         printing.say()
-        printing.say(f"$ thresher ask --collection {COLLECTION} {answer.question!r}")
+        asked = "" if place is None else f" --outside {place}"
+        printing.say(f"$ thresher ask --collection {COLLECTION}{asked} {answer.question!r}")
         printing.answer(answer, steps=True, options=_options(home, COLLECTION))
 
 

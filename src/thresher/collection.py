@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from datetime import date
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
@@ -25,11 +26,15 @@ from thresher.indexing.lance import to_json
 from thresher.indexing.layout import Layout
 from thresher.indexing.records import DocumentRecord
 from thresher.indexing.where import to_filter
+from thresher.judging.calibration import Calibration
+from thresher.judging.stored import Calibrations
+from thresher.models.exchanges import Exchanges
 from thresher.models.meter import Meter
+from thresher.models.reply_cache import ReplyCache
 from thresher.pipeline import Pipeline
-from thresher.recipes.parts import Models, Parts
+from thresher.recipes.parts import Models, Outside, Parts
 from thresher.recipes.recipe import Recipe
-from thresher.settings import RecipeSettings, ambient, check_known, dotted, flat, keys, own
+from thresher.settings import RecipeSettings, ambient, check_known, dotted, flat, flat_public, keys, own
 from thresher.traces import Traces, trace_id
 from thresher.types import Answer, Document, Metadata, Query, SearchResult, Step
 
@@ -55,6 +60,8 @@ class Collection:
         self.name = name
         self.folder = home / "collections" / name
         self.traces = Traces(self.folder / "traces")
+        self.calibrations = Calibrations(self.folder / "calibrations.json")
+        self._replies = ReplyCache(home / "replies")
         self._archive = Archive(self.folder)
         self._models = Models()
         self._completing = completing
@@ -112,6 +119,7 @@ class Collection:
         if purge:
             self._archive.maintain(drop_versions=True)
             self.traces.forget(gone)
+            self._replies.clear()  # a reply may quote them, and does not say whom it quotes
         return gone
 
     def documents(self) -> list[DocumentRecord]:
@@ -148,7 +156,7 @@ class Collection:
         strict: bool = False,
     ) -> SearchResult:
         """Ranked hits, after judging where the recipe judges; never goes outside."""
-        pipeline, _ = self._pipeline(recipe, settings, Meter())
+        pipeline, _ = self._pipeline(recipe, settings, self._parts())
         return pipeline.search(self._query(question, limit, where), strict=strict)
 
     def ask(
@@ -161,9 +169,14 @@ class Collection:
         settings: Mapping[str, Any] | None = None,
         strict: bool = False,
         budget_calls: int | None = None,
+        budget_tokens: int | None = None,
         budget_seconds: float | None = None,
     ) -> Answer:
-        """The answer with its citations, or an abstention with its reason; stored as a trace."""
+        """The answer with its citations, or an abstention with its reason; stored as a trace.
+
+        `outside` is where a recipe that corrects may look: None or `none`, `web`, or `collection:NAME`. A budget ends
+        the question with what it has by then.
+        """
         *_, last = self.run(
             question,
             recipe=recipe,
@@ -172,6 +185,7 @@ class Collection:
             settings=settings,
             strict=strict,
             budget_calls=budget_calls,
+            budget_tokens=budget_tokens,
             budget_seconds=budget_seconds,
         )
         assert isinstance(last, Answer)
@@ -187,18 +201,62 @@ class Collection:
         settings: Mapping[str, Any] | None = None,
         strict: bool = False,
         budget_calls: int | None = None,
+        budget_tokens: int | None = None,
         budget_seconds: float | None = None,
     ) -> Iterator[Step | Answer]:
         """The steps of `ask` as they finish, the answer last."""
-        if outside not in (None, "none"):
-            raise UsageError(
-                "this recipe never goes outside", subject=f"--outside {outside}", next_step=f"ask {recipe} without it"
-            )
-        meter = Meter(max_calls=budget_calls, max_seconds=budget_seconds)
-        pipeline, configured = self._pipeline(recipe, settings, meter)
+        meter = Meter(max_calls=budget_calls, max_tokens=budget_tokens, max_seconds=budget_seconds)
+        parts = self._parts(meter, outside=self._outside(outside, recipe))
+        pipeline, configured = self._pipeline(recipe, settings, parts)
         query = self._query(question, DEFAULT_LIMIT, where)
         for step in pipeline.run(query, strict=strict):
-            yield self._traced(step, configured, where) if isinstance(step, Answer) else step
+            if isinstance(step, Answer):
+                asking = _Asking(recipe, flat_public(configured), outside, where, query.today, parts.exchanges.stored())
+                yield self._traced(step, asking)
+            else:
+                yield step
+
+    def replay(self, trace: str = "last") -> tuple[Answer, list[str]]:
+        """Ask the question of a stored answer again, with the replies and pages that were stored with it.
+
+        Nothing is sent anywhere. Returns the answer and how it differs from the stored one (nothing, unless the
+        documents or Thresher changed). Raises NotRecorded when something is needed that was not stored.
+        """
+        stored, asking = self.traces.load(trace), _Asking(**self.traces.asking(trace))
+        parts = self._parts(outside=self._outside(asking.outside, asking.recipe), exchanges=Exchanges(asking.exchanges))
+        pipeline, _ = self._pipeline(asking.recipe, asking.settings, parts, ambient_counts=False)
+        query = replace(self._query(stored["question"], DEFAULT_LIMIT, asking.where), today=asking.today)
+        answer = replace(pipeline.answer(query), trace=stored["trace"])
+        again = answer.to_dict(chunks=True)
+        kept = ("text", "abstained", "reason", "verdict", "confidence", "citations", "conflicts", "degraded", "chunks")
+        return answer, [name for name in kept if again[name] != stored[name]]
+
+    def calibrate(
+        self,
+        questions: Sequence[tuple[str, bool]] | None = None,
+        *,
+        number: int = 200,
+        seed: int = 0,
+        settings: Mapping[str, Any] | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> Calibration:
+        """Learn and store what the local judge's scores are worth here; later questions use it and say so.
+
+        `questions` are (question, whether the documents answer it); without any, `number` are made of the documents.
+        `progress` is called with the number of searches just finished. Raises UsageError for too few questions.
+        """
+        from thresher.recipes.calibrating import calibrated
+        from thresher.recipes.corrective import Settings
+
+        parts = self._parts()
+        configured = self._configured(recipes.get("corrective"), settings)
+        assert isinstance(configured, Settings)
+        self._existing()
+        made = calibrated(
+            configured, parts, questions, number=number, seed=seed, limit=DEFAULT_LIMIT, progress=progress
+        )
+        self.calibrations.put(made)
+        return made
 
     def settings(self, recipe: str, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Every setting a recipe would run with here, by dotted key; secrets as stars."""
@@ -215,12 +273,44 @@ class Collection:
             )
         return self._archive
 
-    def _parts(self, meter: Meter | None = None) -> Parts:
-        return Parts(self._archive, self._models, meter or Meter(), self._completing)
+    def _parts(
+        self, meter: Meter | None = None, *, outside: Outside | None = None, exchanges: Exchanges | None = None
+    ) -> Parts:
+        return Parts(
+            self._archive,
+            self._models,
+            meter or Meter(),
+            self._completing,
+            outside=outside,
+            exchanges=exchanges or Exchanges(),
+            replies=self._replies,
+            calibrations=self.calibrations,
+        )
 
-    def _configured(self, recipe: Recipe, settings: Mapping[str, Any] | None) -> RecipeSettings:
+    def _outside(self, given: str | None, recipe: str) -> Outside | None:
+        """Where `--outside` points; UsageError for a place that is not there and a recipe that never goes there."""
+        if given in (None, "none"):
+            return None
+        subject = f"--outside {given}"
+        if not recipes.get(recipe).corrects:
+            raise UsageError("this recipe never goes outside", subject=subject, next_step=f"ask {recipe} without it")
+        if given == "web":
+            return Outside(given)
+        prefix, _, name = given.partition(":")
+        if prefix != "collection" or not name:
+            raise UsageError("is no place to look", subject=subject, next_step="use none, web or collection:NAME")
+        if name == self.name:
+            raise UsageError("is the collection that is asked", subject=subject, next_step="name another one")
+        other = Collection(self.home, name, completing=self._completing)
+        return Outside(given, other._existing())
+
+    def _configured(
+        self, recipe: Recipe, settings: Mapping[str, Any] | None, *, ambient_counts: bool = True
+    ) -> RecipeSettings:
         given = dict(dotted(settings or {}))
         check_known(given, keys(recipe.settings))
+        if not ambient_counts:
+            return recipe.configured(given)
         everything = {key for name in recipes.names() for key in keys(recipes.get(name).settings)}
         around = own(recipe.settings, ambient(everything, self.home))
         return recipe.configured({**around, **given})
@@ -237,10 +327,11 @@ class Collection:
                 layouts.setdefault(layout.fingerprint, layout)
         return list(layouts.values())
 
-    def _pipeline(self, name: str, settings: Mapping[str, Any] | None, meter: Meter) -> tuple[Pipeline, RecipeSettings]:
+    def _pipeline(
+        self, name: str, settings: Mapping[str, Any] | None, parts: Parts, *, ambient_counts: bool = True
+    ) -> tuple[Pipeline, RecipeSettings]:
         recipe = recipes.get(name)
-        configured = self._configured(recipe, settings)
-        parts = self._parts(meter)
+        configured = self._configured(recipe, settings, ambient_counts=ambient_counts)
         layout = recipe.layout(configured, parts)
         if layout is not None:
             self._existing().check_encoder(layout)
@@ -253,15 +344,16 @@ class Collection:
             raise UsageError("must be at least 1", subject=f"--limit {limit}")
         question = question.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair, from a broken argument
         translated = None if where is None else to_filter(where, self._existing().metadata)
-        return Query(question, question, limit, translated)
+        return Query(question, question, limit, translated, today=date.today().isoformat())
 
-    def _traced(self, answer: Answer, settings: RecipeSettings, where: str | None) -> Answer:
+    def _traced(self, answer: Answer, asking: _Asking) -> Answer:
         """Store the answer; an answer that cannot be stored is still an answer, and says so."""
-        identifier = trace_id(answer.question, answer.recipe, to_json(flat(settings)), where or "", answer.text)
+        asked = (to_json(asking.settings), asking.outside or "", asking.where or "")
+        identifier = trace_id(answer.question, answer.recipe, *asked, answer.text)
         traced = replace(answer, trace=identifier)
         labels = {fate.hit.chunk.id: fate.hit.chunk.label for fate in answer.chunks}
         try:
-            self.traces.save(identifier, traced.to_dict(chunks=True), labels=labels)
+            self.traces.save(identifier, traced.to_dict(chunks=True), labels=labels, asking=asdict(asking))
         except OSError as error:
             return replace(answer, degraded=(*answer.degraded, f"trace: not stored ({error.strerror})"))
         return traced
@@ -283,6 +375,19 @@ class Collection:
                 f"means {len(files)} sources", subject=source, next_step=f"give more of the path, e.g. {min(files)}"
             )
         raise UnknownSetting(source, {place.source for place in places}, kind="source")
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """How a question was asked, and everything that came from outside for it: enough to ask it again."""
+
+    recipe: str
+    settings: Mapping[str, Any]
+    """Every setting but the secret ones."""
+    outside: str | None
+    where: str | None
+    today: str
+    exchanges: Mapping[str, Any]
 
 
 class _Reading:

@@ -1,4 +1,4 @@
-"""The demo: Thresher's own documentation as the sample documents, one question they answer, one they do not."""
+"""The demo: Thresher's own documentation as the sample documents; one question answered, one refused, one corrected."""
 
 from __future__ import annotations
 
@@ -8,19 +8,33 @@ from thresher.errors import StoreError
 
 COLLECTION = "demo"
 
+OUTSIDE = "demo-almanac"
+"""A second collection, from which the third question is corrected."""
+
 QUESTIONS = (
-    "What happens to an input that cannot be read?",
-    "Which country won the football world cup in 1998?",
+    ("What happens to an input that cannot be read?", None),
+    ("Which country won the football world cup in 1998?", None),
+    ("Which country won the football world cup in 1998?", f"collection:{OUTSIDE}"),
 )
+"""Each with the place outside where a correction may come from: the second and third differ in nothing else."""
 
 
 def samples() -> list[str]:
     """README and docs: beside the package in an installation, in the project's folder in a checkout."""
+    folder = _folder()
+    return [str(folder / "README.md"), str(folder / "docs")]
+
+
+def almanac() -> list[str]:
+    """The documents of the second collection."""
+    return [str(_folder() / "examples" / "almanac")]
+
+
+def _folder() -> Path:
     package = Path(__file__).resolve().parent
     for folder in (package / "samples", package.parent.parent):
-        readme, docs = folder / "README.md", folder / "docs"
-        if readme.is_file() and docs.is_dir():
-            return [str(readme), str(docs)]
+        if all((folder / name).exists() for name in ("README.md", "docs", "examples/almanac")):
+            return folder
     raise StoreError(
         "the sample documents are not installed", next_step="reinstall thresher, or index your own documents"
     )

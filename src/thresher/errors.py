@@ -10,6 +10,7 @@
     │   ├── MissingExtra      an optional package is not installed
     │   └── ProviderError     a remote model failed; `retryable` says whether trying again can help
     ├── BudgetSpent           a question used up its calls, tokens or seconds
+    ├── NotRecorded           a stored answer asked again needs something from outside that was not stored with it
     └── Degraded              `--strict` was given and a part of the recipe is not available
 
 An error says what happened, to what, and what to do next, in one line.
@@ -87,6 +88,10 @@ class ProviderError(ModelError):
 
 class BudgetSpent(ThresherError):
     """A question used up its calls, tokens or seconds."""
+
+
+class NotRecorded(ThresherError):
+    """A question that is asked again without a network needs something that was not recorded the first time."""
 
 
 class Degraded(ThresherError):

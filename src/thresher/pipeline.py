@@ -128,6 +128,7 @@ class Pipeline:
         draft = yield from record.step(
             "generate", len(refined.evidence), lambda: self.generate(query, refined.evidence)
         )
+        draft = _because(draft, refined, decision, correction)
         verified = yield from record.step("verify", 1, lambda: self.verify(query, draft, refined.evidence))
         yield Answer(
             question=query.question,
@@ -206,6 +207,15 @@ class _Record:
             )
 
 
+def _because(draft: Draft, refined: Refined, decision: Decision, correction: Correction) -> Draft:
+    """An abstention for want of evidence says why there is none, and what came of looking outside."""
+    if not draft.abstained or refined.evidence or decision.verdict is None:
+        return draft
+    outcome = correction.detail.get("outcome")
+    besides = f"; outside: {outcome}" if outcome else ""
+    return replace(draft, reason=f"What was retrieved does not suffice: {decision.reason}{besides}.")
+
+
 def _kept(value: Any) -> int:
     """How many things came out of a slot."""
     match value:
@@ -225,7 +235,7 @@ def _detail(value: Any) -> dict[str, Any]:
     """What a step says about itself in the trace."""
     match value:
         case Query():
-            return {"question": value.question, "search": value.search}
+            return {"question": value.question, "search": value.search, "degraded": list(value.degraded)}
         case Decision():
             verdict = None if value.verdict is None else str(value.verdict)
             return {"verdict": verdict, "confidence": value.confidence, "reason": value.reason, **value.detail}

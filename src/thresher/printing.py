@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from thresher.collection import IndexProgress
     from thresher.indexing.incoming import Report
+    from thresher.judging.calibration import Calibration
 
 TELL_SECONDS = 5.0
 """Between two progress lines in a pipe."""
@@ -279,6 +280,25 @@ def answer(given: Answer, *, steps: bool, options: str = "") -> None:
         complain(f"how it came about: thresher explain {given.trace}{options}")
 
 
+def calibration(made: Calibration) -> None:
+    """What a calibration found, for a person."""
+    low, high = made.auroc_interval
+    questions = f"{made.n_positive} questions the collection can answer and {made.n_negative} it cannot"
+    say(f"calibrated the judge '{made.judge}' from {made.source}: {questions}")
+    table(
+        "",
+        ["", "value", "95 % interval"],
+        [
+            ["AUROC", f"{made.auroc:.3f}", f"{low:.3f} to {high:.3f}"],
+            ["expected calibration error", f"{made.ece:.3f}", ""],
+            ["LOWER", f"{made.lower:.3f}", "{:.3f} to {:.3f}".format(*made.lower_interval)],
+            ["UPPER", f"{made.upper:.3f}", "{:.3f} to {:.3f}".format(*made.upper_interval)],
+        ],
+    )
+    if not made.separated:
+        say("no clean separation: between the bounds the verdict will be `unsure`, which acts as ambiguous")
+
+
 def explanation(trace: Mapping[str, Any], labels: Mapping[str, str]) -> None:
     """A stored answer with every chunk that was touched, for a person; `labels` name the chunks."""
     say(f"question  {trace['question']}")
@@ -311,8 +331,8 @@ def explanation(trace: Mapping[str, Any], labels: Mapping[str, str]) -> None:
 
 
 def _facts(detail: Mapping[str, Any]) -> str:
-    """What a step says about itself, without what it says nothing about."""
-    told = {key: value for key, value in detail.items() if value not in (None, "", [], {})}
+    """What a step says about itself, without what it says nothing about and what is a table of its own."""
+    told = {key: value for key, value in detail.items() if value and not isinstance(value, Mapping)}
     if "search" in told and told["search"] == told.get("question"):
         return ""  # searched for as it was asked
     return ", ".join(f"{key} {_short(value)}" for key, value in told.items())

@@ -49,6 +49,9 @@ class LanguageModelSettings(Frozen):
     temperature: float = Field(0.0, ge=0, le=2, description="0 is deterministic")
     max_tokens: int = Field(512, ge=1, description="tokens of the answer at most")
     timeout_seconds: float = Field(60.0, gt=0, description="seconds to wait for one reply")
+    concurrency: int = Field(4, ge=1, le=64, description="calls at the same time at most")
+    per_minute: int | None = Field(None, ge=1, description="calls per minute at most; no limit when not set")
+    cache: bool = Field(False, description="keep replies on disk and use them again for the same prompt")
 
     @property
     def configured(self) -> bool:
@@ -112,6 +115,69 @@ class FuseSettings(Frozen):
         if self.dense_weight == self.lexical_weight == 0:
             raise ValueError("one of dense_weight and lexical_weight must be above 0")
         return self
+
+
+class RedundancySettings(Frozen):
+    """What counts as saying the same."""
+
+    vectors: Literal["embedding", "tfidf", "either"] = Field(
+        "embedding", description="what chunks are compared by (Y7)"
+    )
+    threshold: float = Field(
+        0.9, ge=0, le=1, description="cosine above which the lower-ranked of two chunks is dropped; 1 drops none"
+    )
+
+
+class RefineSettings(Frozen):
+    """Which strips become evidence (Z7)."""
+
+    top_k: int | None = Field(5, ge=1, description="strips kept at most, inside and outside each")
+    min_score: float | None = Field(None, description="score a strip needs; the lower bound of the judge when not set")
+    order: Literal["document", "score"] = Field("document", description="how the strips are put together")
+    min_words: int = Field(2, ge=0, description="words a strip needs to be scored")
+
+
+class SearchWordsSettings(Frozen):
+    """The words that are sent to an outside source (Z10)."""
+
+    style: Literal["words6-14", "keywords3"] = Field("words6-14", description="6 to 14 words, or at most 3 keywords")
+
+
+class WebSettings(Frozen):
+    """Web search; nothing is sent anywhere until a provider is configured and `--outside web` is given."""
+
+    provider: Literal["none", "tavily", "searxng"] = Field("none", description="who searches")
+    base_url: Address = Field(None, description="address of a SearXNG server, or of another Tavily endpoint")
+    api_key: SecretStr | None = Field(None, description="Tavily's key")
+    results: int = Field(5, ge=1, le=50, description="results looked at")
+    fetch: bool = Field(True, description="fetch the pages; the results' snippets alone when false")
+    timeout_seconds: float = Field(20.0, gt=0, description="seconds for one search or page")
+    passage: int = Field(900, ge=100, description="characters of a passage of a page at most")
+
+
+class JudgeSettings(RecipeSettings):
+    """What recipes that judge have in common."""
+
+    judge: str = Field(
+        "auto",
+        description="'auto' (the chat model, or the local judge without one), 'llm', 'local', 'calibrated' (the local "
+        "judge as a probability), or a cross-encoder: a fastembed name or folder, a /rerank URL",
+    )
+    batch: int = Field(20, ge=1, description="chunks judged in one call; 1 is a call for each, as published")
+    on_unreadable: Literal["keep", "drop", "raise"] = Field(
+        "keep", description="what becomes of a chunk whose score could not be read"
+    )
+
+
+class OutsideSettings(JudgeSettings):
+    """What recipes that correct have in common."""
+
+    decompose: Literal["sentences", "fixed_num", "excerption", "selection"] = Field(
+        "sentences", description="how chunks are cut into strips (Z8)"
+    )
+    refine: RefineSettings = RefineSettings()
+    search: SearchWordsSettings = SearchWordsSettings()
+    web: WebSettings = WebSettings()
 
 
 class ProtectSettings(Frozen):
@@ -191,6 +257,12 @@ def flat(settings: BaseModel, prefix: str = "") -> dict[str, Any]:
         else:
             values[f"{prefix}{name}"] = str(value) if isinstance(value, SecretStr) else value
     return values
+
+
+def flat_public(settings: BaseModel) -> dict[str, Any]:
+    """Dotted keys and values without the secret ones, as they can be given again."""
+    hidden = secret_keys(type(settings))
+    return {key: value for key, value in flat(settings).items() if key not in hidden}
 
 
 def parse_assignments(

@@ -31,13 +31,22 @@ class Traces:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def save(self, identifier: str, described: Mapping[str, Any], *, labels: Mapping[str, str] | None = None) -> None:
+    def save(
+        self,
+        identifier: str,
+        described: Mapping[str, Any],
+        *,
+        labels: Mapping[str, str] | None = None,
+        asking: Mapping[str, Any] | None = None,
+    ) -> None:
         """Write a trace; a reader sees the old file or the new one, never half. Raises OSError.
 
-        `labels` are the names of the chunks for people, by chunk id; they are no part of the contract's JSON.
+        `labels` are the names of the chunks for people, by chunk id; `asking` is what is needed to ask again without a
+        network. Neither is part of the contract's JSON.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        stored = json.dumps({"answer": described, "labels": dict(labels or {})}, ensure_ascii=False)
+        whole = {"answer": described, "labels": dict(labels or {}), "asking": dict(asking or {})}
+        stored = json.dumps(whole, ensure_ascii=False)
         for name, text in ((f"{identifier}.json", stored), ("last", identifier)):
             unfinished = self.folder / f".{name}.{os.getpid()}.{threading.get_ident()}"
             try:
@@ -57,6 +66,17 @@ class Traces:
         """What people call the chunks of a stored answer, by chunk id."""
         labels: dict[str, str] = self._read(self._file(identifier))["labels"]
         return labels
+
+    def asking(self, identifier: str = "last") -> dict[str, Any]:
+        """How the question of a stored answer was asked, and everything that came from outside for it."""
+        asking: dict[str, Any] = self._read(self._file(identifier)).get("asking", {})
+        if not asking:
+            raise UsageError(
+                "the trace was stored by a version that kept no replies",
+                subject=identifier,
+                next_step="ask the question again",
+            )
+        return asking
 
     def _file(self, identifier: str) -> Path:
         if identifier == "last":

@@ -172,6 +172,8 @@ class Query:
     """Filter on metadata, see `thresher.indexing.where`."""
     today: str = ""
     """ISO 8601 date of the asking, for questions about what is recent."""
+    degraded: tuple[str, ...] = ()
+    """What the rewriting had to do without."""
 
 
 @dataclass(frozen=True, slots=True)

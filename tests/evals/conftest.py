@@ -177,3 +177,78 @@ def make_row() -> Callable[..., Row]:
         )
 
     return make
+
+
+POOL = {
+    "ada": ("Ada Moor", "Ada Moor (born 1900) was a Danish painter."),
+    "ada2": ("Danish art", "Ada Moor's rival called her the only painter of the north."),
+    "ship": ("Ada Moor (ship)", "The Ada Moor sank in 1931."),
+    "paint": ("Painter", "A painter paints."),
+    "ben": ("Ben Hill", "Ben Hill is a cook from Wales."),
+    "cato": ("Cato Lund", "Cato Lund wrote songs."),
+}
+"""Of "Ada Moor is a painter" there are two passages, a namesake and a page about painters."""
+
+POPQA = (
+    ("q1", "What is Ada Moor's occupation?", ["painter", "artist"], ["ada", "paint"], "Ada Moor"),
+    ("q2", "What is Ben Hill's occupation?", ["cook"], ["ben"], "Ben Hill"),
+    ("q3", "What is Cato Lund's occupation?", ["composer"], ["cato"], "Cato Lund"),
+)
+"""sha1("route:ID") is odd for q1 and even for q2 to q12; the gold passage of q3 does not hold the answer."""
+
+
+@pytest.fixture
+def popqa(tmp_path: Path, write_lines: Callable[[Path, Sequence[Any]], Path]) -> Path:
+    """Questions with subjects, and their pool beside them."""
+    folder = tmp_path / "wiki"
+    pool = [{"_id": id, "title": title, "text": text} for id, (title, text) in POOL.items()]
+    write_lines(folder / "corpus.jsonl", pool)
+    fields = ("id", "question", "answers", "gold_ids", "subject")
+    return write_lines(folder / "popqa.jsonl", [dict(zip(fields, line, strict=True)) for line in POPQA])
+
+
+@pytest.fixture
+def nq(popqa: Path, write_lines: Callable[[Path, Sequence[Any]], Path]) -> Path:
+    """Questions without subjects, over the same pool."""
+    fields = ("id", "question", "answers", "silver_ids", "retrieved_ids")
+    lines = [
+        ("q1", "who was a danish painter", ["painter"], ["ada"], ["ada", "ada2", "ship"]),
+        ("q2", "who cooks in wales", ["cook"], ["ben"], ["ben", "cato"]),
+        ("q4", "who sang", ["singer"], [], ["cato"]),
+    ]
+    return write_lines(popqa.parent / "nq.jsonl", [dict(zip(fields, line, strict=True)) for line in lines])
+
+
+PARAGRAPHS = {
+    "iron": "The foundry cast iron bells from 1650.",
+    "fire": "A fire of 1702 destroyed the foundry.",
+    "again": "It was rebuilt in 1710, and in 1702 nobody had expected that.",
+    "owner": "Its owner was Maria Berg.",
+}
+
+
+@pytest.fixture
+def squad(tmp_path: Path, write_lines: Callable[[Path, Sequence[Any]], Path]) -> Path:
+    """Four paragraphs of one article; 1702 stands in two of them; q5 has no answer."""
+    lines = [
+        ("q1", "fire", "When was the fire?", "1702"),
+        ("q2", "iron", "What was cast?", "iron bells"),
+        ("q3", "owner", "Who owned it?", "Maria Berg"),
+        ("q4", "fire", "What was destroyed?", "foundry"),
+        ("q5", "owner", "Who sold it?", None),
+    ]
+    records = [
+        {
+            "id": id,
+            "title": "Bell_foundry",
+            "paragraph": list(PARAGRAPHS).index(name),
+            "context": PARAGRAPHS[name],
+            "question": question,
+            "answers": [] if answer is None else [[PARAGRAPHS[name].index(answer), answer]],
+            "unanswerable": answer is None,
+        }
+        for id, name, question, answer in lines
+    ]
+    again = {**records[0], "id": "q13", "context": PARAGRAPHS["again"], "question": "When again?"}
+    again["answers"] = [[PARAGRAPHS["again"].index("1710"), "1710"]]
+    return write_lines(tmp_path / "squad.jsonl", [*records, again])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.evals.answers import exact_match, f1, match, match_norm, normalise, without_markers
+from thresher.evals.answers import exact_match, f1, match, match_norm, normalise, unquoted, without_markers
 
 TEXTS = st.text(alphabet="ab aTthe.,é\n", max_size=30)
 
@@ -49,6 +49,11 @@ def test_f1_counts_each_word_as_often_as_it_occurs(text: str, golds: list[str], 
 def test_citation_markers_are_not_words_but_other_brackets_are() -> None:
     assert without_markers("Paris [1], since [2, 3] long.", [1, 2, 3]) == "Paris, since long."
     assert without_markers("see [7] and [1]", [1]) == "see [7] and"
+
+
+def test_quotation_marks_of_a_citation_are_not_letters_and_others_stay() -> None:
+    assert unquoted("“Ben is a cook.” [1] “He said “no”.” [2]") == "Ben is a cook. [1] He said “no”. [2]"
+    assert unquoted("the “Iron Duke” fell [1]") == "the “Iron Duke” fell [1]"
 
 
 def test_articles_inside_words_stay() -> None:

@@ -9,7 +9,7 @@ import pytest
 from thresher.errors import UnknownSetting
 from thresher.evals.labels import Gold, Question
 from thresher.evals.measures import MEASURES, measures_of, parse
-from thresher.evals.rows import Place, Row
+from thresher.evals.rows import Place, Reply, Row
 
 MakeRow = Callable[..., Row]
 CAPITAL = Question("q1", "Capital?", ("Paris",), gold=(Gold("france.pdf", page=2), Gold("france.pdf", page=7)))
@@ -18,7 +18,7 @@ NEVER = Question("q2", "Never?", answerable=False)
 CONTRACT = (
     *("nDCG@10", "P@5", "R@5", "F1@5", "MRR", "match", "match_norm", "em", "f1", "words_median", "gold_page"),
     *("gold_source", "abstained", "refusal_precision", "refusal_recall", "wrong_refusals", "seconds_p50"),
-    *("seconds_p95", "llm_calls", "unreadable", "timed_out"),
+    *("seconds_p95", "llm_calls", "unreadable", "timed_out", "verdict_accuracy", "auroc", "ece"),
 )
 
 
@@ -58,6 +58,12 @@ def test_refusals_and_failures_of_answerable_questions_are_wrong(make_row: MakeR
 def test_a_citation_marker_cannot_be_the_answer(make_row: MakeRow) -> None:
     row = make_row(Question("q", "How many?", ("1",)), text="Seven [1].", cited=[Place("a")])
     assert parse("match").values([row]) == [0.0]
+
+
+def test_the_last_word_of_a_quoted_answer_counts(make_row: MakeRow) -> None:
+    row = make_row(Question("q", "Who?", ("a cook",)), text="“A cook.” [1]", cited=[Place("a")])
+    for name in ("match_norm", "em", "f1"):
+        assert parse(name).values([row]) == [1.0]
 
 
 @pytest.mark.parametrize(
@@ -126,3 +132,65 @@ def test_nothing_measured_is_none_with_no_questions(make_row: MakeRow) -> None:
     for measure in MEASURES.values():
         interval = measure.summarise([])
         assert (interval.value, interval.low, interval.high, interval.n) == (None, None, None, 0)
+
+
+def judged(category: str | None, verdict: str | None, confidence: float | None = None) -> Row:
+    """A row whose recipe gave a verdict."""
+    reply = Reply("x", abstained=False, answer={"verdict": verdict, "confidence": confidence})
+    return Row(Question("q", "?", category=category), "crag", "c0ffee", 1.0, reply=reply)
+
+
+@pytest.mark.parametrize(
+    ("category", "verdict", "right"),
+    [
+        ("inside", "correct", 1.0),
+        ("inside", "ambiguous", 0.0),
+        ("inside", "incorrect", 0.0),
+        ("inside", "unsure", 0.0),
+        ("outside", "correct", 0.0),
+        ("outside", "ambiguous", 1.0),
+        ("outside", "incorrect", 1.0),
+        ("outside", "unsure", 1.0),
+        ("near-miss", "incorrect", 1.0),
+        ("off-topic", "correct", 0.0),
+        ("answerable", "correct", 1.0),
+        ("inside", None, None),
+        (None, "correct", None),
+        ("people", "correct", None),
+    ],
+)
+def test_a_verdict_is_right_when_it_goes_where_the_answer_is(
+    category: str | None, verdict: str | None, right: float | None
+) -> None:
+    assert parse("verdict_accuracy").values([judged(category, verdict)]) == [right]
+
+
+def test_a_failure_counts_against_a_recipe_that_decides_and_not_against_one_that_does_not(make_row: MakeRow) -> None:
+    failed = make_row(Question("f", "?", category="inside"))
+    assert parse("verdict_accuracy").values([judged("inside", "correct"), failed]) == [1.0, 0.0]
+    assert parse("verdict_accuracy").values([judged("inside", None), failed]) == [None, None]
+
+
+def test_confidence_is_measured_over_all_questions_of_known_whereabouts(make_row: MakeRow) -> None:
+    rows = [
+        judged("inside", "correct", 0.9),
+        judged("inside", "correct", 0.4),
+        judged("outside", "incorrect", 0.4),
+        judged("outside", "incorrect", 0.1),
+        judged("outside", "incorrect", None),
+        judged("people", "correct", 0.1),
+        make_row(Question("f", "?", category="inside")),
+    ]
+    auroc, ece = parse("auroc").summarise(rows), parse("ece").summarise(rows)
+    assert (auroc.value, auroc.n) == (pytest.approx(3.5 / 4), 4)
+    assert (ece.value, ece.n) == (pytest.approx(0.4 / 4), 4)
+    assert parse("auroc").summarise(rows[:2]).value is None
+
+
+def test_an_answer_from_outside_is_told_from_others(make_row: MakeRow) -> None:
+    def citing(*origins: str) -> Row:
+        reply = Reply("x", abstained=False, answer={"citations": [{"origin": origin} for origin in origins]})
+        return Row(CAPITAL, "crag", "c0ffee", 1.0, reply=reply)
+
+    rows = [citing("inside"), citing("inside", "outside"), citing(), make_row(CAPITAL, abstained=True), make_row()]
+    assert parse("outside_used").values(rows) == [0.0, 1.0, 0.0, None, None]

@@ -184,6 +184,43 @@ def test_another_measurement_is_not_mixed_in_and_it_says_what_differs(
         run(scripted(), load(f"beir:{beir}"), ["rag"], out, resume=True, settings=same)
 
 
+def test_where_recipes_may_look_outside_is_kept_and_not_changed_on_the_way(
+    scripted: Scripted, popqa: Path, tmp_path: Path
+) -> None:
+    dataset, out = load(f"routing:{popqa}"), tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        run(scripted(die_after=1), dataset, ["rag"], out, outside="collection:x")
+    described = json.loads((out / "run.json").read_text())
+    assert described["outside"] == "collection:x"
+    assert (described["dataset"]["categories"], described["dataset"]["split"]) == ({"inside": 1, "outside": 1}, "all")
+    assert described["dataset"]["note"] == dataset.note
+    with pytest.raises(UsageError, match=r"look outside \(was collection:x, now none\)"):
+        run(scripted(), dataset, ["rag"], out, resume=True)
+    assert run(scripted(), dataset, ["rag"], out, outside="collection:x", resume=True).asked == {"rag": 1}
+    again = run(scripted(), dataset, ["rag"], out, outside="collection:x", resume=True)
+    assert (again.asked, again.skipped) == ({"rag": 0}, {"rag": 2})
+
+
+def test_a_run_of_an_earlier_version_that_never_went_outside_can_be_resumed(
+    scripted: Scripted, beir: Path, tmp_path: Path
+) -> None:
+    dataset, out = load(f"beir:{beir}"), tmp_path / "out"
+    run(scripted(HITS), dataset, ["rag"], out)
+    described = json.loads((out / "run.json").read_text())
+    del described["outside"]
+    (out / "run.json").write_text(json.dumps(described))
+    assert run(scripted(), dataset, ["rag"], out, resume=True).skipped == {"rag": 3}
+
+
+def test_gold_places_outside_are_kept_and_read_again(scripted: Scripted, popqa: Path, tmp_path: Path) -> None:
+    dataset = load(f"routing:{popqa}")
+    run(scripted(), dataset, ["rag"], tmp_path / "out")
+    outside, inside = read_rows(tmp_path / "out" / "rows" / "rag.jsonl")
+    assert [outside.question.gold, inside.question.gold] == [question.gold for question in dataset.questions]
+    assert outside.ranking is None  # nothing to find inside: not searched
+    assert inside.ranking == ()
+
+
 def test_a_recipe_can_be_added_to_a_run(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
     dataset, out = load(f"beir:{beir}"), tmp_path / "out"
     run(scripted(HITS), dataset, ["rag"], out)

@@ -92,6 +92,22 @@ def test_recipes_are_compared_with_the_first_on_shared_questions(scripted: Scrip
     assert "refusal_precision" not in compared  # its questions depend on the recipe
 
 
+def test_the_baseline_can_be_chosen_and_several_comparisons_are_corrected(
+    scripted: Scripted, qa: Path, tmp_path: Path
+) -> None:
+    run(scripted({"Who?": ["ada.pdf"]}), load(f"qa:{qa}"), ["rag", "hybrid", "third"], tmp_path / "out")
+    against = score(tmp_path / "out", baseline="hybrid")["against"]
+    assert against["baseline"] == "hybrid"
+    assert list(against["recipes"]) == ["rag", "third"]
+    for compared in against["recipes"].values():
+        for measured in compared.values():
+            assert (measured["p"] is None) == (measured["p_holm"] is None)
+            assert measured["p"] is None or measured["p"] <= measured["p_holm"] <= 1
+    assert score(tmp_path / "out")["against"]["baseline"] == "rag"
+    with pytest.raises(UnknownSetting, match="did you mean 'hybrid'"):
+        score(tmp_path / "out", baseline="hybird")
+
+
 def test_a_run_killed_on_the_way_is_scored_on_what_it_has(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(scripted({"question 1": ["a"]}, die_after=4), load(f"beir:{beir}"), ["rag", "hybrid"], tmp_path / "out")

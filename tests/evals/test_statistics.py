@@ -10,8 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped, unused-ignore]
+from sklearn.calibration import calibration_curve  # type: ignore[import-untyped, unused-ignore]
+from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped, unused-ignore]
 
 from thresher.evals.statistics import (
+    BINS,
+    Forecast,
+    auroc_interval,
+    ece_interval,
+    holm,
     mcnemar,
     mean_interval,
     paired_difference,
@@ -136,3 +143,88 @@ def test_the_other_way_round_is_the_opposite(values: list[float]) -> None:
     assert back.difference == -there.difference
     assert (there.better, there.worse) == (back.worse, back.better)
     assert sign_test(zeros, values) == sign_test(values, zeros)
+
+
+# --- forecasts --------------------------------------------------------------------------------------------------------
+
+FORECASTS = st.lists(
+    st.builds(Forecast, st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.5, 1.0])), st.sampled_from([0.0, 1.0])),
+    min_size=1,
+    max_size=40,
+)
+
+
+def random_forecasts(n: int, *, seed: int, digits: int) -> list[Forecast]:
+    """Forecasts that are somewhat right; few digits make ties."""
+    source = np.random.default_rng(seed)
+    probabilities = np.round(source.random(n), digits)
+    return [Forecast(float(p), float(source.random() < 0.2 + 0.6 * p)) for p in probabilities]
+
+
+@pytest.mark.parametrize("digits", [1, 2, 12])
+def test_auroc_agrees_with_scikit_learn(digits: int) -> None:
+    forecasts = random_forecasts(300, seed=digits, digits=digits)
+    outcomes, probabilities = [one.outcome for one in forecasts], [one.probability for one in forecasts]
+    assert auroc_interval(forecasts).value == pytest.approx(roc_auc_score(outcomes, probabilities))
+
+
+def test_the_interval_of_auroc_agrees_with_resampling_question_by_question() -> None:
+    forecasts = random_forecasts(300, seed=2, digits=2)
+    interval = auroc_interval(forecasts)
+    source = np.random.default_rng(9)
+    table = np.asarray(forecasts)
+    drawn = [table[source.integers(0, 300, 300)] for _ in range(500)]
+    theirs = np.quantile([roc_auc_score(sample[:, 1], sample[:, 0]) for sample in drawn], [0.025, 0.975])
+    assert (interval.low, interval.high) == pytest.approx(tuple(theirs), abs=0.015)
+    assert interval.n == 300
+
+
+def test_calibration_error_agrees_with_scikit_learn() -> None:
+    forecasts = random_forecasts(500, seed=4, digits=12)
+    outcomes = np.array([one.outcome for one in forecasts])
+    probabilities = np.array([one.probability for one in forecasts])
+    frequency, mean = calibration_curve(outcomes, probabilities, n_bins=BINS, strategy="uniform")
+    weights = np.histogram(probabilities, bins=BINS, range=(0, 1))[0] / 500
+    expected = float(np.sum(weights[weights > 0] * np.abs(frequency - mean)))
+    interval = ece_interval(forecasts)
+    assert interval.value == pytest.approx(expected)
+    assert interval.low is not None
+    assert interval.high is not None
+    assert 0 < interval.low <= expected <= interval.high < 0.3
+
+
+def test_forecasts_by_hand() -> None:
+    forecasts = [Forecast(0.9, 1), Forecast(0.4, 0), Forecast(0.4, 1), Forecast(0.1, 0)]
+    # Pairs of one that was so and one that was not: 1, 1, a tie, 1.
+    assert auroc_interval(forecasts).value == pytest.approx(3.5 / 4)
+    # Bins: |1 - 0.9| + |1 - 0.8| + |0 - 0.1| over four.
+    assert ece_interval(forecasts).value == pytest.approx(0.4 / 4)
+    assert ece_interval([Forecast(1.0, 1.0)]).value == 0
+    assert (ece_interval([]).value, auroc_interval([]).n) == (None, 0)
+
+
+def test_one_outcome_alone_has_no_auroc() -> None:
+    interval = auroc_interval([Forecast(0.3, 1), Forecast(0.8, 1)])
+    assert (interval.value, interval.low, interval.high, interval.n) == (None, None, None, 2)
+
+
+@given(FORECASTS, st.randoms(use_true_random=False))
+def test_forecasts_may_come_in_any_order_and_their_interval_holds_the_value(
+    forecasts: list[Forecast], shuffler: random.Random
+) -> None:
+    shuffled = list(forecasts)
+    shuffler.shuffle(shuffled)
+    for measured in (auroc_interval, ece_interval):
+        interval = measured(forecasts, resamples=50)
+        assert interval == measured(shuffled, resamples=50)
+        if interval.value is not None:
+            assert interval.low is not None
+            assert interval.high is not None
+            assert 0 <= interval.low <= interval.value <= interval.high <= 1 + 1e-9
+
+
+def test_holm_by_hand() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])  # 3 * .01, then 2 * .03, then never less
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([0.02]) == [0.02]
+    assert holm([]) == []

@@ -6,13 +6,19 @@ import json
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from thresher.errors import BudgetSpent, ProviderError
+from thresher.errors import BudgetSpent, NotRecorded, ProviderError
 from thresher.models.chat import ChatModel
+from thresher.models.exchanges import Exchanges
 from thresher.models.meter import Meter
+from thresher.models.rate import Rate
+from thresher.models.reply_cache import ReplyCache
 from thresher.models.scripted_server import CHAT, Reply, ScriptedServer
+from thresher.models.structured import asked, in_parallel, read_scores, scores_schema
 
 Serve = Callable[..., ScriptedServer]
 
@@ -20,8 +26,8 @@ Serve = Callable[..., ScriptedServer]
 @contextmanager
 def chatting(server: ScriptedServer, *, meter: Meter | None = None, **settings: object) -> Iterator[ChatModel]:
     """A model with no pauses between its tries, its connections closed in the end."""
-    settings = {"pauses": (0.0, 0.0), **settings}
-    model = ChatModel(server.base_url, "m", meter or Meter(), **settings)  # type: ignore[arg-type]
+    settings = {"model": "m", "pauses": (0.0, 0.0), **settings}
+    model = ChatModel(server.base_url, meter=meter or Meter(), **settings)  # type: ignore[arg-type]
     try:
         yield model
     finally:
@@ -72,8 +78,7 @@ def test_what_may_pass_is_tried_again(serve: Serve, failure: Reply) -> None:
     meter = Meter()
     with chatting(server, meter=meter) as model:
         assert model.complete("s", "u") == "At last"
-    assert len(server.requests) == 3
-    assert meter.usage.llm_calls == 1
+    assert len(server.requests) == meter.usage.llm_calls == 3
 
 
 @pytest.mark.parametrize(
@@ -191,3 +196,271 @@ def test_a_reply_that_tells_no_usage_costs_a_call_and_no_tokens(serve: Serve) ->
 def test_a_password_in_the_address_is_never_shown(serve: Serve) -> None:
     model = ChatModel("http://me:s3cret@127.0.0.1:9/v1", "m", Meter())
     assert model.name == "m at http://127.0.0.1:9/v1"
+
+
+# --- schemas
+
+SCHEMA = scores_schema(1)
+
+
+def without_schemas(status: int) -> Callable[[Any], str | Reply]:
+    return lambda asked: Reply(status=status) if "response_format" in asked else "0.7"
+
+
+def test_a_schema_is_sent_as_the_form_of_the_reply(serve: Serve) -> None:
+    server = serve('{"scores": [0.7]}')
+    with chatting(server) as model:
+        model.complete("s", "u", schema=SCHEMA)
+        model.complete("s", "u")
+    first, second = server.requests
+    assert first.body["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "reply", "strict": True, "schema": SCHEMA},
+    }
+    assert "response_format" not in second.body
+
+
+@pytest.mark.parametrize("status", [400, 404, 422])
+def test_a_server_that_refuses_schemas_is_asked_without_and_remembered(serve: Serve, status: int) -> None:
+    server = serve(without_schemas(status))
+    meter = Meter()
+    with chatting(server, meter=meter, model=f"plain{status}") as model:
+        assert [model.complete("s", "u", schema=SCHEMA) for _ in range(3)] == ["0.7"] * 3
+    with chatting(server, meter=meter, model=f"plain{status}") as anew:
+        anew.complete("s", "u", schema=SCHEMA)
+    with chatting(server, meter=meter, model=f"another{status}") as another:
+        another.complete("s", "u", schema=SCHEMA)
+    formed = ["response_format" in request.body for request in server.requests]
+    assert formed == [True, False, False, False, False, True, False]
+    assert meter.usage.llm_calls == len(server.requests)
+
+
+def test_a_refusal_that_is_not_about_the_schema_is_not_remembered(serve: Serve) -> None:
+    server = serve(Reply(status=400), Reply(status=400), "0.7")
+    with chatting(server, model="choosy") as model:
+        with pytest.raises(ProviderError, match="400"):
+            model.complete("s", "too long", schema=SCHEMA)
+        assert model.complete("s", "u", schema=SCHEMA) == "0.7"
+    assert ["response_format" in request.body for request in server.requests] == [True, False, True]
+
+
+def test_another_refusal_is_not_asked_again_without_the_schema(serve: Serve) -> None:
+    server = serve(Reply(status=401))
+    with chatting(server) as model, pytest.raises(ProviderError, match="401"):
+        model.complete("s", "u", schema=SCHEMA)
+    assert len(server.requests) == 1
+
+
+def test_no_call_left_to_ask_without_the_schema_is_the_refusal(serve: Serve) -> None:
+    server = serve(without_schemas(400))
+    with (
+        chatting(server, meter=Meter(max_calls=1), model="once") as model,
+        pytest.raises(ProviderError, match="status 400"),
+    ):
+        model.complete("s", "u", schema=SCHEMA)
+    assert len(server.requests) == 1
+
+
+# --- several at once
+
+
+def test_parallel_calls_send_no_more_than_the_budget(serve: Serve) -> None:
+    server = serve("0.5")
+    meter = Meter(max_calls=5)
+
+    def ask(number: int) -> str | None:
+        try:
+            return model.complete("s", f"u{number}")
+        except BudgetSpent:
+            return None
+
+    with chatting(server, meter=meter) as model:
+        replies = in_parallel([lambda n=n: ask(n) for n in range(20)], workers=8)
+    assert len(server.requests) == meter.usage.llm_calls == 5
+    assert sorted(filter(None, replies)) == ["0.5"] * 5
+
+
+def test_tries_are_bounded_by_the_budget_too(serve: Serve) -> None:
+    server = serve(Reply(status=500))
+    meter = Meter(max_calls=4)
+
+    def ask() -> str:
+        try:
+            return model.complete("s", "u")
+        except (ProviderError, BudgetSpent) as error:
+            return type(error).__name__
+
+    with chatting(server, meter=meter) as model:
+        assert set(in_parallel([ask] * 10, workers=4)) <= {"ProviderError", "BudgetSpent"}
+    assert len(server.requests) == meter.usage.llm_calls == 4
+
+
+def test_a_budget_of_tokens_ends_the_calls(serve: Serve) -> None:
+    server = serve("three more words")
+    meter = Meter(max_tokens=10)
+    with chatting(server, meter=meter) as model:
+        assert [model.complete("s", "u") for _ in range(2)] == ["three more words"] * 2
+        with pytest.raises(BudgetSpent, match="10 tokens"):
+            model.complete("s", "u")
+    assert meter.usage.prompt_tokens + meter.usage.completion_tokens == 10
+
+
+def test_parallel_calls_share_one_connection_pool_and_answer_for_themselves(serve: Serve) -> None:
+    server = serve(lambda asked: Reply(asked["messages"][1]["content"], seconds=0.02))
+    with chatting(server) as model:
+        assert in_parallel([lambda n=n: model.complete("s", f"u{n}") for n in range(16)], workers=8) == [
+            f"u{n}" for n in range(16)
+        ]
+        assert len(model._connections) == 1
+
+
+# --- limits of a server
+
+
+def test_every_request_waits_for_its_turn(serve: Serve) -> None:
+    slept: list[float] = []
+    rate = Rate(2, clock=lambda: 0.0, sleep=slept.append)
+    server = serve("a", Reply(status=500), "b")
+    with chatting(server, rate=rate) as model:
+        assert [model.complete("s", "u") for _ in range(2)] == ["a", "b"]
+    assert (len(server.requests), slept) == (3, [60.0])
+
+
+def test_no_turn_within_the_budgets_seconds_sends_nothing_and_counts_nothing(serve: Serve) -> None:
+    rate = Rate(1, clock=lambda: 0.0)
+    server = serve("a")
+    meter = Meter(max_seconds=30)
+    with chatting(server, meter=meter, rate=rate) as model:
+        model.complete("s", "u")
+        with pytest.raises(BudgetSpent, match="1 calls per minute"):
+            model.complete("s", "u")
+    assert len(server.requests) == meter.usage.llm_calls == 1
+
+
+def test_a_call_the_budget_does_not_cover_takes_no_turn(serve: Serve) -> None:
+    rate = Rate(1, clock=lambda: 0.0)
+    with chatting(serve("a"), meter=Meter(max_calls=0), rate=rate) as model, pytest.raises(BudgetSpent):
+        model.complete("s", "u")
+    rate.wait(0)
+
+
+# --- played back
+
+
+def outcome(model: ChatModel, user: str) -> str:
+    try:
+        return model.complete("s", user, schema=SCHEMA)
+    except (ProviderError, BudgetSpent) as error:
+        retryable = getattr(error, "retryable", None)
+        return f"{type(error).__name__} {retryable}: {error}"
+
+
+def test_what_was_recorded_is_played_back_with_its_costs_and_without_a_server(serve: Serve) -> None:
+    prompts = ["a", "b", "a", "c", "d", "e"]
+    meter, recorded = Meter(max_calls=7), Exchanges()
+    with ScriptedServer(["1", Reply(status=500), "2", "3", Reply(status=401), Reply(body="{")]) as server:
+        with chatting(server, meter=meter, exchanges=recorded) as model:
+            first = [outcome(model, prompt) for prompt in prompts]
+        sent = len(server.requests)
+    assert first[:3] == ["1", "2", "3"]
+    assert [text.split(":")[0] for text in first[3:]] == [
+        "ProviderError False",
+        "ProviderError True",
+        "BudgetSpent None",
+    ]
+
+    stored = json.loads(json.dumps(recorded.stored()))
+    again, played = Meter(), Exchanges(stored)
+    with chatting(server, meter=again, exchanges=played) as model:
+        assert [outcome(model, prompt) for prompt in prompts] == first
+        with pytest.raises(NotRecorded, match="the documents, the settings or Thresher itself changed"):
+            model.complete("s", "a", schema=SCHEMA)
+    assert again.usage == meter.usage
+    assert again.usage.llm_calls == sent == 7
+
+
+def test_parallel_calls_are_played_back_to_whom_they_belong(serve: Serve) -> None:
+    server = serve(lambda asked: asked["messages"][1]["content"].upper())
+    meter, recorded = Meter(), Exchanges()
+    prompts = [f"prompt {number % 7}" for number in range(30)]
+    with chatting(server, meter=meter, exchanges=recorded) as model:
+        first = in_parallel([lambda p=p: model.complete("s", p) for p in prompts], workers=6)
+    again = Meter()
+    with chatting(server, meter=again, exchanges=Exchanges(recorded.stored())) as model:
+        assert in_parallel([lambda p=p: model.complete("s", p) for p in prompts], workers=3) == first
+    assert again.usage == meter.usage
+    assert len(server.requests) == 30
+
+
+@pytest.mark.parametrize("change", [{"model": "n"}, {"temperature": 0.5}, {"max_tokens": 9}])
+def test_what_changed_since_was_not_recorded(serve: Serve, change: dict[str, object]) -> None:
+    server, recorded = serve("a"), Exchanges()
+    with chatting(server, exchanges=recorded) as model:
+        model.complete("s", "u")
+    with chatting(server, exchanges=Exchanges(recorded.stored()), **change) as model, pytest.raises(NotRecorded):
+        model.complete("s", "u")
+    assert len(server.requests) == 1
+
+
+# --- remembered on disk
+
+
+def test_a_cached_reply_costs_nothing(serve: Serve, tmp_path: Path) -> None:
+    server = serve("a", "b", "c")
+    meter = Meter()
+    for _ in range(2):
+        with chatting(server, meter=meter, cache=ReplyCache(tmp_path)) as model:
+            assert (model.complete("s", "u"), model.complete("s", "u", schema=SCHEMA)) == ("a", "b")
+    assert (len(server.requests), meter.usage.llm_calls, meter.cached) == (2, 2, 2)
+
+
+def test_an_exhausted_budget_still_covers_cached_replies(serve: Serve, tmp_path: Path) -> None:
+    server = serve("a")
+    with chatting(server, meter=Meter(max_calls=1), cache=ReplyCache(tmp_path)) as model:
+        assert [model.complete("s", "u") for _ in range(2)] == ["a", "a"]
+
+
+@pytest.mark.parametrize("change", [{"temperature": 0.5}, {"model": "n"}, {"max_tokens": 9}])
+def test_another_model_or_a_warm_one_is_asked_anew(serve: Serve, tmp_path: Path, change: dict[str, object]) -> None:
+    server = serve("a", "b", "c")
+    for settings in ({}, change, change):
+        with chatting(server, cache=ReplyCache(tmp_path), **settings) as model:
+            model.complete("s", "u")
+    assert len(server.requests) == (3 if "temperature" in change else 2)
+
+
+def test_another_server_is_asked_anew(serve: Serve, tmp_path: Path) -> None:
+    for reply in ("a", "b"):
+        with chatting(serve(reply), cache=ReplyCache(tmp_path)) as model:
+            assert model.complete("s", "u") == reply
+
+
+def test_failures_are_not_cached(serve: Serve, tmp_path: Path) -> None:
+    server = serve(Reply(status=401), "a")
+    with chatting(server, cache=ReplyCache(tmp_path)) as model:
+        with pytest.raises(ProviderError):
+            model.complete("s", "u")
+        assert model.complete("s", "u") == "a"
+
+
+def test_an_unreadable_reply_in_the_cache_does_not_keep_the_second_try_from_asking(
+    serve: Serve, tmp_path: Path
+) -> None:
+    server = serve("high", "0.8")
+    for _ in range(2):
+        with chatting(server, cache=ReplyCache(tmp_path)) as model:
+            answer = asked(model, "s", "u", schema=SCHEMA, read=lambda text: read_scores(text, 1))
+            assert (answer.value, answer.unreadable) == ([0.8], 1)
+    assert len(server.requests) == 2
+
+
+def test_a_cached_reply_is_recorded_for_playback_as_costing_nothing(serve: Serve, tmp_path: Path) -> None:
+    server, recorded = serve("a"), Exchanges()
+    with chatting(server, cache=ReplyCache(tmp_path)) as model:
+        model.complete("s", "u")
+    with chatting(server, cache=ReplyCache(tmp_path), exchanges=recorded) as model:
+        model.complete("s", "u")
+    again = Meter()
+    with chatting(server, meter=again, exchanges=Exchanges(recorded.stored())) as model:
+        assert model.complete("s", "u") == "a"
+    assert again.usage.llm_calls == 0

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,13 @@ def test_a_scripted_model_gives_its_replies_in_order_and_remembers() -> None:
     assert model.seen == [("s", "a"), ("s", "b")]
     with pytest.raises(IndexError):
         model.complete("s", "c")
+
+
+def test_each_reply_of_a_scripted_model_is_given_to_one_thread() -> None:
+    model = ScriptedModel([str(number) for number in range(200)])
+    with ThreadPoolExecutor(8) as pool:
+        replies = list(pool.map(lambda number: model.complete("s", str(number)), range(200)))
+    assert sorted(map(int, replies)) == list(range(200))
 
 
 def test_a_scripted_model_may_be_a_function() -> None:

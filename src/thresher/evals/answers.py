@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable
 
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 PUNCTUATION = str.maketrans("", "", string.punctuation)
+QUOTE = re.compile(r"“(.*?)”(?=\s*\[\d)", re.DOTALL)
 MARKER = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
 
 
@@ -51,6 +52,15 @@ def word_f1(words: list[str], gold: list[str]) -> float:
 def normalise(text: str) -> str:
     """Lower case, without ASCII punctuation and English articles, single spaces (SQuAD's `normalize_answer`)."""
     return " ".join(ARTICLES.sub(" ", text.lower().translate(PUNCTUATION)).split())
+
+
+def unquoted(text: str) -> str:
+    """The text without the quotation marks around what a citation marker follows.
+
+    The extractive reader puts them there; SQuAD's normalisation knows ASCII punctuation only, and would take them for
+    letters of the words they touch.
+    """
+    return QUOTE.sub(r"\1", text)
 
 
 def without_markers(text: str, markers: Collection[int]) -> str:

@@ -14,11 +14,15 @@ WARM_UP_QUESTION = "What is this about?"
 
 
 class CollectionAsker:
-    """Puts questions to one collection; a setting counts for the recipes that have it."""
+    """Puts questions to one collection; a setting counts for the recipes that have it.
 
-    def __init__(self, collection: Collection, settings: Mapping[str, Any]) -> None:
+    `outside` (as of `--outside`) counts for the recipes that correct, so that others can be asked in the same run.
+    """
+
+    def __init__(self, collection: Collection, settings: Mapping[str, Any], *, outside: str | None = None) -> None:
         self._collection = collection
         self._settings = dict(settings)
+        self._outside = outside
 
     def settings_of(self, recipe: str) -> dict[str, Any]:
         """All settings that `recipe` runs with. Raises UnknownSetting for a setting no recipe has."""
@@ -32,7 +36,8 @@ class CollectionAsker:
 
     def ask(self, question: str, *, recipe: str) -> Answer:
         """The answer."""
-        return self._collection.ask(question, recipe=recipe, settings=self._own(recipe))
+        outside = self._outside if recipes.get(recipe).corrects else None
+        return self._collection.ask(question, recipe=recipe, outside=outside, settings=self._own(recipe))
 
     def also(self, document_id: str) -> tuple[str, ...]:
         """The other sources of a document."""

@@ -8,12 +8,13 @@ from pathlib import Path
 from thresher.errors import UsageError
 from thresher.evals.labels import Dataset, Gold, Question
 from thresher.evals.lines import bad_line, digest, lines, records
+from thresher.evals.splits import Split, members
 
 JUDGEMENTS = ("qrels.tsv", "qrels/test.tsv")
 """Where judgements are looked for, in this order."""
 
 
-def load_beir(spec: str, path: Path) -> Dataset:
+def load_beir(spec: str, path: Path, split: Split) -> Dataset:
     """The queries that have judgements, in the order of queries.jsonl; every grade is kept, also 0 and below."""
     corpus, queries = path / "corpus.jsonl", path / "queries.jsonl"
     judgements = next((path / name for name in JUDGEMENTS if (path / name).is_file()), None)
@@ -38,7 +39,8 @@ def load_beir(spec: str, path: Path) -> Dataset:
         for id, text in texts.items()
         if id in grades
     )
-    return Dataset("beir", path.name, spec, path, digest(queries, judgements), questions, "search", corpus=corpus)
+    asked = members(questions, split)
+    return Dataset("beir", path.name, spec, path, digest(queries, judgements), asked, "search", corpus=corpus)
 
 
 def read_queries(path: Path) -> dict[str, str]:

@@ -11,17 +11,27 @@ from thresher.errors import UsageError
 from thresher.evals.beir import load_beir
 from thresher.evals.labels import Dataset, Gold, Question
 from thresher.evals.qa import load_qa
+from thresher.evals.refusal import load_refusal
+from thresher.evals.routing import load_routing
+from thresher.evals.splits import Split, read_split
 
 __all__ = ["KINDS", "Dataset", "Gold", "Question", "load"]
 
-KINDS: Mapping[str, Callable[[str, Path], Dataset]] = {
+KINDS: Mapping[str, Callable[[str, Path, Split], Dataset]] = {
     "beir": load_beir,
     "qa": load_qa,
+    "refusal": load_refusal,
+    "routing": load_routing,
 }
 
 
-def load(spec: str, *, limit_questions: int | None = None, sample: int | None = None, seed: int = 0) -> Dataset:
-    """The questions of `KIND:PATH`: a seeded random `sample` of them, and of those the first `limit_questions`."""
+def load(
+    spec: str, *, split: str = "all", limit_questions: int | None = None, sample: int | None = None, seed: int = 0
+) -> Dataset:
+    """The questions of `KIND:PATH` that are in the split, of those a seeded random `sample`, of those the first ones.
+
+    `split` is train, tune, final or all; see `thresher.evals.splits`.
+    """
     kind, colon, location = spec.partition(":")
     kinds = ", ".join(sorted(KINDS))
     if not colon or not location:
@@ -34,13 +44,15 @@ def load(spec: str, *, limit_questions: int | None = None, sample: int | None = 
     path = Path(location).expanduser()
     if not path.exists():
         raise UsageError("no such file or folder", subject=str(path), next_step="check the dataset's path")
-    dataset = KINDS[kind](spec, path)
+    dataset = KINDS[kind](spec, path, read_split(split))
     if not dataset.questions:
-        raise UsageError("no questions in it", subject=spec, next_step="check the dataset's files")
+        where, advice = ("it", "files") if split == "all" else (f"its split {split}", "files, or take --split all")
+        raise UsageError(f"no questions in {where}", subject=spec, next_step=f"check the dataset's {advice}")
     questions = dataset.questions if sample is None else sampled(dataset.questions, sample, seed)
     return replace(
         dataset,
         questions=questions[:limit_questions],
+        split=split,
         sample=sample,
         limit_questions=limit_questions,
         seed=seed,

@@ -24,7 +24,7 @@ UNFINISHED = "run.json.new"
 
 
 def describe_run(
-    dataset: Dataset, recipes: Sequence[str], *, limit: int, settings: Mapping[str, Any]
+    dataset: Dataset, recipes: Sequence[str], *, limit: int, settings: Mapping[str, Any], outside: str | None = None
 ) -> dict[str, Any]:
     """run.json: everything needed to know what the rows mean and to run it again."""
     return {
@@ -36,12 +36,16 @@ def describe_run(
             "sha256": dataset.sha256,
             "questions": len(dataset.questions),
             "questions_sha256": fingerprint([[question.id, question.question] for question in dataset.questions]),
+            "categories": dataset.categories,
+            "note": dataset.note,
+            "split": dataset.split,
             "sample": dataset.sample,
             "limit_questions": dataset.limit_questions,
         },
         "recipes": list(recipes),
         "settings": dict(settings),
         "limit": limit,
+        "outside": outside or "none",
         "seed": dataset.seed,
         "versions": {"python": platform.python_version(), **{package: version_of(package) for package in PACKAGES}},
         "machine": {
@@ -107,6 +111,9 @@ def compare(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     ]
     if before["limit"] != now["limit"]:
         differences.append(f"limit (was {before['limit']}, now {now['limit']})")
+    outside = before.get("outside", "none")
+    if outside != now["outside"]:
+        differences.append(f"where recipes may look outside (was {outside}, now {now['outside']})")
     for recipe in now["recipes"]:
         if recipe in before["settings"]:
             differences += unlike(f"settings of {recipe}", before["settings"][recipe], now["settings"][recipe])

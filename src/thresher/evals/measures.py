@@ -1,7 +1,8 @@
 """The measures: declared values that print as their names, and are parsed from the same string everywhere.
 
 A measure gives every row a number, or None where it does not apply to the question; what failed or was refused counts
-as 0 and does not disappear. The numbers of one recipe are then summarised with an interval.
+as 0 and does not disappear. The numbers of one recipe are then summarised with an interval. Where only all rows
+together have a number, a row gives a forecast.
 """
 
 from __future__ import annotations
@@ -16,9 +17,21 @@ from thresher.evals import answers, rankings
 from thresher.evals.labels import Task
 from thresher.evals.matching import matches
 from thresher.evals.rows import Reply, Row
-from thresher.evals.statistics import Interval, mean_interval, proportion_interval, quantile_interval
+from thresher.evals.statistics import (
+    Forecast,
+    Interval,
+    auroc_interval,
+    ece_interval,
+    mean_interval,
+    proportion_interval,
+    quantile_interval,
+)
+from thresher.types import Origin, Verdict
 
-Values = list[float | None]
+Value = float | Forecast
+"""What a measure says of one question: a number, or a probability and what came of it."""
+
+Values = Sequence[Value | None]
 
 
 class Summary(StrEnum):
@@ -29,6 +42,10 @@ class Summary(StrEnum):
     """The mean of zeros and ones."""
     MEDIAN = "median"
     P95 = "95th percentile"
+    AUROC = "area under the ROC curve"
+    """Of forecasts."""
+    ECE = "expected calibration error"
+    """Of forecasts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +70,23 @@ class Measure:
         return summarised(self.summary, [value for value in self.values(rows) if value is not None], seed=seed)
 
 
-def summarised(summary: Summary, values: Sequence[float], *, seed: int = 0) -> Interval:
-    """The numbers of the questions as one, with its 95 % interval."""
+def summarised(summary: Summary, values: Sequence[Value], *, seed: int = 0) -> Interval:
+    """The numbers or forecasts of the questions as one number, with its 95 % interval."""
+    forecasts = [value for value in values if isinstance(value, Forecast)]
+    numbers = [value for value in values if not isinstance(value, Forecast)]
     match summary:
         case Summary.MEAN:
-            return mean_interval(values, seed=seed)
+            return mean_interval(numbers, seed=seed)
         case Summary.PROPORTION:
-            return proportion_interval(values, seed=seed)
+            return proportion_interval(numbers, seed=seed)
         case Summary.MEDIAN:
-            return quantile_interval(values, 0.5)
+            return quantile_interval(numbers, 0.5)
         case Summary.P95:
-            return quantile_interval(values, 0.95)
+            return quantile_interval(numbers, 0.95)
+        case Summary.AUROC:
+            return auroc_interval(forecasts, seed=seed)
+        case Summary.ECE:
+            return ece_interval(forecasts, seed=seed)
 
 
 # --- retrieval: questions with labelled documents ---------------------------------------------------------------------
@@ -113,8 +136,8 @@ def answered(reply: Reply | None) -> bool:
 
 
 def spoken(reply: Reply | None) -> str:
-    """The answer's words; citation markers are not words."""
-    return "" if reply is None else answers.without_markers(reply.text, reply.markers)
+    """The answer's words; citation markers and the quotation marks before them are not words."""
+    return "" if reply is None else answers.without_markers(answers.unquoted(reply.text), reply.markers)
 
 
 def words(row: Row) -> float | None:
@@ -174,7 +197,60 @@ def wrong_refusal(row: Row) -> float | None:
     return refused(row) if row.question.answerable else None
 
 
-def each(value: Callable[[Row], float | None]) -> Callable[[Sequence[Row]], Values]:
+# --- knowing: questions of which it is known whether the collection answers them --------------------------------------
+
+SUFFICES: Mapping[str | None, bool] = {
+    "inside": True,
+    "outside": False,
+    "answerable": True,
+    "near-miss": False,
+    "unanswerable": False,
+    "off-topic": False,
+}
+"""Category of a question (of `routing:` and `refusal:`) to whether the collection that is asked answers it."""
+
+
+def verdicts(rows: Sequence[Row]) -> Values:
+    """Whether the verdict is `correct` where the collection answers and another one where it does not.
+
+    Rows without a verdict have no number; failures of a recipe that gives verdicts elsewhere count as 0.
+    """
+    decides = any(verdict_of(row) is not None for row in rows)
+
+    def value(row: Row) -> float | None:
+        suffices = SUFFICES.get(row.question.category)
+        if suffices is None or (row.reply is None and not decides):
+            return None
+        if row.reply is None:
+            return 0.0
+        verdict = verdict_of(row)
+        return None if verdict is None else float((verdict is Verdict.CORRECT) == suffices)
+
+    return [value(row) for row in rows]
+
+
+def verdict_of(row: Row) -> Verdict | None:
+    """What the recipe thought of its evidence, where it says."""
+    told = None if row.reply is None else row.reply.answer.get("verdict")
+    return None if told is None else Verdict(told)
+
+
+def forecast(row: Row) -> Forecast | None:
+    """The confidence that the evidence suffices, where the recipe tells one, and whether the collection answers."""
+    confidence = None if row.reply is None else row.reply.answer.get("confidence")
+    suffices = SUFFICES.get(row.question.category)
+    return None if confidence is None or suffices is None else Forecast(confidence, float(suffices))
+
+
+def outside_used(row: Row) -> float | None:
+    """For answers: whether one of the citations is from outside the collection."""
+    if row.reply is None or row.reply.abstained:
+        return None
+    citations = row.reply.answer.get("citations", ())
+    return float(any(citation.get("origin") == Origin.OUTSIDE for citation in citations))
+
+
+def each(value: Callable[[Row], Value | None]) -> Callable[[Sequence[Row]], Values]:
     """A measure of one row, for many."""
     return lambda rows: [value(row) for row in rows]
 
@@ -220,6 +296,22 @@ MEASURES: Mapping[str, Measure] = {
             each(refusal_recall), Summary.PROPORTION,
         ),
         Measure("wrong_refusals", "answerable questions refused", OURS, each(wrong_refusal), Summary.PROPORTION),
+        Measure(
+            "verdict_accuracy", "the verdict is `correct` where the collection answers, and another where not", OURS,
+            verdicts, Summary.PROPORTION,
+        ),
+        Measure(
+            "auroc", "a confidence where the collection answers is above one where not", "Hanley and McNeil 1982",
+            each(forecast), Summary.AUROC, paired=False,
+        ),
+        Measure(
+            "ece", "confidence minus how often the collection answers, over ten bins", "Naeini et al. 2015",
+            each(forecast), Summary.ECE, paired=False,
+        ),
+        Measure(
+            "outside_used", "answers that cite something outside the collection", OURS,
+            each(outside_used), Summary.PROPORTION, paired=False,
+        ),
         Measure(
             "seconds_p50", "seconds a question took, failures included, median", OURS,
             each(lambda row: row.seconds), Summary.MEDIAN, BOTH,

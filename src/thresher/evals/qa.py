@@ -7,9 +7,10 @@ from typing import Any
 
 from thresher.evals.labels import Dataset, Gold, Question
 from thresher.evals.lines import Record, digest, records
+from thresher.evals.splits import Split, members
 
 
-def load_qa(spec: str, path: Path) -> Dataset:
+def load_qa(spec: str, path: Path, split: Split) -> Dataset:
     """Every line of the file, in its order."""
     questions: dict[str, Question] = {}
     for record in records(path):
@@ -17,7 +18,7 @@ def load_qa(spec: str, path: Path) -> Dataset:
         if question.id in questions:
             raise record.bad(f"the id '{question.id}' stands on an earlier line too", next_step="ids must be unique")
         questions[question.id] = question
-    return Dataset("qa", path.stem, spec, path, digest(path), tuple(questions.values()), "ask")
+    return Dataset("qa", path.stem, spec, path, digest(path), members(questions.values(), split), "ask")
 
 
 def read_question(record: Record) -> Question:
@@ -29,6 +30,7 @@ def read_question(record: Record) -> Question:
         answerable=record.boolean("answerable", default=True),
         gold=(*gold_places(record), *(Gold(source) for source in record.texts("gold_ids"))),
         category=None if record.fields.get("category") is None else record.text("category"),
+        group="" if record.fields.get("subject") is None else record.text("subject"),
     )
 
 

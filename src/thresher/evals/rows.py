@@ -14,6 +14,7 @@ from typing import Any
 
 from thresher.errors import UsageError
 from thresher.evals.labels import Gold, Question
+from thresher.types import Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ def read_row(line: Mapping[str, Any]) -> Row:
         question=line["question"],
         answers=tuple(line["answers"]),
         answerable=line["answerable"],
-        gold=tuple(Gold(gold["source"], gold["page"], gold["start"], gold["end"]) for gold in line["gold"]),
+        gold=tuple(read_gold(gold) for gold in line["gold"]),
         grades=line["grades"],
         category=line["category"],
     )
@@ -123,6 +124,12 @@ def read_row(line: Mapping[str, Any]) -> Row:
         unreadable=line["unreadable"],
         timed_out=line["timed_out"],
     )
+
+
+def read_gold(gold: Mapping[str, Any]) -> Gold:
+    """The gold place that `Gold.to_dict` described."""
+    origin = Origin(gold.get("origin", Origin.INSIDE))
+    return Gold(gold["source"], gold["page"], gold["start"], gold["end"], origin)
 
 
 def read_place(place: Mapping[str, Any]) -> Place:

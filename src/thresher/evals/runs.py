@@ -73,11 +73,13 @@ def run(
     limit: int | None = None,
     resume: bool = False,
     settings: Mapping[str, Any] | None = None,
+    outside: str | None = None,
     progress: Progress | None = None,
 ) -> RunReport:
     """Put every question to every recipe and keep a row of each.
 
-    `settings` are each recipe's, by its name: kept in run.json, hashed into every row, compared on `resume`.
+    `settings` are each recipe's, by its name: kept in run.json, hashed into every row, compared on `resume`. `outside`,
+    where the asker lets recipes look, is kept and compared too.
     `progress` is called with the number of questions just finished (those of earlier runs at once).
     """
     recipes = list(dict.fromkeys(recipes))
@@ -87,7 +89,8 @@ def run(
         raise UsageError(f"limit is {limit}", subject=dataset.spec, next_step="give a number from 1")
     limit = LIMITS[dataset.task] if limit is None else limit
     settings = {recipe: finite((settings or {}).get(recipe, {})) for recipe in recipes}
-    open_run(out, describe_run(dataset, recipes, limit=limit, settings=settings), resume=resume)
+    described = describe_run(dataset, recipes, limit=limit, settings=settings, outside=outside)
+    open_run(out, described, resume=resume)
     also = cache(asker.also)
     asked, skipped, failed = {}, {}, {}
     for recipe in recipes:

@@ -7,24 +7,29 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from thresher.errors import UsageError
+from thresher.errors import UnknownSetting, UsageError
 from thresher.evals.folder import read_run, rows_path
 from thresher.evals.measures import Measure, Summary, Values, measures_of, parse, summarised
 from thresher.evals.rows import Row, read_rows
-from thresher.evals.statistics import Comparison, mcnemar, paired_difference
+from thresher.evals.statistics import Comparison, Forecast, holm, mcnemar, paired_difference
 
 Valued = Mapping[Measure, Values]
 """Each measure's number for every row of one recipe, None where it does not apply."""
 
 
-def score(directory: Path, *, measures: Sequence[str] | None = None, seed: int = 0) -> dict[str, Any]:
+def score(
+    directory: Path, *, measures: Sequence[str] | None = None, baseline: str | None = None, seed: int = 0
+) -> dict[str, Any]:
     """The JSON of `eval score`.
 
     Beside the contract's fields: `asked` (rows of each recipe; fewer than `n` in a killed run), `degraded`, `against`
-    (each recipe compared with the first on the questions both have) and, where questions have them, `categories`.
+    (each recipe compared with `baseline`, the first when not given, on the questions both have) and, where questions
+    have them, `categories`.
     """
     described = read_run(directory)
     recipes = {recipe: read_rows(rows_path(directory, recipe)) for recipe in described["recipes"]}
+    if baseline is not None and baseline not in recipes:
+        raise UnknownSetting(baseline, recipes, kind="recipe of this run")
     if not any(recipes.values()):
         raise UsageError("the run has no rows yet", subject=str(directory), next_step="finish it with --resume")
     dataset = described["dataset"]
@@ -36,7 +41,7 @@ def score(directory: Path, *, measures: Sequence[str] | None = None, seed: int =
         "recipes": {recipe: summaries(values[recipe], seed=seed) for recipe in recipes},
         "asked": {recipe: len(rows) for recipe, rows in recipes.items()},
         "degraded": {recipe: degradations(rows) for recipe, rows in recipes.items()},
-        "against": against(recipes, values, seed=seed),
+        "against": against(recipes, values, baseline or next(iter(recipes)), seed=seed),
     }
     categories = sorted({row.question.category for rows in recipes.values() for row in rows if row.question.category})
     if categories:
@@ -70,30 +75,37 @@ def degradations(rows: Sequence[Row]) -> list[str]:
     return sorted({name for row in rows for name in row.degraded})
 
 
-def against(recipes: Mapping[str, Sequence[Row]], values: Mapping[str, Valued], *, seed: int) -> dict[str, Any]:
-    """Every recipe but the first, compared with the first question by question."""
-    baseline, *others = recipes
-    return {
-        "baseline": baseline,
-        "recipes": {
-            other: {
-                str(measure): compared(
-                    measure,
-                    by_question(recipes[baseline], numbers),
-                    by_question(recipes[other], values[other][measure]),
-                    seed=seed,
-                ).to_dict()
-                for measure, numbers in values[baseline].items()
-                if measure.paired and measure.summary in (Summary.MEAN, Summary.PROPORTION)
-            }
-            for other in others
-        },
-    }
+def against(
+    recipes: Mapping[str, Sequence[Row]], values: Mapping[str, Valued], baseline: str, *, seed: int
+) -> dict[str, Any]:
+    """Every recipe but the baseline, compared with it question by question."""
+    others = [recipe for recipe in recipes if recipe != baseline]
+    told: dict[str, dict[str, Any]] = {other: {} for other in others}
+    for measure, numbers in values[baseline].items():
+        if not measure.paired or measure.summary not in (Summary.MEAN, Summary.PROPORTION):
+            continue
+        first = by_question(recipes[baseline], numbers)
+        compared_others = [
+            compared(measure, first, by_question(recipes[other], values[other][measure]), seed=seed) for other in others
+        ]
+        for other, comparison in zip(others, corrected(compared_others), strict=True):
+            told[other][str(measure)] = comparison.to_dict()
+    return {"baseline": baseline, "recipes": told}
+
+
+def corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """The comparisons with their p values corrected for being several (Holm); those without a p do not count."""
+    ps = iter(holm([comparison.p for comparison in comparisons if comparison.p is not None]))
+    return [comparison if comparison.p is None else replace(comparison, p_holm=next(ps)) for comparison in comparisons]
 
 
 def by_question(rows: Sequence[Row], numbers: Values) -> dict[str, float]:
     """Question id to number, where the measure applies."""
-    return {row.question.id: one for row, one in zip(rows, numbers, strict=True) if one is not None}
+    return {
+        row.question.id: one
+        for row, one in zip(rows, numbers, strict=True)
+        if one is not None and not isinstance(one, Forecast)
+    }
 
 
 def compared(measure: Measure, first: Mapping[str, float], second: Mapping[str, float], *, seed: int) -> Comparison:

@@ -6,9 +6,9 @@ Everything is deterministic for a seed and does not depend on the order of the q
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,17 @@ except ModuleNotFoundError as error:
         raise
     raise MissingExtra("scipy", extra="evals") from error
 
+BINS = 10  # of equal width, as in the definition (Naeini et al. 2015, section 3)
 RESAMPLES = 10_000  # Efron and Tibshirani 1993, section 13.3, ask for at least 1,000 for percentile intervals
 LEVEL = 0.95
+PART = 1000  # resamples at a time: with a thousand distinct values they take 8 MB
+
+Drawn = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A value and what it could as well have been; all None where nothing was measured (n = 0)."""
+    """A value and what it could as well have been; all None where nothing can be said (often because n is 0)."""
 
     value: float | None
     low: float | None
@@ -41,6 +45,13 @@ class Interval:
 
 
 NOTHING_MEASURED = Interval(None, None, None, 0)
+
+
+class Forecast(NamedTuple):
+    """A probability (0..1) and what it was the probability of: 1 when that was so, 0 when not."""
+
+    probability: float
+    outcome: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +67,8 @@ class Comparison:
     """Questions on which the second is higher."""
     worse: int
     n: int
+    p_holm: float | None = None
+    """p, corrected for the other recipes that were compared with the same one."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form, an entry of `against`."""
@@ -64,6 +77,7 @@ class Comparison:
             "low": self.low,
             "high": self.high,
             "p": self.p,
+            "p_holm": self.p_holm,
             "test": self.test,
             "better": self.better,
             "worse": self.worse,
@@ -115,6 +129,71 @@ def quantile_interval(values: Sequence[float], quantile: float) -> Interval:
     return Interval(float(np.quantile(ordered, quantile)), float(low), float(high), n)
 
 
+# --- how good probabilities are ---------------------------------------------------------------------------------------
+
+
+def auroc_interval(forecasts: Sequence[Forecast], *, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
+    """Chance that a forecast of what was so is above one of what was not, ties counting half (Hanley and McNeil 1982).
+
+    None where all outcomes are alike. The interval is the bootstrap's, over the resamples that have both outcomes.
+    """
+    distinct, counts = distinct_forecasts(forecasts)
+    if {outcome for _, outcome in distinct.tolist()} != {0.0, 1.0}:
+        return Interval(None, None, None, len(forecasts))
+    # One column for each distinct probability, in ascending order.
+    column = np.unique(distinct[:, 0], return_inverse=True)[1].ravel()
+    place = np.eye(column.max() + 1)[column]
+    so = distinct[:, 1:]
+
+    def auroc(drawn: Drawn) -> Drawn:
+        hits, misses = drawn @ (place * so), drawn @ (place * (1 - so))
+        above = (hits * (np.cumsum(misses, axis=1) - misses / 2)).sum(axis=1)
+        pairs = hits.sum(axis=1) * misses.sum(axis=1)
+        chances: Drawn = above[pairs > 0] / pairs[pairs > 0]
+        return chances
+
+    return forecast_interval(auroc, counts, seed=seed, resamples=resamples)
+
+
+def ece_interval(forecasts: Sequence[Forecast], *, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
+    """Expected calibration error (Naeini et al. 2015): mean over the forecasts of |frequency - probability| of its bin.
+
+    Noise within bins makes it larger, in resamples more than in the sample: the interval leans upwards.
+    """
+    if not forecasts:
+        return NOTHING_MEASURED
+    distinct, counts = distinct_forecasts(forecasts)
+    bins = np.clip((distinct[:, 0] * BINS).astype(int), 0, BINS - 1)
+    surplus = np.eye(BINS)[bins] * (distinct[:, 1] - distinct[:, 0])[:, None]
+
+    def ece(drawn: Drawn) -> Drawn:
+        errors: Drawn = np.abs(drawn @ surplus).sum(axis=1) / len(forecasts)
+        return errors
+
+    return forecast_interval(ece, counts, seed=seed, resamples=resamples)
+
+
+def forecast_interval(measure: Callable[[Drawn], Drawn], counts: Drawn, *, seed: int, resamples: int) -> Interval:
+    """A statistic of all forecasts and its bootstrap percentile interval.
+
+    `measure` maps how often each distinct forecast was drawn, a row for each resample, to a number for each row.
+    """
+    n = int(counts.sum())
+    value = float(measure(counts[None, :])[0])
+    source = np.random.default_rng(seed)
+    parts = [min(PART, resamples - start) for start in range(0, resamples, PART)]
+    drawn = [measure(source.multinomial(n, counts / n, size=size).astype(np.float64)) for size in parts]
+    low, high = np.quantile(np.concatenate(drawn), tails())
+    return Interval(value, min(value, float(low)), max(value, float(high)), n)
+
+
+def distinct_forecasts(forecasts: Sequence[Forecast]) -> tuple[Drawn, Drawn]:
+    """(d, 2) distinct forecasts in ascending order, and (d,) how often each occurs."""
+    table = np.asarray(forecasts, dtype=np.float64).reshape(-1, 2)
+    distinct, counts = np.unique(table, axis=0, return_counts=True)
+    return distinct, counts.astype(np.float64)
+
+
 # --- two recipes on the same questions --------------------------------------------------------------------------------
 
 
@@ -145,6 +224,16 @@ def sign_test(first: Sequence[float], second: Sequence[float]) -> float:
     """Two-sided exact p that the second is as often higher as lower; ties are left out."""
     better, worse = signs(subtract(first, second))
     return float(stats.binomtest(better, better + worse).pvalue) if better + worse else 1.0
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Each p corrected for being one of several, in the order given (Holm 1979)."""
+    corrected = [0.0] * len(ps)
+    largest = 0.0
+    for step, position in enumerate(sorted(range(len(ps)), key=lambda position: ps[position])):
+        largest = max(largest, min(1.0, (len(ps) - step) * ps[position]))
+        corrected[position] = largest
+    return corrected
 
 
 def signs(differences: Sequence[float]) -> tuple[int, int]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from thresher.errors import BudgetSpent, ProviderError
+from thresher.generation.claims import Claim, claims_of, joined
 from thresher.generation.extractive import NO_EVIDENCE, abstention, cite
+from thresher.generation.fence import evidence_blocks
+from thresher.generation.quantities import numbers_in, numbers_stated
 from thresher.generation.support import SUPPORT, Sentence, Spans, SupportJudge, Terms
 from thresher.protocols import Generator, LanguageModel
 from thresher.types import Citation, Draft, Evidence, Query, Score
@@ -32,18 +34,6 @@ whether the evidence implies the sentence is for a verifier to say."""
 
 VERDICT_WORDS = "yes no true false"
 """A bare yes says nothing that could stand in the evidence; whether it follows is for a verifier to say."""
-
-_SPELLED = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-seventeen eighteen nineteen twenty"""
-
-NUMBER_WORDS = {word: str(number) for number, word in enumerate(_SPELLED.split())}
-"""Evidence that says twelve supports an answer that says 12."""
-
-_ONE = r"(?:(?:evidence|source|piece)\s*)?\d{1,3}"
-_MARKER = re.compile(rf"[ \t]*[\[【]\s*({_ONE}(?:\s*(?:,|;|-|–|and|&)\s*{_ONE})*)\s*[\]】]", re.IGNORECASE)
-_RANGE = re.compile(r"(\d{1,3})(?:\s*[-–]\s*(\d{1,3}))?")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_WORD = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +93,8 @@ class ParametricGenerator:
 
 
 def prompt(question: str, evidence: Sequence[Evidence]) -> str:
-    """The question and the numbered evidence, each piece fenced so that its text cannot close the fence."""
-    blocks = []
-    for number, piece in enumerate(evidence, start=1):
-        chunk = piece.hit.chunk
-        place = f"{chunk.title or chunk.source}" + (f", page {piece.page}" if piece.page else "")
-        blocks.append(f'<evidence number="{number}" from="{_fenced(place)}">\n{_fenced(piece.text)}\n</evidence>')
-    return "\n".join([*blocks, "", f"Question: {question}"])
-
-
-def _fenced(text: str) -> str:
-    """Text that cannot open or close a block of ours."""
-    return text.replace("<", "‹").replace(">", "›").replace('"', "”")
+    """The question and the numbered evidence."""
+    return f"{evidence_blocks(evidence)}\n\nQuestion: {question}"
 
 
 # --- the reply --------------------------------------------------------------------------------------------------------
@@ -133,16 +113,6 @@ class Checked:
     """Sentences that cite nothing, or nothing that holds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """One sentence of a reply without its markers, and the numbers that stood in or right behind it."""
-
-    text: str
-    gap: str
-    """What stands between the sentence before and this one: a space, or a line break of a list."""
-    numbers: list[int]
-
-
 def check_markers(reply: str, evidence: Sequence[Evidence], *, spans: Spans, terms: Terms) -> Checked:
     """Remove the markers that name no evidence or evidence about something else; number the rest 1, 2, ...
 
@@ -152,11 +122,11 @@ def check_markers(reply: str, evidence: Sequence[Evidence], *, spans: Spans, ter
     cited: dict[int, int] = {}
     claims: dict[int, str] = {}
     removed = uncited = 0
-    text = ""
+    sentences: list[tuple[Claim, list[int]]] = []
     for claim in claims_of(reply.strip(), spans):
         numbers = list(dict.fromkeys(claim.numbers))
         named = [evidence[number - 1] for number in numbers if 1 <= number <= len(evidence)]
-        told = numbers_in(claim.text) <= {number for piece in named for number in _stated(piece)}
+        told = numbers_in(claim.text) <= {number for piece in named for number in numbers_stated(_context(piece))}
         kept: list[int] = []
         for number in numbers:
             if told and 1 <= number <= len(evidence) and _about(claim.text, evidence[number - 1], terms):
@@ -165,48 +135,8 @@ def check_markers(reply: str, evidence: Sequence[Evidence], *, spans: Spans, ter
             else:
                 removed += 1
         uncited += not kept
-        text += (claim.gap if text else "") + claim.text + "".join(f" [{marker}]" for marker in kept)
-    return Checked(text, cited, claims, removed, uncited)
-
-
-def claims_of(text: str, spans: Spans) -> list[Claim]:
-    """The sentences of a reply; a marker that stands behind the full stop belongs to the sentence before it."""
-    found: list[Claim] = []
-    for line in text.splitlines():
-        gap = "\n"
-        for start, end in spans(line):
-            piece = line[start:end]
-            while gap == " " and (leading := _MARKER.match(piece)):
-                found[-1].numbers.extend(numbers_of(leading.group(1)))
-                piece = piece[leading.end() :]
-            numbers = [number for group in _MARKER.findall(piece) for number in numbers_of(group)]
-            bare = _MARKER.sub("", piece).strip()
-            if any(character.isalnum() for character in bare):
-                found.append(Claim(bare, gap, numbers))
-                gap = " "
-            elif found:
-                found[-1].numbers.extend(numbers)
-    return found
-
-
-def numbers_of(marker: str) -> list[int]:
-    """What stands between the brackets of a marker: `2`, `1, 3`, `1-3`, `evidence 2`."""
-    numbers: list[int] = []
-    for first, last in _RANGE.findall(marker):
-        numbers.extend(range(int(first), int(last) + 1) if last else [int(first)])
-    return numbers
-
-
-def numbers_in(text: str) -> set[str]:
-    """The numbers a text states in digits, 7,000 as 7000."""
-    return {re.sub(r",(?=\d{3}(?!\d))", "", number) for number in _NUMBER.findall(text)}
-
-
-def _stated(piece: Evidence) -> set[str]:
-    """The numbers a piece of evidence states, in digits or in words."""
-    context = _context(piece)
-    spelled = {NUMBER_WORDS[word] for word in _WORD.findall(context.lower()) if word in NUMBER_WORDS}
-    return numbers_in(context) | spelled
+        sentences.append((claim, kept))
+    return Checked(joined(sentences), cited, claims, removed, uncited)
 
 
 def _about(sentence: str, piece: Evidence, terms: Terms) -> bool:

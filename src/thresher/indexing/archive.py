@@ -15,7 +15,7 @@ lock, held for the commit only, never while encoding); what it meant to add is c
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from thresher.errors import DocumentError, EncoderMismatch, StoreError
 from thresher.indexing.catalog import Catalog, Changes, Entry, Place
 from thresher.indexing.incoming import Incoming, Report
 from thresher.indexing.lance import LanceStore
-from thresher.indexing.layout import Layout, embedding_text, labelled
+from thresher.indexing.layout import Layout, embedding_text, encodes_text, labelled
 from thresher.indexing.records import (
     DOCUMENT_COLUMNS,
     DocumentRecord,
@@ -202,7 +202,8 @@ class Archive:
         if missing and progress is not None:
             progress(0, len(missing))
         for documents in self._gathered(missing):
-            added += self._commit_chunks(layout, self._prepared(layout, documents))
+            known = self._known_vectors(layout.encoder.name, documents)
+            added += self._commit_chunks(layout, self._prepared(layout, documents, known))
             done += len(documents)
             if progress is not None:
                 progress(done, len(missing))
@@ -375,11 +376,36 @@ class Archive:
         if batch:
             yield batch
 
-    def _prepared(self, layout: Layout, documents: Sequence[Document], progress: Progress | None = None) -> _Prepared:
-        """Chunks of the stored levels with their vectors."""
+    def _known_vectors(self, encoder: str, documents: Sequence[Document]) -> dict[str, Vectors]:
+        """Texts of these documents that an encoder has already read, for whatever table, and their vectors."""
+        ids = [document.id for document in documents]
+        known: dict[str, Vectors] = {}
+        with self._committing():  # or a purge could take away the version that is being read
+            for row in self._known_tables():
+                if row["encoder"] == encoder and encodes_text(row["fingerprint"], row["level"]):
+                    for batch in self.open(row["name"]).chunks(ids):
+                        known.update((embedding_text(chunk), vector) for chunk, vector in batch)
+        return known
+
+    def _prepared(
+        self,
+        layout: Layout,
+        documents: Sequence[Document],
+        known: dict[str, Vectors],
+        progress: Progress | None = None,
+    ) -> _Prepared:
+        """Chunks of the stored levels with their vectors. `known` gives those of texts read before, and gets the new.
+
+        `progress` is told of every chunk, encoded or known.
+        """
         cut = [chunk for document in documents for chunk in labelled(layout.chunker(document))]
         chunks = [chunk for chunk in cut if chunk.level in layout.levels]
-        vectors = layout.encoder.encode([embedding_text(chunk) for chunk in chunks], progress=progress)
+        texts = [layout.embedding_text(chunk) for chunk in chunks]
+        unread = [text for text in dict.fromkeys(texts) if text not in known]
+        if progress is not None and len(unread) < len(texts):
+            progress(len(texts) - len(unread))
+        known.update(zip(unread, layout.encoder.encode(unread, progress=progress), strict=True))
+        vectors = [known[text] for text in texts]
         return _Prepared({document.id for document in documents}, list(zip(chunks, vectors, strict=True)))
 
     def _commit_chunks(self, layout: Layout, prepared: _Prepared) -> int:
@@ -499,8 +525,15 @@ class _Adding:
             return
         documents, self._pending, self._characters = self._pending, [], 0
         added = {document.id: _now() for document in documents}
-        fresh = list({d.id: d for d in documents if not self._catalog.holds(d)}.values())
-        prepared = [self._archive._prepared(layout, fresh, self._progress) for layout in self._layouts]
+        fresh: dict[str, Document] = {}
+        for document in documents:
+            if not self._catalog.holds(document):
+                fresh.setdefault(document.id, document)  # of copies, the first one's title is the document's
+        known: defaultdict[str, dict[str, Vectors]] = defaultdict(dict)  # by encoder
+        prepared = [
+            self._archive._prepared(layout, list(fresh.values()), known[layout.encoder.name], self._progress)
+            for layout in self._layouts
+        ]
         with self._archive._committing():
             self._refresh()
             changes = self._catalog.put(documents)

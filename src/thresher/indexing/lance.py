@@ -12,6 +12,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property, wraps
 from pathlib import Path
@@ -195,6 +196,15 @@ class LanceStore:
 # --- chunks -----------------------------------------------------------------------------------------------------------
 
 
+@dataclass(slots=True)
+class _Counted:
+    """BM25's statistics of one version of a table, as far as they were asked for."""
+
+    version: int
+    frequencies: dict[str, int] = field(default_factory=dict)
+    average: float | None = None
+
+
 class LanceChunkTable:
     """The chunks of one chunking, level and encoder (implements `ChunkTable`)."""
 
@@ -204,6 +214,7 @@ class LanceChunkTable:
         self._ann_rows = ann_rows
         self._asked_version = -1
         self._rows: ResidentRows | None = None
+        self._counted = _Counted(-1)
 
     @property
     def name(self) -> str:
@@ -271,29 +282,43 @@ class LanceChunkTable:
     @_reading
     def document_frequencies(self, query: str) -> dict[str, int]:
         """For each index term of the query, in how many chunks it occurs."""
+        known = self._counts().frequencies
+        terms = query_terms(query)
+        for term in terms:
+            if term not in known:
+                known[term] = self._frequency(term)
+        return {term: known[term] for term in terms}
+
+    def _frequency(self, term: str) -> int:
         from lancedb.query import MatchQuery
 
-        rows = self.count()
-        return {
-            term: self._table.search(MatchQuery(term, "terms"), query_type="fts")
-            .select(["_score"])
-            .limit(max(1, rows))
-            .to_arrow()
-            .num_rows
-            for term in query_terms(query)
-        }
+        found = self._table.search(MatchQuery(term, "terms"), query_type="fts").select(["_score"])
+        return int(found.limit(max(1, self.count())).to_arrow().num_rows)
 
     @_reading
     def average_terms(self) -> float:
         """Mean number of index terms of a chunk (BM25's average length); 0 for an empty table."""
+        counted = self._counts()
+        if counted.average is None:
+            counted.average = self._average_terms()
+        return counted.average
+
+    def _average_terms(self) -> float:
         import pyarrow.compute as pc
 
         total = rows = 0
         for batch in self._table.search().select(["terms"]).limit(None).to_batches(batch_size=READ_ROWS):
             spaces = pc.sum(pc.count_substring(batch["terms"], " ")).as_py() or 0
-            total += spaces + pc.sum(pc.not_equal(batch["terms"], "")).as_py()
+            total += spaces + (pc.sum(pc.not_equal(batch["terms"], "")).as_py() or 0)
             rows += batch.num_rows
         return total / rows if rows else 0.0
+
+    def _counts(self) -> _Counted:
+        """What was counted in this version of the table; counting reads much and several parts of a question ask."""
+        version = self.version
+        if self._counted.version != version:
+            self._counted = _Counted(version)
+        return self._counted
 
     @_reading
     def vectors(self, ids: Sequence[str]) -> Vectors:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
+import threading
 import time
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from thresher.errors import ProviderError
+from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.meter import Meter, without_password
 
 if TYPE_CHECKING:
     from openai import OpenAI
+
+    from thresher.models.exchanges import Exchanges
+    from thresher.models.rate import Rate
+    from thresher.models.reply_cache import ReplyCache
+
+Schema = Mapping[str, Any]
 
 PAUSES_SECONDS = (0.5, 1.0)
 """Before the second and the third try: the SDK's own pauses, enough for a server that is restarting."""
@@ -20,16 +28,30 @@ PAUSES_SECONDS = (0.5, 1.0)
 LONGEST_PAUSE_SECONDS = 10.0
 """A server that asks for a longer pause (Retry-After) is not waited for."""
 
+REFUSALS = (400, 404, 422)
+"""What servers that know no schemas answer to one."""
+
 _THOUGHTS = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
 """What reasoning models put in front of their answer when the server does not take it off."""
+
+_knows_no_schema: set[tuple[str, str]] = set()
+"""Servers and models of this process that refused a schema and answered without it."""
 
 
 @dataclass(frozen=True)
 class ChatModel:
-    """One model of one server; the connection is made at the first call.
+    """One model of one server; the connection is made at the first call. Safe to use from several threads.
 
     A failure that may pass (429, 5xx, no connection, an unreadable or empty reply) is tried again after `pauses`; a
     reply that took longer than `timeout_seconds` is not. The SDK's own retries are off: they do not know the budget.
+    Every request that is sent counts as a call, also those sent again: the server may bill it, and a budget of calls
+    is then a bound on requests. When the budget ends the tries, the failure that had come is raised.
+
+    A schema is sent as `response_format`. A server that refuses it (400, 404, 422) is asked once more without, and
+    when that goes well, no schema is sent to this model for the rest of the process.
+
+    `exchanges` records every reply or plays it back. `cache` gives replies that cost nothing; it is used at
+    temperature 0 only, where the same prompt is meant to get the same reply.
     """
 
     base_url: str
@@ -40,55 +62,118 @@ class ChatModel:
     max_tokens: int = 512
     timeout_seconds: float = 60.0
     pauses: tuple[float, ...] = PAUSES_SECONDS
+    rate: Rate | None = None
+    exchanges: Exchanges | None = None
+    cache: ReplyCache | None = None
+    _connections: list[OpenAI] = field(default_factory=list, init=False, repr=False, compare=False)
+    _connecting: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     @property
     def name(self) -> str:
         """Model and server."""
         return f"{self.model} at {without_password(self.base_url)}"
 
-    @cached_property
+    @property
     def _client(self) -> OpenAI:
-        import openai
+        with self._connecting:
+            if not self._connections:
+                import openai
 
-        # Servers on one's own machine want no key, the SDK wants a string.
-        return openai.OpenAI(base_url=self.base_url, api_key=self.api_key or "none", max_retries=0)
+                # Servers on one's own machine want no key, the SDK wants a string.
+                client = openai.OpenAI(base_url=self.base_url, api_key=self.api_key or "none", max_retries=0)
+                self._connections.append(client)
+            return self._connections[0]
 
     def close(self) -> None:
         """Let go of the connections."""
-        if "_client" in self.__dict__:
-            self._client.close()
+        with self._connecting:
+            while self._connections:
+                self._connections.pop().close()
 
-    def complete(self, system: str, user: str) -> str:
+    def complete(self, system: str, user: str, *, schema: Schema | None = None) -> str:
         """The reply to one exchange. Raises ProviderError when there is none, BudgetSpent before the call."""
-        self.meter.allow()
-        self.meter.called(self.base_url)
-        for pause in self.pauses:
-            try:
-                return self._asked(system, user)
-            except _TryAgain as failure:
-                pause = max(pause, failure.after)
-                left = self.meter.seconds_left
-                if pause > LONGEST_PAUSE_SECONDS or (left is not None and pause >= left):
-                    raise failure.error from failure
-                time.sleep(pause)
-        try:
-            return self._asked(system, user)
-        except _TryAgain as failure:
-            raise failure.error from failure
+        written = "" if schema is None else json.dumps(schema, sort_keys=True)
+        key = ("chat", self.model, str(float(self.temperature)), str(self.max_tokens), system, user, written)
+        if self.exchanges is None:
+            return self._remembered(key, system, user, schema)
+        return self.exchanges.reply(key, lambda: self._remembered(key, system, user, schema), meter=self.meter)
 
-    def _asked(self, system: str, user: str) -> str:
-        """One try. Raises ProviderError, or _TryAgain around one."""
+    # --- inside
+
+    def _remembered(self, key: tuple[str, ...], system: str, user: str, schema: Schema | None) -> str:
+        """The reply, from the cache where there is one."""
+        if self.cache is None or self.temperature != 0:
+            return self._replied(system, user, schema)
+        key = (without_password(self.base_url), *key)
+        reply = self.cache.get(key)
+        if reply is not None:
+            self.meter.hit()
+            return reply
+        reply = self._replied(system, user, schema)
+        self.cache.put(key, reply)
+        return reply
+
+    def _replied(self, system: str, user: str, schema: Schema | None) -> str:
+        """The reply, asked for without the schema when the server refuses it."""
+        server = (self.base_url, self.model)
+        if schema is None or server in _knows_no_schema:
+            return self._tried(system, user, None)
+        try:
+            return self._tried(system, user, schema)
+        except _Refused as refusal:
+            reply = self._tried(system, user, None, failure=refusal)
+            # Only now: what was refused may as well have been a prompt that is too long or a model that is not there.
+            _knows_no_schema.add(server)
+            return reply
+
+    def _tried(self, system: str, user: str, schema: Schema | None, failure: _Failure | None = None) -> str:
+        """The reply after up to `1 + len(pauses)` tries; `failure` is what came of an earlier one."""
+        pauses = iter(self.pauses)
+        while True:
+            try:
+                self._begin()
+            except BudgetSpent:
+                if failure is None:
+                    raise
+                raise failure.error from failure
+            try:
+                return self._asked(system, user, schema)
+            except _TryAgain as passing:
+                failure = passing
+                self._pause(next(pauses, None), passing)
+
+    def _pause(self, seconds: float | None, failure: _TryAgain) -> None:
+        """Wait before the next try, or raise the failure when there is none or it would come too late."""
+        left = self.meter.seconds_left
+        seconds = None if seconds is None else max(seconds, failure.after)
+        if seconds is None or seconds > LONGEST_PAUSE_SECONDS or (left is not None and seconds >= left):
+            raise failure.error from failure
+        time.sleep(seconds)
+
+    def _begin(self) -> None:
+        """Wait for a turn and count the call. Raises BudgetSpent."""
+        self.meter.allow()  # before the wait: a call that the budget does not cover takes nobody's turn
+        if self.rate is not None:
+            self.rate.wait(self.meter.seconds_left)
+        self.meter.start(self.base_url)
+
+    def _asked(self, system: str, user: str, schema: Schema | None) -> str:
+        """One request. Raises ProviderError, or _TryAgain or _Refused around one."""
         import openai
 
-        self.meter.allow_time()
         left = self.meter.seconds_left
         timeout = self.timeout_seconds if left is None else min(self.timeout_seconds, max(left, 0.001))
+        form: dict[str, Any] = {}
+        if schema is not None:
+            named = {"name": "reply", "strict": True, "schema": dict(schema)}
+            form = {"response_format": {"type": "json_schema", "json_schema": named}}
         try:
             reply = self._client.with_options(timeout=timeout).chat.completions.create(
                 model=self.model,
                 messages=[{"role": "system", "content": system}, {"role": "user", "content": user}],
                 temperature=self.temperature,
                 max_tokens=self.max_tokens,
+                **form,
             )
         except openai.APITimeoutError as error:
             raise self._failed(f"no reply within {timeout:.3g} s", retryable=True) from error
@@ -99,7 +184,10 @@ class ChatModel:
             if error.status_code == 429 or error.status_code >= 500:
                 after = _seconds(error.response.headers.get("retry-after"))
                 raise _TryAgain(self._failed(what, retryable=True), after) from error
-            raise self._failed(what, retryable=False) from error
+            failed = self._failed(what, retryable=False)
+            if schema is not None and error.status_code in REFUSALS:
+                raise _Refused(failed) from error
+            raise failed from error
         except (openai.APIError, ValueError, TypeError, AttributeError) as error:
             # The SDK builds its objects without checking them, so a wrong shape may only show when it is read.
             raise _TryAgain(self._unreadable()) from error
@@ -129,13 +217,24 @@ class ChatModel:
         )
 
 
-class _TryAgain(Exception):
+class _Failure(Exception):
+    """A failure that is not the last word."""
+
+    def __init__(self, error: ProviderError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class _TryAgain(_Failure):
     """A failure that may pass; `after` seconds the server asked to wait."""
 
     def __init__(self, error: ProviderError, after: float = 0.0) -> None:
-        super().__init__(str(error))
-        self.error = error
+        super().__init__(error)
         self.after = after
+
+
+class _Refused(_Failure):
+    """The server may not know schemas."""
 
 
 def _seconds(header: str | None) -> float:

@@ -9,6 +9,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from thresher.protocols import Progress
@@ -61,19 +62,23 @@ class HashEncoder:
 
 @dataclass(slots=True)
 class ScriptedModel:
-    """A chat model whose replies are given: a list used up in order, or a function of (system, user)."""
+    """A chat model whose replies are given: a list used up in order, or a function of (system, user).
+
+    Safe to use from several threads, which get the replies of a list in the order they ask.
+    """
 
     replies: Sequence[str] | Callable[[str, str], str]
     name: str = "scripted"
     seen: list[tuple[str, str]] = field(default_factory=list)
     """Every exchange so far, for assertions."""
+    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     def complete(self, system: str, user: str, *, schema: Mapping[str, Any] | None = None) -> str:
         """The next reply; IndexError when a list is used up."""
-        self.seen.append((system, user))
-        if callable(self.replies):
-            return self.replies(system, user)
-        return self.replies[len(self.seen) - 1]
+        with self._lock:
+            at = len(self.seen)
+            self.seen.append((system, user))
+        return self.replies(system, user) if callable(self.replies) else self.replies[at]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Lock, local
 from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
@@ -17,13 +19,29 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
+class Tab:
+    """What one thread spent during one `Meter.tab`."""
+
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(slots=True)
 class Meter:
-    """Counts calls, tokens and hosts of one question; `allow` refuses what the budget no longer covers."""
+    """Counts what one question sends, and refuses what its budget no longer covers. Safe to use from several threads.
+
+    Calls are counted before they are sent, so parallel calls never exceed `max_calls`. Tokens (of prompts and replies)
+    are known only afterwards: calls under way when `max_tokens` is reached still end.
+    """
 
     max_calls: int | None = None
+    max_tokens: int | None = None
     max_seconds: float | None = None
+    cached: int = 0
+    """Replies that came from a cache and cost nothing."""
     _usage: Usage = field(default_factory=Usage)
     _started: float = field(default_factory=monotonic)
+    _lock: Lock = field(default_factory=Lock)
+    _tabs: local = field(default_factory=local)
 
     @property
     def usage(self) -> Usage:
@@ -35,38 +53,81 @@ class Meter:
         """Seconds until the budget is spent; None without one."""
         return None if self.max_seconds is None else self.max_seconds - (monotonic() - self._started)
 
-    def allow(self) -> None:
-        """Raise BudgetSpent when another chat call is not covered."""
-        if self.max_calls is not None and self._usage.llm_calls >= self.max_calls:
-            raise BudgetSpent(f"the budget of {self.max_calls} model calls is spent")
-        self.allow_time()
-
     def allow_time(self) -> None:
         """Raise BudgetSpent when the seconds are used up."""
         left = self.seconds_left
         if left is not None and left <= 0:
             raise BudgetSpent(f"the budget of {self.max_seconds:g} seconds is spent")
 
-    def called(self, url: str) -> None:
-        """Record a chat call before it is made: what was sent was sent, whatever comes back."""
-        self._usage = replace(self._usage, llm_calls=self._usage.llm_calls + 1, hosts=self._with(url))
+    def allow(self) -> None:
+        """Raise BudgetSpent when another chat call is not covered; `start` asks again."""
+        spent = self._usage
+        if self.max_calls is not None and spent.llm_calls >= self.max_calls:
+            raise BudgetSpent(f"the budget of {self.max_calls} model calls is spent")
+        if self.max_tokens is not None and spent.prompt_tokens + spent.completion_tokens >= self.max_tokens:
+            raise BudgetSpent(f"the budget of {self.max_tokens} tokens is spent")
+        self.allow_time()
+
+    def start(self, url: str) -> None:
+        """Count a chat call that is about to be sent: it was sent, whatever comes back. Raises BudgetSpent instead."""
+        with self._lock:
+            self.allow()
+            self._add(Usage(llm_calls=1, hosts=_host(url)))
 
     def used(self, prompt_tokens: int, completion_tokens: int) -> None:
-        """Record the tokens of a reply."""
-        spent = self._usage
-        self._usage = replace(
-            spent,
-            prompt_tokens=spent.prompt_tokens + prompt_tokens,
-            completion_tokens=spent.completion_tokens + completion_tokens,
-        )
+        """Count the tokens of a reply."""
+        self.spend(Usage(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens))
+
+    def searched(self, url: str) -> None:
+        """Count a web request (a search or a page) that is about to be sent. Raises BudgetSpent instead."""
+        self.allow_time()
+        self.spend(Usage(web_requests=1, hosts=_host(url)))
 
     def visit(self, url: str) -> None:
-        """Record that something is sent to a host without a chat call (a reranker, an embedder)."""
-        self._usage = replace(self._usage, hosts=self._with(url))
+        """Count that something is sent to a host without a chat call (a reranker, an embedder)."""
+        self.spend(Usage(hosts=_host(url)))
 
-    def _with(self, url: str) -> tuple[str, ...]:
-        host = urlsplit(without_password(url)).netloc
-        return tuple(sorted({*self._usage.hosts, host}))
+    def hit(self) -> None:
+        """Count a reply that came from a cache."""
+        with self._lock:
+            self.cached += 1
+
+    def spend(self, usage: Usage) -> None:
+        """Count what was spent, whether the budget covers it or not."""
+        with self._lock:
+            self._add(usage)
+
+    @contextmanager
+    def tab(self) -> Iterator[Tab]:
+        """What this thread spends inside the block, counted once more on its own."""
+        around: Tab | None = getattr(self._tabs, "open", None)
+        tab = self._tabs.open = Tab()
+        try:
+            yield tab
+        finally:
+            self._tabs.open = around
+            if around is not None:
+                around.usage = _sum(around.usage, tab.usage)
+
+    def _add(self, usage: Usage) -> None:
+        self._usage = _sum(self._usage, usage)
+        tab: Tab | None = getattr(self._tabs, "open", None)
+        if tab is not None:
+            tab.usage = _sum(tab.usage, usage)
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    return Usage(
+        one.llm_calls + other.llm_calls,
+        one.prompt_tokens + other.prompt_tokens,
+        one.completion_tokens + other.completion_tokens,
+        one.web_requests + other.web_requests,
+        tuple(sorted({*one.hosts, *other.hosts})),
+    )
+
+
+def _host(url: str) -> tuple[str]:
+    return (urlsplit(without_password(url)).netloc,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
-"""A scripted server on this machine's loopback address: chat, embeddings and reranking in the forms Thresher speaks.
+"""A scripted server on this machine's loopback address: chat, embeddings, reranking, pages and any other request.
 
-For tests, documentation and trying things out; what it says is written beforehand.
+For tests, documentation and trying things out; what it says is written beforehand, or follows a rule.
 
     from thresher.models.scripted_server import ScriptedServer
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -33,12 +33,13 @@ class Reply:
     """What one request gets. A plain string in a script is `Reply(text)`."""
 
     text: str = ""
-    """The answer of a chat; empty for an answer without words."""
+    """The answer of a chat, empty for an answer without words; of a page or another path, what is sent."""
     seconds: float = 0.0
     """Wait this long first; a server that is stopped waits no longer."""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
-    body: str | None = None
+    """Sent besides the usual ones or instead of them, e.g. `Content-Type` or `Location`."""
+    body: str | bytes | None = None
     """Sent as it is instead of a well-formed answer."""
     dropped: bool = False
     """Close the connection without an answer."""
@@ -46,25 +47,43 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What was asked: where, with which headers (names in lower case), and the JSON that came."""
+    """What was asked: path and query string, headers (names in lower case), and the JSON that came."""
 
     path: str
     headers: Mapping[str, str]
     body: Any
+    """None for a page, and for a body that is not JSON."""
+
+
+Rule = Callable[[Any], str | Reply]
+"""From the JSON that was sent to the reply; called from several threads when several ask at once."""
+
+Script = str | Reply | Rule
 
 
 class ScriptedServer:
     """Answers chats with `replies` in order (the last one again and again), embeddings and rankings by rule.
 
-    A script is used up by chats; `rerank` is one for rankings, word overlap where it is empty. Embeddings are those of
-    `HashEncoder`.
+    `replies` may also be a rule, or hold some. `rerank` is the script of rankings, word overlap where it is empty.
+    Embeddings are those of `HashEncoder`. `pages` answers GET and `posts` every other POST, by path: with the query
+    string where it is listed so, else without it. What is not listed is 404. Both may be added to while it runs.
     """
 
-    def __init__(self, replies: Sequence[str | Reply] = (), *, rerank: Sequence[Reply] = ()) -> None:
+    def __init__(
+        self,
+        replies: Sequence[Script] | Rule = (),
+        *,
+        rerank: Sequence[Reply] = (),
+        pages: Mapping[str, str | Reply] | None = None,
+        posts: Mapping[str, Script] | None = None,
+    ) -> None:
         self.requests: list[Request] = []
         """Every request so far, in the order they came."""
-        self._replies = {CHAT: [_as_reply(reply) for reply in replies], RERANK: list(rerank), EMBEDDINGS: []}
+        chats: Sequence[Script] = [replies] if callable(replies) else list(replies)
+        self._replies: dict[str, Sequence[Script]] = {CHAT: chats, RERANK: list(rerank), EMBEDDINGS: []}
         self._used = dict.fromkeys(self._replies, 0)
+        self._pages: Mapping[str, Script] = {} if pages is None else pages
+        self._posts: Mapping[str, Script] = {} if posts is None else posts
         self._came = threading.Condition()
         self._stopped = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -114,27 +133,42 @@ class ScriptedServer:
 
     # --- inside
 
-    def _answer(self, request: Request) -> tuple[Reply, str]:
-        """The scripted reply and the body it sends."""
+    def _answer(self, request: Request, method: str) -> tuple[Reply, bytes]:
+        """The reply and the body it sends."""
         with self._came:
             self.requests.append(request)
             self._came.notify_all()
-            script = self._replies.get(request.path)
-            if script is None:
-                return Reply(status=404), _error("no such path")
-            at = min(self._used[request.path], len(script) - 1)
-            self._used[request.path] += 1
-        reply = script[at] if script else Reply()
+            script = self._script(request.path, method)
+        if script is None:
+            return Reply(status=404), _error("no such path").encode()
+        reply = script(request.body) if callable(script) else script
+        if isinstance(reply, str):
+            reply = Reply(reply)
+        return reply, self._body(request, reply)
+
+    def _script(self, path: str, method: str) -> Script | None:
+        """What answers a request; a script in order moves on by one."""
+        bare = path.partition("?")[0]
+        if method == "GET":
+            return self._pages.get(path, self._pages.get(bare))
+        if path not in self._replies:
+            return self._posts.get(path, self._posts.get(bare))
+        script = self._replies[path]
+        at = min(self._used[path], len(script) - 1)
+        self._used[path] += 1
+        return script[at] if script else Reply()
+
+    def _body(self, request: Request, reply: Reply) -> bytes:
+        make = {CHAT: _chat, EMBEDDINGS: _embeddings, RERANK: _ranking}.get(request.path)
         if reply.body is not None:
-            return reply, reply.body
-        if reply.status != 200:
-            return reply, _error(f"scripted status {reply.status}")
-        make = {CHAT: _chat, EMBEDDINGS: _embeddings, RERANK: _ranking}[request.path]
-        return reply, json.dumps(make(request.body, reply))
-
-
-def _as_reply(reply: str | Reply) -> Reply:
-    return Reply(reply) if isinstance(reply, str) else reply
+            body = reply.body
+        elif make is None:
+            body = reply.text
+        elif reply.status != 200:
+            body = _error(f"scripted status {reply.status}")
+        else:
+            body = json.dumps(make(request.body, reply))
+        return body.encode() if isinstance(body, str) else body
 
 
 def _error(message: str) -> str:
@@ -179,14 +213,20 @@ def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
         timeout = 5.0  # seconds an idle connection is kept: a client that forgets to close it does not hold a thread
 
+        def do_GET(self) -> None:
+            self._answer(None, "text/html; charset=utf-8")
+
         def do_POST(self) -> None:
             sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            headers = {name.lower(): value for name, value in self.headers.items()}
             try:
                 asked = json.loads(sent)
             except ValueError:
                 asked = None
-            reply, body = server._answer(Request(self.path, headers, asked))
+            self._answer(asked, "application/json")
+
+        def _answer(self, asked: Any, kind: str) -> None:
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            reply, body = server._answer(Request(self.path, headers, asked), self.command)
             if reply.seconds:
                 server._stopped.wait(reply.seconds)
             if reply.dropped:
@@ -194,14 +234,17 @@ def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
                 self.connection.shutdown(socket.SHUT_RDWR)
                 return
             try:
-                self._send(reply, body.encode())
+                self._send(reply, body, kind)
             except OSError:  # the client waited no longer
                 self.close_connection = True
 
-        def _send(self, reply: Reply, body: bytes) -> None:
+        def _send(self, reply: Reply, body: bytes, kind: str) -> None:
+            given = {name.lower() for name in reply.headers}
+            usual = {"Content-Type": kind, "Content-Length": str(len(body))}
             self.send_response(reply.status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
+            for name, value in usual.items():
+                if name.lower() not in given:
+                    self.send_header(name, value)
             for name, value in reply.headers.items():
                 self.send_header(name, value)
             self.end_headers()

@@ -1,11 +1,16 @@
-"""Replies of a chat model that must have a form: asked for as JSON, read strictly, asked for once more."""
+"""Replies of a chat model that must have a form: asked for as JSON, read strictly, asked for once more.
+
+What can be meant in one way only is read: the JSON, alone or in a ``` block or as the only JSON in running text. What
+would have to be guessed (a 7 where 0 to 1 was asked, half an object, two objects that differ) is unreadable.
+"""
 
 from __future__ import annotations
 
 import json
-import math
+import re
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -15,7 +20,10 @@ Value = TypeVar("Value")
 
 
 class Unreadable(ValueError):
-    """A reply that has not the form it was asked for; says why."""
+    """A reply that has not the form it was asked for; says why, in words that never come from the reply."""
+
+
+# --- asking -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +38,10 @@ class Asked(Generic[Value]):
 def asked(
     model: LanguageModel, system: str, user: str, *, schema: Mapping[str, Any], read: Callable[[str], Value]
 ) -> Asked[Value]:
-    """Ask, and ask once more when the reply is unreadable. ProviderError and BudgetSpent pass through."""
+    """Ask, and ask once more when the reply is unreadable. ProviderError and BudgetSpent pass through.
+
+    The second prompt says what was wrong. It is another prompt, so a reply cache never gives the bad reply again.
+    """
     try:
         return Asked(read(model.complete(system, user, schema=schema)), 0)
     except Unreadable as error:
@@ -41,15 +52,73 @@ def asked(
         return Asked(None, 2)
 
 
+def in_parallel(tasks: Sequence[Callable[[], Value]], *, workers: int) -> list[Value]:
+    """The results in the order of the tasks, at most `workers` of them running at once.
+
+    When a task raises, those not begun never begin; once those that run have ended, the error is raised (the first in
+    the order of the tasks, if several raise).
+    """
+    if workers < 2 or len(tasks) < 2:
+        return [task() for task in tasks]
+    failed = threading.Event()
+
+    def run(task: Callable[[], Value]) -> Value:
+        if failed.is_set():
+            raise _NotBegun
+        try:
+            return task()
+        except BaseException:
+            failed.set()
+            raise
+
+    with ThreadPoolExecutor(min(workers, len(tasks)), thread_name_prefix="calls") as pool:
+        try:
+            futures = [pool.submit(run, task) for task in tasks]
+            wait(futures)
+        except BaseException:  # interrupted: leaving the pool waits for what runs, and for nothing else
+            failed.set()
+            raise
+    for future in futures:
+        error = future.exception()
+        if error is not None and not isinstance(error, _NotBegun):
+            raise error
+    return [future.result() for future in futures]
+
+
+class _NotBegun(Exception):
+    """A task that another task's error kept from beginning."""
+
+
+# --- schemas ----------------------------------------------------------------------------------------------------------
+
+
 def scores_schema(number: int) -> dict[str, Any]:
     """An object with `scores`: that many numbers from 0 to 1."""
-    score = {"type": "number", "minimum": 0, "maximum": 1}
-    return _object({"scores": {"type": "array", "items": score, "minItems": number, "maxItems": number}})
+    return _list("scores", {"type": "number", "minimum": 0, "maximum": 1}, number)
+
+
+def flags_schema(number: int) -> dict[str, Any]:
+    """An object with `flags`: that many booleans."""
+    return _list("flags", {"type": "boolean"}, number)
 
 
 def text_schema(field: str) -> dict[str, Any]:
     """An object with one text."""
     return _object({field: {"type": "string"}})
+
+
+def integer_schema(field: str, low: int, high: int) -> dict[str, Any]:
+    """An object with one whole number from `low` to `high`."""
+    return _object({field: {"type": "integer", "minimum": low, "maximum": high}})
+
+
+def choice_schema(field: str, options: Sequence[str]) -> dict[str, Any]:
+    """An object with one of the options."""
+    return _object({field: {"type": "string", "enum": list(options)}})
+
+
+def _list(field: str, items: Mapping[str, Any], number: int) -> dict[str, Any]:
+    return _object({field: {"type": "array", "items": items, "minItems": number, "maxItems": number}})
 
 
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,31 +130,178 @@ def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+_OPENING = re.compile(r"[{\[]")
+_BLOCK = re.compile(r"```\w*\s(.*?)```", re.DOTALL)
+
+_POINT = r"(?:(?:0|[1-9]\d*)(?:\.\d+)?|\.\d+)(?:[eE]-?\d{1,3})?"
+_COMMA = r"0,\d+|1,0{1,2}"
+"""Decimal commas; `1,000` is left out because it is also a thousand."""
+
+_NUMBER = re.compile(rf"\s*(?:{_POINT})\s*", re.ASCII)
+_ONE_NUMBER = re.compile(
+    rf"(?:```\w*\s+)?[*\"'`]*(?:(?:the\s+)?(?:relevance\s+)?(?:score|relevance)\b[*\s]*(?:is|[:=])[*\s]*)?"
+    rf"(?P<number>{_COMMA}|{_POINT})\.?[*\"'`\s]*",
+    re.IGNORECASE | re.ASCII,
+)
+"""A reply that is one number: bare, in quotes or a block, or after `Score:`. Other labels may say the opposite."""
+
+
 def read_scores(text: str, number: int) -> list[float]:
-    """The scores of a reply: exactly that many, each from 0 to 1. Raises Unreadable."""
-    try:
-        scores = json.loads(text)["scores"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise Unreadable("no JSON object with scores") from error
-    if len(scores) != number or not all(math.isfinite(score) and 0 <= score <= 1 for score in scores):
-        raise Unreadable(f"not {number} numbers from 0 to 1")
-    return [float(score) for score in scores]
+    """The scores of a reply: exactly that many, each from 0 to 1. Raises Unreadable.
+
+    Read are `scores` of an object, a bare list, and numbers given as texts; where one score is asked, also `score` of
+    an object, the number alone, and a decimal comma.
+    """
+    alone = _ONE_NUMBER.fullmatch(text.strip()) if number == 1 else None
+    if alone:
+        return [_score(alone["number"], comma=True)]
+    found = _json(text)
+    if isinstance(found, dict):
+        named = [found[name] for name in ("scores", "score") if name in found]
+        if len(named) != 1:
+            raise Unreadable("no JSON object with scores")
+        found = named[0]
+    if number == 1 and not isinstance(found, list):
+        found = [found]
+    return [_score(value, comma=number == 1) for value in _of_length(found, number, "scores")]
+
+
+def read_flags(text: str, number: int) -> list[bool]:
+    """The flags of a reply: exactly that many booleans, in `flags` of an object or a bare list. Raises Unreadable."""
+    found = _json(text)
+    flags = _of_length(_field(found, "flags") if isinstance(found, dict) else found, number, "flags")
+    if not all(isinstance(flag, bool) for flag in flags):
+        raise Unreadable("a flag is neither true nor false")
+    return flags
 
 
 def read_text(text: str, field: str) -> str:
     """One text field of a reply, not blank. Raises Unreadable."""
-    try:
-        found = json.loads(text)[field]
-    except (ValueError, KeyError, TypeError) as error:
-        raise Unreadable(f"no JSON object with {field}") from error
+    found = _field(_json(text), field)
     if not isinstance(found, str) or not found.strip():
         raise Unreadable(f"{field} is empty")
+    if any("\ud800" <= character <= "\udfff" for character in found):
+        raise Unreadable(f"{field} holds half a character")
     return found.strip()
 
 
-def in_parallel(tasks: Sequence[Callable[[], Value]], *, workers: int) -> list[Value]:
-    """The results in the order of the tasks; the first error of a task is raised once all that run have ended."""
-    if workers < 2 or len(tasks) < 2:
-        return [task() for task in tasks]
-    with ThreadPoolExecutor(min(workers, len(tasks)), thread_name_prefix="calls") as pool:
-        return list(pool.map(lambda task: task(), tasks))
+def read_integer(text: str, field: str, low: int, high: int) -> int:
+    """A whole number from `low` to `high`: a field (4, 4.0 or "4") or the reply itself. Raises Unreadable."""
+    found = _labelled(text, field) if _is_bare(text) else _field(_json(text), field)
+    if isinstance(found, str):
+        if not re.fullmatch(r"\s*-?\d{1,15}\s*", found, re.ASCII):
+            raise Unreadable(f"{field} is not a whole number")
+        found = int(found)
+    if isinstance(found, bool) or not isinstance(found, int | float) or found % 1 != 0:
+        raise Unreadable(f"{field} is not a whole number")
+    if not low <= found <= high:
+        raise Unreadable(f"{field} is not from {low} to {high}")
+    return int(found)
+
+
+def read_choice(text: str, field: str, options: Sequence[str]) -> str:
+    """The option that a field or the reply itself is, in the spelling of `options`. Raises Unreadable.
+
+    Upper and lower case do not matter; anything more than the option does.
+    """
+    found = _labelled(text, field) if _is_bare(text) else _field(_json(text), field)
+    if isinstance(found, str):
+        for option in options:
+            if found.strip().casefold() == option.casefold():
+                return option
+    raise Unreadable(f"{field} is none of the options")
+
+
+def _is_bare(text: str) -> bool:
+    return not _OPENING.search(text)
+
+
+def _labelled(text: str, field: str) -> str:
+    """A reply without JSON, rid of its block, quotes, closing full stop and the name of the field before it."""
+    block = _BLOCK.fullmatch(text.strip())
+    bare = (block[1] if block else text).strip().strip("*\"'`").removesuffix(".")
+    return re.sub(rf"\A[*\s]*{re.escape(field)}[*\s]*[:=][*\s\"']*", "", bare, flags=re.IGNORECASE).strip("*\"' ")
+
+
+def _field(found: Any, name: str) -> Any:
+    if not isinstance(found, dict) or name not in found:
+        raise Unreadable(f"no JSON object with {name}")
+    return found[name]
+
+
+def _of_length(found: Any, number: int, what: str) -> list[Any]:
+    if not isinstance(found, list):
+        raise Unreadable(f"no list of {what}")
+    if len(found) != number:
+        raise Unreadable(f"{len(found)} {what} where {number} were asked")
+    return found
+
+
+def _score(value: Any, *, comma: bool) -> float:
+    """A number from 0 to 1, also one written as a text."""
+    if isinstance(value, str):
+        if comma and re.fullmatch(_COMMA, value.strip(), re.ASCII):
+            value = value.replace(",", ".")
+        if not _NUMBER.fullmatch(value):
+            raise Unreadable("a score is not a number")
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Unreadable("a score is not a number")
+    if not 0 <= value <= 1:
+        raise Unreadable("a score is not from 0 to 1")
+    return float(value)
+
+
+# --- finding the JSON -------------------------------------------------------------------------------------------------
+
+
+def _json(text: str) -> Any:
+    """The one object or list of a reply. A list in running text may be a citation, so only an object counts there."""
+    blocks = _BLOCK.findall(text)
+    outside = _BLOCK.sub("", text)
+    alone = (blocks[0] if len(blocks) == 1 and _is_bare(outside) else text).strip()
+    values = _values(alone)
+    if not values:
+        raise Unreadable("no JSON")
+    if len({value.canonical for value in values}) > 1:
+        raise Unreadable("several JSON values that differ")
+    first = values[0]
+    if isinstance(first.value, list) and first.written != alone:
+        raise Unreadable("a list in running text")
+    return first.value
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """One JSON value of a reply, as it was written, and in the one form that equal values share."""
+
+    value: Any
+    written: str
+    canonical: str
+
+
+def _values(text: str) -> list[_Found]:
+    """Every object and list at the top level of a text. Raises Unreadable at the first broken one."""
+    found: list[_Found] = []
+    at = 0
+    while opening := _OPENING.search(text, at):
+        try:
+            value, at = _DECODER.raw_decode(text, opening.start())
+            canonical = json.dumps(value, sort_keys=True)
+        except (ValueError, RecursionError) as error:
+            raise Unreadable("broken JSON") from error
+        found.append(_Found(value, text[opening.start() : at], canonical))
+    return found
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose names are all different: of two values under one name neither is the right one."""
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("a name stands twice")
+    return dict(pairs)
+
+
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_unique)
+"""Line breaks inside a text are let through (`strict=False`): they can be meant in one way only."""

@@ -10,13 +10,21 @@ from thresher.errors import UnknownSetting
 if TYPE_CHECKING:
     from thresher.recipes.recipe import Recipe
 
-DEFAULT = "hybrid"
+DEFAULT = "corrective"
 
 _FILES = {
-    "no-retrieval": "no_retrieval",
+    "corrective": "corrective",
     "rag": "rag",
     "hybrid": "hybrid",
     "hybrid-literal": "hybrid",
+    "crag": "crag",
+    "crag-paper": "crag",
+    "crag-code": "crag",
+    "ecrag": "ecrag",
+    "ecrag-literal": "ecrag",
+    "chunkrag": "chunkrag",
+    "chunkrag-v1": "chunkrag",
+    "no-retrieval": "no_retrieval",
 }
 
 

@@ -103,7 +103,7 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
     reranker = parts.reranker(settings.rerank, api_key=key, model=settings.rerank_model)
     if reranker is not None:
         retrieve = RerankedRetriever(retrieve, reranker)
-    generate, degraded = parts.reader(settings, encoder, table)
+    generate, degraded = parts.reader(settings, table)
     return Pipeline(
         recipe=recipe.name,
         retrieve=CutRetriever(

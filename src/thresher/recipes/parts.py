@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from thresher.chunking.sentences import sentence_spans
 from thresher.chunking.spans import SpanFinder
@@ -16,10 +17,16 @@ from thresher.generation.support import SupportJudge, rarity_from
 from thresher.indexing.analyzer import index_terms
 from thresher.indexing.archive import Archive
 from thresher.indexing.layout import Layout
+from thresher.judging.stored import Calibrations
+from thresher.models.exchanges import Exchanges
+from thresher.models.memo import RememberingEncoder
 from thresher.models.meter import Meter, MeteredEncoder
+from thresher.models.rate import shared_rate
+from thresher.models.recorded import RecordedCrossEncoder, RecordedEncoder
+from thresher.models.reply_cache import ReplyCache
 from thresher.protocols import ChunkTable, CrossEncoder, Encoder, Generator, LanguageModel
 from thresher.settings import AnswerSettings, EncoderSettings, LanguageModelSettings, RecipeSettings
-from thresher.types import Query, Sifted
+from thresher.types import Document, Query, Sifted
 
 ENDPOINT = "endpoint:"
 """Before the name of a model whose vectors come from `embeddings.base_url`."""
@@ -33,6 +40,7 @@ class Models:
     """Loaded models, kept from question to question."""
 
     _encoders: dict[tuple[str, EncoderSettings], Encoder] = field(default_factory=dict)
+    _readers: dict[tuple[str, EncoderSettings], Encoder] = field(default_factory=dict)
     _rerankers: dict[str, CrossEncoder] = field(default_factory=dict)
 
     def encoder(self, name: str, settings: EncoderSettings) -> Encoder:
@@ -41,6 +49,13 @@ class Models:
         if key not in self._encoders:
             self._encoders[key] = _make_encoder(name, settings)
         return self._encoders[key]
+
+    def reading_encoder(self, name: str, settings: EncoderSettings) -> Encoder:
+        """The same encoder for the sentences of a question, which several parts read one after the other."""
+        key = (name, settings)
+        if key not in self._readers:
+            self._readers[key] = RememberingEncoder(self.encoder(name, settings))
+        return self._readers[key]
 
     def local_reranker(self, name: str) -> CrossEncoder:
         """A cross-encoder that fastembed loads."""
@@ -71,6 +86,14 @@ def _make_encoder(name: str, settings: EncoderSettings) -> Encoder:
     return FastembedEncoder(name)
 
 
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """Where a recipe that corrects may look, as it was given: `web`, or `collection:NAME` with its archive."""
+
+    given: str
+    archive: Archive | None = None
+
+
 @dataclass
 class Parts:
     """What a recipe is made from, for one question: the collection, the models, the meter."""
@@ -80,13 +103,27 @@ class Parts:
     meter: Meter
     completing: Callable[[int, int], None] | None = None
     """Told documents done and in all while a chunk table that is missing or behind is made from the stored text."""
+    outside: Outside | None = None
+    exchanges: Exchanges = field(default_factory=Exchanges)
+    """Records what comes from outside, or plays it back."""
+    replies: ReplyCache | None = None
+    """Used where `llm.cache` is on."""
+    calibrations: Calibrations | None = None
 
-    def encoder(self, settings: RecipeSettings) -> Encoder:
-        """The encoder the settings name; what one behind an endpoint is sent is on the meter."""
-        encoder = self.models.encoder(settings.encoder, settings.embeddings)
+    def elsewhere(self, archive: Archive) -> Parts:
+        """The same models, meter and records over another collection."""
+        return replace(self, archive=archive, outside=None)
+
+    def encoder(self, settings: RecipeSettings, *, reading: bool = False) -> Encoder:
+        """The encoder the settings name; what one behind an endpoint is sent is on the meter.
+
+        With `reading` it remembers texts: for sentences, which several parts of a question read.
+        """
+        make = self.models.reading_encoder if reading else self.models.encoder
+        encoder = make(settings.encoder, settings.embeddings)
         url = settings.embeddings.base_url
         if settings.encoder.startswith(ENDPOINT) and url:
-            return MeteredEncoder(encoder, self.meter, url)
+            return RecordedEncoder(MeteredEncoder(encoder, self.meter, url), self.exchanges)
         return encoder
 
     def references(self, dropped: bool) -> SpanFinder | None:
@@ -111,6 +148,9 @@ class Parts:
             temperature=settings.temperature,
             max_tokens=settings.max_tokens,
             timeout_seconds=settings.timeout_seconds,
+            rate=None if settings.per_minute is None else shared_rate(settings.base_url, settings.per_minute),
+            exchanges=self.exchanges,
+            cache=self.replies if settings.cache else None,
         )
 
     def reranker(self, name: str | None, *, api_key: str | None = None, model: str = "") -> CrossEncoder | None:
@@ -120,22 +160,26 @@ class Parts:
         if name.startswith(("http://", "https://")):
             from thresher.models.cross_encoder import EndpointCrossEncoder
 
-            return EndpointCrossEncoder(name, self.meter, model=model, api_key=api_key)
+            endpoint = EndpointCrossEncoder(name, self.meter, model=model, api_key=api_key)
+            return RecordedCrossEncoder(endpoint, self.exchanges)
         return self.models.local_reranker(name)
 
-    def support(self, encoder: Encoder, table: ChunkTable) -> SupportJudge:
-        """Judges sentences by the encoder and by how rare their words are in the table."""
+    def rarity(self, table: ChunkTable) -> Callable[[str], Mapping[str, float]]:
+        """How rare each term of a question is in a table."""
 
+        @lru_cache(maxsize=8)  # judge, strips and reader ask for the same question
         def rarity(question: str) -> Mapping[str, float]:
             return rarity_from(table.document_frequencies(question), table.count())
 
-        return SupportJudge(encoder, sentence_spans, index_terms, rarity)
+        return rarity
 
-    def reader(
-        self, settings: RecipeSettings, encoder: Encoder, table: ChunkTable
-    ) -> tuple[Generator, tuple[str, ...]]:
+    def support(self, settings: RecipeSettings, table: ChunkTable) -> SupportJudge:
+        """Judges sentences by the encoder and by how rare their words are in the table."""
+        return SupportJudge(self.encoder(settings, reading=True), sentence_spans, index_terms, self.rarity(table))
+
+    def reader(self, settings: RecipeSettings, table: ChunkTable) -> tuple[Generator, tuple[str, ...]]:
         """The grounded generator, or the extractive reader where no model is configured, with what that lacks."""
-        support = self.support(encoder, table)
+        support = self.support(settings, table)
         extractive = extractive_reader(support, settings.answer)
         model = self.language_model(settings.llm)
         if model is None:
@@ -143,8 +187,15 @@ class Parts:
         return GroundedGenerator(model, support, extractive), ()
 
     def quote_checker(self) -> QuoteChecker:
-        """Looks every citation up in its document."""
-        return QuoteChecker(self.archive.found)
+        """Looks every citation up in its document, here or in the other collection."""
+        archives = [self.archive]
+        if self.outside is not None and self.outside.archive is not None:
+            archives.append(self.outside.archive)
+
+        def documents(ids: Sequence[str]) -> Mapping[str, Document]:
+            return {id_: document for archive in archives for id_, document in archive.found(ids).items()}
+
+        return QuoteChecker(documents)
 
 
 def extractive_reader(support: SupportJudge, settings: AnswerSettings) -> ExtractiveReader:

@@ -51,7 +51,7 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
     """Dense retrieval, then the generator."""
     encoder = parts.encoder(settings)
     table = parts.table(layout(settings, parts))
-    generate, degraded = parts.reader(settings, encoder, table)
+    generate, degraded = parts.reader(settings, table)
     return Pipeline(
         recipe=recipe.name,
         retrieve=CutRetriever(DenseRetriever(table, encoder, settings.dense.depth)),

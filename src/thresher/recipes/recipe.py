@@ -29,6 +29,8 @@ class Recipe:
     preset_of: str | None = None
     preset: Mapping[str, Any] = field(default_factory=dict)
     needs_llm: bool = False
+    corrects: bool = False
+    """Whether it may look outside the collection."""
 
     def configured(self, overrides: Mapping[str, Any]) -> RecipeSettings:
         """The settings with the preset's values and the overrides."""

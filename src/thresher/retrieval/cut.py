@@ -25,11 +25,13 @@ class CutRetriever:
     position: Position = "keep"
     limit: int | None = None
     """A published number that holds whatever is asked for."""
+    least: int = 0
+    """At least this many, where what follows chooses among them."""
 
     def __call__(self, query: Query) -> Sifted:
         """Kept hits first, then everything that was cut off, with the reason."""
         found = self.retriever(query)
-        limit = query.limit if self.limit is None else self.limit
+        limit = max(self.least, query.limit) if self.limit is None else self.limit
         hits = found.kept
         protected = _best_dense(hits, min(self.protect, limit))
         room = limit - len(protected)

@@ -1,0 +1,304 @@
+"""How many errors in answers the verifier removes, and how many true sentences with them.
+
+    .venv/bin/python benchmarks/planted_errors.py             the questions that thresholds may be chosen on
+    .venv/bin/python benchmarks/planted_errors.py --final     the rest as well; writes results/planted_errors.json
+
+Natural claims: SciFact claims with the abstract that supports or contradicts them, Climate-FEVER claims with the
+sentences that support or refute them, CLAPnq's written answers with their passages, SQuAD's short answers with their
+paragraphs. Planted errors: sentences of CLAPnq's answers and of Wikipedia passages with one number, one name or one
+negation changed, sentences cited to another passage, short answers to another question. A case belongs to the slice
+sha1("split:KEY") modulo 5 of its claim, question, article or title: 0 to 3 for choosing, 4 final.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+from evaluate import keep
+from machine import CACHE, DATA, tell
+
+from thresher.chunking.sentences import sentence_spans
+from thresher.evals.statistics import wilson_interval
+from thresher.generation.local_check import LocalCheck
+from thresher.indexing.analyzer import index_terms
+from thresher.models.encoder import BundledEncoder
+
+PASSAGES = 1_600
+"""Wikipedia passages that are read: enough for 200 errors of every kind in the final slice."""
+
+LONG = (50, 300)
+"""Characters of a Wikipedia sentence that is copied: shorter ones are headings, longer ones lists."""
+
+FALSE_REMOVALS = 0.10
+"""A baseline's threshold is the highest that removes at most this share of CLAPnq's true sentences."""
+
+NUMBER = re.compile(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w,.]*\w)")
+NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+(?: [A-Z][a-z]+)*")
+AUXILIARY = re.compile(
+    r"\b(is|was|are|were|has been|have been|had been|can|could|will|would|may|must|should)\b(?! not\b|n't)"
+)
+NOT = re.compile(r"\b(?:not|never) ")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A sentence of an answer with the evidence it cites; `error` is "" when it is true."""
+
+    data: str
+    error: str
+    key: str
+    claim: str
+    sentences: tuple[str, ...]
+    title: str = ""
+    question: str = ""
+
+    @property
+    def final(self) -> bool:
+        return int(hashlib.sha1(f"split:{self.key}".encode()).hexdigest(), 16) % 5 == 4
+
+
+# --- natural claims ---------------------------------------------------------------------------------------------------
+
+
+def rows(path: str) -> list[dict]:
+    return [json.loads(line) for line in (DATA / path).read_text(encoding="utf-8").splitlines()]
+
+
+def sentences_of(text: str) -> tuple[str, ...]:
+    return tuple(text[start:end] for start, end in sentence_spans(text))
+
+
+def scifact() -> Iterator[Case]:
+    claims = {row["_id"]: row["text"] for row in rows("scifact/queries.jsonl")}
+    abstracts = {row["_id"]: row for row in rows("scifact/corpus.jsonl")}
+    for line in (DATA / "scifact" / "evidence.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        claim, abstract, label = line.split("\t")
+        text, title = abstracts[abstract]["text"], abstracts[abstract]["title"]
+        error = {"SUPPORT": "", "CONTRADICT": "contradicted"}[label]
+        yield Case("SciFact", error, claim, claims[claim], sentences_of(text), title)
+
+
+def climate_fever() -> Iterator[Case]:
+    for row in rows("climate_fever/claims.jsonl"):
+        for label, error in (("SUPPORTS", ""), ("REFUTES", "contradicted"), ("NOT_ENOUGH_INFO", "not stated")):
+            labels = {each["evidence_label"] for each in row["evidences"]}
+            found = [each for each in row["evidences"] if each["evidence_label"] == label]
+            if not found or (label == "NOT_ENOUGH_INFO") != (labels == {label}) or {"SUPPORTS", "REFUTES"} <= labels:
+                continue
+            titles = " ".join(dict.fromkeys(each["article"] for each in found))
+            texts = tuple(each["evidence"].strip('"') for each in found)
+            yield Case("Climate-FEVER", error, row["claim_id"], row["claim"], texts, titles)
+
+
+def clapnq() -> Iterator[Case]:
+    for row in rows("clapnq/questions.jsonl"):
+        (passage, *_), (output, *_) = row["passages"], row["output"]
+        evidence = tuple(untokenised(sentence) for sentence in passage["sentences"])
+        for sentence in sentences_of(untokenised(output["answer"])):
+            yield Case("CLAPnq", "", row["id"], sentence, evidence, passage["title"], row["question"])
+
+
+def untokenised(text: str) -> str:
+    """CLAPnq's text without the spaces that its tokens were set apart by."""
+    text = text.replace("``", '"').replace("''", '"').replace(" n't", "n't").replace(" - ", "-").replace(" – ", "–")
+    text = re.sub(r" ([,.;:?!)\]%]|'s\b|')", r"\1", text)
+    return re.sub(r"([(\[]) ", r"\1", text).strip()
+
+
+def squad() -> Iterator[Case]:
+    """Short answers, and as errors the short answers to another question about the same paragraph."""
+    questions = [row for row in rows("squad/answered.jsonl") if row["answers"]]
+    paragraphs: dict[tuple[str, int], list[dict]] = {}
+    for row in questions:
+        paragraphs.setdefault((row["title"], row["paragraph"]), []).append(row)
+    for (title, _), asked in paragraphs.items():
+        for row, other in zip(asked, [*asked[1:], asked[0]], strict=True):
+            true = Case(
+                "SQuAD",
+                "",
+                title,
+                row["answers"][0][1],
+                sentences_of(row["context"]),
+                title.replace("_", " "),
+                row["question"],
+            )
+            yield true
+            answer = other["answers"][0][1]
+            if answer.lower() not in true.claim.lower() and true.claim.lower() not in answer.lower():
+                yield replace(true, error="answers another question", claim=answer)
+
+
+def wikipedia() -> Iterator[Case]:
+    """One sentence of each passage, word for word."""
+    chosen = rows("wikipedia/corpus.jsonl")
+    random.Random(0).shuffle(chosen)
+    for row in chosen[:PASSAGES]:
+        # The passages repeat their title at the beginning and end in the middle of a sentence.
+        sentences = sentences_of(row["text"].removeprefix(row["title"]).strip())[:-1]
+        fitting = [s for s in sentences if LONG[0] <= len(s) <= LONG[1] and NAME.search(s)]
+        with_number = [sentence for sentence in fitting if NUMBER.search(sentence)]
+        if fitting:
+            yield Case("Wikipedia", "", row["title"], (with_number or fitting)[0], sentences, row["title"])
+
+
+# --- planted errors ---------------------------------------------------------------------------------------------------
+
+
+def planted(cases: Sequence[Case]) -> Iterator[Case]:
+    """The cases with one thing changed, as many as can be made."""
+    draw = random.Random(0)
+    for position, case in enumerate(cases):
+        others = [cases[(position + step) % len(cases)] for step in range(1, 40)]
+        elsewhere = next(other for other in others if other.key != case.key)
+        yield replace(case, error="cited elsewhere", sentences=elsewhere.sentences, title=elsewhere.title)
+        inside = " ".join([case.title, *case.sentences])
+        for error, pattern, sources in (
+            ("number", NUMBER, [other.claim for other in others]),
+            ("number of the passage", NUMBER, case.sentences),
+            ("name", NAME, [other.claim for other in others]),
+            ("name of the passage", NAME, case.sentences),
+        ):
+            claim = swapped(case.claim, pattern, sources, draw, stranger=None if "passage" in error else inside)
+            if claim is not None:
+                yield replace(case, error=error, claim=claim)
+        if (claim := negated(case.claim)) is not None:
+            yield replace(case, error="negation", claim=claim)
+
+
+def swapped(
+    claim: str, pattern: re.Pattern[str], sources: Sequence[str], draw: random.Random, *, stranger: str | None
+) -> str | None:
+    """The claim with one match replaced by another of the same shape; by one that `stranger` does not hold."""
+    found = list(pattern.finditer(claim))
+    draw.shuffle(found)
+    for match in found:
+        for source in sources:
+            for other in pattern.findall(source):
+                known = other in (claim if stranger is None else claim + stranger)
+                if not known and shape(other) == shape(match.group()):
+                    return claim[: match.start()] + other + claim[match.end() :]
+    return None
+
+
+def shape(text: str) -> tuple[bool, int]:
+    """Years are swapped for years, two-digit numbers for two-digit numbers, two-word names for two-word names."""
+    return text[0].isdigit(), len(re.sub(r"\D", "", text)) if text[0].isdigit() else len(text.split())
+
+
+def negated(claim: str) -> str | None:
+    """Denied where it says, said where it denies."""
+    if NOT.search(claim):
+        return NOT.sub("", claim, count=1)
+    auxiliary = AUXILIARY.search(claim)
+    if auxiliary is None:
+        return None
+    at = auxiliary.start() + len(auxiliary.group().split()[0])
+    return f"{claim[:at]} not{claim[at:]}"
+
+
+# --- measuring --------------------------------------------------------------------------------------------------------
+
+
+def vectors(cases: Sequence[Case]) -> dict[str, np.ndarray]:
+    """The vector of every sentence; those of the last run are kept."""
+    file = CACHE / "planted_errors.npz"
+    encoder = BundledEncoder()
+    known: dict[str, np.ndarray] = {}
+    if file.exists():
+        with np.load(file, allow_pickle=False) as stored:
+            if str(stored["encoder"]) == encoder.name:
+                known = dict(zip(stored["texts"].tolist(), stored["vectors"], strict=True))
+    texts = dict.fromkeys(text for case in cases for text in (case.claim, *case.sentences))
+    new = [text for text in texts if text not in known]
+    if new:
+        print(f"encoding {len(new)} sentences", flush=True)
+        known |= dict(zip(new, encoder.encode(new), strict=True))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        np.savez(file, encoder=encoder.name, texts=np.array(list(known)), vectors=np.stack(list(known.values())))
+    return known
+
+
+Check = Callable[[Case], tuple[bool, bool]]
+"""Whether a case is removed, and whether it is called contradicted."""
+
+
+def checks(known: dict[str, np.ndarray], tuning: Sequence[Case]) -> dict[str, Check]:
+    """The local check, and for comparison a threshold on the best cosine and on the share of terms alone."""
+
+    def similarity(claim: str, sentences: Sequence[str]) -> list[float]:
+        return [float(known[sentence] @ known[claim]) if claim in known else 0.0 for sentence in sentences]
+
+    local = LocalCheck(similarity, cache(index_terms), sentence_spans)
+
+    def by_rules(case: Case) -> tuple[bool, bool]:
+        found = local.compare(case.claim, case.sentences, titles=case.title, question=case.question)
+        return not found.supported, found.contradicted
+
+    def cosine(case: Case) -> float:
+        return max(similarity(case.claim, case.sentences))
+
+    def shared(case: Case) -> float:
+        return local._share(case.claim, " ".join([case.title, *case.sentences]))
+
+    def above(measure: Callable[[Case], float]) -> Check:
+        true = sorted(measure(case) for case in tuning if case.data == "CLAPnq" and not case.error)
+        threshold = true[int(FALSE_REMOVALS * len(true))]
+        return lambda case: (measure(case) < threshold, False)
+
+    return {"local check": by_rules, "cosine alone": above(cosine), "shared terms alone": above(shared)}
+
+
+def removed(cases: Sequence[Case], check: Check) -> dict[str, dict]:
+    """For each kind of case how many are removed, with Wilson's interval."""
+    kinds: dict[str, list[tuple[bool, bool]]] = {}
+    for case in cases:
+        kinds.setdefault(f"{case.data}: {case.error or 'true'}", []).append(check(case))
+    return {
+        kind: {
+            "removed": wilson_interval(sum(gone for gone, _ in found), len(found)).to_dict(),
+            "called_contradicted": sum(denied for _, denied in found),
+        }
+        for kind, found in kinds.items()
+    }
+
+
+def show(heading: str, results: dict[str, dict[str, dict]]) -> None:
+    print(f"\n{heading}: share removed [95 %]")
+    for kind in next(iter(results.values())):
+        cells = []
+        for name, found in results.items():
+            interval = found[kind]["removed"]
+            cells.append(f"{name} {interval['value']:.3f} [{interval['low']:.3f}, {interval['high']:.3f}]")
+        print(f"{kind:<36} n={interval['n']:<5} " + "  ".join(cells))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--final", action="store_true", help="measure the final slice and write the results")
+    arguments = parser.parse_args()
+    tell()
+    cases = [*scifact(), *climate_fever(), *squad()]
+    for source in (list(clapnq()), list(wikipedia())):
+        cases += [*source, *planted(source)]
+    known = vectors(cases)
+    tuning = [case for case in cases if not case.final]
+    methods = checks(known, tuning)
+    results = {"choosing": {name: removed(tuning, check) for name, check in methods.items()}}
+    show("the cases thresholds were chosen on", results["choosing"])
+    if arguments.final:
+        final = [case for case in cases if case.final]
+        results["final"] = {name: removed(final, check) for name, check in methods.items()}
+        show("final", results["final"])
+        keep("planted_errors", results)
+
+
+if __name__ == "__main__":
+    main()

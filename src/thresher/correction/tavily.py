@@ -1,0 +1,132 @@
+"""Web search through Tavily, with Tavily's own client (extra `web`).
+
+The client speaks through requests, which reads proxies and passwords from the environment, follows redirects with the
+words in hand, and bounds neither the size nor the whole time of a reply. It takes a session, so it is given one that
+speaks like the rest of this room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any
+
+from thresher.correction.web import (
+    MAX_CONTENT,
+    MAX_SNIPPET,
+    MAX_TITLE,
+    Provider,
+    WebMeter,
+    WebResult,
+    is_web_address,
+    score_of,
+    stamp,
+    words_of,
+)
+from thresher.errors import MissingExtra
+from thresher.types import Scale
+
+BASE_URL = "https://api.tavily.com"
+
+SCALE = Scale("Tavily", 0.0, 1.0)
+
+MAX_WORDS_CHARACTERS = 400
+"""The longest query that Tavily takes."""
+
+ADVICE = {
+    400: "ask a shorter question",
+    401: "check web.api_key",
+    403: "check web.api_key and the plan it belongs to",
+    429: "wait, or look at the key's limits",
+    432: "the plan's limit is reached: wait for the next month, or change the plan",
+    433: "the pay-as-you-go limit is reached: raise it in Tavily's dashboard",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TavilySearch:
+    """Searches with a key, at `base_url` where that is another endpoint with the same API.
+
+    With `content` Tavily is asked for the text of the pages too, which stands in for pages that cannot be fetched.
+    """
+
+    api_key: str = field(repr=False)
+    meter: WebMeter
+    base_url: str | None = None
+    timeout_seconds: float = 20.0
+    content: bool = False
+    name: str = "Tavily"
+
+    def __post_init__(self) -> None:
+        """Say at once that the client is missing."""
+        if find_spec("tavily") is None:
+            raise MissingExtra("tavily-python", extra="web")
+
+    @property
+    def host(self) -> str:
+        """Of the endpoint."""
+        return self._provider.host
+
+    def __call__(self, words: str, *, limit: int) -> list[WebResult]:
+        """The results, best first. Raises ProviderError and BudgetSpent."""
+        from tavily import TavilyClient
+
+        provider = self._provider
+        client = TavilyClient(
+            api_key=self.api_key, api_base_url=provider.base_url.rstrip("/"), session=_Session(provider)
+        )
+        reply = client.search(
+            words[:MAX_WORDS_CHARACTERS],
+            search_depth="basic",
+            max_results=limit,
+            include_raw_content="text" if self.content else False,
+        )
+        searched = stamp()
+        results = (_result(row, searched) for row in reply["results"])
+        return [result for result in results if result is not None][:limit]
+
+    @property
+    def _provider(self) -> Provider:
+        return Provider(self.name, self.base_url or BASE_URL, self.meter, self.timeout_seconds, ADVICE)
+
+
+class _Session:
+    """As much of a requests session as the client uses; what goes wrong is ours to name, so it sees successes only."""
+
+    def __init__(self, provider: Provider) -> None:
+        self.headers: dict[str, str] = {}
+        """The client puts the key here."""
+        self.proxies: dict[str, str] = {}
+        """The client puts proxies of the environment here, where nobody uses them."""
+        self._provider = provider
+
+    def post(self, url: str, data: str, timeout: float, headers: Mapping[str, str] | None = None) -> _Answer:
+        """The client's request; the time it may take is ours."""
+        sent = {**self.headers, **(headers or {})}
+        return _Answer(self._provider.ask("POST", url, headers=sent, content=data.encode()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """As much of a requests response as the client uses."""
+
+    found: Any
+    status_code: int = 200
+
+    def json(self) -> Any:
+        return self.found
+
+
+def _result(row: Any, searched: str) -> WebResult | None:
+    """A row of the reply; None when it leads nowhere."""
+    if not isinstance(row, dict) or not is_web_address(row.get("url")):
+        return None
+    return WebResult(
+        url=row["url"],
+        title=words_of(row.get("title"), MAX_TITLE),
+        snippet=words_of(row.get("content"), MAX_SNIPPET),
+        fetched=searched,
+        score=score_of(row.get("score"), SCALE),
+        content=words_of(row.get("raw_content"), MAX_CONTENT) or None,
+    )

@@ -1,0 +1,73 @@
+"""Questions that no collection of public text answers: about the asker, about here and now, about nothing at all.
+
+Written for this project. Their order is part of their ids: new ones go to the end.
+"""
+
+from __future__ import annotations
+
+OFF_TOPIC = (
+    # About the asker.
+    "When is my next dentist appointment?",
+    "How much did I pay for the heating last winter?",
+    "Which shelf did I put the spare keys on?",
+    "What did my sister say on the phone this morning?",
+    "Who is coming to my birthday dinner on Saturday?",
+    "What is the name of my neighbour's new cat?",
+    "How many days of leave do I have left this year?",
+    "Did I lock the back door before I went out?",
+    "What was the last thing I wrote in my diary?",
+    "Which of my shirts still have to be ironed?",
+    "What is the password of my mail account?",
+    "How much milk is left in my fridge?",
+    "What grade did my daughter get in her last maths test?",
+    "Where did I park my car yesterday evening?",
+    "Who sat beside me in the meeting on Tuesday?",
+    # About a place too small to be written about.
+    "When does the bakery at our corner open on Sundays?",
+    "Who mows the lawn behind our house?",
+    "Why is the lift in our building out of order again?",
+    "What is on the lunch menu of our canteen today?",
+    "Which bus was late at our stop this morning?",
+    "Who left the red umbrella in our stairwell?",
+    "How long is the queue at the counter right now?",
+    "What colour is the new door of the house opposite?",
+    "Is the small meeting room on our floor free at three?",
+    "Which of the two printers in our office has paper left?",
+    "Has the parcel for the second floor arrived yet?",
+    "Who borrowed the ladder from our cellar?",
+    "What is the music playing in the room next door?",
+    "How many people are waiting outside our office?",
+    "Who forgot to water the plant on our windowsill?",
+    # About what has not happened yet.
+    "Which numbers will be drawn in the lottery next Saturday?",
+    "Will it rain in our garden tomorrow at noon?",
+    "What will a loaf of bread cost here in thirty years?",
+    "Who will win the chess evening of our club next month?",
+    "What shall I have dreamt of when I wake up tomorrow?",
+    "Which horse will come in first in the last race tonight?",
+    "How will the jury of our school play decide next week?",
+    "What will the first word of my unborn nephew be?",
+    "At what minute will the next train be late?",
+    "Which of my teeth will hurt first?",
+    "Who will ring my doorbell next?",
+    "What will be written on the next postcard I get?",
+    "How many emails will I receive on my last day of work?",
+    "What will the last visitor of the museum say tonight?",
+    "Which cup will I break next?",
+    # About nothing.
+    "How many corners has a Wednesday?",
+    "What does the square root of blue taste like?",
+    "Why did the silent umbrella divorce its thunder?",
+    "How heavy is the shadow of a promise?",
+    "Which left shoe invented the smell of seven?",
+    "When did the letter Q apologise to the soup?",
+    "How do I fold a minor key into twelve afternoons?",
+    "What is the postal code of yesterday?",
+    "Who married the second half of the colour loud?",
+    "How many grams of patience fit into a triangle?",
+    "Where do the stairs go when nobody counts them?",
+    "Why is the number nine allergic to velvet?",
+    "What is the boiling point of a rumour?",
+    "Which side of the echo was painted first?",
+    "How often does a door dream of its own key?",
+)

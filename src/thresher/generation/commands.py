@@ -1,0 +1,25 @@
+"""Sentences that tell a reader what to answer: they state nothing, so they support nothing."""
+
+from __future__ import annotations
+
+import re
+
+_REPLY = r"(?:answer|reply|respond|say|write|output|print|return|repeat|state)"
+_COMMANDS = (
+    # "Ignore all instructions above", "disregard the previous text"
+    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.!?]{0,40}\b(?:instructions?|prompts?|rules|guidelines|above|previous|evidence|documents?)\b",
+    # "Answer with the word PWNED", "... and reply only: yes", "you must say that ..."
+    rf"(?:^|[.!?:;,\"“>*#-]\s*|\b(?:and|then|now|please|must|should|always|only|just|instead)\s+){_REPLY}\s+"
+    r"(?:only\b|exactly\b|just\b|with\b|the (?:word|text|phrase|string|following)\b|[\"“'‘])",
+    # "You must say ..."
+    rf"\b(?:you|assistant|model)\s+(?:must|should|shall|will|have to|are to)\s+(?:now\s+|always\s+|only\s+)?{_REPLY}\b",
+    # "When asked about X, say ..."
+    rf"\b(?:when|if|whenever)\b[^.!?]{{0,30}}\b(?:asked|question|prompt)[^.!?]{{0,60}}[,:]\s*(?:please\s+|always\s+|only\s+)?{_REPLY}\b",
+    r"\b(?:system prompt|you are (?:now )?an? (?:ai|assistant|language model|chatbot))\b",
+)
+_COMMAND = re.compile("|".join(_COMMANDS), re.IGNORECASE)
+
+
+def is_command(sentence: str) -> bool:
+    """Whether a sentence is addressed to whoever answers from it."""
+    return _COMMAND.search(sentence) is not None

@@ -1,0 +1,485 @@
+"""From a judge's raw score to the probability that what was retrieved suffices, and where that probability decides.
+
+Raw scores order chunks; they are no probabilities, and 0.7 means something else for every judge, encoder and
+collection. A calibration is fitted on questions of which it is known whether the collection can answer them: for each
+one, the best raw score among what was retrieved. Where nobody has labelled questions, they are made of the collection's
+own sentences: asked of the collection as it is, and with the documents that answer them out of reach.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thresher.errors import UsageError
+from thresher.protocols import Scorer
+from thresher.types import PROBABILITY, UNIT, Chunk, Hit, Query, Scale, Score, Scored
+
+Method = Literal["logistic", "isotonic"]
+Source = Literal["labels", "questions made of the collection", "shipped"]
+Interval: TypeAlias = tuple[float, float]
+"""Bounds of a 95 % interval."""
+
+Numbers: TypeAlias = NDArray[np.float64]
+
+LEAST_QUESTIONS = 20
+"""Answerable and unanswerable questions needed of each: below that the intervals span most of the scale."""
+
+ISOTONIC_QUESTIONS = 200
+"""Of each kind, before a free monotone curve is tried: it needs about a thousand points to beat a logistic curve
+(Niculescu-Mizil and Caruana 2005, section 5)."""
+
+SURE = 0.9
+"""UPPER: of the questions above it at least this share is answerable; LOWER: of those below it at most 1 - SURE."""
+
+SEPARATED = 0.8
+"""A judge whose AUROC may be lower than this does not separate: its verdict is `unsure`."""
+
+BINS = 10
+FOLDS = 5
+RESAMPLES = 1000
+CLIP = 0.01
+"""Raw scores of exactly 0 and 1 have no log odds; they are taken as this far from the end."""
+
+LEAST_BEYOND = 10
+"""Questions beyond a bound without which it is not drawn: of fewer, nine in ten says nothing."""
+
+NARROW = 0.01
+"""Half the ambiguous band where the judge separates so well that the two bounds would cross."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What a raw score of one judge over one encoder's vectors is worth, and how sure that is.
+
+    The probability is the one at the share of answerable questions it was fitted on, half where questions are made.
+    """
+
+    judge: str
+    encoder: str
+    method: Method
+    parameters: tuple[tuple[float, float], ...]
+    """Logistic: one pair, slope and intercept over the log odds of the raw score; isotonic: (raw, probability)."""
+    lower: float
+    """Up to this probability at most one question in ten was answerable; 0 where no such bound was found."""
+    upper: float
+    """Above this probability at least nine questions in ten were answerable; 1 where no such bound was found."""
+    lower_interval: Interval
+    upper_interval: Interval
+    auroc: float
+    auroc_interval: Interval
+    ece: float
+    """Expected calibration error: 10 bins of equal width, each question predicted by a curve fitted without it."""
+    n_positive: int
+    n_negative: int
+    source: Source
+    separated: bool
+    """Whether the lower bound of the AUROC's interval reaches 0.8."""
+
+    def probability(self, raw: float) -> float:
+        """Probability that what was retrieved suffices, when `raw` is its best score."""
+        return float(_curve(self.method, self.parameters)(np.array([raw]))[0])
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Calibration:
+        """What `to_dict` gave, also after a trip through JSON."""
+        try:
+            fields = {name: stored[name] for name in cls.__slots__}
+            for name in ("lower_interval", "upper_interval", "auroc_interval"):
+                low, high = fields[name]
+                fields[name] = (float(low), float(high))
+            fields["parameters"] = tuple((float(first), float(second)) for first, second in fields["parameters"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise UsageError(f"not a calibration ({error})", next_step="calibrate the collection again") from error
+        if fields["method"] not in get_args(Method):
+            raise UsageError("unknown calibration method", subject=str(fields["method"]))
+        return cls(**fields)
+
+
+@dataclass(frozen=True, slots=True)
+class CalibratedScorer:
+    """Another scorer's scores as probabilities.
+
+    The curve is fitted on the best chunk of each question; for a single chunk the probability is therefore that of a
+    question whose best chunk scores like this one.
+    """
+
+    scorer: Scorer
+    calibration: Calibration
+
+    @property
+    def name(self) -> str:
+        """The scorer's name, marked."""
+        return f"{self.scorer.name}, calibrated"
+
+    @property
+    def scale(self) -> Scale:
+        """Probability."""
+        return PROBABILITY
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored:
+        """Probabilities; the raw scores are among `others`."""
+        raw = self.scorer(query, hits)
+        others = raw.others or ({},) * len(hits)
+        return Scored(
+            tuple(None if score is None else self._probability(score) for score in raw.scores),
+            raw.detail,
+            tuple(
+                dict(parts) if score is None else {**parts, self.scorer.name: score}
+                for parts, score in zip(others, raw.scores, strict=True)
+            ),
+        )
+
+    def _probability(self, score: Score) -> Score:
+        return Score(self.calibration.probability(score.value), PROBABILITY)
+
+
+# --- questions made of the collection ---------------------------------------------------------------------------------
+
+Terms = Callable[[str], Sequence[str]]
+Spans = Callable[[str], Sequence[tuple[int, int]]]
+ScoresOf = Callable[[str, Set[str]], float | None]
+"""Best raw score for a question with some documents out of reach; None where nothing was retrieved."""
+
+SENTENCE_CHARACTERS = (50, 300)
+"""Sentences questions are made of: shorter ones are headings, longer ones lists and tables."""
+
+KEPT_WORDS = (1, 3)
+"""Words of the sentence a question keeps besides its subject, fewest and most. People ask in other words than the
+text: a question that keeps more scores higher than real questions do."""
+
+TITLE_WORDS = 8
+"""A longer title is a sentence; the subject is then a name from the text."""
+
+_WORD = re.compile(r"\w[\w'’-]*")
+_ANSWERS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("when", re.compile(r"\b(?:1[0-9]|20)\d\d\b")),
+    ("how many", re.compile(r"\b\d[\d.,]*\b")),
+    ("who or what", re.compile(r"(?<=[a-z,] )[A-Z][\w'’-]+(?: (?:of )?[A-Z][\w'’-]+)*")),
+)
+"""What a question can ask for, and how that looks in running text: a year, a number, a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeQuestion:
+    """A question made of a sentence, and the documents that answer it."""
+
+    question: str
+    document_id: str
+    chunk_id: str
+    answered_by: tuple[str, ...]
+    """Its own document, and every other that holds its subject and its answer."""
+
+
+def made_questions(
+    chunks: Sequence[Chunk],
+    *,
+    number: int,
+    seed: int = 0,
+    spans: Spans,
+    terms: Terms,
+) -> list[MadeQuestion]:
+    """Up to `number` questions of different documents (of different chunks once those are used up), for a fixed seed.
+
+    A sentence with a year, a number or a name is chosen, that is taken out of it, and the question keeps the subject
+    (title, or else a name from the sentence) and a few of its other words: `when Mae Beavers elected Senate`.
+    """
+    generator = random.Random(seed)
+    order = sorted((chunk for chunk in chunks if chunk.kind == "text"), key=lambda chunk: chunk.id)
+    generator.shuffle(order)
+    asked: dict[str, int] = {}
+    rounds = []
+    for chunk in order:
+        asked[chunk.document_id] = asked.get(chunk.document_id, 0) + 1
+        rounds.append(asked[chunk.document_id])
+    drafts = []
+    for _, chunk in sorted(zip(rounds, order, strict=True), key=lambda pair: pair[0]):
+        draft = _draft(chunk, generator, spans, terms)
+        if draft is not None:
+            drafts.append(draft)
+        if len(drafts) == number:
+            break
+    answered_by = _answered_by(drafts, chunks)
+    return [
+        MadeQuestion(draft.question, draft.chunk.document_id, draft.chunk.id, documents)
+        for draft, documents in zip(drafts, answered_by, strict=True)
+    ]
+
+
+def gather(questions: Sequence[MadeQuestion], scores_of: ScoresOf) -> tuple[list[float], list[float]]:
+    """Best raw scores of each question as it is, and with the documents that answer it out of reach."""
+    positives, negatives = [], []
+    for made in questions:
+        inside, outside = scores_of(made.question, frozenset()), scores_of(made.question, frozenset(made.answered_by))
+        if inside is not None and outside is not None:
+            positives.append(inside)
+            negatives.append(outside)
+    return positives, negatives
+
+
+def gather_labelled(questions: Iterable[tuple[str, bool]], scores_of: ScoresOf) -> tuple[list[float], list[float]]:
+    """Best raw scores of the questions a person called answerable, and of the others; nothing retrieved scores 0."""
+    scores: dict[bool, list[float]] = {True: [], False: []}
+    for question, answerable in questions:
+        scores[answerable].append(scores_of(question, frozenset()) or 0.0)
+    return scores[True], scores[False]
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    question: str
+    subject: str
+    answer: str
+    chunk: Chunk
+
+
+def _draft(chunk: Chunk, generator: random.Random, spans: Spans, terms: Terms) -> _Draft | None:
+    """A question from one sentence of the chunk; None where no sentence has an answer in it."""
+    low, high = SENTENCE_CHARACTERS
+    sentences = [chunk.text[start:end] for start, end in spans(chunk.text) if low <= end - start <= high]
+    generator.shuffle(sentences)
+    for sentence in sentences:
+        found = [(kind, match) for kind, pattern in _ANSWERS for match in pattern.finditer(sentence)]
+        subject = chunk.title if 0 < len(terms(chunk.title)) <= TITLE_WORDS else ""
+        found = [(kind, match) for kind, match in found if not set(terms(match[0])) & set(terms(subject))]
+        if not found:
+            continue
+        kind, match = generator.choice(found)
+        rest = f"{sentence[: match.start()]} {sentence[match.end() :]}"
+        names = [name[0] for name in _ANSWERS[-1][1].finditer(rest)]
+        subject = subject or (generator.choice(names) if names else "")
+        told = set(terms(subject)) | set(terms(match[0]))
+        words = [word for word in dict.fromkeys(_WORD.findall(rest)) if terms(word) and not told & set(terms(word))]
+        if not subject or not words:
+            continue
+        kept = set(generator.sample(range(len(words)), min(len(words), generator.randint(*KEPT_WORDS))))
+        question = " ".join([kind, subject, *(word for at, word in enumerate(words) if at in kept)])
+        return _Draft(question, subject, match[0], chunk)
+    return None
+
+
+def _answered_by(drafts: Sequence[_Draft], chunks: Sequence[Chunk]) -> list[tuple[str, ...]]:
+    """For each draft, the documents of the chunks that hold its subject (or carry it as title) and its answer."""
+    documents = [{draft.chunk.document_id: None} for draft in drafts]
+    wanted = [(draft.subject.casefold(), draft.answer.casefold()) for draft in drafts]
+    for chunk in chunks:
+        text = f"{chunk.title}\n{chunk.text}".casefold()
+        for (subject, answer), found in zip(wanted, documents, strict=True):
+            if subject in text and answer in text:
+                found[chunk.document_id] = None
+    return [tuple(found) for found in documents]
+
+
+# --- fitting ----------------------------------------------------------------------------------------------------------
+
+
+def fit(
+    positives: Sequence[float],
+    negatives: Sequence[float],
+    *,
+    judge: str,
+    encoder: str,
+    source: Source,
+    seed: int = 0,
+) -> Calibration:
+    """The calibration of a judge from the best raw scores, 0 to 1, of answerable and of unanswerable questions."""
+    if min(len(positives), len(negatives)) < LEAST_QUESTIONS:
+        raise UsageError(
+            f"{len(positives)} answerable and {len(negatives)} unanswerable questions are too few to calibrate on",
+            next_step=f"give at least {LEAST_QUESTIONS} of each",
+        )
+    raw = np.array([*positives, *negatives], np.float64)
+    if not np.all((raw >= UNIT.low) & (raw <= UNIT.high)):
+        raise UsageError("raw scores to calibrate must lie between 0 and 1", subject=judge)
+    answerable = np.arange(len(raw)) < len(positives)
+    generator = np.random.default_rng(seed)
+    folds = _folds(answerable, generator)
+    methods: list[Method] = ["logistic"]
+    if min(len(positives), len(negatives)) >= ISOTONIC_QUESTIONS:
+        methods.append("isotonic")
+    unseen = {method: _unseen(method, raw, answerable, folds) for method in methods}
+    method = min(methods, key=lambda name: _log_loss(unseen[name], answerable))
+    parameters = _FITS[method](raw, answerable)
+    probabilities = _curve(method, parameters)(raw)
+    lower, upper = decision_bounds(probabilities, answerable)
+    drawn = [_draw(answerable, generator) for _ in range(RESAMPLES)]
+    areas = [auroc(raw[rows], answerable[rows]) for rows in drawn]
+    bounds = np.array([decision_bounds(probabilities[rows], answerable[rows]) for rows in drawn])
+    area = _interval(areas)
+    return Calibration(
+        judge=judge,
+        encoder=encoder,
+        method=method,
+        parameters=parameters,
+        lower=lower,
+        upper=upper,
+        lower_interval=_interval(bounds[:, 0]),
+        upper_interval=_interval(bounds[:, 1]),
+        auroc=auroc(raw, answerable),
+        auroc_interval=area,
+        ece=calibration_error(unseen[method], answerable),
+        n_positive=len(positives),
+        n_negative=len(negatives),
+        source=source,
+        separated=area[0] >= SEPARATED,
+    )
+
+
+def auroc(scores: Numbers, answerable: NDArray[np.bool_]) -> float:
+    """Probability that an answerable question scores higher than an unanswerable one; a tie counts half."""
+    negatives = np.sort(scores[~answerable])
+    positives = scores[answerable]
+    below = np.searchsorted(negatives, positives, "left") + np.searchsorted(negatives, positives, "right")
+    return float(below.mean() / 2 / len(negatives))
+
+
+def calibration_error(probabilities: Numbers, answerable: NDArray[np.bool_]) -> float:
+    """Mean distance of probability and answerable share over 10 bins of equal width, weighted by their questions
+    (Guo et al. 2017, equation 3).
+    """
+    bins = np.minimum((probabilities * BINS).astype(int), BINS - 1)
+    gaps = np.bincount(bins, probabilities - answerable, BINS)
+    return float(np.abs(gaps).sum() / len(probabilities))
+
+
+def decision_bounds(probabilities: Numbers, answerable: NDArray[np.bool_]) -> tuple[float, float]:
+    """LOWER and UPPER, lower < upper: see `Calibration`. A bound lies halfway between two observed probabilities."""
+    order = np.argsort(probabilities, kind="stable")
+    sorted_, right = probabilities[order], answerable[order]
+    cuts = np.flatnonzero(np.diff(sorted_) > 0) + 1  # questions below each place where a bound can lie
+    found = np.cumsum(right)[cuts - 1]
+    below, above = cuts, len(sorted_) - cuts
+    low = cuts[(below >= LEAST_BEYOND) & (found <= (1 - SURE) * below)]
+    high = cuts[(above >= LEAST_BEYOND) & (right.sum() - found >= SURE * above)]
+    lower = float(sorted_[low[-1] - 1 : low[-1] + 1].mean()) if len(low) else 0.0
+    upper = float(sorted_[high[0] - 1 : high[0] + 1].mean()) if len(high) else 1.0
+    if lower < upper:
+        return lower, upper
+    middle = (lower + upper) / 2
+    return max(0.0, middle - NARROW), min(1.0, middle + NARROW)
+
+
+def _curve(method: Method, parameters: tuple[tuple[float, float], ...]) -> Callable[[Numbers], Numbers]:
+    """The fitted curve."""
+    match method:
+        case "logistic":
+            ((slope, intercept),) = parameters
+            return lambda raw: 1 / (1 + np.exp(-(slope * _log_odds(raw) + intercept)))
+        case "isotonic":
+            knots, values = np.array(parameters).T
+            return lambda raw: np.interp(raw, knots, values)
+
+
+def _log_odds(raw: Numbers) -> Numbers:
+    """The judge's scores are on the scale of a probability already: on their log odds, the identity is a logistic
+    curve of slope 1, which it is not on the scores themselves (Kull et al. 2017).
+    """
+    clipped = np.clip(raw, CLIP, 1 - CLIP)
+    odds: Numbers = np.log(clipped / (1 - clipped))
+    return odds
+
+
+def _fit_logistic(raw: Numbers, answerable: NDArray[np.bool_]) -> tuple[tuple[float, float], ...]:
+    """Platt's method: maximum likelihood against targets drawn in by one example of each kind (Platt 1999)."""
+    positive, negative = answerable.sum(), (~answerable).sum()
+    target = np.where(answerable, (positive + 1) / (positive + 2), 1 / (negative + 2))
+    inputs = np.column_stack([_log_odds(raw), np.ones(len(raw))])
+    ridge = np.diag([1e-6, 1e-6])  # a judge that gives every question the same score has no slope
+    weights = np.zeros(2)
+    for _ in range(50):  # Newton's method; it is done in about eight
+        fitted = 1 / (1 + np.exp(-(inputs @ weights)))
+        curvature = (inputs * (fitted * (1 - fitted))[:, None]).T @ inputs + ridge
+        step = np.linalg.solve(curvature, inputs.T @ (target - fitted) - ridge @ weights)
+        weights += step
+        if np.abs(step).max() < 1e-9:
+            break
+    return ((float(weights[0]), float(weights[1])),)
+
+
+def _fit_isotonic(raw: Numbers, answerable: NDArray[np.bool_]) -> tuple[tuple[float, float], ...]:
+    """The best curve that never falls (pool adjacent violators), a step's value at the mean of its scores."""
+    blocks: list[tuple[float, float, int]] = []  # sum of scores, answerable, questions
+    for score, count, total in _tied(raw, answerable):
+        block = (score * total, count, total)
+        while blocks and blocks[-1][1] * block[2] >= block[1] * blocks[-1][2]:
+            last = blocks.pop()
+            block = (last[0] + block[0], last[1] + block[1], last[2] + block[2])
+        blocks.append(block)
+    # One example of each kind added to a step, as in Platt's targets: no score is worth a probability of 0 or 1.
+    return tuple((scores / n, (count + 1) / (n + 2)) for scores, count, n in blocks)
+
+
+def _tied(raw: Numbers, answerable: NDArray[np.bool_]) -> Iterable[tuple[float, float, int]]:
+    """Each distinct score in order, with how many answerable and how many questions have it."""
+    scores, which = np.unique(raw, return_inverse=True)
+    counts = np.bincount(which, answerable)
+    return zip(scores.tolist(), counts.tolist(), np.bincount(which).tolist(), strict=True)
+
+
+_FITS: Mapping[Method, Callable[[Numbers, NDArray[np.bool_]], tuple[tuple[float, float], ...]]] = {
+    "logistic": _fit_logistic,
+    "isotonic": _fit_isotonic,
+}
+
+
+def _folds(answerable: NDArray[np.bool_], generator: np.random.Generator) -> NDArray[np.int64]:
+    """Number of the fold of each question; both kinds are spread evenly."""
+    folds = np.empty(len(answerable), np.int64)
+    for kind in (True, False):
+        rows = generator.permutation(np.flatnonzero(answerable == kind))
+        folds[rows] = np.arange(len(rows)) % FOLDS
+    return folds
+
+
+def _unseen(method: Method, raw: Numbers, answerable: NDArray[np.bool_], folds: NDArray[np.int64]) -> Numbers:
+    """Probability of each question from a curve fitted on the other folds."""
+    probabilities = np.empty(len(raw))
+    for fold in range(FOLDS):
+        out = folds == fold
+        parameters = _FITS[method](raw[~out], answerable[~out])
+        probabilities[out] = _curve(method, parameters)(raw[out])
+    return probabilities
+
+
+def _log_loss(probabilities: Numbers, answerable: NDArray[np.bool_]) -> float:
+    return float(-np.log(np.where(answerable, probabilities, 1 - probabilities)).mean())
+
+
+def _draw(answerable: NDArray[np.bool_], generator: np.random.Generator) -> NDArray[np.int64]:
+    """A bootstrap sample with as many questions of each kind."""
+    kinds = (np.flatnonzero(answerable), np.flatnonzero(~answerable))
+    return np.concatenate([generator.choice(kind, len(kind)) for kind in kinds])
+
+
+def _interval(values: Sequence[float] | Numbers) -> Interval:
+    low, high = np.quantile(values, (0.025, 0.975))
+    return float(low), float(high)
+
+
+SHIPPED = Calibration(
+    judge="local",
+    encoder="all-MiniLM-L6-v2",
+    method="logistic",
+    parameters=((1.0, 0.0),),
+    lower=0.3,
+    upper=0.7,
+    lower_interval=(0.3, 0.3),
+    upper_interval=(0.7, 0.7),
+    auroc=0.8,
+    auroc_interval=(0.8, 0.8),
+    ece=0.05,
+    n_positive=100,
+    n_negative=100,
+    source="shipped",
+    separated=False,
+)

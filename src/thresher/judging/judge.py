@@ -1,0 +1,133 @@
+"""A scorer, a threshold and a policy for what could not be scored: what most recipes put in the judge slot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from thresher.errors import ModelError, UsageError
+from thresher.judging.failures import failed
+from thresher.judging.thresholds import Cut, Threshold
+from thresher.protocols import Scorer
+from thresher.types import Hit, Judgement, Query, Score, Sifted
+
+OnUnreadable = Literal["keep", "drop", "raise"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringJudge:
+    """Keeps the hits whose score is enough.
+
+    A score that could not be read is nothing known against a chunk: it is kept, dropped or raised as `on_unreadable`
+    says, and counted. Where the scorer failed, `otherwise` is asked; without it the chunk is kept.
+    """
+
+    scorer: Scorer
+    threshold: Threshold
+    on_unreadable: OnUnreadable = "keep"
+    name: str = "judge"
+    order: bool = True
+    """Kept hits by their score, best first, which becomes the score they are ranked by; otherwise as they came."""
+    otherwise: Scorer | None = None
+
+    def __post_init__(self) -> None:
+        self.threshold.check(self.scorer.scale)
+        if self.otherwise is None:
+            return
+        ours, theirs = self.scorer.scale, self.otherwise.scale
+        if (ours.low, ours.high) != (theirs.low, theirs.high):
+            raise UsageError(
+                f"cannot stand in for one on {ours}",
+                subject=f"scorer {self.otherwise.name} on {theirs}",
+                next_step="bring both to the same scale",
+            )
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Sifted:
+        """Kept hits first, then the others, each with its score and the reason."""
+        if not hits:
+            return Sifted(())
+        opinions, detail = self._opinions(query, hits)
+        unreadable = sum(opinion.score is None and not opinion.failed for opinion in opinions)
+        if unreadable and self.on_unreadable == "raise":
+            raise ModelError(
+                f"the scores of {unreadable} of {len(hits)} chunks could not be read",
+                subject=f"{self.name} ({self.scorer.name})",
+                next_step="set on_unreadable to keep or drop, or use another model",
+            )
+        cut = self.threshold(query, [opinion.score for opinion in opinions])
+        judged = [
+            self._judged(hit, opinion, cut, at) for at, (hit, opinion) in enumerate(zip(hits, opinions, strict=True))
+        ]
+        judged.sort(key=self._place)
+        if self.order:
+            judged = [replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate(judged, start=1)]
+        unscored = sum(opinion.score is None for opinion in opinions)
+        return Sifted(tuple(judged), {**_merged(detail, cut), "scorer": self.scorer.name, "unscored": unscored})
+
+    def _opinions(self, query: Query, hits: Sequence[Hit]) -> tuple[list[_Opinion], Mapping[str, Any]]:
+        """What the scorer says of each hit, or `otherwise` where the scorer failed, and what both say of themselves."""
+        first = self.scorer(query, hits)
+        left = failed(first)
+        others = first.others or ({},) * len(hits)
+        opinions = [
+            _Opinion(self.scorer.name, score, scores, failed=at in left)
+            for at, (score, scores) in enumerate(zip(first.scores, others, strict=True))
+        ]
+        if not left or self.otherwise is None:
+            return opinions, first.detail
+        second = self.otherwise(query, [hits[at] for at in left])
+        for at, score in zip(left, second.scores, strict=True):
+            opinions[at] = _Opinion(self.otherwise.name, score, opinions[at].others, failed=score is None)
+        lacks = [*first.detail["degraded"], *second.detail.get("degraded", ())]
+        helped = len(left) - second.scores.count(None)
+        lacks.append(f"judge: {self.otherwise.name} scored {helped} of these chunks instead")
+        return opinions, {**first.detail, "degraded": lacks}
+
+    def _judged(self, hit: Hit, opinion: _Opinion, cut: Cut, at: int) -> Judgement:
+        score = opinion.score
+        if score is None:
+            hit = replace(hit, scores={**hit.scores, **opinion.others})
+            keep = opinion.failed or self.on_unreadable == "keep"
+            what = "not scored" if opinion.failed else "unreadable"
+            return Judgement(hit, keep, f"{what}, {'kept' if keep else 'dropped'}")
+        hit = replace(hit, scores={**hit.scores, **opinion.others, opinion.scorer: score})
+        if self.order:
+            hit = replace(hit, score=score)
+        keep = cut.keep[at]
+        return Judgement(hit, keep, f"{opinion.scorer} {score.value:.3g}{_compared(cut, keep=keep)}", score)
+
+    def _place(self, judgement: Judgement) -> tuple[bool, float]:
+        """Kept before dropped; by score, those without one last, where the order is ours."""
+        if not self.order:
+            return not judgement.keep, 0.0
+        return not judgement.keep, float("inf") if judgement.score is None else -judgement.score.value
+
+
+@dataclass(frozen=True, slots=True)
+class _Opinion:
+    """What was found out about one hit: by whom, the score, the scores on the way to it."""
+
+    scorer: str
+    score: Score | None
+    others: Mapping[str, Score]
+    failed: bool
+    """Without a score because the scorer failed; without one and not failed is unreadable."""
+
+
+def _compared(cut: Cut, *, keep: bool) -> str:
+    """How a score compares with the threshold."""
+    if cut.value is None:
+        return ""
+    sign = (">=" if keep else "<") if cut.inclusive else (">" if keep else "<=")
+    return f" {sign} {cut.value:.3g}"
+
+
+def _merged(scorer: Mapping[str, Any], cut: Cut) -> dict[str, Any]:
+    """The facts of scorer and threshold; the positions of failed hits are in the judgements already."""
+    both = (scorer, cut.detail)
+    detail = {**scorer, **cut.detail, "threshold": cut.value}
+    detail["unreadable"] = sum(facts.get("unreadable", 0) for facts in both)
+    detail.pop("failed", None)
+    lacks = [lack for facts in both for lack in facts.get("degraded", ())]
+    return {**detail, "degraded": lacks} if lacks else detail

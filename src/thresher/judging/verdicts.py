@@ -1,0 +1,130 @@
+"""What the judged hits are worth together, decided in the way of each family of recipes.
+
+An empty retrieval is always incorrect (Z6 in docs/methods.md). Where scores decide, a hit without one counts neither
+way; if no hit has one, nothing is known and the verdict is ambiguous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from thresher.errors import UsageError
+from thresher.judging.bounds import Bounds
+from thresher.types import Decision, Judgement, Score, Verdict
+
+NOTHING = Decision(Verdict.INCORRECT, reason="nothing was retrieved")
+
+
+@dataclass(frozen=True, slots=True)
+class ThreeWay:
+    """Correct, ambiguous or incorrect by the judge's scores (CRAG, section 4.3)."""
+
+    bounds: Bounds
+    score_name: str = "relevance"
+    """What the score is called in the reason."""
+
+    def __call__(self, judged: Sequence[Judgement]) -> Decision:
+        """The verdict, and why in words."""
+        scores = [judgement.score for judgement in judged if judgement.score is not None]
+        return _bounded(self.bounds, scores, len(judged), self.score_name)
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """ECRAG's routing by the absolute confidence of the best hit: internal is correct, external is incorrect (X10)."""
+
+    bounds: Bounds
+    absolute: str
+    """Name of the score in `hit.scores`."""
+
+    def __call__(self, judged: Sequence[Judgement]) -> Decision:
+        """The verdict, and why in words."""
+        given = (judgement.hit.scores.get(self.absolute) for judgement in judged)
+        return _bounded(self.bounds, [score for score in given if score is not None], len(judged), self.absolute)
+
+
+@dataclass(frozen=True, slots=True)
+class Survivors:
+    """Correct when the judge kept anything, else incorrect: how Fig. 6 of ECRAG reads when nothing else routes."""
+
+    def __call__(self, judged: Sequence[Judgement]) -> Decision:
+        """The verdict, and how many hits stayed."""
+        if not judged:
+            return NOTHING
+        kept = sum(judgement.keep for judgement in judged)
+        verdict = Verdict.CORRECT if kept else Verdict.INCORRECT
+        return Decision(verdict, reason=f"{kept or 'none'} of {len(judged)} chunks stayed", detail={"kept": kept})
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrated:
+    """Our own: the scores are probabilities that the evidence suffices, and the verdict may be that we cannot tell.
+
+    Correct from `upper` on, incorrect below `lower`; in between ambiguous, or unsure when the calibration found that
+    the judge does not separate (`separated` is False).
+    """
+
+    lower: float
+    upper: float
+    separated: bool
+    score_name: str = "probability"
+    mapping: str = ""
+    """Name of the calibration that the probabilities come from, for the trace."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.lower <= self.upper <= 1:
+            raise UsageError(
+                "are not probabilities in order",
+                subject=f"bounds lower {self.lower:g} and upper {self.upper:g}",
+                next_step="give 0 <= lower <= upper <= 1, or calibrate again",
+            )
+
+    def __call__(self, judged: Sequence[Judgement]) -> Decision:
+        """The verdict with the best probability as confidence, and why in words."""
+        scores = [judgement.score for judgement in judged if judgement.score is not None]
+        if not scores:
+            return _unscored(len(judged), self.score_name)
+        best = max(score.value for score in scores)
+        told = f"best {self.score_name} {best:.3g}"
+        detail = _detail(best, self.lower, self.upper, unscored=len(judged) - len(scores))
+        if self.mapping:
+            detail["mapping"] = self.mapping
+        if best >= self.upper:
+            return Decision(Verdict.CORRECT, best, f"{told} reaches {self.upper:.3g}", detail)
+        if best < self.lower:
+            return Decision(Verdict.INCORRECT, best, f"{told} is below {self.lower:.3g}", detail)
+        between = f"{told} is between {self.lower:.3g} and {self.upper:.3g}"
+        if self.separated:
+            return Decision(Verdict.AMBIGUOUS, best, between, detail)
+        return Decision(Verdict.UNSURE, best, f"{between}, and the judge does not separate there", detail)
+
+
+def _bounded(bounds: Bounds, scores: Sequence[Score], hits: int, name: str) -> Decision:
+    """The verdict of two bounds."""
+    if not scores:
+        return _unscored(hits, name)
+    best = max(scores, key=lambda score: score.value)
+    verdict = bounds.verdict(scores)
+    match verdict:
+        case Verdict.CORRECT:
+            why = f"reaches {bounds.upper:g}" if bounds.operators == "code" else f"is above {bounds.upper:g}"
+        case Verdict.INCORRECT:
+            why = f"is not above {bounds.lower:g}" if bounds.operators == "blog" else f"is below {bounds.lower:g}"
+        case _:
+            why = f"is between {bounds.lower:g} and {bounds.upper:g}"
+    detail = _detail(best.value, bounds.lower, bounds.upper, unscored=hits - len(scores))
+    return Decision(verdict, reason=f"best {name} {best.value:.3g} {why}", detail=detail)
+
+
+def _unscored(hits: int, name: str) -> Decision:
+    if not hits:
+        return NOTHING
+    return Decision(
+        Verdict.AMBIGUOUS, reason=f"cannot tell: none of {hits} chunks has a {name}", detail={"unscored": hits}
+    )
+
+
+def _detail(best: float, lower: float, upper: float, *, unscored: int) -> dict[str, Any]:
+    return {"best": best, "lower": lower, "upper": upper, "unscored": unscored}

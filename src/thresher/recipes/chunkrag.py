@@ -1,0 +1,284 @@
+"""`chunkrag`: every chunk is scored by the chat model, reconsidered and criticised; a threshold from the scores cuts.
+
+Follows:   ChunkRAG (arXiv:2410.19572v2), section 3 and Algorithm 1: semantic chunks (a new one where the cosine of two
+           neighbouring sentences falls below 0.8, at most 500 characters); the question is rewritten; BM25 and dense
+           retrieval with 0.5 each; greedy removal of chunks with a cosine above 0.9 to a better one; base score,
+           self-reflection and critic, combined; threshold mu + sigma where the variance is below epsilon, else mu,
+           scores from it on are kept; a reranker orders; answered from the context only, concisely.
+Departs:   Y13 with mu + sigma more than half of the chunks can tie above mu and nothing would reach it: the threshold
+           is at most the maximum, so that `min_keep` = 1 (with all its ties) stays. Many chunks are scored in one call;
+           `batch=1` is a call for each chunk and stage, as published. Y3 500 characters are a bound; a longer sentence
+           is split. Y4 the threshold of chunking and that of redundancy are two settings.
+Left open: epsilon = 0.01; 10 + 10 candidates; Y9 "LLM-based retrieval" is dense retrieval, and the lists are fused as
+           LangChain's EnsembleRetriever does it, weighted reciprocal ranks with constant 60; Y11 how the scores
+           combine: their mean; the critic's prompt, and "temporal consistency": years of question and chunk are
+           compared; Y15 the model; the prompts (their purposes are printed). Without a chat model the local judge
+           scores; rewriting, reflection and critic are left out, visibly. Without a reranker the order is that of the
+           scores, visibly.
+Settings:  `chunk.theta`, `chunk.theta_mode` (Y1), `chunk.compare` (Y2), `chunk.size` (Y3), `dedup.vectors`,
+           `dedup.threshold` (Y4, Y7), Y8 retrieval is hybrid from the start, `fuse.method` (Y9), `critic.sees_scores`
+           (Y10), `critic.llm` (a second model), `combine.*` (Y11), `threshold`, `threshold_value` (Y12), `epsilon`,
+           `min_keep`, `score_floor` (Y13), `score_query` (Y14), `edge_order` (Y16).
+
+`chunkrag-v1` is the first version: theta 0.7, redundancy by TF-IDF, an independent critic, a threshold that the model
+proposes, kept above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal
+
+from pydantic import Field, SecretStr
+
+from thresher.chunking.semantic import SemanticChunker
+from thresher.indexing.layout import Layout
+from thresher.judging.critique import Critic, Reflection
+from thresher.judging.heuristics import temporal
+from thresher.judging.judge import ScoringJudge
+from thresher.judging.multistage import MultiStageScorer
+from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical, Threshold
+from thresher.pipeline import Pipeline
+from thresher.protocols import ChunkTable, Retriever, Scorer
+from thresher.recipes.correcting import evaluator, judge_slot, redundancy, stand_in
+from thresher.recipes.parts import Parts
+from thresher.recipes.recipe import Recipe
+from thresher.refinement.redundancy import DeduplicatedRetriever
+from thresher.refinement.reranked import RerankedPassages
+from thresher.retrieval.dense import DenseRetriever
+from thresher.retrieval.fuse import FusedRetriever, Fusion, reciprocal_rank_fusion, weighted_fusion
+from thresher.retrieval.lexical import LexicalRetriever
+from thresher.retrieval.rewrite import LLMRewriter
+from thresher.settings import (
+    DenseSettings,
+    Frozen,
+    JudgeSettings,
+    LanguageModelSettings,
+    LexicalSettings,
+    RedundancySettings,
+)
+
+ENSEMBLE_CONSTANT = 60
+"""LangChain's EnsembleRetriever, `c`."""
+
+LLM_STAGES = "judge: no chat model is configured (llm.base_url, llm.model); reflection and critic were left out"
+NOT_REWRITTEN = "rewrite: no chat model is configured (llm.base_url, llm.model); the question was searched as asked"
+NO_RERANKER = "refine: no cross-encoder is configured (rerank); the order of the scores was kept"
+
+
+class Chunking(Frozen):
+    """Semantic chunks."""
+
+    theta: float = Field(0.8, description="cosine of neighbouring sentences below which a chunk ends")
+    theta_mode: Literal["absolute", "percentile", "std"] = Field("absolute", description="what theta is")
+    compare: Literal["previous_sentence", "chunk_centroid"] = Field(
+        "previous_sentence", description="what a sentence is compared with"
+    )
+    size: int = Field(500, ge=50, description="characters of a chunk at most")
+    drop_references: bool = Field(False, description="leave out the References section of papers")
+
+
+class EnsembleSettings(Frozen):
+    """How BM25 and dense retrieval become one list."""
+
+    method: Literal["rrf", "minmax"] = Field("rrf", description="weighted reciprocal ranks, or weighted scores")
+    dense_weight: float = Field(0.5, ge=0, description="weight of the dense list; 0 is without it")
+    lexical_weight: float = Field(0.5, ge=0, description="weight of the BM25 list; 0 is without it")
+
+
+class CriticSettings(Frozen):
+    """The third score."""
+
+    use: bool = Field(True, description="ask the critic")
+    sees_scores: bool = Field(True, description="show it the base score and the reflection")
+    heuristics: bool = Field(True, description="tell it how the years of question and chunk compare")
+    llm: LanguageModelSettings = Field(LanguageModelSettings(), description="a second model; the first when not set")
+
+
+class CombineSettings(Frozen):
+    """Weights of the three scores."""
+
+    base: float = Field(1.0, ge=0, description="weight of the base score")
+    reflection: float = Field(1.0, ge=0, description="weight of the reflection")
+    critic: float = Field(1.0, ge=0, description="weight of the critic")
+
+
+class Settings(JudgeSettings):
+    """Settings of `chunkrag` and `chunkrag-v1`."""
+
+    chunk: Chunking = Chunking()
+    dense: DenseSettings = DenseSettings(depth=10)
+    lexical: LexicalSettings = LexicalSettings(depth=10)
+    fuse: EnsembleSettings = EnsembleSettings()
+    dedup: RedundancySettings = RedundancySettings()
+    rewrite: bool = Field(True, description="rewrite the question before retrieval")
+    reflect: bool = Field(True, description="have the model reconsider its scores")
+    critic: CriticSettings = CriticSettings()
+    combine: CombineSettings = CombineSettings()
+    threshold: Literal["stat", "llm", "fixed", "none"] = Field("stat", description="where the scores are cut")
+    threshold_value: float = Field(0.5, ge=0, le=1, description="of a fixed threshold")
+    epsilon: float = Field(0.01, ge=0, description="variance below which the threshold is mu + sigma")
+    min_keep: int = Field(1, ge=0, description="chunks that stay whatever the threshold, with all that tie")
+    score_floor: float = Field(0.0, ge=0, le=1, description="score below which a chunk never stays")
+    score_query: Literal["rewritten", "original"] = Field("rewritten", description="what chunks are scored for")
+    rerank: str | None = Field(
+        None, description="cross-encoder: a fastembed name or folder, a /rerank URL, or 'none' to do without on purpose"
+    )
+    rerank_model: str = Field("", description="model name sent to a /rerank URL")
+    rerank_api_key: SecretStr | None = Field(None, description="key for a /rerank URL")
+    edge_order: bool = Field(False, description="put the best chunks at both ends")
+
+
+def layout(settings: Settings, parts: Parts) -> Layout:
+    """Semantic chunks, a dense vector and BM25 terms each."""
+    encoder = parts.encoder(settings)
+    cut = settings.chunk
+    chunker = SemanticChunker(
+        encoder.encode,
+        encoder_name=encoder.name,
+        theta=cut.theta,
+        max_characters=cut.size,
+        mode=cut.theta_mode,
+        compare=cut.compare,
+        without=parts.references(cut.drop_references),
+    )
+    return Layout(chunker, encoder)
+
+
+def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
+    """Rewritten, retrieved, deduplicated, scored in three stages, cut, reranked."""
+    encoder = parts.encoder(settings)
+    table = parts.table(layout(settings, parts))
+    model = parts.language_model(settings.llm)
+    retrieve: Retriever = FusedRetriever(
+        (
+            DenseRetriever(table, encoder, settings.dense.depth),
+            LexicalRetriever(table, settings.lexical.depth),
+        ),
+        ensemble(settings.fuse),
+    )
+    scorer, without_judge = stages(settings, parts, table)
+    generate, without_model = parts.reader(settings, table)
+    rewrites = settings.rewrite and model is not None
+    key = None if settings.rerank_api_key is None else settings.rerank_api_key.get_secret_value()
+    reranker = parts.reranker(settings.rerank, api_key=key, model=settings.rerank_model)
+    degraded = (
+        *((NOT_REWRITTEN,) if settings.rewrite and model is None else ()),
+        *without_judge,
+        *((NO_RERANKER,) if settings.rerank is None else ()),
+        *without_model,
+    )
+    pipeline = Pipeline(
+        recipe=recipe.name,
+        retrieve=DeduplicatedRetriever(retrieve, redundancy(settings.dedup, parts, settings, table)),
+        judge=ScoringJudge(
+            scorer,
+            threshold(settings, parts),
+            settings.on_unreadable,
+            otherwise=stand_in(settings, parts, table, scorer),
+        ),
+        refine=RerankedPassages(reranker, edge_order=settings.edge_order),
+        generate=generate,
+        verify=parts.quote_checker(),
+        meter=parts.meter,
+        degraded=degraded,
+    )
+    return replace(pipeline, rewrite=LLMRewriter(model)) if rewrites and model is not None else pipeline
+
+
+def stages(settings: Settings, parts: Parts, table: ChunkTable) -> tuple[Scorer, tuple[str, ...]]:
+    """Base score, reflection and critic; the base alone where another judge was chosen or there is no model."""
+    base, lacks = evaluator(settings, parts, table, score_query=settings.score_query)
+    model = parts.language_model(settings.llm)
+    if settings.judge not in ("auto", "llm"):
+        return base, ()
+    if model is None:
+        return base, (*lacks, LLM_STAGES)
+    query_text: Literal["search", "question"] = "question" if settings.score_query == "original" else "search"
+    critic = parts.language_model(settings.critic.llm) or model
+    workers = settings.llm.concurrency
+    return MultiStageScorer(
+        base,
+        Reflection(model, batch=settings.batch, workers=workers, query_text=query_text) if settings.reflect else None,
+        Critic(
+            critic,
+            batch=settings.batch,
+            workers=workers,
+            sees_scores=settings.critic.sees_scores,
+            heuristics=(temporal,) if settings.critic.heuristics else (),
+            query_text=query_text,
+        )
+        if settings.critic.use
+        else None,
+        weights=(settings.combine.base, settings.combine.reflection, settings.combine.critic),
+    ), lacks
+
+
+def threshold(settings: Settings, parts: Parts) -> Threshold:
+    """Where the scores are cut; a model's threshold falls back to the statistical one, visibly."""
+    statistical = Statistical(settings.epsilon, min_keep=settings.min_keep, floor=settings.score_floor)
+    match settings.threshold:
+        case "stat":
+            return statistical
+        case "llm":
+            model = parts.language_model(settings.llm)
+            return statistical if model is None else FromModel(model, otherwise=statistical)
+        case "fixed":
+            return Fixed(settings.threshold_value)
+        case "none":
+            return KeepAll()
+
+
+def ensemble(settings: EnsembleSettings) -> Fusion:
+    """BM25 and dense as one list."""
+    weights = (settings.dense_weight, settings.lexical_weight)
+    if settings.method == "minmax":
+        return partial(weighted_fusion, weights=weights)
+    return partial(reciprocal_rank_fusion, weights=weights, rank_constant=ENSEMBLE_CONSTANT)
+
+
+def slots(settings: Settings) -> Mapping[str, str]:
+    """What stands in each slot."""
+    lists = f"BM25 {settings.lexical.depth} + dense {settings.dense.depth}"
+    weights = f"{settings.fuse.lexical_weight:g}/{settings.fuse.dense_weight:g}"
+    llm = settings.llm.configured and settings.judge in ("auto", "llm")
+    staged = "relevance" + (", reflection" if settings.reflect else "") + (", critic" if settings.critic.use else "")
+    return {
+        "rewrite": "always" if settings.rewrite else "as_asked",
+        "retrieve": f"{lists}, {weights}, redundancy {settings.dedup.threshold:g} over semantic {settings.chunk.size}",
+        "judge": f"{staged if llm else judge_slot(settings)}; threshold {settings.threshold}",
+        "refine": f"order of {settings.rerank or 'a cross-encoder'}",
+        "generate": "grounded" if settings.llm.configured else "extractive",
+        "verify": "quotes",
+    }
+
+
+def _recipe(name: str, summary: str, preset: Mapping[str, Any] | None = None) -> Recipe:
+    return Recipe(
+        name=name,
+        summary=summary,
+        follows=__doc__,
+        settings=Settings,
+        slots=slots,
+        layout=layout,
+        pipeline=pipeline,
+        preset_of="chunkrag" if preset else None,
+        preset=preset or {},
+    )
+
+
+RECIPES = {
+    "chunkrag": _recipe("chunkrag", "every chunk scored, reconsidered and criticised; cut where the scores say"),
+    "chunkrag-v1": _recipe(
+        "chunkrag-v1",
+        "the first version: TF-IDF, an independent critic, a threshold from the model",
+        {
+            "chunk.theta": 0.7,
+            "dedup.vectors": "tfidf",
+            "critic.sees_scores": False,
+            "threshold": "llm",
+        },
+    ),
+}

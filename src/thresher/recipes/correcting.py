@@ -1,0 +1,180 @@
+"""What the recipes that judge and correct have in common, made from settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from thresher.chunking.sentences import sentence_spans
+from thresher.errors import UsageError
+from thresher.generation.llm_check import LLMCheck
+from thresher.generation.local_check import LocalCheck
+from thresher.generation.verification import ClaimCheck, ClaimVerifier
+from thresher.indexing.analyzer import index_terms
+from thresher.judging.calibration import SHIPPED, CalibratedScorer, Calibration
+from thresher.judging.cross_encoder import CrossEncoderScorer
+from thresher.judging.local import LocalScorer
+from thresher.judging.relevance import LLMRelevance
+from thresher.models.relevance import LocalRelevance
+from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever, Scorer, Verifier
+from thresher.recipes.parts import Parts
+from thresher.refinement.conflicts import RuleConflicts
+from thresher.refinement.redundancy import Redundancy
+from thresher.refinement.refine import StripRefiner
+from thresher.refinement.strips import Decomposition, excerption, fixed_num, selection, sentences
+from thresher.settings import JudgeSettings, OutsideSettings, RecipeSettings, RedundancySettings
+from thresher.types import UNIT, Correction, Decision, Draft, Evidence, Hit, Query
+
+if TYPE_CHECKING:
+    from thresher.protocols import Vectors
+
+LOCAL_JUDGE = "judge: no chat model is configured (llm.base_url, llm.model); the local judge scored"
+NO_WORDS = "correct: no chat model is configured (llm.base_url, llm.model); the question itself was searched for"
+
+ScoreQuery = Literal["rewritten", "original"]
+
+
+# --- judging ----------------------------------------------------------------------------------------------------------
+
+
+def local_scorer(settings: RecipeSettings, parts: Parts, table: ChunkTable) -> LocalScorer:
+    """The judge that needs no chat model."""
+    encoder = parts.encoder(settings, reading=True)
+    return LocalScorer(LocalRelevance(encoder, index_terms, parts.rarity(table), sentence_spans))
+
+
+def calibration(settings: RecipeSettings, parts: Parts, judge: str) -> Calibration:
+    """The collection's own calibration of a judge, or the shipped one."""
+    stored = None if parts.calibrations is None else parts.calibrations.get(judge, parts.encoder(settings).name)
+    return stored or SHIPPED
+
+
+def evaluator(
+    settings: JudgeSettings, parts: Parts, table: ChunkTable, *, score_query: ScoreQuery = "rewritten"
+) -> tuple[Scorer, tuple[str, ...]]:
+    """What gives each chunk its relevance, and what it lacks."""
+    query_text: Literal["search", "question"] = "question" if score_query == "original" else "search"
+    if settings.judge in ("auto", "llm"):
+        model = parts.language_model(settings.llm)
+        if model is None:
+            return local_scorer(settings, parts, table), (LOCAL_JUDGE,)
+        workers = settings.llm.concurrency
+        return LLMRelevance(model, batch=settings.batch, workers=workers, query_text=query_text), ()
+    if settings.judge in ("local", "calibrated"):
+        local = local_scorer(settings, parts, table)
+        if settings.judge == "local":
+            return local, ()
+        return CalibratedScorer(local, calibration(settings, parts, local.name)), ()
+    cross_encoder = parts.reranker(settings.judge)
+    if cross_encoder is None:
+        raise UsageError("is no judge", subject=f"judge={settings.judge}", next_step="use auto, llm, local, calibrated")
+    return CrossEncoderScorer(cross_encoder, query_text=query_text), ()
+
+
+def stand_in(settings: RecipeSettings, parts: Parts, table: ChunkTable, scorer: Scorer) -> Scorer | None:
+    """What scores the chunks that a model failed on: the local judge, where it is on the same scale."""
+    unit = (scorer.scale.low, scorer.scale.high) == (UNIT.low, UNIT.high)
+    return None if not unit or isinstance(scorer, LocalScorer) else local_scorer(settings, parts, table)
+
+
+def judge_slot(settings: JudgeSettings) -> str:
+    """What stands in the judge slot, for people."""
+    if settings.judge in ("auto", "llm"):
+        return "relevance 0..1 by the chat model" if settings.llm.configured else "relevance 0..1 by the local judge"
+    return f"relevance by {settings.judge}"
+
+
+def redundancy(settings: RedundancySettings, parts: Parts, recipe: RecipeSettings, table: ChunkTable) -> Redundancy:
+    """What drops a chunk that says what a better one says; vectors are those of the index."""
+
+    def embed(hits: Sequence[Hit]) -> Vectors:
+        return table.vectors([hit.chunk.id for hit in hits])
+
+    return Redundancy(settings.vectors, settings.threshold, embed=embed, terms=index_terms)
+
+
+# --- correction -------------------------------------------------------------------------------------------------------
+
+
+def nowhere(query: Query, decision: Decision) -> Correction:
+    """There is no outside: none was given with the question."""
+    return Correction(detail={"outcome": "no outside source was given"})
+
+
+def corrector(
+    settings: OutsideSettings,
+    parts: Parts,
+    retriever: Callable[[Parts], Retriever],
+    *,
+    judge: Callable[[Parts], Judge] | None = None,
+    keywords: bool = False,
+) -> tuple[Corrector, tuple[str, ...]]:
+    """What goes outside, and what it lacks; `retriever` and `judge` make the recipe's own over another collection.
+
+    Without a chat model the web is asked for the question itself, or, with `keywords`, for its content words.
+    """
+    if parts.outside is None:
+        return nowhere, ()
+    from thresher.recipes.outside import searching  # late: a question that stays inside needs no HTTP client
+
+    correct = searching(settings, parts, parts.outside, retriever, judge=judge, keywords=keywords)
+    rewritten = keywords or parts.language_model(settings.llm) is not None
+    return correct, () if rewritten else (NO_WORDS,)
+
+
+# --- refinement -------------------------------------------------------------------------------------------------------
+
+
+def decomposition(settings: OutsideSettings) -> Decomposition:
+    """How chunks are cut into strips."""
+    match settings.decompose:
+        case "sentences":
+            return sentences(sentence_spans)
+        case "fixed_num":
+            return fixed_num()
+        case "excerption":
+            return excerption
+        case "selection":
+            return selection
+
+
+def strips(settings: OutsideSettings, scorer: Scorer, min_score: float | None) -> Refiner:
+    """Strips that reach the score, the best ones, put together."""
+    return StripRefiner(
+        decomposition(settings),
+        scorer,
+        top_k=settings.refine.top_k,
+        min_score=settings.refine.min_score if settings.refine.min_score is not None else min_score,
+        order=settings.refine.order,
+        min_words=settings.refine.min_words,
+        on_unreadable=settings.on_unreadable,
+        conflicts=RuleConflicts(index_terms, sentence_spans),
+    )
+
+
+def strips_slot(settings: OutsideSettings) -> str:
+    """What stands in the refine slot, for people."""
+    number = "all" if settings.refine.top_k is None else f"best {settings.refine.top_k}"
+    return f"strips ({settings.decompose}), {number}, {settings.refine.order} order"
+
+
+# --- verification -----------------------------------------------------------------------------------------------------
+
+
+def verifier(settings: RecipeSettings, parts: Parts) -> Verifier:
+    """Each sentence held against the evidence, then each quote against its document."""
+    encoder = parts.encoder(settings, reading=True)
+
+    def similarity(text: str, others: Sequence[str]) -> Sequence[float]:
+        return [float(cosine) for cosine in encoder.encode(others) @ encoder.encode([text])[0]]
+
+    local = LocalCheck(similarity, index_terms, sentence_spans)
+    model = parts.language_model(settings.llm)
+    check: ClaimCheck = local if model is None else LLMCheck(model, local)
+    claims = ClaimVerifier(check, local.nearest, sentence_spans)
+    quotes = parts.quote_checker()
+
+    def verified(query: Query, draft: Draft, evidence: Sequence[Evidence]) -> Draft:
+        return quotes(query, claims(query, draft, evidence), evidence)
+
+    return verified

@@ -1,0 +1,246 @@
+"""`corrective`: our own recipe and the default. It takes from each published method what held up, and proves the rest.
+
+Follows:   CRAG: judge, decide, correct, refine strip by strip (arXiv:2401.15884v3, section 4). ECRAG: chunks with
+           subchunks, and a judge of cosine and words (sections 4.2, 5.2). ChunkRAG: redundancy before judging, best
+           first (Algorithm 1, lines 5 to 10). Hybrid report: dense and BM25 together, a cross-encoder where one is
+           configured.
+Departs:   Scores are probabilities, learned on labelled questions and, with `thresher calibrate`, on the collection
+           itself; the bounds of the verdicts are chosen there and not printed constants. A judge that does not separate
+           says `unsure`, which acts as ambiguous. The local judge is asked first, the chat model only about the chunks
+           it cannot tell. The question is rewritten only when the first search found nothing good. What was found
+           outside is judged like what was found inside, and nothing that fails is handed on. Every sentence of an
+           answer must be supported by the strip it cites; otherwise it is repaired or removed, and counted.
+Left open: nothing is published about it; every choice of a number is measured in docs/decisions.md. Works without a
+           chat model: nothing is rewritten, the local judge decides alone, and the reader quotes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Literal
+
+from pydantic import Field, SecretStr
+
+from thresher.chunking.hierarchical import HierarchicalChunker
+from thresher.indexing.layout import Layout
+from thresher.judging.banded import BandedScorer
+from thresher.judging.calibration import CalibratedScorer, Calibration
+from thresher.judging.judge import ScoringJudge
+from thresher.judging.relevance import LLMRelevance
+from thresher.judging.thresholds import Fixed
+from thresher.judging.verdicts import Calibrated
+from thresher.pipeline import Pipeline
+from thresher.protocols import Judge, Retriever, Scorer
+from thresher.recipes.correcting import (
+    calibration,
+    corrector,
+    local_scorer,
+    redundancy,
+    strips,
+    strips_slot,
+    verifier,
+)
+from thresher.recipes.parts import Parts
+from thresher.recipes.recipe import Recipe
+from thresher.refinement.redundancy import DeduplicatedRetriever
+from thresher.retrieval.cut import CutRetriever
+from thresher.retrieval.fuse import weighted_fusion
+from thresher.retrieval.hierarchy import HierarchyRetriever
+from thresher.retrieval.rerank import RerankedRetriever
+from thresher.retrieval.rewrite import LLMRewriter
+from thresher.retrieval.second_look import SecondLookRetriever
+from thresher.settings import (
+    AnswerSettings,
+    DenseSettings,
+    Frozen,
+    LexicalSettings,
+    OutsideSettings,
+    RedundancySettings,
+    RefineSettings,
+)
+from thresher.types import Hit, Query
+
+CANDIDATES = 10
+"""Chunks that are judged."""
+
+STRIP_LOWER = 0.2
+"""Raw score of the local judge that a sentence needs to become evidence."""
+
+
+class Chunking(Frozen):
+    """Chunks of whole sentences."""
+
+    size: int = Field(1500, ge=50, description="characters of a chunk at most")
+    min: int = Field(300, ge=0, description="characters of a chunk at least")
+    overlap: int = Field(0, ge=0, description="characters two neighbours share at most")
+    drop_references: bool = Field(False, description="leave out the References section of papers")
+
+
+class Subchunking(Frozen):
+    """Subchunks of a chunk."""
+
+    size: int = Field(300, ge=20, description="characters of a subchunk at most")
+    overlap: int = Field(50, ge=0, description="characters two neighbours share at most")
+
+
+class FuseSettings(Frozen):
+    """Weights of the three lists."""
+
+    dense_weight: float = Field(0.2, ge=0, description="of the chunks' own vectors")
+    subchunk_weight: float = Field(0.2, ge=0, description="of their best subchunks'")
+    lexical_weight: float = Field(0.6, ge=0, description="of BM25")
+
+
+class Settings(OutsideSettings):
+    """Settings of `corrective`."""
+
+    judge: Literal["auto", "local"] = Field(
+        "auto", description="the local judge, and the chat model (where configured) for what it cannot tell; or alone"
+    )
+    chunk: Chunking = Chunking()
+    subchunk: Subchunking = Subchunking()
+    dense: DenseSettings = DenseSettings(depth=20)
+    lexical: LexicalSettings = LexicalSettings(depth=20)
+    fuse: FuseSettings = FuseSettings()
+    dedup: RedundancySettings = RedundancySettings()
+    rerank: str | None = Field(
+        None, description="cross-encoder: a fastembed name or folder, a /rerank URL; the fused order when not set"
+    )
+    rerank_model: str = Field("", description="model name sent to a /rerank URL")
+    rerank_api_key: SecretStr | None = Field(None, description="key for a /rerank URL")
+    upper: float | None = Field(
+        None, gt=0, le=1, description="probability from which the evidence suffices; the calibration's when not set"
+    )
+    lower: float | None = Field(
+        None, ge=0, lt=1, description="probability below which it does not; the calibration's when not set"
+    )
+    rewrite: bool = Field(True, description="rewrite a question whose first search found nothing good")
+    refine: RefineSettings = RefineSettings(top_k=8)
+    verify: bool = Field(True, description="check each sentence of the answer against the strips it cites")
+    answer: AnswerSettings = AnswerSettings()
+
+
+def layout(settings: Settings, parts: Parts) -> Layout:
+    """Chunks and subchunks, a dense vector and BM25 terms each."""
+    cut, sub = settings.chunk, settings.subchunk
+    chunker = HierarchicalChunker(
+        size=cut.size,
+        minimum=cut.min,
+        overlap=cut.overlap,
+        subchunk_size=sub.size,
+        subchunk_overlap=sub.overlap,
+        without=parts.references(cut.drop_references),
+    )
+    return Layout(chunker, parts.encoder(settings), ("chunk", "subchunk"))
+
+
+def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
+    """Retrieved over the hierarchy, judged, corrected, refined, answered, verified."""
+    table = parts.table(layout(settings, parts))
+    local = local_scorer(settings, parts, table)
+    learned = calibration(settings, parts, local.name)
+    lower, upper = bounds(settings, learned)
+    judge = partial(judges, settings, learned, lower, upper)
+    correct, _ = corrector(settings, parts, partial(retriever, settings), judge=judge, keywords=True)
+    generate, degraded = parts.reader(settings, table)
+    return Pipeline(
+        recipe=recipe.name,
+        retrieve=second_look(settings, parts, CalibratedScorer(local, learned), upper),
+        judge=judge(parts),
+        decide=Calibrated(lower, upper, learned.separated, mapping=learned.source),
+        correct=correct,
+        refine=strips(settings, local, STRIP_LOWER),
+        generate=generate,
+        verify=verifier(settings, parts) if settings.verify else parts.quote_checker(),
+        meter=parts.meter,
+        degraded=degraded,
+    )
+
+
+def bounds(settings: Settings, learned: Calibration) -> tuple[float, float]:
+    """LOWER and UPPER: those of the settings, or the calibration's."""
+    lower = learned.lower if settings.lower is None else settings.lower
+    upper = learned.upper if settings.upper is None else settings.upper
+    return min(lower, upper), upper
+
+
+def retriever(settings: Settings, parts: Parts) -> Retriever:
+    """Three lists over the hierarchy, without repetition, reranked where a cross-encoder is configured, cut."""
+    cut = layout(settings, parts)
+    chunks = parts.table(cut, "chunk")
+    weights = (settings.fuse.dense_weight, settings.fuse.subchunk_weight, settings.fuse.lexical_weight)
+    found: Retriever = HierarchyRetriever(
+        chunks,
+        parts.table(cut, "subchunk"),
+        parts.encoder(settings),
+        settings.dense.depth,
+        settings.lexical.depth,
+        partial(weighted_fusion, weights=weights),
+    )
+    found = DeduplicatedRetriever(found, redundancy(settings.dedup, parts, settings, chunks))
+    key = None if settings.rerank_api_key is None else settings.rerank_api_key.get_secret_value()
+    reranker = parts.reranker(settings.rerank, api_key=key, model=settings.rerank_model)
+    if reranker is not None:
+        found = RerankedRetriever(found, reranker)
+    return CutRetriever(found, least=CANDIDATES)
+
+
+def second_look(settings: Settings, parts: Parts, scorer: Scorer, upper: float) -> Retriever:
+    """The retriever; with a chat model, a question that finds nothing good is put in other words."""
+    model = parts.language_model(settings.llm)
+    found = retriever(settings, parts)
+    if model is None or not settings.rewrite:
+        return found
+
+    def suffices(query: Query, hits: Sequence[Hit]) -> bool:
+        scores = scorer(query, hits).scores
+        return any(score is not None and score.value >= upper for score in scores)
+
+    return SecondLookRetriever(found, LLMRewriter(model), suffices)
+
+
+def judges(settings: Settings, learned: Calibration, lower: float, upper: float, parts: Parts) -> Judge:
+    """The local judge over a collection, with the chat model for what it cannot tell."""
+    local = local_scorer(settings, parts, parts.table(layout(settings, parts)))
+    scorer: Scorer = CalibratedScorer(local, learned)
+    model = parts.language_model(settings.llm) if settings.judge == "auto" else None
+    if model is not None:
+        relevance = LLMRelevance(model, batch=settings.batch, workers=settings.llm.concurrency)
+        scorer = BandedScorer(scorer, relevance, lower, upper)
+    return ScoringJudge(scorer, Fixed(lower), settings.on_unreadable)
+
+
+def slots(settings: Settings) -> Mapping[str, str]:
+    """What stands in each slot."""
+    asked = settings.llm.configured and settings.judge == "auto"
+    lists = (
+        f"dense {settings.dense.depth} + subchunks + BM25 {settings.lexical.depth} "
+        f"over chunks {settings.chunk.size} and subchunks {settings.subchunk.size}/{settings.subchunk.overlap}"
+    )
+    again = ", a second look in other words" if settings.rewrite and settings.llm.configured else ""
+    reranked = f", cross-encoder {settings.rerank}" if settings.rerank not in (None, "none") else ""
+    return {
+        "rewrite": "as_asked",
+        "retrieve": f"{lists}, redundancy {settings.dedup.threshold:g}{reranked}{again}",
+        "judge": "calibrated local judge" + (", chat model where it is unsure" if asked else ""),
+        "decide": "calibrated bounds, with unsure",
+        "correct": "web or another collection, judged",
+        "refine": strips_slot(settings),
+        "generate": "grounded" if settings.llm.configured else "extractive",
+        "verify": "each sentence, quotes" if settings.verify else "quotes",
+    }
+
+
+RECIPES = {
+    "corrective": Recipe(
+        name="corrective",
+        summary="our own: calibrated judging, correction, strips, verified answers; the default",
+        follows=__doc__,
+        settings=Settings,
+        slots=slots,
+        layout=layout,
+        pipeline=pipeline,
+        corrects=True,
+    )
+}

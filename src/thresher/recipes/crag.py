@@ -1,0 +1,179 @@
+"""`crag`: judge what was retrieved, refine it strip by strip, and go and search when it is not enough.
+
+Follows:   CRAG (Yan et al., arXiv:2401.15884v3, sections 4.2 to 4.5) in the reading of an implementation guide to it: a
+           score from 0 to 1 for each chunk; correct when one is above 0.7, incorrect when all are at most 0.3,
+           ambiguous otherwise; the chunks above 0.3 are refined when correct, what was found outside when incorrect,
+           both when ambiguous. Refinement cuts into sentences, keeps the 5 best that reach the lower bound and puts
+           them together in document order. Search words are rewritten to 6 to 14 words. 10 chunks are judged, and 5
+           results of a search are read (the paper's repository).
+Departs:   Z4, Z5 what was found outside is refined too, and ambiguous goes outside too (one heading and a figure of the
+           guide say otherwise). Z7 strips are cut off by number and by score (the paper; its code by number alone). Z9
+           inside and outside stay two groups, refined each by itself, without repetition, with their sources. Many
+           chunks are judged in one call; `batch=1` is a call for each, as published.
+Left open: the chunks (900 characters without overlap, the guide's example); the prompts; Z11 what to do when the search
+           fails: the results' snippets, then the collection alone (ambiguous), then an abstention (incorrect). Without
+           a chat model the local judge scores, and the question itself is searched for, both visibly.
+Settings:  Z1 `bounds`: `blog` (> upper is correct, all <= lower is incorrect), `paper` (all < lower), `code` (>=
+           upper). Z2 `upper`, `lower` and `scale`. Z3 one chunk above the lower bound is enough for ambiguous. Z7
+           `refine.top_k`, `refine.min_score`, `refine.order`. Z8 `decompose`. Z10 `search.style`. Z6 an empty retrieval
+           is incorrect.
+
+`crag-paper` has the fine-tuned evaluator's scale (-1 to 1, bounds 0.59 and -0.99, strips from -0.5) and at most three
+keywords; the evaluator itself cannot be had, so `judge` is a cross-encoder with one logit, or else twice our
+probability minus one, which every answer says. `crag-code` is the repository's run script: bounds 0.592 and -0.995 with
+>=, whole chunks as strips (`selection`), the best 3 in the order of their scores, no score to reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal
+
+from pydantic import Field
+
+from thresher.chunking.fixed import FixedChunker
+from thresher.indexing.layout import Layout
+from thresher.judging.bounds import Bounds
+from thresher.judging.cross_encoder import CrossEncoderScorer, StandInForT5
+from thresher.judging.judge import ScoringJudge
+from thresher.judging.thresholds import Fixed
+from thresher.judging.verdicts import ThreeWay
+from thresher.pipeline import Pipeline
+from thresher.protocols import Scorer
+from thresher.recipes.correcting import corrector, evaluator, judge_slot, stand_in, strips, strips_slot
+from thresher.recipes.parts import Parts
+from thresher.recipes.recipe import Recipe
+from thresher.retrieval.dense import DenseRetriever
+from thresher.settings import DenseSettings, Frozen, OutsideSettings
+from thresher.types import T5
+
+
+class Chunking(Frozen):
+    """Chunks of a fixed size."""
+
+    size: int = Field(900, ge=50, description="characters of a chunk at most")
+    overlap: int = Field(0, ge=0, description="characters two neighbours share")
+    drop_references: bool = Field(False, description="leave out the References section of papers")
+
+
+class Settings(OutsideSettings):
+    """Settings of `crag`, `crag-paper` and `crag-code`."""
+
+    chunk: Chunking = Chunking()
+    dense: DenseSettings = DenseSettings(depth=10)
+    scale: Literal["unit", "t5"] = Field("unit", description="of the evaluator: 0 to 1, or -1 to 1")
+    upper: float = Field(0.7, description="score above which one chunk makes the retrieval correct")
+    lower: float = Field(0.3, description="score up to which a chunk is irrelevant")
+    bounds: Literal["blog", "paper", "code"] = Field("blog", description="on which side the bounds themselves lie")
+
+
+def layout(settings: Settings, parts: Parts) -> Layout:
+    """Fixed chunks, one dense vector each."""
+    return Layout(
+        FixedChunker(
+            settings.chunk.size, settings.chunk.overlap, without=parts.references(settings.chunk.drop_references)
+        ),
+        parts.encoder(settings),
+    )
+
+
+def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
+    """Dense retrieval, evaluated, corrected, refined."""
+    table = parts.table(layout(settings, parts))
+    scorer, degraded = evaluator(settings, parts, table)
+    if settings.scale == "t5":
+        scorer = _on_t5_scale(scorer)
+    bounds = Bounds(settings.lower, settings.upper, settings.bounds, scorer.scale)
+    correct, without_words = corrector(settings, parts, lambda there: _retriever(settings, there))
+    generate, without_model = parts.reader(settings, table)
+    return Pipeline(
+        recipe=recipe.name,
+        retrieve=_retriever(settings, parts),
+        judge=ScoringJudge(
+            scorer,
+            Fixed(settings.lower, inclusive=settings.bounds != "blog"),
+            settings.on_unreadable,
+            otherwise=stand_in(settings, parts, table, scorer),
+        ),
+        decide=ThreeWay(bounds),
+        correct=correct,
+        refine=strips(settings, scorer, settings.lower),
+        generate=generate,
+        verify=parts.quote_checker(),
+        meter=parts.meter,
+        degraded=(*degraded, *without_words, *without_model),
+    )
+
+
+def _on_t5_scale(scorer: Scorer) -> Scorer:
+    """A cross-encoder's logit as it is; any other judge stands in, and says so in every answer."""
+    if isinstance(scorer, CrossEncoderScorer):
+        return replace(scorer, to_unit=False, raw=T5)
+    return StandInForT5(scorer)
+
+
+def _retriever(settings: Settings, parts: Parts) -> DenseRetriever:
+    return DenseRetriever(parts.table(layout(settings, parts)), parts.encoder(settings), settings.dense.depth)
+
+
+def slots(settings: Settings) -> Mapping[str, str]:
+    """What stands in each slot."""
+    return {
+        "retrieve": f"dense {settings.dense.depth} over fixed {settings.chunk.size}/{settings.chunk.overlap}",
+        "judge": judge_slot(settings),
+        "decide": f"{settings.upper:g} / {settings.lower:g}, three verdicts",
+        "correct": "web or another collection",
+        "refine": strips_slot(settings),
+        "generate": "grounded" if settings.llm.configured else "extractive",
+        "verify": "quotes",
+    }
+
+
+def _recipe(name: str, summary: str, preset: Mapping[str, object] | None = None) -> Recipe:
+    return Recipe(
+        name=name,
+        summary=summary,
+        follows=__doc__,
+        settings=Settings,
+        slots=slots,
+        layout=layout,
+        pipeline=pipeline,
+        preset_of="crag" if preset else None,
+        preset=preset or {},
+        corrects=True,
+    )
+
+
+RECIPES = {
+    "crag": _recipe("crag", "retrieval judged, refined strip by strip, corrected from outside"),
+    "crag-paper": _recipe(
+        "crag-paper",
+        "the CRAG paper's scale, bounds and keywords",
+        {
+            "scale": "t5",
+            "upper": 0.59,
+            "lower": -0.99,
+            "bounds": "paper",
+            "refine.top_k": 5,
+            "refine.min_score": -0.5,
+            "search.style": "keywords3",
+        },
+    ),
+    "crag-code": _recipe(
+        "crag-code",
+        "the CRAG repository's run script: whole chunks as strips, the best three",
+        {
+            "scale": "t5",
+            "upper": 0.592,
+            "lower": -0.995,
+            "bounds": "code",
+            "decompose": "selection",
+            "refine.top_k": 3,
+            "refine.min_score": -1.0,
+            "refine.order": "score",
+            "refine.min_words": 4,
+            "search.style": "keywords3",
+        },
+    ),
+}

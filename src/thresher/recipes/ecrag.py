@@ -1,0 +1,242 @@
+"""`ecrag`: chunk summaries first, then the subchunks of the best chunks; a confidence of cosine and BM25 decides.
+
+Follows:   ECRAG thesis, sections 4.2, 5.2 and 5.3: sentence-packed chunks of 2500 characters (overlap 100, at least
+           300), subchunks of 300 (overlap 50); a summary of each chunk is encoded, and each subchunk; the nearest
+           summaries, then the nearest among their subchunks; confidence C = 0.7 cosine + 0.3 BM25 (k1 1.2, b 0.75),
+           kept from 0.50; the query is internal, ambiguous or external (our correct, ambiguous, incorrect), and the
+           last two go outside.
+Departs:   X1, X2, X4 the printed pseudo-code loses overlaps, minimum and the last subchunk of every chunk, and gives a
+           short chunk none; here nothing is lost. X5 the overlap of subchunks begins at a word. X6 the formula's "1" is
+           l. X8 the confidence is the weighted one of the text, not the sum of the figure. X9 the figure drops the
+           worst candidate of each list whatever its score, and everything when there is one; here a candidate goes only
+           when its raw cosine or its raw BM25 is not above 0. X11 BM25 counts the whole collection, not the handful
+           that was retrieved.
+Left open: k1 = 5 chunks, k2 = 10 subchunks, 5 handed on. X10 how the confidence routes: by its absolute form (cosine
+           clipped to 0..1, BM25 divided by the most a question can reach), internal from 0.50, external below 0.30
+           (CRAG's lower bound). The refinement that the thesis names and does not describe: strips, as in CRAG. X18 the
+           summariser: the chat model where one is configured, else whole sentences within the printed bounds of 0.20
+           and 0.50 of a chunk's tokens; a chunk too short for that is its own summary. The encoder (all-MiniLM-L6-v2).
+           X7 vectors have unit length, so L2 (the printed index) and cosine order alike; both are in the trace.
+Settings:  `chunk.literal` (X1, X2), `chunk.tail` and `subchunk.tail` (X4), `subchunk.overlap_mode` (X5), `metric` (X7),
+           `kdm.combine` (X8), `kdm.nonzero_rule` (X9), `kdm.internal`, `kdm.external` (X10), `kdm.fit`, `kdm.idf`
+           (X11), `summary` (X18). X3 the formulas for numbers of chunks are estimates; `thresher status` prints them.
+           X12 an evaluation counts spans; chunks and documents are counted beside them.
+
+`ecrag-literal` is the code as printed, to measure what its defects do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field
+
+from thresher.chunking.hierarchical import HierarchicalChunker
+from thresher.chunking.sentences import sentence_spans
+from thresher.chunking.summaries import ExtractiveSummarizer, LLMSummarizer, Summarizer
+from thresher.indexing.analyzer import index_terms, query_terms
+from thresher.indexing.layout import Layout
+from thresher.judging.bounds import Bounds
+from thresher.judging.confidence import KDM, AbsoluteConfidence, ConfidenceJudge
+from thresher.judging.judge import ScoringJudge
+from thresher.judging.lexical import LexicalConfidence
+from thresher.judging.thresholds import Fixed
+from thresher.judging.verdicts import Routing, Survivors, ThreeWay
+from thresher.pipeline import Pipeline
+from thresher.protocols import ChunkTable, Decider, Judge
+from thresher.recipes.correcting import corrector, evaluator, judge_slot, stand_in, strips, strips_slot
+from thresher.recipes.parts import Parts
+from thresher.recipes.recipe import Recipe
+from thresher.retrieval.coarse_to_fine import CoarseToFineRetriever
+from thresher.settings import Frozen, OutsideSettings
+
+FINAL = 5
+"""Subchunks handed on; the thesis gives k1 and k2 no values, and evaluates at 5."""
+
+STRIP_LOWER = 0.3
+"""Score a strip needs: CRAG's lower bound, since the thesis does not say how it refines."""
+
+
+class Chunking(Frozen):
+    """Chunks of whole sentences."""
+
+    size: int = Field(2500, ge=50, description="characters of a chunk at most (L)")
+    min: int = Field(300, ge=0, description="characters of a chunk at least (M)")
+    overlap: int = Field(100, ge=0, description="characters two neighbours share at most (O)")
+    merge_small: bool = Field(True, description="merge a chunk below the minimum with a neighbour")
+    literal: bool = Field(False, description="cut as the printed pseudo-code does")
+    drop_references: bool = Field(True, description="leave out the References section of papers (section 3.3)")
+
+
+class Subchunking(Frozen):
+    """Subchunks of a chunk."""
+
+    size: int = Field(300, ge=20, description="characters of a subchunk at most (l)")
+    overlap: int = Field(50, ge=0, description="characters two neighbours share at most (o)")
+    overlap_mode: Literal["character", "sentence", "none"] = Field("character", description="where an overlap begins")
+    tail: Literal["flush", "literal"] = Field("flush", description="keep the last subchunk, or lose it as printed")
+
+
+class ConfidenceSettings(Frozen):
+    """The knowledge detection module."""
+
+    combine: Literal["weighted", "sum"] = Field("weighted", description="0.7 cosine + 0.3 BM25, or their sum")
+    cosine_weight: float = Field(0.7, ge=0, le=1, description="of the cosine in the weighted form; BM25 has the rest")
+    cut: float = Field(0.5, ge=0, le=2, description="confidence a subchunk needs to stay")
+    nonzero_rule: Literal["raw", "off", "normalized"] = Field("raw", description="which zero drops a subchunk")
+    fit: Literal["corpus", "retrieved"] = Field("corpus", description="whose statistics BM25 uses")
+    idf: Literal["robertson", "okapi"] = Field("robertson", description="which idf BM25 uses")
+    k1: float = Field(1.2, ge=0, description="term saturation of BM25")
+    b: float = Field(0.75, ge=0, le=1, description="length normalisation of BM25")
+    route: Literal["absolute", "survivors"] = Field(
+        "absolute", description="by the absolute confidence, or by whether any subchunk stayed"
+    )
+    internal: float = Field(0.5, ge=0, le=1, description="absolute confidence from which the collection suffices")
+    external: float = Field(0.3, ge=0, le=1, description="absolute confidence below which it does not help")
+
+
+class Settings(OutsideSettings):
+    """Settings of `ecrag` and `ecrag-literal`."""
+
+    judge: str = Field("kdm", description="'kdm' (confidence of cosine and BM25), or as for the other recipes")
+    chunk: Chunking = Chunking()
+    subchunk: Subchunking = Subchunking()
+    summary: Literal["auto", "llm", "extractive", "text"] = Field(
+        "auto", description="what is encoded of a chunk: a chat model's summary, sentences of it, or all of it"
+    )
+    coarse: int = Field(5, ge=1, description="chunks looked into (k1)")
+    fine: int = Field(10, ge=1, description="subchunks taken from them (k2)")
+    metric: Literal["l2", "ip"] = Field("l2", description="of the index; on unit vectors both order alike")
+    kdm: ConfidenceSettings = ConfidenceSettings()
+
+
+def summarizer(settings: Settings, parts: Parts) -> Summarizer | None:
+    """What a chunk is encoded by; None for its own text."""
+    model = parts.language_model(settings.llm) if settings.summary in ("auto", "llm") else None
+    if model is not None:
+        return LLMSummarizer(model)
+    return None if settings.summary == "text" else ExtractiveSummarizer(sentence_spans, index_terms)
+
+
+def layout(settings: Settings, parts: Parts) -> Layout:
+    """Chunks encoded by their summaries, and subchunks."""
+    cut, sub = settings.chunk, settings.subchunk
+    chunker = HierarchicalChunker(
+        size=cut.size,
+        minimum=cut.min,
+        overlap=cut.overlap,
+        merge_small=cut.merge_small,
+        subchunk_size=sub.size,
+        subchunk_overlap=sub.overlap,
+        subchunk_overlap_mode=sub.overlap_mode,
+        tail=sub.tail,
+        literal=cut.literal,
+        without=parts.references(cut.drop_references),
+    )
+    return Layout(chunker, parts.encoder(settings), ("chunk", "subchunk"), embedded=summarizer(settings, parts))
+
+
+def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
+    """Coarse to fine, chosen and routed by the confidence, corrected, refined."""
+    table = parts.table(layout(settings, parts), "subchunk")
+    judge, decide, degraded = judged(settings, parts, table)
+    scorer, _ = evaluator(settings.model_copy(update={"judge": "auto"}), parts, table)
+    correct, without_words = corrector(settings, parts, lambda there: _retriever(settings, there))
+    generate, without_model = parts.reader(settings, table)
+    return Pipeline(
+        recipe=recipe.name,
+        retrieve=_retriever(settings, parts),
+        judge=judge,
+        decide=decide,
+        correct=correct,
+        refine=strips(settings, scorer, STRIP_LOWER),
+        generate=generate,
+        verify=parts.quote_checker(),
+        meter=parts.meter,
+        degraded=(*degraded, *without_words, *without_model),
+    )
+
+
+def judged(settings: Settings, parts: Parts, table: ChunkTable) -> tuple[Judge, Decider, tuple[str, ...]]:
+    """The confidence and its routing, or another judge with the same bounds; and what it lacks."""
+    kdm = settings.kdm
+    if settings.judge != "kdm":
+        scorer, lacks = evaluator(settings, parts, table)
+        bounds = Bounds(kdm.external, kdm.internal, "code", scorer.scale)
+        other = ScoringJudge(
+            scorer, Fixed(kdm.external), settings.on_unreadable, otherwise=stand_in(settings, parts, table, scorer)
+        )
+        return other, ThreeWay(bounds), lacks
+    lexical = LexicalConfidence(table, index_terms, query_terms, fit=kdm.fit, kind=kdm.idf, k1=kdm.k1, b=kdm.b)
+    weights = (kdm.cosine_weight, round(1 - kdm.cosine_weight, 12))
+    absolute = AbsoluteConfidence(lexical, lexical.ceiling, weights)
+    judge = ConfidenceJudge(lexical, absolute, kdm.combine, weights, kdm.nonzero_rule, kdm.cut, keep=FINAL)
+    if kdm.route == "survivors":
+        return judge, Survivors(), ()
+    return judge, Routing(Bounds(kdm.external, kdm.internal, "code", KDM), absolute.name), ()
+
+
+def _retriever(settings: Settings, parts: Parts) -> CoarseToFineRetriever:
+    cut = layout(settings, parts)
+    return CoarseToFineRetriever(
+        parts.table(cut, "chunk"),
+        parts.table(cut, "subchunk"),
+        parts.encoder(settings),
+        settings.coarse,
+        settings.fine,
+        metric=settings.metric,
+    )
+
+
+def slots(settings: Settings) -> Mapping[str, str]:
+    """What stands in each slot."""
+    kdm = settings.kdm
+    form = f"{kdm.cosine_weight:g} cosine + {1 - kdm.cosine_weight:g} BM25" if kdm.combine == "weighted" else "sum"
+    return {
+        "retrieve": f"summaries {settings.coarse} -> subchunks {settings.fine}, chunks {settings.chunk.size}/"
+        f"{settings.chunk.overlap}, subchunks {settings.subchunk.size}/{settings.subchunk.overlap}",
+        "judge": f"confidence {form}, cut {kdm.cut:g}" if settings.judge == "kdm" else judge_slot(settings),
+        "decide": f"absolute confidence {kdm.internal:g} / {kdm.external:g}"
+        if kdm.route == "absolute"
+        else "survivors",
+        "correct": "web or another collection",
+        "refine": strips_slot(settings),
+        "generate": "grounded" if settings.llm.configured else "extractive",
+        "verify": "quotes",
+    }
+
+
+def _recipe(name: str, summary: str, preset: Mapping[str, Any] | None = None) -> Recipe:
+    return Recipe(
+        name=name,
+        summary=summary,
+        follows=__doc__,
+        settings=Settings,
+        slots=slots,
+        layout=layout,
+        pipeline=pipeline,
+        preset_of="ecrag" if preset else None,
+        preset=preset or {},
+        corrects=True,
+    )
+
+
+RECIPES = {
+    "ecrag": _recipe("ecrag", "chunk summaries first, then their subchunks; a confidence of cosine and BM25 routes"),
+    "ecrag-literal": _recipe(
+        "ecrag-literal",
+        "the thesis's code as printed, with its defects",
+        {
+            "chunk.literal": True,
+            "subchunk.overlap_mode": "none",
+            "subchunk.tail": "literal",
+            "kdm.combine": "sum",
+            "kdm.nonzero_rule": "normalized",
+            "kdm.fit": "retrieved",
+            "kdm.idf": "okapi",
+            "kdm.k1": 1.5,
+            "kdm.route": "survivors",
+        },
+    ),
+}

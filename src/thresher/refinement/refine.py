@@ -1,0 +1,305 @@
+"""Refinement: hits to evidence, strip by strip or chunk by chunk.
+
+CRAG, section 4.4: decompose, filter, recompose. Two readings (Z7 in docs/methods.md): the paper cuts off by number and
+by score and recomposes in document order, its code cuts off by number alone and orders by score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar
+
+from thresher.errors import ModelError, UsageError
+from thresher.protocols import Scorer
+from thresher.refinement.conflicts import ConflictFinder
+from thresher.refinement.order import STRIP, document_order, edge_order, within_budget
+from thresher.refinement.strips import Decomposition, strip_hit, word_count
+from thresher.types import Evidence, Hit, Judgement, Origin, Query, Refined, Score, Scored
+
+MIN_WORDS = 2
+"""A single word ("BERT.", the left-over of a heading) matches a question and says nothing; two can ("Dogs bark.").
+CRAG's code gives strips of fewer than 4 words the worst score."""
+
+
+# --- strips -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Strip:
+    """A piece of the hit at position `at`; `dropped` says why a hit does not stay whose best piece it is."""
+
+    at: int
+    hit: Hit
+    score: Score | None = None
+    dropped: str = ""
+    """Empty when the piece stays."""
+    twin: int | None = None
+    """Position of the hit that says the same and stays."""
+
+
+Item = TypeVar("Item", _Strip, Evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class StripRefiner:
+    """Keeps of every hit the strips that are worth it: at most `top_k`, each scored `min_score` or more.
+
+    Inside and outside hits are two groups, inside first, each with a `top_k` of its own (Z9), unless `per_origin` is
+    off. A text that is said twice is handed over once. Where nothing passes, nothing is handed over and the generator
+    abstains, unless `keep_best` strips are asked for.
+    """
+
+    decompose: Decomposition
+    scorer: Scorer
+    top_k: int | None = 5
+    min_score: float | None = None
+    """On the scorer's scale."""
+    order: Literal["document", "score"] = "document"
+    edge_order: bool = False
+    """Best strips at both ends instead of `order`."""
+    min_words: int = MIN_WORDS
+    keep_best: int = 0
+    on_unreadable: Literal["keep", "drop", "raise"] = "keep"
+    """A strip without a score stays, after those that have one, as long as `top_k` has room."""
+    per_origin: bool = True
+    budget_tokens: int | None = None
+    conflicts: ConflictFinder | None = None
+
+    def __post_init__(self) -> None:
+        scale = self.scorer.scale
+        if self.min_score is not None and not scale.low <= self.min_score <= scale.high:
+            raise UsageError(
+                f"min_score {self.min_score:g} is not on the scale {scale}",
+                subject=f"strips scored by {self.scorer.name}",
+                next_step=f"choose a number from {scale.low:g} to {scale.high:g}",
+            )
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
+        """The strips that stay, as evidence, and for every hit whether any did."""
+        cut = [_Strip(at, strip_hit(hit, span)) for at, hit in enumerate(hits) for span in self.decompose(hit)]
+        long = [strip for strip in cut if word_count(strip.hit.chunk.text) >= self.min_words]
+        short = [
+            _dropped(strip, "its best strip is too short")
+            for strip in cut
+            if word_count(strip.hit.chunk.text) < self.min_words
+        ]
+        scored = self.scorer(query, [strip.hit for strip in long]) if long else Scored(())
+        strips = [replace(strip, score=score) for strip, score in zip(long, scored.scores, strict=True)]
+        unscored = sum(strip.score is None for strip in strips)
+        if unscored and self.on_unreadable == "raise":
+            raise ModelError(
+                f"{unscored} of {len(strips)} strips could not be scored",
+                subject=self.scorer.name,
+                next_step="ask again, or set on_unreadable to keep or drop",
+            )
+        detail = {**scored.detail, "scorer": self.scorer.name, "strips": len(cut), "too_short": len(short)}
+        detail["unscored"] = unscored
+        if strips and unscored == len(strips) and self.on_unreadable == "keep":
+            return self._whole(query, hits, detail)
+        return self._recomposed(hits, [*self._filtered(strips), *short], detail)
+
+    # --- filter
+
+    def _filtered(self, strips: Sequence[_Strip]) -> list[_Strip]:
+        """All strips, best first in each group, with why they are dropped."""
+        fates: list[_Strip] = []
+        said: dict[str, _Strip] = {}
+        for group in self._grouped(strips):
+            fates += self._choose(group, said, limit=self.top_k, floor=self.min_score)
+        if self.keep_best and not said:
+            limit = self.keep_best if self.top_k is None else min(self.keep_best, self.top_k)
+            return self._choose(strips, said, limit=limit, floor=None)
+        return fates
+
+    def _choose(
+        self, strips: Sequence[_Strip], said: dict[str, _Strip], *, limit: int | None, floor: float | None
+    ) -> list[_Strip]:
+        """The strips, best first; `said` holds what was kept so far and grows."""
+        fates = []
+        room = limit
+        for strip in sorted(strips, key=_by_score):
+            text = " ".join(strip.hit.chunk.text.casefold().split())
+            if strip.score is None and self.on_unreadable == "drop":
+                fates.append(_dropped(strip, "its best strip could not be scored"))
+            elif strip.score is not None and floor is not None and strip.score.value < floor:
+                fates.append(_dropped(strip, f"no strip reaches {floor:.2f}"))
+            elif (twin := said.get(text)) is not None:
+                name = twin.hit.chunk.label or twin.hit.chunk.parent_id
+                fates.append(replace(strip, dropped=f"says what {name} says", twin=twin.at))
+            elif room == 0:
+                fates.append(_dropped(strip, f"its best strip is below the best {limit}"))
+            else:
+                said[text] = strip
+                room = None if room is None else room - 1
+                fates.append(strip)
+        return fates
+
+    def _grouped(self, items: Sequence[Item]) -> list[list[Item]]:
+        if not self.per_origin:
+            return [list(items)]
+        return [[item for item in items if item.hit.origin is origin] for origin in Origin]
+
+    # --- recompose
+
+    def _recomposed(self, hits: Sequence[Hit], strips: Sequence[_Strip], detail: dict[str, Any]) -> Refined:
+        evidence = _joined(hits, [strip for strip in strips if not strip.dropped])
+        over: list[Evidence] = []
+        if self.budget_tokens is not None:
+            evidence, over = within_budget(evidence, self.budget_tokens)
+            why = f"its best strip did not fit into {self.budget_tokens} tokens"
+            strips = [_dropped(strip, why) if _within(strip, over) else strip for strip in strips]
+        ordered = tuple(piece for group in self._grouped(evidence) for piece in self._ordered(group))
+        detail |= {
+            "strips_kept": sum(not strip.dropped for strip in strips),
+            "copies": sum(strip.twin is not None for strip in strips),
+            "over_budget": len(over),
+        }
+        judgements = tuple(_judged(at, hit, hits, strips) for at, hit in enumerate(hits))
+        return _with_conflicts(Refined(ordered, judgements, detail=detail), self.conflicts)
+
+    def _ordered(self, evidence: Sequence[Evidence]) -> list[Evidence]:
+        if self.order == "document" and not self.edge_order:
+            return document_order(evidence)
+        best_first = sorted(evidence, key=lambda piece: _descending(piece.hit.scores.get(STRIP)))
+        return edge_order(best_first) if self.edge_order else best_first
+
+    def _whole(self, query: Query, hits: Sequence[Hit], detail: dict[str, Any]) -> Refined:
+        """The first `top_k` chunks of each group: without a single score no strip is better than another."""
+        groups = [[hit for hit in hits if hit.origin is origin] for origin in Origin] if self.per_origin else [hits]
+        chosen = [hit for group in groups for hit in group[: self.top_k]]
+        order: Literal["given", "edge"] = "edge" if self.edge_order else "given"
+        passages = PassageRefiner(order, self.budget_tokens, self.conflicts)(query, chosen)
+        left = tuple(
+            Judgement(hit, keep=False, reason=f"no strip could be scored, and not among the first {self.top_k} chunks")
+            for hit in hits
+            if all(hit is not other for other in chosen)
+        )
+        lack = "refine: no strip could be scored; the chunks were handed over whole"
+        return replace(
+            passages,
+            judgements=(*passages.judgements, *left),
+            detail=_merged({**detail, "degraded": [*detail.get("degraded", ()), lack]}, passages.detail),
+        )
+
+
+def _dropped(strip: _Strip, why: str) -> _Strip:
+    return replace(strip, dropped=why)
+
+
+def _descending(score: Score | None) -> float:
+    """Sorts the best first and what has no score last."""
+    return float("inf") if score is None else -score.value
+
+
+def _by_score(strip: _Strip) -> float:
+    return _descending(strip.score)
+
+
+def _joined(hits: Sequence[Hit], strips: Sequence[_Strip]) -> list[Evidence]:
+    """The strips as evidence, in the order of the hits; strips of one chunk that overlap are one piece."""
+    pieces: list[tuple[_Strip, int, int]] = []
+    for strip in sorted(strips, key=lambda strip: (strip.at, strip.hit.chunk.start, strip.hit.chunk.end)):
+        start, end = strip.hit.chunk.start, strip.hit.chunk.end
+        if pieces and pieces[-1][0].at == strip.at and start < pieces[-1][2]:
+            last, first, last_end = pieces[-1]
+            pieces[-1] = (min(last, strip, key=_by_score), first, max(last_end, end))
+        else:
+            pieces.append((strip, start, end))
+    return [_evidence(hits[strip.at], start, end, strip.score) for strip, start, end in pieces]
+
+
+def _evidence(hit: Hit, start: int, end: int, score: Score | None) -> Evidence:
+    chunk = hit.chunk
+    scores = hit.scores if score is None else {**hit.scores, STRIP: score}
+    return Evidence(
+        replace(hit, scores=scores), start, end, chunk.text[start - chunk.start : end - chunk.start], chunk.page
+    )
+
+
+def _within(strip: _Strip, evidence: Sequence[Evidence]) -> bool:
+    chunk = strip.hit.chunk
+    return not strip.dropped and any(
+        piece.hit.chunk.id == chunk.parent_id and piece.start <= chunk.start and chunk.end <= piece.end
+        for piece in evidence
+    )
+
+
+def _judged(at: int, hit: Hit, hits: Sequence[Hit], strips: Sequence[_Strip]) -> Judgement:
+    """Whether anything of a hit stays, and why not."""
+    own = [strip for strip in strips if strip.at == at]
+    staying = [strip for strip in own if not strip.dropped]
+    best = min(own, key=_by_score, default=None)
+    score = None if best is None else best.score
+    reached = "" if score is None else f", best {score.value:.2f}"
+    if staying:
+        reason = f"{len(staying)} of {len(own)} strips {'stays' if len(staying) == 1 else 'stay'}{reached}"
+    elif best is None:
+        reason = "there is nothing in it"
+    else:
+        reason = best.dropped + reached
+    copies = sorted({strip.at for strip in strips if strip.twin == at and strip.at != at})
+    return Judgement(hit, bool(staying), reason, score, tuple(hits[copy].chunk.id for copy in copies))
+
+
+# --- passages ---------------------------------------------------------------------------------------------------------
+
+
+PassageOrder = Literal["given", "document", "edge"]
+
+
+def as_passages(
+    hits: Sequence[Hit], *, order: PassageOrder = "given", budget_tokens: int | None = None
+) -> tuple[list[Evidence], list[Evidence]]:
+    """Whole chunks in an order, and those that do not fit into the budget; hits come best first."""
+    evidence = [_evidence(hit, hit.chunk.start, hit.chunk.end, None) for hit in hits]
+    over: list[Evidence] = []
+    if budget_tokens is not None:
+        evidence, over = within_budget(evidence, budget_tokens)
+    match order:
+        case "given":
+            return evidence, over
+        case "document":
+            return document_order(evidence), over
+        case "edge":
+            return edge_order(evidence), over
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRefiner:
+    """Hands over the chunks whole: as given, as they stand in their documents, or the best at both ends (Y16)."""
+
+    order: PassageOrder = "given"
+    budget_tokens: int | None = None
+    conflicts: ConflictFinder | None = None
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
+        """All chunks that fit into the budget, best first served."""
+        evidence, over = as_passages(hits, order=self.order, budget_tokens=self.budget_tokens)
+        left = {piece.hit.chunk.id for piece in over}
+        reason = f"did not fit into {self.budget_tokens} tokens"
+        judgements = tuple(
+            Judgement(hit, keep=False, reason=reason)
+            if hit.chunk.id in left
+            else Judgement(hit, keep=True, reason="handed over whole")
+            for hit in hits
+        )
+        refined = Refined(tuple(evidence), judgements, detail={"order": self.order, "over_budget": len(over)})
+        return _with_conflicts(refined, self.conflicts)
+
+
+def _with_conflicts(refined: Refined, find: ConflictFinder | None) -> Refined:
+    if find is None:
+        return refined
+    found = find(refined.evidence)
+    return replace(refined, conflicts=found.pairs, detail=_merged(refined.detail, found.detail))
+
+
+def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Facts of two parts: what they lacked is told of both, unreadable replies are added."""
+    merged = {**first, **second}
+    if "degraded" in first and "degraded" in second:
+        merged["degraded"] = [*first["degraded"], *second["degraded"]]
+    if "unreadable" in first and "unreadable" in second:
+        merged["unreadable"] = first["unreadable"] + second["unreadable"]
+    return merged

@@ -1,0 +1,135 @@
+"""Decomposition: a hit to its strips, the pieces that are judged one by one (CRAG, section 4.4; Z8 in docs/methods.md).
+
+A strip is a span of the hit's text and stays one: whatever is judged, kept or quoted can be found in the document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from itertools import pairwise
+
+from thresher.types import Hit
+
+Span = tuple[int, int]
+Spans = Callable[[str], Sequence[Span]]
+"""The spans of the sentences of a text."""
+
+Decomposition = Callable[[Hit], list[Span]]
+"""Spans within the text of a hit's chunk, in order, none of them empty or blank."""
+
+WINDOW_WORDS = 50
+TAIL_WORDS = 10
+"""The released code of CRAG, mode `word_num`: windows of 50 words, a tail of fewer than 10 goes to the one before."""
+
+GLUED_WORDS = 5
+GROUP_PIECES = 3
+"""The released code of CRAG, mode `excerption`."""
+
+_TOKEN = re.compile(r"\S+")
+_LINE = re.compile(r"[^\n]*\S[^\n]*")
+_SENTENCE_BREAK = re.compile(r"\?|\. ")
+# Scripts written without spaces have no words to count: each of their characters counts as one.
+_WORD = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]|[^\\W_]+(?:[-'’.][^\\W_]+)*")
+
+
+# --- four ways to cut -------------------------------------------------------------------------------------------------
+
+
+def sentences(spans: Spans) -> Decomposition:
+    """Sentences of running text, rows of a table."""
+
+    def cut(hit: Hit) -> list[Span]:
+        text = hit.chunk.text
+        found = _LINE.finditer(text) if hit.chunk.kind == "table" else None
+        return _inked(text, spans(text) if found is None else [line.span() for line in found])
+
+    return cut
+
+
+def fixed_num(words: int = WINDOW_WORDS, tail: int = TAIL_WORDS) -> Decomposition:
+    """Windows of `words` words; a last one of fewer than `tail` words is merged into the one before."""
+
+    def cut(hit: Hit) -> list[Span]:
+        tokens = [token.span() for token in _TOKEN.finditer(hit.chunk.text)]
+        begins = list(range(0, len(tokens), words))
+        if len(begins) > 1 and len(tokens) - begins[-1] < tail:
+            begins.pop()
+        return [(tokens[begin][0], tokens[after - 1][1]) for begin, after in pairwise([*begins, len(tokens)]) if tokens]
+
+    return cut
+
+
+def excerption(hit: Hit) -> list[Span]:
+    """Pieces between question marks and full stops, in groups of three.
+
+    A piece of at most 5 words belongs to the one before, a piece that was there already is left out. It ends its group,
+    where the released code joins what stands on both sides of it: a strip of ours is one stretch of the text.
+    """
+    text = hit.chunk.text
+    groups: list[list[Span]] = [[]]
+    seen: list[str] = []
+    for start, end in _pieces(text):
+        piece = text[start:end]
+        if piece in seen:
+            groups.append([])
+        elif groups[-1] and len(piece.split()) <= GLUED_WORDS:
+            groups[-1][-1] = (groups[-1][-1][0], end)
+        else:
+            if len(groups[-1]) == GROUP_PIECES:
+                groups.append([])
+            groups[-1].append((start, end))
+            seen.append(piece)
+    return [(group[0][0], group[-1][1]) for group in groups if group]
+
+
+def selection(hit: Hit) -> list[Span]:
+    """The whole passage: strips are chosen, none is cut (the default of CRAG's run script)."""
+    return _inked(hit.chunk.text, [(0, len(hit.chunk.text))])
+
+
+def _pieces(text: str) -> list[Span]:
+    """What stands between the breaks; a break belongs to the piece it ends."""
+    ends = [found.end() for found in _SENTENCE_BREAK.finditer(text)]
+    return _inked(text, list(pairwise([0, *ends, len(text)])))
+
+
+def _inked(text: str, spans: Sequence[Span]) -> list[Span]:
+    """The spans without white space at their ends; blank ones are left out."""
+    inked = []
+    for start, end in spans:
+        piece = text[start:end]
+        if bare := piece.strip():
+            start += piece.index(bare)
+            inked.append((start, start + len(bare)))
+    return inked
+
+
+# --- a strip as a hit -------------------------------------------------------------------------------------------------
+
+
+def strip_hit(hit: Hit, span: Span) -> Hit:
+    """The strip as a hit of its own, which any scorer can score; its id is a hash of its chunk's id and the span.
+
+    It has none of its chunk's scores: a cosine of the whole chunk is none of the strip's.
+    """
+    chunk = hit.chunk
+    start, end = span
+    id_ = sha256(f"{chunk.id}:{start}:{end}".encode()).hexdigest()[:24]
+    strip = replace(
+        chunk,
+        id=id_,
+        parent_id=chunk.id,
+        level="subchunk",
+        start=chunk.start + start,
+        end=chunk.start + end,
+        text=chunk.text[start:end],
+    )
+    return replace(hit, chunk=strip, scores={})
+
+
+def word_count(text: str) -> int:
+    """Words of a text: runs of letters and digits; marks and rules are none."""
+    return len(_WORD.findall(text))

@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from thresher.correction.corrector import SearchingCorrector
+from thresher.correction.pages import PageFetcher
+from thresher.correction.searxng import SearxngSearch
+from thresher.correction.source import Found, WebSource
+from thresher.correction.words import AsAsked, KeywordWords, LLMSearchWords
+from thresher.errors import BudgetSpent, ProviderError
+from thresher.models.fake import ScriptedModel
+from thresher.models.meter import Meter
+from thresher.models.scripted_server import Reply, ScriptedServer
+from thresher.types import Decision, Hit, Judgement, Origin, Query, Sifted, Verdict
+
+from .making import ARTICLE
+
+QUERY = Query("When was the Kõpu lighthouse built?", "…", today="2026-01-15")
+Site = Callable[..., tuple[str, PageFetcher, ScriptedServer]]
+
+
+def whole(text: str) -> list[tuple[int, int]]:
+    return [(0, len(text))]
+
+
+def failing(error: Exception) -> Callable[[Query, str], Found]:
+    def fail(query: Query, words: str) -> Found:
+        raise error
+
+    return fail
+
+
+@pytest.fixture
+def web(site: Site, meter: Meter) -> Callable[..., tuple[WebSource, ScriptedServer]]:
+    """A web of one search engine and its pages, all on one server."""
+
+    def make(pages: dict[str, object], *, results: Sequence[str]) -> tuple[WebSource, ScriptedServer]:
+        root, fetch, server = site(pages)
+        rows = [{"url": f"{root}{path}", "title": path, "content": f"snippet of {path}"} for path in results]
+        pages.setdefault("/search", json.dumps({"results": rows}))
+        return WebSource(SearxngSearch(server.address, meter), fetch, whole), server
+
+    return make
+
+
+Web = Callable[..., tuple[WebSource, ScriptedServer]]
+
+
+@pytest.mark.parametrize("verdict", [Verdict.CORRECT, None])
+def test_a_correct_verdict_and_none_at_all_stay_inside(verdict: Verdict | None) -> None:
+    correct = SearchingCorrector(AsAsked(), failing(AssertionError("asked")))
+    assert correct(QUERY, Decision(verdict)).detail == {"outcome": "not asked"}
+
+
+@pytest.mark.parametrize("verdict", [Verdict.AMBIGUOUS, Verdict.INCORRECT, Verdict.UNSURE])
+def test_ambiguous_incorrect_and_unsure_go_outside(web: Web, meter: Meter, verdict: Verdict) -> None:
+    source, server = web({"/kopu": ARTICLE}, results=["/kopu"])
+    correction = SearchingCorrector(KeywordWords(), source)(QUERY, Decision(verdict))
+    (hit,) = correction.hits
+    assert "built in 1531" in hit.chunk.text
+    assert (hit.origin, hit.chunk.title) == (Origin.OUTSIDE, "Kõpu lighthouse")
+    assert hit.fetched is not None
+    assert correction.detail["outcome"] == "pages"
+    assert correction.detail["words"] == "Kõpu lighthouse built"
+    assert correction.detail["provider"] == server.host
+    assert correction.detail["results"] == 1
+    assert [line["status"] for line in correction.detail["pages"]] == ["page"]
+    assert "degraded" not in correction.detail
+    assert meter.usage.web_requests == 3  # the search, robots.txt, the page
+
+
+def test_nothing_but_the_search_words_leaves(web: Web) -> None:
+    source, server = web({"/kopu": ARTICLE}, results=["/kopu"])
+    SearchingCorrector(KeywordWords(), source)(QUERY, Decision(Verdict.INCORRECT, reason="secret chunk"))
+    assert [request.path for request in server.requests] == [
+        "/search?q=K%C3%B5pu+lighthouse+built&format=json",
+        "/robots.txt",
+        "/kopu",
+    ]
+    assert all(request.body is None for request in server.requests)
+
+
+def test_a_verdict_may_be_taken_out(web: Web) -> None:
+    source, server = web({}, results=[])
+    correct = SearchingCorrector(AsAsked(), source, verdicts=frozenset({Verdict.INCORRECT}))
+    assert correct(QUERY, Decision(Verdict.AMBIGUOUS)).detail == {"outcome": "not asked"}
+    assert server.requests == []
+
+
+# --- what can fail ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("verdict", "outcome", "instead"),
+    [
+        (Verdict.AMBIGUOUS, "collection", "answered from the collection alone"),
+        (Verdict.UNSURE, "collection", "answered from the collection alone"),
+        (Verdict.INCORRECT, "nothing", "nothing to answer from"),
+    ],
+)
+@pytest.mark.parametrize("error", [ProviderError("cannot be reached"), BudgetSpent("the budget is spent")])
+def test_web_down_falls_back_to_the_collection_or_to_nothing(
+    verdict: Verdict, outcome: str, instead: str, error: Exception
+) -> None:
+    correction = SearchingCorrector(AsAsked(), failing(error))(QUERY, Decision(verdict))
+    assert correction.hits == ()
+    assert correction.detail["outcome"] == outcome
+    assert correction.detail["degraded"] == [f"correct: {error}; {instead}"]
+
+
+def test_web_down(meter: Meter) -> None:
+    with ScriptedServer() as gone:
+        pass
+    source = WebSource(SearxngSearch(gone.address, meter), None, whole)
+    correction = SearchingCorrector(AsAsked(), source)(QUERY, Decision(Verdict.AMBIGUOUS))
+    assert correction.hits == ()
+    assert correction.detail["degraded"][0].startswith(f"correct: SearXNG at {gone.host}: cannot be reached")
+
+
+def test_pages_down_leaves_the_snippets(web: Web) -> None:
+    source, _ = web({"/a": Reply(status=500), "/b": Reply(dropped=True)}, results=["/a", "/b"])
+    correction = SearchingCorrector(AsAsked(), source)(QUERY, Decision(Verdict.INCORRECT))
+    assert [hit.chunk.text for hit in correction.hits] == ["snippet of /a", "snippet of /b"]
+    assert correction.detail["outcome"] == "snippets"
+    assert correction.detail["pages"][0]["error"] == "the server answered 500"
+    assert correction.detail["degraded"] == [
+        "correct: no page could be read (the server answered 500); what the search itself sent was used"
+    ]
+
+
+def test_the_metadata_service_is_not_read_for_a_search_engine(web: Web) -> None:
+    rows = [{"url": "http://169.254.169.254/latest/meta-data/", "title": "t", "content": "s"}]
+    source, server = web({"/search": json.dumps({"results": rows})}, results=[])
+    correction = SearchingCorrector(AsAsked(), source)(QUERY, Decision(Verdict.INCORRECT))
+    assert correction.detail["pages"][0]["error"].startswith("refused")
+    assert len(server.requests) == 1
+
+
+def test_finding_nothing_is_told_and_is_no_lack(web: Web) -> None:
+    source, _ = web({}, results=[])
+    detail = SearchingCorrector(AsAsked(), source)(QUERY, Decision(Verdict.AMBIGUOUS)).detail
+    assert (detail["outcome"], detail["results"], "degraded" in detail) == ("collection", 0, False)
+
+
+def test_what_the_words_the_search_and_the_judge_lacked_stands_together(web: Web) -> None:
+    source, _ = web({"/a": Reply(status=500)}, results=["/a"])
+
+    def judge(query: Query, hits: Sequence[Hit]) -> Sifted:
+        return Sifted(tuple(Judgement(hit, keep=True) for hit in hits), {"degraded": ["judge: none"], "unreadable": 1})
+
+    words = LLMSearchWords(ScriptedModel(["no", "no"]))
+    detail = SearchingCorrector(words, source, judge)(QUERY, Decision(Verdict.AMBIGUOUS)).detail
+    assert [lack.partition(";")[0].partition("(")[0] for lack in detail["degraded"]] == [
+        "correct: the search words could not be read",
+        "correct: no page could be read ",
+        "judge: none",
+    ]
+    assert detail["unreadable"] == 3
+
+
+# --- our own: what was found is judged --------------------------------------------------------------------------------
+
+
+def test_what_the_judge_drops_stays_in_the_trace(web: Web) -> None:
+    texts = {f"/{name}.txt": Reply(f"{name} words", headers={"Content-Type": "text/plain"}) for name in ("good", "bad")}
+    source, _ = web(dict(texts), results=["/bad.txt", "/good.txt"])
+
+    def judge(query: Query, hits: Sequence[Hit]) -> Sifted:
+        return Sifted(tuple(Judgement(hit, keep="good" in hit.chunk.text, reason="judged") for hit in hits))
+
+    correction = SearchingCorrector(AsAsked(), source, judge)(QUERY, Decision(Verdict.INCORRECT))
+    assert [hit.chunk.text for hit in correction.hits] == ["good words"]
+    assert [(j.hit.chunk.text, j.keep) for j in correction.judgements] == [("bad words", False), ("good words", True)]
+
+
+@pytest.mark.parametrize(("verdict", "outcome"), [(Verdict.AMBIGUOUS, "collection"), (Verdict.INCORRECT, "nothing")])
+def test_a_judge_that_keeps_nothing_leaves_what_there_was(web: Web, verdict: Verdict, outcome: str) -> None:
+    source, _ = web({"/kopu": ARTICLE}, results=["/kopu"])
+
+    def judge(query: Query, hits: Sequence[Hit]) -> Sifted:
+        return Sifted(tuple(Judgement(hit, keep=False, reason="irrelevant") for hit in hits))
+
+    correction = SearchingCorrector(AsAsked(), source, judge)(QUERY, Decision(verdict))
+    assert correction.hits == ()
+    assert len(correction.judgements) == 1
+    assert correction.detail["outcome"] == outcome
+
+
+def test_recent_ai_news_is_searched_with_a_month(web: Web) -> None:
+    source, server = web({}, results=[])
+    question = "recent AI news"
+    SearchingCorrector(KeywordWords(), source)(
+        Query(question, question, today="2026-01-15"), Decision(Verdict.INCORRECT)
+    )
+    assert server.requests[0].path == "/search?q=AI+news+December+2025&format=json"

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import itertools
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from judging.scoring import ASKED, failing, scores
+from thresher.errors import BudgetSpent, ProviderError, UsageError
+from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical
+from thresher.models.fake import ScriptedModel
+from thresher.types import COSINE, LOGIT, UNIT
+
+units = some.lists(some.floats(0, 1), min_size=1, max_size=30)
+
+
+def kept(threshold: Statistical, *values: float | None) -> list[float | None]:
+    cut = threshold(ASKED, scores(*values))
+    return [value for value, keep in zip(values, cut.keep, strict=True) if keep]
+
+
+def test_a_fixed_threshold_holds_its_own_value_or_not() -> None:
+    given_scores = scores(0.4, 0.5, None, 0.6)
+    assert Fixed(0.5)(ASKED, given_scores).keep == (False, True, False, True)
+    assert Fixed(0.5, inclusive=False)(ASKED, given_scores).keep == (False, False, False, True)
+
+
+def test_keeping_all_keeps_all_that_have_a_score() -> None:
+    cut = KeepAll()(ASKED, scores(0.0, None))
+    assert (cut.keep, cut.value) == ((True, False), None)
+
+
+def test_scores_far_apart_are_cut_at_their_mean() -> None:
+    cut = Statistical()(ASKED, scores(0.9, 0.2, 0.5, 0.4))
+    assert cut.value == 0.5
+    assert cut.keep == (True, False, True, False)
+
+
+def test_scores_close_together_are_cut_a_standard_deviation_above_their_mean() -> None:
+    # mean 0.8, population variance (4 + 0 + 0 + 4) / 4 / 10,000 = 0.0002
+    cut = Statistical()(ASKED, scores(0.82, 0.8, 0.8, 0.78))
+    assert cut.value == pytest.approx(0.8 + 0.0002**0.5)
+    assert cut.keep == (True, False, False, False)
+    assert cut.detail == {"mean": 0.8, "variance": pytest.approx(0.0002)}
+
+
+def test_a_variance_of_exactly_epsilon_is_not_below_it() -> None:
+    assert Statistical(epsilon=0.01)(ASKED, scores(0.4, 0.6)).value == 0.5  # the variance is 0.01
+    assert Statistical(epsilon=0.0101)(ASKED, scores(0.4, 0.6, 0.4, 0.6)).value == 0.6  # 0.5 + 0.1
+
+
+def test_scores_that_are_all_equal_all_stay() -> None:
+    assert kept(Statistical(), 0.7, 0.7, 0.7) == [0.7] * 3
+    assert kept(Statistical(), 0.0, 0.0) == [0.0] * 2
+    assert kept(Statistical(min_keep=0), *[2 / 3] * 7) == [2 / 3] * 7
+
+
+def test_a_single_score_stays() -> None:
+    assert kept(Statistical(), 0.05) == [0.05]
+
+
+def test_a_tie_of_more_than_half_at_the_top_is_kept_whole() -> None:
+    assert kept(Statistical(), 0.85, 0.85, 0.85, 0.8) == [0.85] * 3
+    assert kept(Statistical(min_keep=0), 0.85, 0.85, 0.85, 0.8) == []  # as printed
+
+
+def test_as_printed_a_quarter_of_all_lists_of_five_close_scores_lose_everything() -> None:
+    lists = list(itertools.product((0.8, 0.85, 0.9), repeat=5))
+    empty = sum(not any(Statistical(min_keep=0)(ASKED, scores(*values)).keep) for values in lists)
+    assert (empty, len(lists)) == (65, 243)
+    assert all(any(Statistical()(ASKED, scores(*values)).keep) for values in lists)
+
+
+@given(units)
+def test_the_best_and_all_that_tie_with_it_always_stay(values: list[float]) -> None:
+    cut = Statistical()(ASKED, scores(*values))
+    assert all(keep for value, keep in zip(values, cut.keep, strict=True) if value == max(values))
+
+
+@given(units, some.integers(1, 10))
+def test_as_many_as_asked_for_stay_where_there_are_so_many(values: list[float], number: int) -> None:
+    assert len(kept(Statistical(min_keep=number), *values)) >= min(number, len(values))
+
+
+@given(units)
+def test_what_is_kept_is_never_below_what_is_dropped(values: list[float]) -> None:
+    keep = Statistical()(ASKED, scores(*values)).keep
+    worst = min(value for value, stays in zip(values, keep, strict=True) if stays)
+    assert all(value < worst for value, stays in zip(values, keep, strict=True) if not stays)
+
+
+def test_below_the_floor_nothing_is_kept_whatever_the_others_are() -> None:
+    assert kept(Statistical(floor=0.2, min_keep=3), 0.1, 0.05, 0.19) == []
+    assert kept(Statistical(floor=0.2, min_keep=3), 0.1, 0.05, 0.2) == [0.2]
+    assert kept(Statistical(), 0.1, 0.05, 0.15) == [0.15]
+
+
+def test_scores_that_are_missing_count_for_nothing() -> None:
+    cut = Statistical()(ASKED, scores(0.9, None, 0.1))
+    assert (cut.value, cut.keep) == (0.5, (True, False, False))
+    assert Statistical()(ASKED, scores(None, None)).keep == (False, False)
+
+
+# --- from a model -----------------------------------------------------------------------------------------------------
+
+
+def test_a_models_threshold_keeps_what_is_strictly_above() -> None:
+    model = ScriptedModel([json.dumps({"scores": [0.5]})])
+    cut = FromModel(model)(ASKED, scores(0.5, 0.9, None, 0.51))
+    assert (cut.value, cut.keep, cut.inclusive) == (0.5, (False, True, False, True), False)
+    assert "Scores: 0.9, 0.51, 0.5" in model.seen[0][1]
+
+
+def test_without_scores_the_model_is_not_asked() -> None:
+    model = ScriptedModel([])
+    assert FromModel(model)(ASKED, scores(None)).keep == (False,)
+    assert model.seen == []
+
+
+def test_a_threshold_that_cannot_be_read_is_computed_and_says_so() -> None:
+    cut = FromModel(ScriptedModel(["about half", "seven"]))(ASKED, scores(0.9, 0.1))
+    assert (cut.value, cut.keep) == (0.5, (True, False))
+    assert cut.detail["unreadable"] == 2
+    assert cut.detail["degraded"] == [
+        "judge: the model's threshold could not be read; the threshold is from the mean of the scores"
+    ]
+
+
+@pytest.mark.parametrize("error", [ProviderError("is down"), BudgetSpent("is spent")])
+def test_a_model_that_fails_leaves_a_computed_threshold(error: Exception) -> None:
+    cut = FromModel(failing(error), otherwise=Statistical(floor=0.6))(ASKED, scores(0.9, 0.1))
+    assert cut.value == 0.6
+    assert cut.detail["degraded"] == [f"judge: {error}; the threshold is from the mean of the scores"]
+
+
+# --- scales -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_threshold_off_the_scale_of_the_scores_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"threshold 1\.5: is not on the scale relevance"):
+        Fixed(1.5).check(UNIT)
+    with pytest.raises(UsageError, match="threshold -2"):
+        Statistical(floor=-2).check(COSINE)
+    with pytest.raises(UsageError, match="logit"):
+        FromModel(ScriptedModel([])).check(LOGIT)
+    Fixed(1.5).check(LOGIT)
+    KeepAll().check(LOGIT)

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from thresher.errors import UsageError
+from thresher.judging.bounds import BLOG, Bounds
+from thresher.judging.confidence import KDM, ROUTING
+from thresher.judging.verdicts import Calibrated, Routing, Survivors, ThreeWay
+from thresher.protocols import Decider
+from thresher.types import COSINE, PROBABILITY, UNIT, Chunk, Hit, Judgement, Scale, Score, Verdict
+
+CALIBRATED = Calibrated(0.2, 0.8, separated=True)
+
+
+def judged(*values: float | None, scale: Scale = UNIT, name: str = "relevance") -> list[Judgement]:
+    found = []
+    for n, value in enumerate(values):
+        score = None if value is None else Score(value, scale)
+        scores = {} if score is None else {name: score}
+        chunk = Chunk(f"c{n}", "d", "d.txt", "", 0, 1, "x")
+        found.append(Judgement(Hit(chunk, Score(0.5, COSINE), n + 1, scores=scores), n % 2 == 0, score=score))
+    return found
+
+
+@pytest.mark.parametrize("decide", [ThreeWay(BLOG), Routing(ROUTING, "absolute confidence"), CALIBRATED, Survivors()])
+def test_an_empty_retrieval_is_incorrect(decide: Decider) -> None:
+    decision = decide([])
+    assert (decision.verdict, decision.confidence) == (Verdict.INCORRECT, None)
+    assert decision.reason == "nothing was retrieved"
+
+
+@pytest.mark.parametrize("decide", [ThreeWay(BLOG), Routing(ROUTING, "absolute confidence"), CALIBRATED])
+def test_without_any_score_one_cannot_tell(decide: Decider) -> None:
+    decision = decide(judged(None, None))
+    assert (decision.verdict, decision.confidence) == (Verdict.AMBIGUOUS, None)
+    assert decision.reason.startswith("cannot tell: none of 2 chunks")
+    assert decision.detail["unscored"] == 2
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict", "reason"),
+    [
+        ((0.1, 0.82), Verdict.CORRECT, "best relevance 0.82 is above 0.7"),
+        ((0.7, 0.1), Verdict.AMBIGUOUS, "best relevance 0.7 is between 0.3 and 0.7"),
+        ((0.3, 0.1), Verdict.INCORRECT, "best relevance 0.3 is not above 0.3"),
+    ],
+)
+def test_three_verdicts_by_two_bounds(values: Sequence[float], verdict: Verdict, reason: str) -> None:
+    decision = ThreeWay(BLOG)(judged(*values))
+    assert (decision.verdict, decision.reason) == (verdict, reason)
+    assert decision.confidence is None
+
+
+def test_the_reason_follows_the_reading_of_the_bounds() -> None:
+    assert ThreeWay(Bounds(0.3, 0.7, "code"))(judged(0.7)).reason == "best relevance 0.7 reaches 0.7"
+    assert ThreeWay(Bounds(0.3, 0.7, "paper"), "score")(judged(0.2)).reason == "best score 0.2 is below 0.3"
+
+
+def test_a_hit_without_a_score_counts_neither_way() -> None:
+    decide = ThreeWay(BLOG)
+    assert decide(judged(None, 0.9)).verdict == Verdict.CORRECT
+    assert decide(judged(None, 0.1)).verdict == Verdict.INCORRECT
+    assert decide(judged(None, 0.1)).detail["unscored"] == 1
+
+
+def test_dropped_hits_count_for_the_verdict_as_kept_ones_do() -> None:
+    assert ThreeWay(BLOG)(judged(0.1, 0.5)).verdict == Verdict.AMBIGUOUS  # the second one was dropped
+
+
+@pytest.mark.parametrize(
+    ("best", "verdict"),
+    [
+        (0.5, Verdict.CORRECT),
+        (0.4999, Verdict.AMBIGUOUS),
+        (0.3, Verdict.AMBIGUOUS),
+        (0.2999, Verdict.INCORRECT),
+    ],
+)
+def test_routing_is_internal_from_the_upper_bound_and_external_below_the_lower_one(
+    best: float, verdict: Verdict
+) -> None:
+    decide = Routing(ROUTING, "absolute confidence")
+    assert decide(judged(0.0, best, scale=KDM, name="absolute confidence")).verdict == verdict
+
+
+def test_routing_looks_at_the_score_it_was_told_to() -> None:
+    assert Routing(ROUTING, "absolute confidence")(judged(0.9, scale=KDM)).verdict == Verdict.AMBIGUOUS
+
+
+@pytest.mark.parametrize(
+    ("best", "separated", "verdict"),
+    [
+        (0.8, True, Verdict.CORRECT),
+        (0.8, False, Verdict.CORRECT),
+        (0.79, True, Verdict.AMBIGUOUS),
+        (0.79, False, Verdict.UNSURE),
+        (0.2, True, Verdict.AMBIGUOUS),
+        (0.2, False, Verdict.UNSURE),
+        (0.19, False, Verdict.INCORRECT),
+    ],
+)
+def test_a_calibrated_verdict_may_be_that_one_cannot_tell(best: float, separated: bool, verdict: Verdict) -> None:
+    decision = Calibrated(0.2, 0.8, separated)(judged(0.05, best, None, scale=PROBABILITY))
+    assert (decision.verdict, decision.confidence) == (verdict, best)
+    assert f"best probability {best:.3g}" in decision.reason
+
+
+def test_what_survived_the_judge_may_decide() -> None:
+    first, second, third = judged(0.1, 0.2, 0.9)
+    some, none = Survivors()([first, second, third]), Survivors()([second])
+    assert (some.verdict, some.reason) == (Verdict.CORRECT, "2 of 3 chunks stayed")
+    assert (none.verdict, none.reason) == (Verdict.INCORRECT, "none of 1 chunks stayed")
+
+
+def test_the_trace_tells_which_calibration_was_used() -> None:
+    told = Calibrated(0.2, 0.8, separated=True, mapping="of this collection")(judged(0.9, scale=PROBABILITY)).detail
+    assert told == {"best": 0.9, "lower": 0.2, "upper": 0.8, "unscored": 0, "mapping": "of this collection"}
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(0.8, 0.2), (-0.1, 0.5), (0.5, 1.5)])
+def test_bounds_that_are_no_probabilities_in_order_are_refused(lower: float, upper: float) -> None:
+    with pytest.raises(UsageError, match="probabilities"):
+        Calibrated(lower, upper, separated=True)
