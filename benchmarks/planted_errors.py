@@ -31,7 +31,7 @@ from thresher.generation.local_check import LocalCheck
 from thresher.indexing.analyzer import index_terms
 from thresher.models.encoder import BundledEncoder
 
-PASSAGES = 1_600
+PASSAGES = 3_600
 """Wikipedia passages that are read: enough for 200 errors of every kind in the final slice."""
 
 LONG = (50, 300)
@@ -208,22 +208,25 @@ def negated(claim: str) -> str | None:
 
 
 def vectors(cases: Sequence[Case]) -> dict[str, np.ndarray]:
-    """The vector of every sentence; those of the last run are kept."""
+    """The vector of every sentence; those of the last run are kept, under a hash of encoder and sentence."""
     file = CACHE / "planted_errors.npz"
     encoder = BundledEncoder()
+    keys = {
+        text: hashlib.sha1(f"{encoder.name}:{text}".encode()).hexdigest()
+        for case in cases
+        for text in (case.claim, *case.sentences)
+    }
     known: dict[str, np.ndarray] = {}
     if file.exists():
-        with np.load(file, allow_pickle=False) as stored:
-            if str(stored["encoder"]) == encoder.name:
-                known = dict(zip(stored["texts"].tolist(), stored["vectors"], strict=True))
-    texts = dict.fromkeys(text for case in cases for text in (case.claim, *case.sentences))
-    new = [text for text in texts if text not in known]
+        with np.load(file) as stored:
+            known = dict(zip(stored["keys"].tolist(), stored["vectors"], strict=True))
+    new = [text for text, key in keys.items() if key not in known]
     if new:
         print(f"encoding {len(new)} sentences", flush=True)
-        known |= dict(zip(new, encoder.encode(new), strict=True))
+        known |= {keys[text]: vector for text, vector in zip(new, encoder.encode(new), strict=True)}
         file.parent.mkdir(parents=True, exist_ok=True)
-        np.savez(file, encoder=encoder.name, texts=np.array(list(known)), vectors=np.stack(list(known.values())))
-    return known
+        np.savez(file, keys=np.array(list(known)), vectors=np.stack(list(known.values())))
+    return {text: known[key] for text, key in keys.items()}
 
 
 Check = Callable[[Case], tuple[bool, bool]]

@@ -18,6 +18,7 @@ from thresher.cli import main
 from thresher.models.scripted_server import Reply, ScriptedServer
 
 QUESTION = "When was the Kõpu lighthouse built?"
+HYBRID = ("--recipe", "hybrid")  # its results are all that was found: it does not judge
 INDEX_KEYS = {"added", "updated", "unchanged", "duplicates", "removed", "failed", "chunks", "seconds"}
 HIT_KEYS = {"rank", "score", "scale", "source", "title", "page", "start", "end", "text"}
 CITATION_KEYS = {
@@ -167,7 +168,7 @@ def test_documents_and_status_have_their_keys(run: Run, indexed: Path) -> None:
     assert [set(document) for document in documents] == [DOCUMENT_KEYS] * 3
     status = run("status", "--home", indexed, "--json").json
     assert (status["collection"], status["documents"]) == ("default", 3)
-    assert {table["level"] for table in status["tables"]} == {"chunk"}
+    assert {"chunk"} <= {table["level"] for table in status["tables"]} <= {"chunk", "subchunk"}
 
 
 def test_doctor_finds_a_sound_collection_sound(run: Run, home: Path) -> None:
@@ -178,7 +179,7 @@ def test_doctor_finds_a_sound_collection_sound(run: Run, home: Path) -> None:
 def test_delete_takes_a_unique_ending_and_nothing_is_found_any_more(run: Run, home: Path) -> None:
     ran = run("delete", "old/cheese.txt", "--home", home, "--json")
     assert ran.json["deleted"][0].endswith("/old/cheese.txt")
-    sources = [hit["source"] for hit in run("search", "Gouda cheese", "--home", home, "--json").json["hits"]]
+    sources = [hit["source"] for hit in run("search", "Gouda cheese", *HYBRID, "--home", home, "--json").json["hits"]]
     assert len(sources) == 2
     assert not any(source.endswith("cheese.txt") for source in sources)
 
@@ -217,7 +218,7 @@ def test_purge_forgets_the_traces_that_quote_a_source(run: Run, home: Path) -> N
 
 
 def test_search_has_its_keys_and_its_limit(run: Run, indexed: Path) -> None:
-    found = run("search", "Kõpu lighthouse", "--limit", 2, "--home", indexed, "--json").json
+    found = run("search", "Kõpu lighthouse", *HYBRID, "--limit", 2, "--home", indexed, "--json").json
     assert set(found) == {"question", "recipe", "hits", "degraded"}
     assert [set(hit) for hit in found["hits"]] == [HIT_KEYS] * 2
     assert [hit["rank"] for hit in found["hits"]] == [1, 2]
@@ -233,7 +234,7 @@ def test_search_has_its_keys_and_its_limit(run: Run, indexed: Path) -> None:
     ],
 )
 def test_search_filters_on_metadata(run: Run, indexed: Path, where: str, names: set[str]) -> None:
-    ran = run("search", "built", "--where", where, "--home", indexed, "--json")
+    ran = run("search", "built", *HYBRID, "--where", where, "--home", indexed, "--json")
     assert {Path(hit["source"]).name for hit in ran.json["hits"]} == names
 
 
@@ -331,7 +332,20 @@ def test_home_may_come_from_the_environment(run: Run, indexed: Path, monkeypatch
 def test_recipes_have_their_keys(run: Run) -> None:
     told = run("recipes", "--json").json
     assert all(set(recipe) == {"name", "preset_of", "slots", "follows", "needs_llm"} for recipe in told)
-    assert {"rag", "hybrid", "hybrid-literal", "no-retrieval"} <= {recipe["name"] for recipe in told}
+    assert [recipe["name"] for recipe in told] == [
+        "corrective",
+        "rag",
+        "hybrid",
+        "hybrid-literal",
+        "crag",
+        "crag-paper",
+        "crag-code",
+        "ecrag",
+        "ecrag-literal",
+        "chunkrag",
+        "chunkrag-v1",
+        "no-retrieval",
+    ]
     assert run("recipes").out.splitlines()[0].split("\t")[0] == "recipe"
 
 
@@ -403,7 +417,17 @@ def test_eval_indexes_a_beir_folder_and_resumes(run: Run, tmp_path: Path) -> Non
         (["ask", "x", "--set", "chunk.sise=3"], 2, "did you mean 'chunk.size'?"),
         (["ask", "x", "--set", "chunk.size=3"], 2, "setting chunk.size"),
         (["ask", "x", "--set", "rerank"], 2, "is not key=value"),
-        (["ask", "x", "--outside", "web"], 2, "never goes outside"),
+        (["ask", "x", "--outside", "web"], 2, "no web search is configured"),
+        (["ask", "x", "--outside", "web", "--recipe", "hybrid"], 2, "never goes outside"),
+        (["ask", "x", "--outside", "web", "--set", "web.provider=tavily"], 2, "web.api_key"),
+        (["ask", "x", "--outside", "collection:default"], 2, "is the collection that is asked"),
+        (["ask", "x", "--outside", "collection:"], 2, "use none, web or collection:NAME"),
+        (["ask", "x", "--outside", "somewhere"], 2, "use none, web or collection:NAME"),
+        (["ask", "x", "--outside", "collection:../up"], 2, "is not a collection name"),
+        (["ask", "x", "--set", "judge=none", "--recipe", "crag"], 2, "use auto, llm, local, calibrated"),
+        (["ask", "x", "--set", "judge=nobody"], 2, "setting judge"),
+        (["calibrate", "--number", "0"], 2, "--number"),
+        (["calibrate", "--questions", "nothing.jsonl"], 2, "no such file"),
         (["ask", "x", "--where", "kind ="], 2, "--where"),
         (["ask", "x", "--where", "kin = 'pdf'"], 2, "did you mean 'kind'"),
         (["ask", "x", "--collection", "../up"], 2, "is not a collection name"),
@@ -432,7 +456,8 @@ def test_an_error_is_one_line_and_a_code(
 
 
 @pytest.mark.parametrize(
-    "command", [["ask", "x"], ["search", "x"], ["status"], ["documents"], ["doctor"], ["delete", "x"]]
+    "command",
+    [["ask", "x"], ["search", "x"], ["status"], ["documents"], ["doctor"], ["delete", "x"], ["calibrate"]],
 )
 def test_a_home_that_is_not_there_says_what_to_do_and_is_not_made(run: Run, tmp_path: Path, command: list[str]) -> None:
     ran = run(*command, "--home", tmp_path / "none", "--json")

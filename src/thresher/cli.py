@@ -523,12 +523,14 @@ def eval_score(
     baseline: Annotated[
         str | None, typer.Option("--baseline", help="Recipe the others are compared with; the first when not given.")
     ] = None,
+    split: Annotated[str, typer.Option("--split", help="Only the questions of train, tune or final.")] = "all",
     json: AsJson = False,
 ) -> None:
     """Compute the measures of a run from its rows, with 95 % intervals."""
     from thresher.evals.score import score
+    from thresher.evals.splits import read_split
 
-    scored = score(directory, measures=measure, baseline=baseline)
+    scored = score(directory, measures=measure, baseline=baseline, split=read_split(split))
     if json:
         printing.as_json(scored)
         return

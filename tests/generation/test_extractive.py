@@ -163,14 +163,15 @@ def test_an_answer_without_any_quote_left_is_withdrawn(support: SupportJudge) ->
     assert "does not stand" in (checked.reason or "")
 
 
-def test_what_comes_from_outside_is_not_looked_up_inside(support: SupportJudge) -> None:
-
+def test_a_quote_from_a_page_that_is_not_stored_must_stand_in_its_evidence(support: SupportJudge) -> None:
     piece = whole(DOCUMENT)
     outside = replace(piece, hit=replace(piece.hit, origin=Origin.OUTSIDE))
     query = Query("lighthouse built", "")
     draft = ExtractiveReader(support, 0.0, 1)(query, [outside])
-    checked = QuoteChecker(lambda ids: pytest.fail("looked up"))(query, draft, [outside])
-    assert checked == draft
+    checker = QuoteChecker(lambda ids: {})
+    assert checker(query, draft, [outside]).citations == draft.citations
+    shifted = replace(outside, start=outside.start + 1, text=outside.text[1:])
+    assert checker(query, draft, [replace(shifted, text=shifted.text.upper())]).abstained
 
 
 def test_a_question_is_never_the_answer(support: SupportJudge) -> None:

@@ -244,6 +244,7 @@ def test_a_name_may_stand_in_the_title_or_the_question() -> None:
         ("Yes.", "The lighthouse is not open on Mondays.", False),
         ("No.", "Gouda ripens for a year.", False),
         ("No, the lighthouse is closed on Mondays.", "The lighthouse is closed on Mondays.", True),
+        ("No lighthouse is open on Mondays.", "The lighthouse is open on Mondays.", False),
     ],
 )
 def test_a_bare_yes_or_no_is_checked_as_what_was_asked(claim: str, text: str, supported: bool) -> None:
@@ -254,6 +255,12 @@ def test_a_short_answer_needs_a_sentence_that_speaks_of_the_question() -> None:
     text = "The railway was designed by Carl von Ghega. Gouda is yellow."
     assert found("Carl von Ghega.", text, question="Who designed the railway?").supported
     assert not found("Yellow.", text, question="Who designed the railway?").supported
+
+
+def test_a_phrase_of_the_evidence_is_not_denied_by_a_negation_beside_it() -> None:
+    text = "Plants lack phagocytic cells. They do not have antibodies."
+    assert found("phagocytic cells", text, question="Which cells do plants lack?").supported
+    assert found("Plants have phagocytic cells.", text, question="Which cells do plants have?").contradicted
 
 
 def test_a_planted_command_supports_nothing() -> None:

@@ -61,14 +61,8 @@ def test_published_depths_and_numbers_stand_in_the_table() -> None:
 def considered(collection: Collection, recipe: str, limit: int, **settings: Any) -> list[int]:
     """How many candidates each list gave."""
     given = {"rerank": "none", **{key.replace("__", "."): value for key, value in settings.items()}}
-    pipeline, _ = collection._pipeline(recipe, given, _meter())
+    pipeline, _ = collection._pipeline(recipe, given, collection._parts())
     return list(pipeline.retrieve(collection._query("lighthouse railway gouda", limit, None)).detail["lists"])
-
-
-def _meter() -> Any:
-    from thresher.models.meter import Meter
-
-    return Meter()
 
 
 def test_a_literal_recipe_keeps_eight_four_and_five_whatever_is_asked_for(many: Collection) -> None:

@@ -72,6 +72,7 @@ class Row:
             "recipe": self.recipe,
             "config": self.config,
             "category": asked.category,
+            "group": asked.group,
             "answers": list(asked.answers),
             "answerable": asked.answerable,
             "gold": [gold.to_dict() for gold in asked.gold],
@@ -110,6 +111,7 @@ def read_row(line: Mapping[str, Any]) -> Row:
         gold=tuple(read_gold(gold) for gold in line["gold"]),
         grades=line["grades"],
         category=line["category"],
+        group=line.get("group", ""),
     )
     return Row(
         question=question,

@@ -11,6 +11,7 @@ from thresher.errors import UnknownSetting, UsageError
 from thresher.evals.folder import read_run, rows_path
 from thresher.evals.measures import Measure, Summary, Values, measures_of, parse, summarised
 from thresher.evals.rows import Row, read_rows
+from thresher.evals.splits import Split, members
 from thresher.evals.statistics import Comparison, Forecast, holm, mcnemar, paired_difference
 
 Valued = Mapping[Measure, Values]
@@ -18,16 +19,21 @@ Valued = Mapping[Measure, Values]
 
 
 def score(
-    directory: Path, *, measures: Sequence[str] | None = None, baseline: str | None = None, seed: int = 0
+    directory: Path,
+    *,
+    measures: Sequence[str] | None = None,
+    baseline: str | None = None,
+    split: Split = "all",
+    seed: int = 0,
 ) -> dict[str, Any]:
-    """The JSON of `eval score`.
+    """The JSON of `eval score`, over the rows of one split or of all.
 
     Beside the contract's fields: `asked` (rows of each recipe; fewer than `n` in a killed run), `degraded`, `against`
     (each recipe compared with `baseline`, the first when not given, on the questions both have) and, where questions
     have them, `categories`.
     """
     described = read_run(directory)
-    recipes = {recipe: read_rows(rows_path(directory, recipe)) for recipe in described["recipes"]}
+    recipes = {recipe: of_split(read_rows(rows_path(directory, recipe)), split) for recipe in described["recipes"]}
     if baseline is not None and baseline not in recipes:
         raise UnknownSetting(baseline, recipes, kind="recipe of this run")
     if not any(recipes.values()):
@@ -37,7 +43,7 @@ def score(
     values = {recipe: {measure: measure.values(rows) for measure in wanted} for recipe, rows in recipes.items()}
     scored: dict[str, Any] = {
         "dataset": dataset["spec"],
-        "n": dataset["questions"],
+        "n": dataset["questions"] if split == "all" else max(map(len, recipes.values())),
         "recipes": {recipe: summaries(values[recipe], seed=seed) for recipe in recipes},
         "asked": {recipe: len(rows) for recipe, rows in recipes.items()},
         "degraded": {recipe: degradations(rows) for recipe, rows in recipes.items()},
@@ -52,6 +58,12 @@ def score(
             for category in categories
         }
     return scored
+
+
+def of_split(rows: Sequence[Row], split: Split) -> list[Row]:
+    """The rows whose questions belong to a split."""
+    wanted = {question.id for question in members((row.question for row in rows), split)}
+    return [row for row in rows if row.question.id in wanted]
 
 
 def summaries(values: Valued, *, seed: int) -> dict[str, Any]:

@@ -63,7 +63,7 @@ class LLMCheck:
             self._find(query.question, claim, verdict, evidence)
             for claim, verdict in zip(claims, reply.value, strict=True)
         )
-        detail = {"check": self.model.name, "prompt": PROMPT_VERSION, "unreadable": reply.unreadable}
+        detail = {"check": self.model.name, "check_prompt": PROMPT_VERSION, "unreadable": reply.unreadable}
         return Findings(each, detail)
 
     def _find(self, question: str, claim: Cited, verdict: Verdict, evidence: Sequence[Evidence]) -> Finding:

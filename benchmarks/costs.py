@@ -1,0 +1,298 @@
+"""Calls, tokens and seconds per question, recipe by recipe, with a chat model that takes 500 ms for every reply.
+
+    .venv/bin/python benchmarks/costs.py
+
+The model is scripted: it reads each prompt, replies in the form that was asked for, and goes by shared words. So the
+number of calls and the size of prompts are those of a real question, the quality of the answers is not. It counts a
+word as a token, as the scripted server does; a real tokenizer counts about 1.3. Questions are put to SQuAD paragraphs:
+some are answered there, some not. Those of the second table may also look into a collection outside, which is no web
+request. The third table is `chunkrag` with exactly 20 chunks left to judge, one chunk a call against 20 a call.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import mean
+from typing import Any
+
+import numpy as np
+from evaluate import keep
+from machine import CACHE, DATA, tell
+
+import thresher
+from thresher.collection import Collection
+from thresher.correction.words import MOST_WORDS, content_words
+from thresher.evals import datasets, preparing
+from thresher.evals.asking import CollectionAsker
+from thresher.evals.labels import Dataset
+from thresher.generation.grounded import NOT_FOUND, PARAMETRIC_SYSTEM
+from thresher.generation.grounded import SYSTEM as GROUNDED
+from thresher.generation.llm_check import NOT_STATED, SUPPORTED
+from thresher.indexing.analyzer import index_terms
+from thresher.judging.thresholds import SYSTEM as THRESHOLD
+from thresher.models.scripted_server import Reply, ScriptedServer
+from thresher.types import Answer, Step
+
+RECIPES = ("no-retrieval", "rag", "hybrid", "crag", "ecrag", "chunkrag", "chunkrag-v1", "corrective")
+CORRECTING = ("crag", "ecrag", "corrective")
+QUESTIONS, CALL_SECONDS = 20, 0.5
+SUMMARIES = {"summary": "extractive"}
+"""Indexing asks no model; `ecrag` finds the same index when it is asked with one."""
+
+CHUNKS = 20
+VARIANTS = {
+    "stat, a call each": {"threshold": "stat", "batch": 1},
+    "stat, 20 a call": {"threshold": "stat", "batch": CHUNKS},
+    "llm, a call each": {"threshold": "llm", "batch": 1},
+    "llm, 20 a call": {"threshold": "llm", "batch": CHUNKS},
+}
+DEPTHS = range(10, 31)
+"""Depths of the lexical list that are tried, with 10 dense candidates, until 20 chunks are left to judge."""
+
+ENOUGH = 0.5
+"""Share of the question's words in a sentence from which the scripted model finds its answer there."""
+
+
+# --- the scripted model -----------------------------------------------------------------------------------------------
+
+
+def model(body: Mapping[str, Any]) -> Reply:
+    """The reply to any prompt of the engine, after `CALL_SECONDS`."""
+    system, user = (message["content"] for message in body["messages"])
+    if "response_format" in body:
+        text = json.dumps(reply_object(body["response_format"]["json_schema"]["schema"]["properties"], system, user))
+    elif system == GROUNDED:
+        text = quoted(user)
+    elif system == PARAMETRIC_SYSTEM:
+        text = NOT_FOUND
+    else:
+        raise ValueError(f"a prompt the scripted model does not know: {system[:80]}")
+    return Reply(text, seconds=CALL_SECONDS)
+
+
+def reply_object(fields: Mapping[str, Any], system: str, user: str) -> dict[str, Any]:
+    """The JSON that was asked for."""
+    if "scores" in fields:
+        return {"scores": [gap(user)] if system == THRESHOLD else scores(user)}
+    if "query" in fields:
+        return {"query": " ".join(content_words(user.removeprefix("Question: ")))}
+    if "words" in fields:
+        return {"words": " ".join(content_words(inside("question", user)[0])[:MOST_WORDS])}
+    if "verdict_1" in fields:
+        return verdicts(user)
+    raise ValueError(f"a form the scripted model does not know: {', '.join(fields)}")
+
+
+def scores(user: str) -> list[float]:
+    """For each chunk the share of the query's terms it holds."""
+    (query,) = inside("query", user)
+    return [round(shared(query, chunk), 2) for chunk in inside("chunk", user)]
+
+
+def gap(user: str) -> float:
+    """The middle of the widest gap between two scores."""
+    values = [float(value) for value in user.rpartition("Scores: ")[2].split(", ")]
+    above, below = max(pairwise([*values, 0.0]), key=lambda pair: pair[0] - pair[1])
+    return round((above + below) / 2, 3)
+
+
+def quoted(user: str) -> str:
+    """The sentence of the evidence that shares most with the question, and its marker."""
+    question = user.rpartition("Question: ")[2]
+    best, marker, sentence = 0.0, 0, ""
+    for number, text in enumerate(inside("evidence", user), start=1):
+        for candidate in re.split(r"(?<=[.!?])\s+", text):
+            if (share := shared(question, candidate)) > best:
+                best, marker, sentence = share, number, candidate
+    return f"{sentence.rstrip('.')} [{marker}]." if best >= ENOUGH else NOT_FOUND
+
+
+def verdicts(user: str) -> dict[str, Any]:
+    """Supported where a piece holds most of a sentence's terms."""
+    evidence = inside("evidence", user)
+    said: dict[str, Any] = {}
+    for number, sentence in enumerate(inside("sentence", user), start=1):
+        shares = [shared(sentence, text) for text in evidence]
+        supported = max(shares) >= ENOUGH
+        said[f"verdict_{number}"] = SUPPORTED if supported else NOT_STATED
+        said[f"evidence_{number}"] = shares.index(max(shares)) + 1 if supported else 0
+    return said
+
+
+def inside(name: str, user: str) -> list[str]:
+    """What stands between the marks of a name, in order."""
+    return re.findall(rf"<{name}\b[^>]*>\n?(.*?)\n?</{name}>", user, re.DOTALL)
+
+
+def shared(asked: str, text: str) -> float:
+    """Share of the asked terms that a text holds."""
+    wanted = set(index_terms(" ".join(content_words(asked)))) or set(index_terms(asked))
+    return len(wanted & set(index_terms(text))) / max(1, len(wanted))
+
+
+# --- measuring --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question's cost."""
+
+    answer: Answer
+    seconds: float
+
+
+def asked(asker: CollectionAsker, server: ScriptedServer, recipe: str, question: str) -> Asked:
+    """A question put and timed. Calls that the answer does not count, or that went wrong, end the benchmark."""
+    before = len(server.asked())
+    started = time.perf_counter()
+    answer = asker.ask(question, recipe=recipe)
+    seconds = time.perf_counter() - started
+    calls = len(server.asked()) - before
+    if calls != answer.usage.llm_calls or answer.degraded:
+        raise SystemExit(f"{recipe}: {calls} calls, counted {answer.usage.llm_calls}; degraded {answer.degraded}")
+    return Asked(answer, seconds)
+
+
+def summary(rows: Sequence[Asked]) -> dict[str, Any]:
+    """What the questions cost."""
+    usages = [row.answer.usage for row in rows]
+    calls = [usage.llm_calls for usage in usages]
+    seconds = [row.seconds for row in rows]
+    return {
+        "n": len(rows),
+        "answered": sum(not row.answer.abstained for row in rows),
+        "calls": {"mean": mean(calls), "least": min(calls), "most": max(calls)},
+        "prompt_tokens": mean(usage.prompt_tokens for usage in usages),
+        "completion_tokens": mean(usage.completion_tokens for usage in usages),
+        "web_requests": mean(usage.web_requests for usage in usages),
+        "seconds": {
+            "median": float(np.median(seconds)),
+            "p95": float(np.quantile(seconds, 0.95)),
+            "most": max(seconds),
+        },
+    }
+
+
+def show(name: str, cost: Mapping[str, Any]) -> None:
+    """One line of a table."""
+    calls, seconds = cost["calls"], cost["seconds"]
+    spread = f"{calls['mean']:.1f} ({calls['least']}-{calls['most']})"
+    print(
+        f"{name:<18} {spread:>14} {cost['prompt_tokens']:>8.0f} {cost['completion_tokens']:>8.1f} "
+        f"{cost['web_requests']:>4.0f} {seconds['median']:>8.2f} {seconds['p95']:>6.2f} {cost['answered']:>5}/{cost['n']}",
+        flush=True,
+    )
+
+
+def head(title: str) -> None:
+    """The head of a table."""
+    print(
+        f"\n{title}\n{'':<18} {'calls':>14} {'prompt':>8} {'reply':>8} {'web':>4} {'median s':>8} {'p95':>6} answered"
+    )
+
+
+def costs(
+    dataset: Dataset, server: ScriptedServer, recipes: Sequence[str], *, looking_outside: bool
+) -> dict[str, dict[str, Any]]:
+    """What each recipe costs on a dataset's questions."""
+    name = preparing.collection_of(dataset)
+    outside = preparing.outside_of(dataset, name) if looking_outside else "none"
+    for corpus, owner in preparing.files(dataset, CACHE / "home", name, outside=outside):
+        with thresher.open(CACHE / "home", owner) as collection:
+            collection.add(corpus, recipe=[one for one in recipes if one != "no-retrieval"], settings=indexing(recipes))
+    found = {}
+    with thresher.open(CACHE / "home", name) as collection:
+        asker = CollectionAsker(collection, settings(server), outside=outside)
+        for recipe in recipes:
+            asker.warm_up(recipe)
+            rows = [asked(asker, server, recipe, question.text) for question in dataset.questions]
+            found[recipe] = summary(rows)
+            show(recipe, found[recipe])
+    return found
+
+
+def indexing(recipes: Sequence[str]) -> dict[str, str]:
+    return SUMMARIES if "ecrag" in recipes else {}
+
+
+def settings(server: ScriptedServer) -> dict[str, Any]:
+    """The scripted model, and no cross-encoder on purpose."""
+    return {"llm.base_url": server.base_url, "llm.model": "scripted", "rerank": "none", **SUMMARIES}
+
+
+def twenty_chunks(dataset: Dataset, server: ScriptedServer) -> dict[str, dict[str, Any]]:
+    """`chunkrag` on the answerable questions that leave exactly 20 chunks to judge at some depth."""
+    rows: dict[str, list[Asked]] = {variant: [] for variant in VARIANTS}
+    with thresher.open(CACHE / "home", preparing.collection_of(dataset)) as collection:
+        for question in dataset.questions:
+            depth = depth_for(collection, question.text, server) if question.answerable else None
+            if depth is None:
+                continue
+            for variant, chosen in VARIANTS.items():
+                given = {**settings(server), "lexical.depth": depth, **chosen}
+                row = asked(CollectionAsker(collection, given), server, "chunkrag", question.text)
+                assert judged(row.answer) == CHUNKS
+                rows[variant].append(row)
+    found = {variant: summary(measured) for variant, measured in rows.items()}
+    for variant, cost in found.items():
+        show(variant, cost)
+    return found
+
+
+def depth_for(collection: Collection, question: str, server: ScriptedServer) -> int | None:
+    """Depth of the lexical list at which 20 chunks are left after redundancy; None where none is."""
+    for depth in DEPTHS:
+        given = {key: value for key, value in settings(server).items() if key not in SUMMARIES}
+        steps = collection.run(question, recipe="chunkrag", settings={**given, "lexical.depth": depth})
+        left = next(step.kept for step in steps if isinstance(step, Step) and step.name == "retrieve")
+        if left >= CHUNKS:
+            return depth if left == CHUNKS else None
+    return None
+
+
+def judged(answer: Answer) -> int:
+    """Chunks that were judged."""
+    return next(step.considered for step in answer.steps if step.name == "judge")
+
+
+def main() -> None:
+    tell()
+    load = [os.getloadavg()[0]]
+    squad = DATA / "squad" / "answered.jsonl"
+    with ScriptedServer(model) as server:
+        inside_questions = datasets.load(f"refusal:{squad}", sample=QUESTIONS)
+        head(f"{QUESTIONS} questions, {dict(inside_questions.categories)}; {CALL_SECONDS:g} s a call")
+        recipes = costs(inside_questions, server, RECIPES, looking_outside=False)
+        outside_questions = datasets.load(f"routing:{squad}", sample=QUESTIONS)
+        head(f"{QUESTIONS} questions, {dict(outside_questions.categories)}; with another collection outside")
+        corrected = costs(outside_questions, server, CORRECTING, looking_outside=True)
+        head(f"chunkrag, {CHUNKS} chunks judged, by threshold and chunks in a call")
+        chunkrag = twenty_chunks(inside_questions, server)
+    load.append(os.getloadavg()[0])
+    busy = max(load) > (os.cpu_count() or 1) / 2
+    print(
+        f"\nload average {load[0]:.1f} before, {load[1]:.1f} after: {'busy, seconds are too long' if busy else 'quiet'}"
+    )
+    keep(
+        "costs",
+        {
+            "seconds_per_call": CALL_SECONDS,
+            "load": load,
+            "busy": busy,
+            "questions": dict(inside_questions.categories),
+            "recipes": recipes,
+            "questions_outside": dict(outside_questions.categories),
+            "recipes_with_outside": corrected,
+            "chunkrag_20_chunks": chunkrag,
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()
