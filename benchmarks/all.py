@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAMES = ("start_up", "encoder", "scifact", "papers", "support", "store")
+NAMES = ("start_up", "encoder", "scifact", "papers", "support", "store", "costs")
 
 
 def main() -> int:

@@ -42,6 +42,7 @@ WEIGHTS = (0.4, 0.6)  # dense and lexical, as in the hybrid recipe without a cro
 SQUAD_QUESTIONS = 900
 SHIPPED_QUESTIONS = 200  # of each set, so that each weighs the same
 MADE = 300
+BOUNDS = (0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9)
 TRAIN, TUNE, FINAL = (0, 1, 2), (3,), (4,)
 
 
@@ -284,6 +285,18 @@ def best_scores(judges: dict[str, Judge], pool: Pool, questions: Sequence[Questi
     return {name: np.array(values) for name, values in best.items()}
 
 
+def keep_rows(best: dict[str, dict[str, np.ndarray]], sets: dict[str, list[Question]]) -> None:
+    """Every question with its slice and, for each judge, its raw score with and without what answers it."""
+    lines = [
+        {"set": name, "question": asked.text, "slice": asked.slice}
+        | {judge: values[at].tolist() for judge, values in best[name].items()}
+        for name, questions in sets.items()
+        for at, asked in enumerate(questions)
+    ]
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    (FOLDER / "rows.jsonl").write_text(text, encoding="utf-8")
+
+
 def of_slices(best: np.ndarray, questions: Sequence[Question], slices: Sequence[int]) -> Scores:
     chosen = np.array([asked.slice in slices for asked in questions])
     half = np.array([asked.answerable_half for asked in questions])[chosen]
@@ -309,15 +322,15 @@ def probabilities(calibration: Calibration, raw: np.ndarray) -> np.ndarray:
     return np.array([calibration.probability(value) for value in raw.tolist()])
 
 
-def acted(calibration: Calibration, scores: Scores) -> dict[str, float]:
+def acted(calibration: Calibration, scores: Scores) -> dict[str, float | None]:
     """What the calibration's bounds do: shares of the questions, and how many of those were answerable."""
     values = probabilities(calibration, scores.raw)
     above, below = values > calibration.upper, values <= calibration.lower
     return {
         "correct": float(above.mean()),
-        "answerable_of_correct": float(scores.answerable[above].mean()) if above.any() else float("nan"),
+        "answerable_of_correct": float(scores.answerable[above].mean()) if above.any() else None,
         "incorrect": float(below.mean()),
-        "answerable_of_incorrect": float(scores.answerable[below].mean()) if below.any() else float("nan"),
+        "answerable_of_incorrect": float(scores.answerable[below].mean()) if below.any() else None,
     }
 
 
@@ -357,6 +370,31 @@ def shipped_from(best: dict[str, np.ndarray], sets: dict[str, list[Question]], e
     return replace(fit(*kinds, judge="local", encoder=encoder, source="shipped"), source="shipped")
 
 
+def instead(made: Calibration, elsewhere: Calibration) -> Calibration:
+    """The curve of made questions with that of other question sets in the place of the shipped one."""
+    ((slope, intercept),), ((usual, shift),) = made.parameters, SHIPPED.parameters
+    ((other, other_shift),) = elsewhere.parameters
+    return replace(made, parameters=((slope + (other - usual) / 2, intercept + (other_shift - shift) / 2),))
+
+
+def by_threshold(shipped: Calibration, tune: Sequence[Scores]) -> dict[str, dict[str, float]]:
+    """For bounds on the shipped probability, sets weighing the same: how many lie above and below, and which part of
+    them is answerable."""
+    values = np.concatenate([probabilities(shipped, scores.raw) for scores in tune])
+    answerable = np.concatenate([scores.answerable for scores in tune])
+    weight = np.concatenate([np.full(len(scores.raw), 1 / len(scores.raw) / len(tune)) for scores in tune])
+    found = {}
+    for bound in BOUNDS:
+        above = values >= bound
+        found[f"{bound:.2f}"] = {
+            "above": float(weight[above].sum()),
+            "answerable_above": float(weight[above & answerable].sum() / weight[above].sum()),
+            "below": float(weight[~above].sum()),
+            "answerable_below": float(weight[~above & answerable].sum() / weight[~above].sum()),
+        }
+    return found
+
+
 def from_made(judge: Judge, name: str, pool: Pool, encoder: Remembered) -> Calibration:
     """The calibration nobody labelled anything for."""
     questions = made_questions(pool.chunks, number=MADE, seed=0, spans=sentence_spans, terms=index_terms)
@@ -392,6 +430,7 @@ def main() -> None:
     pools = {name: paragraphs if name == "SQuAD" else wiki for name in sets}
     judges = {"best cosine": best_cosine, "BM25 share": bm25_share, "ECRAG C": confidence, "local": local(encoder)}
     best = {name: best_scores(judges, pools[name], questions) for name, questions in sets.items()}
+    keep_rows(best, sets)
     mine = {name: scores["local"] for name, scores in best.items()}
     shipped = shipped_from(mine, sets, bundled.name)
     made = {
@@ -411,11 +450,17 @@ def main() -> None:
                 "made": made[judge][id(pools[name])],
             }
             if judge == "local":
-                calibrations["other sets"] = shipped_from(mine, others, bundled.name)
                 calibrations["shipped"] = shipped
+                elsewhere = shipped_from(mine, others, bundled.name)
+                calibrations["other sets"] = elsewhere
+                calibrations["made, other sets"] = instead(calibrations["made"], elsewhere)
             found = measured(scores[TUNE], scores[FINAL], calibrations)
             results["sets"][name][judge] = found
             tell_judge(name, judge, found)
+    tune = [of_slices(mine[name], questions, TUNE) for name, questions in sets.items()]
+    results["by_threshold"] = by_threshold(shipped, tune)
+    for bound, found in results["by_threshold"].items():
+        print(f"bound {bound}  " + "  ".join(f"{part} {value:.3f}" for part, value in found.items()))
     marked = [asked for asked in tricks if asked.slice in FINAL]
     unanswerable = best_scores({"local": judges["local"]}, paragraphs, marked)["local"][:, 0]
     answered = of_slices(mine["SQuAD"], sets["SQuAD"], FINAL).kinds[0]

@@ -183,9 +183,10 @@ def show(name: str, cost: Mapping[str, Any]) -> None:
     """One line of a table."""
     calls, seconds = cost["calls"], cost["seconds"]
     spread = f"{calls['mean']:.1f} ({calls['least']}-{calls['most']})"
+    answered = f"{cost['answered']}/{cost['n']}"
     print(
         f"{name:<18} {spread:>14} {cost['prompt_tokens']:>8.0f} {cost['completion_tokens']:>8.1f} "
-        f"{cost['web_requests']:>4.0f} {seconds['median']:>8.2f} {seconds['p95']:>6.2f} {cost['answered']:>5}/{cost['n']}",
+        f"{cost['web_requests']:>4.0f} {seconds['median']:>8.2f} {seconds['p95']:>6.2f} {answered:>8}",
         flush=True,
     )
 
@@ -205,25 +206,21 @@ def costs(
     outside = preparing.outside_of(dataset, name) if looking_outside else "none"
     for corpus, owner in preparing.files(dataset, CACHE / "home", name, outside=outside):
         with thresher.open(CACHE / "home", owner) as collection:
-            collection.add(corpus, recipe=[one for one in recipes if one != "no-retrieval"], settings=indexing(recipes))
+            collection.add(corpus, recipe=[one for one in recipes if one != "no-retrieval"], settings=SUMMARIES)
     found = {}
     with thresher.open(CACHE / "home", name) as collection:
-        asker = CollectionAsker(collection, settings(server), outside=outside)
+        asker = CollectionAsker(collection, {**settings(server), **SUMMARIES}, outside=outside)
         for recipe in recipes:
             asker.warm_up(recipe)
-            rows = [asked(asker, server, recipe, question.text) for question in dataset.questions]
+            rows = [asked(asker, server, recipe, question.question) for question in dataset.questions]
             found[recipe] = summary(rows)
             show(recipe, found[recipe])
     return found
 
 
-def indexing(recipes: Sequence[str]) -> dict[str, str]:
-    return SUMMARIES if "ecrag" in recipes else {}
-
-
 def settings(server: ScriptedServer) -> dict[str, Any]:
     """The scripted model, and no cross-encoder on purpose."""
-    return {"llm.base_url": server.base_url, "llm.model": "scripted", "rerank": "none", **SUMMARIES}
+    return {"llm.base_url": server.base_url, "llm.model": "scripted", "rerank": "none"}
 
 
 def twenty_chunks(dataset: Dataset, server: ScriptedServer) -> dict[str, dict[str, Any]]:
@@ -231,13 +228,14 @@ def twenty_chunks(dataset: Dataset, server: ScriptedServer) -> dict[str, dict[st
     rows: dict[str, list[Asked]] = {variant: [] for variant in VARIANTS}
     with thresher.open(CACHE / "home", preparing.collection_of(dataset)) as collection:
         for question in dataset.questions:
-            depth = depth_for(collection, question.text, server) if question.answerable else None
+            depth = depth_for(collection, question.question, server) if question.answerable else None
             if depth is None:
                 continue
             for variant, chosen in VARIANTS.items():
                 given = {**settings(server), "lexical.depth": depth, **chosen}
-                row = asked(CollectionAsker(collection, given), server, "chunkrag", question.text)
-                assert judged(row.answer) == CHUNKS
+                row = asked(CollectionAsker(collection, given), server, "chunkrag", question.question)
+                if judged(row.answer) != CHUNKS:
+                    raise SystemExit(f"{judged(row.answer)} chunks were judged where {CHUNKS} were retrieved")
                 rows[variant].append(row)
     found = {variant: summary(measured) for variant, measured in rows.items()}
     for variant, cost in found.items():
@@ -246,10 +244,9 @@ def twenty_chunks(dataset: Dataset, server: ScriptedServer) -> dict[str, dict[st
 
 
 def depth_for(collection: Collection, question: str, server: ScriptedServer) -> int | None:
-    """Depth of the lexical list at which 20 chunks are left after redundancy; None where none is."""
+    """Depth of the lexical list that leaves 20 chunks after redundancy; None where none does."""
     for depth in DEPTHS:
-        given = {key: value for key, value in settings(server).items() if key not in SUMMARIES}
-        steps = collection.run(question, recipe="chunkrag", settings={**given, "lexical.depth": depth})
+        steps = collection.run(question, recipe="chunkrag", settings={**settings(server), "lexical.depth": depth})
         left = next(step.kept for step in steps if isinstance(step, Step) and step.name == "retrieve")
         if left >= CHUNKS:
             return depth if left == CHUNKS else None
@@ -275,7 +272,7 @@ def main() -> None:
         head(f"chunkrag, {CHUNKS} chunks judged, by threshold and chunks in a call")
         chunkrag = twenty_chunks(inside_questions, server)
     load.append(os.getloadavg()[0])
-    busy = max(load) > (os.cpu_count() or 1) / 2
+    busy = max(load) > (os.cpu_count() or 1)
     print(
         f"\nload average {load[0]:.1f} before, {load[1]:.1f} after: {'busy, seconds are too long' if busy else 'quiet'}"
     )

@@ -16,15 +16,30 @@ THRESHER = Path(sys.executable).with_name("thresher")
 
 
 def measured(
-    name: str, dataset: str, recipes: Sequence[str], *, settings: Sequence[str] = (), options: Sequence[str] = ()
+    name: str,
+    dataset: str,
+    recipes: Sequence[str],
+    *,
+    settings: Sequence[str] = (),
+    options: Sequence[str] = (),
+    fresh: bool = True,
 ) -> dict[str, Any]:
-    """The `eval score` of a fresh run of `recipes` on `dataset`; `name` names the folder of its rows."""
-    out = CACHE / "runs" / name
-    shutil.rmtree(out, ignore_errors=True)
+    """The `eval score` of a run of `recipes` on `dataset`; `name` names the folder of its rows.
+
+    A run that is not `fresh` goes on where it was stopped, with the option --resume.
+    """
+    out = rows(name)
+    if fresh:
+        shutil.rmtree(out, ignore_errors=True)
     assignments = [part for setting in settings for part in ("--set", setting)]
     chosen = [part for recipe in recipes for part in ("--recipe", recipe)]
     thresher("eval", "run", "--dataset", dataset, *chosen, *assignments, "--out", str(out), *options)
     return json.loads(thresher("eval", "score", str(out), "--json", home=False))
+
+
+def rows(name: str) -> Path:
+    """The folder of a run's rows."""
+    return CACHE / "runs" / name
 
 
 def thresher(*arguments: str, home: bool = True) -> str:

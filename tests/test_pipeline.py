@@ -24,6 +24,7 @@ from thresher.pipeline import (
 from thresher.types import (
     UNIT,
     Answer,
+    Citation,
     Correction,
     Decision,
     Draft,
@@ -110,7 +111,7 @@ def corrective(pipeline: Callable[..., Pipeline], make_hit: Make) -> Callable[..
     def refine(query: Query, hits: Sequence[Hit]) -> Refined:
         judgements = tuple(Judgement(hit, keep=hit.chunk.id != "x", reason="read") for hit in hits)
         evidence = as_is(query, [judgement.hit for judgement in judgements if judgement.keep]).evidence
-        return Refined(evidence, judgements, conflicts=((1, 2),))
+        return Refined(evidence, judgements)
 
     def make(verdict: Verdict | None) -> Pipeline:
         return pipeline(judge=judge, decide=lambda judged: Decision(verdict, 0.7), correct=correct, refine=refine)
@@ -315,6 +316,50 @@ def test_a_search_does_not_lack_what_only_an_answer_needs(pipeline: Callable[...
     assert pipeline(degraded=("generate: no model",)).search(QUERY, strict=True).degraded == ()
 
 
+# --- contradictions ---------------------------------------------------------------------------------------------------
+
+
+def citing(evidence: Sequence[Evidence], *numbers: int) -> Draft:
+    pieces = [evidence[number - 1] for number in numbers]
+    citations = tuple(
+        Citation(
+            marker,
+            piece.hit.chunk.document_id,
+            piece.hit.chunk.source,
+            "",
+            None,
+            piece.start,
+            piece.end,
+            piece.text,
+            piece.hit.score,
+        )
+        for marker, piece in enumerate(pieces, start=1)
+    )
+    return Draft("Said.", citations)
+
+
+@pytest.mark.parametrize(
+    ("cited", "pairs", "shown"),
+    [((2,), ((1, 2),), 2), ((1, 2), ((1, 2),), 2), ((3,), (), 1), ((3, 2), ((2, 3),), 3)],
+    ids=["the other side is added", "both are cited", "neither is cited", "added behind the last"],
+)
+def test_evidence_that_contradicts_what_is_cited_is_shown_beside_it(
+    pipeline: Callable[..., Pipeline],
+    make_evidence: Callable[..., Evidence],
+    cited: tuple[int, ...],
+    pairs: tuple[tuple[int, int], ...],
+    shown: int,
+) -> None:
+    evidence = tuple(make_evidence(f"Said by {id}.", id=id, document=id) for id in "abc")
+    refined = Refined(evidence, conflicts=((1, 2),))
+    answer = pipeline(refine=lambda *_: refined, generate=lambda *_: citing(evidence, *cited)).answer(QUERY)
+    assert answer.conflicts == pairs
+    assert [citation.marker for citation in answer.citations] == list(range(1, shown + 1))
+    for one, other in pairs:
+        sides = {answer.citations[one - 1].document_id, answer.citations[other - 1].document_id}
+        assert sides == {"a", "b"}
+
+
 # --- the contract -----------------------------------------------------------------------------------------------------
 
 
@@ -326,7 +371,7 @@ def test_an_answer_has_the_keys_of_the_contract(corrective: Callable[..., Pipeli
     assert all(set(step) == {"name", "seconds", "considered", "kept", "detail"} for step in told["steps"])
     assert set(told["usage"]) == {"llm_calls", "prompt_tokens", "completion_tokens", "web_requests", "hosts"}
     assert all(set(chunk) == CHUNK_KEYS for chunk in told["chunks"])
-    assert (told["verdict"], told["conflicts"]) == ("ambiguous", [[1, 2]])
+    assert (told["verdict"], told["conflicts"]) == ("ambiguous", [])
 
 
 def test_a_search_result_has_the_keys_of_the_contract(pipeline: Callable[..., Pipeline]) -> None:

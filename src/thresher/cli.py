@@ -167,8 +167,8 @@ def status(
     printing.say(f"collection {collection} in {home}: {told}")
     printing.table(
         "chunk tables",
-        ["cut and encoded", "level", "chunks"],
-        [[row["fingerprint"], row["level"], row["chunks"]] for row in tables],
+        ["cut and encoded", "level", "chunks", "expected by formula"],
+        [[row["fingerprint"], row["level"], row["chunks"], row["estimated"]] for row in tables],
     )
 
 
@@ -341,7 +341,7 @@ def explain(
 def calibrate(
     questions: Annotated[
         Path | None,
-        typer.Option("--questions", metavar="FILE", help="Labelled questions, JSON lines: question, answerable."),
+        typer.Option("--questions", metavar="FILE", help="Labelled questions, JSON lines: id, question, answerable."),
     ] = None,
     number: Annotated[int, typer.Option("--number", min=1, help="Questions made where none are given.")] = 200,
     seed: Annotated[int, typer.Option("--seed", help="Of the questions that are made.")] = 0,

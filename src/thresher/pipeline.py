@@ -19,6 +19,7 @@ from thresher.protocols import Corrector, Decider, Generator, Judge, Refiner, Re
 from thresher.types import (
     Answer,
     ChunkTrace,
+    Citation,
     Correction,
     Decision,
     Draft,
@@ -130,6 +131,7 @@ class Pipeline:
         )
         draft = _because(draft, refined, decision, correction)
         verified = yield from record.step("verify", 1, lambda: self.verify(query, draft, refined.evidence))
+        citations, conflicts = _contradicted(verified.citations, refined)
         yield Answer(
             question=query.question,
             recipe=self.recipe,
@@ -138,8 +140,8 @@ class Pipeline:
             reason=verified.reason,
             verdict=decision.verdict,
             confidence=decision.confidence,
-            citations=verified.citations,
-            conflicts=refined.conflicts,
+            citations=citations,
+            conflicts=conflicts,
             steps=tuple(record.steps),
             usage=self.meter.usage,
             degraded=tuple(record.degraded),
@@ -214,6 +216,54 @@ def _because(draft: Draft, refined: Refined, decision: Decision, correction: Cor
     outcome = correction.detail.get("outcome")
     besides = f"; outside: {outcome}" if outcome else ""
     return replace(draft, reason=f"What was retrieved does not suffice: {decision.reason}{besides}.")
+
+
+def _contradicted(
+    cited: tuple[Citation, ...], refined: Refined
+) -> tuple[tuple[Citation, ...], tuple[tuple[int, int], ...]]:
+    """The citations, with evidence that contradicts a cited piece behind them, and the pairs of their markers.
+
+    What contradicts an answer is shown beside it: a reader who sees one side only is misled.
+    """
+    citations = list(cited)
+    pairs = []
+    for one, other in refined.conflicts:
+        sides = [refined.evidence[at - 1] for at in (one, other)]
+        markers = [_marker(side, citations) for side in sides]
+        if markers == [None, None]:
+            continue
+        for at, marker in enumerate(markers):
+            if marker is None:
+                citations.append(_whole(sides[at], len(citations) + 1))
+                markers[at] = len(citations)
+        pairs.append((min(filter(None, markers)), max(filter(None, markers))))
+    return tuple(citations), tuple(dict.fromkeys(pairs))
+
+
+def _marker(piece: Evidence, citations: Sequence[Citation]) -> int | None:
+    """The marker of a citation within a piece of evidence."""
+    for citation in citations:
+        same = citation.document_id == piece.hit.chunk.document_id
+        if same and citation.start < piece.end and piece.start < citation.end:
+            return citation.marker
+    return None
+
+
+def _whole(piece: Evidence, marker: int) -> Citation:
+    chunk = piece.hit.chunk
+    return Citation(
+        marker=marker,
+        document_id=chunk.document_id,
+        source=chunk.source,
+        title=chunk.title,
+        page=piece.page,
+        start=piece.start,
+        end=piece.end,
+        quote=piece.text,
+        score=piece.hit.score,
+        origin=piece.hit.origin,
+        fetched=piece.hit.fetched,
+    )
 
 
 def _kept(value: Any) -> int:

@@ -245,7 +245,7 @@ def _short(value: Any) -> str:
             return "yes" if value else "no"
         case float():
             return f"{value:.2f}"
-        case list() if value and isinstance(value[0], str):
+        case list() if value and isinstance(value[0], str | Mapping):
             return str(len(value))
         case list():
             return " + ".join(map(str, value))
@@ -270,6 +270,11 @@ def answer(given: Answer, *, steps: bool, options: str = "") -> None:
         say(f"Why: {given.reason}")
     for citation in given.citations:
         say(citation_line(citation.to_dict(), given.text))
+    for one, other in given.conflicts:
+        say(f"  [{one}] and [{other}] contradict each other: look at both")
+    if given.verdict is not None:
+        sure = "" if given.confidence is None else f" (probability that the evidence suffices: {given.confidence:.2f})"
+        say(f"Verdict: {given.verdict}{sure}")
     if steps:
         say()
         for step in given.steps:
@@ -310,12 +315,16 @@ def explanation(trace: Mapping[str, Any], labels: Mapping[str, str]) -> None:
         say(f"why       {trace['reason']}")
     for cited in trace["citations"]:
         say(f"        {citation_line(cited, trace['text'])}")
+    for one, other in trace["conflicts"]:
+        say(f"conflict  [{one}] and [{other}] contradict each other")
     for lack in trace["degraded"]:
         say(f"without   {lack}")
     usage = trace["usage"]
     if usage["hosts"]:
         tokens = usage["prompt_tokens"] + usage["completion_tokens"]
         spent = f"{counted(usage['llm_calls'], 'model call')}, {counted(tokens, 'token')}"
+        if usage["web_requests"]:
+            spent += f", {counted(usage['web_requests'], 'web request')}"
         say(f"spent     {spent}, sent to {', '.join(usage['hosts'])}")
     say()
     steps = [
@@ -342,4 +351,6 @@ def _fate(chunk: Mapping[str, Any], label: str) -> list[str]:
     scores = ", ".join(f"{name} {score['value']:.3f}" for name, score in chunk["scores"].items())
     reason = chunk["reason"] if chunk["kept"] else f"{chunk['dropped_by']}: {chunk['reason']}"
     fate = "kept" if chunk["kept"] else "dropped"
+    if chunk["origin"] == "outside":
+        fate += ", outside"
     return [fate, label, where(chunk["source"], chunk["page"]), scores, reason, shortened(chunk["text"], 80)]

@@ -400,6 +400,7 @@ class Answer:
     confidence: float | None
     citations: tuple[Citation, ...]
     conflicts: tuple[tuple[int, int], ...]
+    """Markers of citations that contradict each other."""
     steps: tuple[Step, ...]
     usage: Usage
     degraded: tuple[str, ...]

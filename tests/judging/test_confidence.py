@@ -14,7 +14,7 @@ from thresher.judging.verdicts import Routing
 from thresher.types import BM25, COSINE, Chunk, Hit, Query, Score, Sifted, Verdict
 
 Make = Callable[..., Hit]
-ASKED = Query("question", "question")
+ASKED = Query("question", "question", limit=1)
 CEILING = 10.0
 
 
@@ -155,6 +155,8 @@ def test_no_more_are_kept_than_asked_for() -> None:
     third, fourth = sifted.judgements[2:]
     assert third.reason == "confidence 0.825 >= 0.5 (cosine 0.75, BM25 1), below the best 2"
     assert fourth.reason == "confidence 0 < 0.5 (cosine 0, BM25 0)"
+    more = judging([4.0, 4.0, 4.0, 1.0], keep=2)(Query("q", "q", limit=3), hits_of([0.9, 0.8, 0.7, 0.1]))
+    assert kept(more) == ["0", "1", "2"]
 
 
 def test_a_hit_without_a_cosine_is_a_mistake_in_the_recipe(make_hit: Make) -> None:

@@ -52,6 +52,15 @@ def estimate(length: int, size: int, overlap: int) -> int:
     return -(-max(0, length - size) // (size - overlap)) + 1
 
 
+def estimated(chunker: HierarchicalChunker, characters: int) -> dict[str, int]:
+    """The paper's N for a text of that many characters, and N times its n, by level; nothing is cut."""
+    overlap = 0 if chunker.literal else chunker.overlap
+    sub_overlap = 0 if chunker.literal or chunker.subchunk_overlap_mode == "none" else chunker.subchunk_overlap
+    chunks = estimate(characters, chunker.size, overlap)
+    each = estimate(min(characters, chunker.size), chunker.subchunk_size, sub_overlap)
+    return {"chunk": chunks, "subchunk": chunks * each}
+
+
 def report(chunker: HierarchicalChunker, document: Document) -> Report:
     """Estimated and actual numbers of chunks and subchunks of one document."""
     return chunker.cut(document)[1]

@@ -10,7 +10,7 @@ import socket
 from collections.abc import Callable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
-from thresher.correction.bounded import NotFetched
+from thresher.correction.bounded import AddressRefused
 
 Address = IPv4Address | IPv6Address
 
@@ -84,15 +84,15 @@ def checked_addresses(host: str, port: int, *, resolve: Resolve, allowed: Callab
     One forbidden address forbids the host: a name that mixes inner and public addresses is out to deceive.
     """
     if host.lower().rstrip(".") in METADATA_HOSTS:
-        raise NotFetched("refused: a metadata host")
+        raise AddressRefused("refused: a metadata host")
     try:
         addresses = [ip_address(address) for address in resolve(host, port)]
     except (OSError, UnicodeError) as error:
-        raise NotFetched("the host has no address") from error
+        raise AddressRefused("the host has no address") from error
     except ValueError as error:
-        raise NotFetched("refused: the host has no plain address") from error
+        raise AddressRefused("refused: the host has no plain address") from error
     if not addresses:
-        raise NotFetched("the host has no address")
+        raise AddressRefused("the host has no address")
     if not all(allowed(address) for address in addresses):
-        raise NotFetched("refused: the host is not on the public internet")
+        raise AddressRefused("refused: the host is not on the public internet")
     return [str(address) for address in addresses]

@@ -26,6 +26,10 @@ class NotFetched(Exception):
     """Something could not be had from the network, or was refused; says why in a few words."""
 
 
+class AddressRefused(NotFetched):
+    """The host has no address, or none that may be connected to."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What a server answered. `body` is empty where it was not wanted."""

@@ -18,7 +18,7 @@ from urllib.robotparser import RobotFileParser
 import httpx
 
 from thresher.correction.addresses import Address, Resolve, checked_addresses, is_public, resolved
-from thresher.correction.bounded import Bounds, NotFetched, Reply, exchange
+from thresher.correction.bounded import AddressRefused, Bounds, NotFetched, Reply, exchange
 from thresher.correction.robots import allows, rules_of
 from thresher.correction.web import WebMeter, stamp
 from thresher.errors import MissingExtra
@@ -152,6 +152,8 @@ class PageFetcher:
     def _robots(self, site: str, bounds: Bounds) -> Reply | None:
         try:
             return self._followed(httpx.URL(f"{site}/robots.txt"), bounds, _no_check, _robots_wanted)[1]
+        except AddressRefused:  # so would the page be: that is what to say, and not what its robots.txt allows
+            raise
         except NotFetched:
             return None
 

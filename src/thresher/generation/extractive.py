@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from thresher.generation.commands import is_command
 from thresher.generation.quotes import quoted
 from thresher.generation.support import Sentence, SupportJudge
 from thresher.types import Citation, Draft, Evidence, Query
@@ -17,7 +18,10 @@ NO_EVIDENCE = "Nothing was retrieved for this question."
 
 @dataclass(frozen=True, slots=True)
 class ExtractiveReader:
-    """Quotes at most `max_sentences`; abstains when the best support is below `min_support` (0..1)."""
+    """Quotes at most `max_sentences`; abstains when the best support is below `min_support` (0..1).
+
+    A sentence without a word that the question lacks (a heading, mostly) is near to it and answers nothing.
+    """
 
     support: SupportJudge
     min_support: float
@@ -26,7 +30,12 @@ class ExtractiveReader:
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Draft:
         """The quoted sentences with a citation each."""
         judged = self.support(query.question, evidence)
-        sentences = [sentence for sentence in judged if not _asks(sentence.text, query.question)]
+        asked = set(self.support.terms(query.question))
+        sentences = [
+            sentence
+            for sentence in judged
+            if _states(sentence.text, query.question) and not asked.issuperset(self.support.terms(sentence.text))
+        ]
         best = sentences[0].support.value if sentences else 0.0
         detail = {"reader": "extractive", "support": best, "min_support": self.min_support}
         if not sentences:
@@ -53,9 +62,12 @@ class ExtractiveReader:
         return chosen[: self.max_sentences]
 
 
-def _asks(text: str, question: str) -> bool:
-    """Whether a sentence is a question or repeats this one: near to it as none other, and no answer."""
-    return text.rstrip(" \"'”’)").endswith("?") or _one_line(question).lower() in _one_line(text).lower()
+def _states(text: str, question: str) -> bool:
+    """Whether a sentence says anything: one that asks, repeats the question or gives orders to whoever reads it may be
+    nearer to the question than any other, and is no answer.
+    """
+    asks = text.rstrip(" \"'”’)").endswith("?") or _one_line(question).lower() in _one_line(text).lower()
+    return not asks and not is_command(text)
 
 
 def abstention(reason: str, detail: dict[str, object]) -> Draft:

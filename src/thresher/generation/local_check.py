@@ -242,7 +242,8 @@ def _before(sentences: Sequence[str], at: int) -> str:
 
 
 def _titles(pieces: Sequence[Evidence]) -> str:
-    return " ".join(dict.fromkeys(piece.hit.chunk.title for piece in pieces))
+    titles = dict.fromkeys(piece.hit.chunk.title for piece in pieces)
+    return " ".join(title for title in titles if not is_command(title))
 
 
 def _missing(reason: str) -> Finding:

@@ -48,9 +48,7 @@ def quoted(citation: Citation) -> str:
     return f"“{' '.join(citation.quote.split())}” [{citation.marker}]"
 
 
-def _located(
-    citation: Citation, documents: Mapping[str, Document], evidence: Sequence[Evidence]
-) -> Citation | None:
+def _located(citation: Citation, documents: Mapping[str, Document], evidence: Sequence[Evidence]) -> Citation | None:
     document = documents.get(citation.document_id)
     if document is not None:
         stands = document.text[citation.start : citation.end] == citation.quote

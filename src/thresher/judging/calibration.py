@@ -42,7 +42,7 @@ ISOTONIC_GAIN = 0.01
 """Log loss by which it must be better on questions it was not fitted on: less is within the noise of the folds."""
 
 SURE = 0.9
-"""UPPER: of the questions above it at least this share is answerable; LOWER: of those below it at most 1 - SURE."""
+"""LOWER: of the questions below it at most 1 - SURE are answerable, so that little is lost by not reading on."""
 
 SEPARATED = 0.8
 """A judge whose AUROC may be lower than this does not separate: its verdict is `unsure`."""
@@ -54,10 +54,7 @@ CLIP = 0.01
 """Raw scores of exactly 0 and 1 have no log odds; they are taken as this far from the end."""
 
 LEAST_BEYOND = 10
-"""Questions beyond a bound without which it is not drawn: of fewer, nine in ten says nothing."""
-
-NARROW = 0.01
-"""Half the ambiguous band where the judge separates so well that the two bounds would cross."""
+"""Questions below LOWER without which it is not drawn: of fewer, one in ten says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +70,9 @@ class Calibration:
     parameters: Parameters
     """Logistic: one pair, slope and intercept over the log odds of the raw score; isotonic: (raw, probability)."""
     lower: float
-    """Up to this probability at most one question in ten was answerable; 0 where no such bound was found."""
+    """Below this probability at most one question in ten was answerable; 0 where no such bound was found."""
     upper: float
-    """Above this probability at least nine questions in ten were answerable; 1 where no such bound was found."""
+    """From this probability on questions were answerable, and below it not, more often than for any other bound."""
     lower_interval: Interval
     upper_interval: Interval
     auroc: float
@@ -361,20 +358,18 @@ def calibration_error(probabilities: Numbers, answerable: NDArray[np.bool_]) -> 
 
 
 def decision_bounds(probabilities: Numbers, answerable: NDArray[np.bool_]) -> tuple[float, float]:
-    """LOWER and UPPER, lower < upper: see `Calibration`. A bound lies halfway between two observed probabilities."""
+    """LOWER and UPPER, lower <= upper: see `Calibration`. A bound lies halfway between two observed probabilities."""
     order = np.argsort(probabilities, kind="stable")
     sorted_, right = probabilities[order], answerable[order]
     cuts = np.flatnonzero(np.diff(sorted_) > 0) + 1  # questions below each place where a bound can lie
-    found = np.cumsum(right)[cuts - 1]
-    below, above = cuts, len(sorted_) - cuts
-    low = cuts[(below >= LEAST_BEYOND) & (below - found >= SURE * below)]
-    high = cuts[(above >= LEAST_BEYOND) & (right.sum() - found >= SURE * above)]
+    if not len(cuts):
+        return 0.0, 1.0
+    found = np.cumsum(right)[cuts - 1]  # answerable ones among them
+    best = cuts[np.argmax(cuts - 2 * found)]  # right calls: the unanswerable below, and the answerable above
+    low = cuts[(cuts >= LEAST_BEYOND) & (cuts - found >= SURE * cuts)]
+    upper = float(sorted_[best - 1 : best + 1].mean())
     lower = float(sorted_[low[-1] - 1 : low[-1] + 1].mean()) if len(low) else 0.0
-    upper = float(sorted_[high[0] - 1 : high[0] + 1].mean()) if len(high) else 1.0
-    if lower < upper:
-        return lower, upper
-    middle = (lower + upper) / 2
-    return max(0.0, middle - NARROW), min(1.0, middle + NARROW)
+    return min(lower, upper), upper
 
 
 def _curve(method: Method, parameters: Parameters) -> Callable[[Numbers], Numbers]:
@@ -489,9 +484,9 @@ SHIPPED = Calibration(
     method="logistic",
     parameters=((0.9933, 0.0019),),
     lower=0.245,
-    upper=0.937,
-    lower_interval=(0.160, 0.277),
-    upper_interval=(0.873, 1.0),
+    upper=0.459,
+    lower_interval=(0.162, 0.277),
+    upper_interval=(0.389, 0.542),
     auroc=0.825,
     auroc_interval=(0.804, 0.846),
     ece=0.033,
@@ -500,5 +495,5 @@ SHIPPED = Calibration(
     source="shipped",
     separated=True,
 )
-"""For the bundled encoder and a collection that was never calibrated: 200 training questions each of PopQA, NQ, TriviaQA
-and SQuAD, each asked with and without what answers it (`benchmarks/calibration.py` fits it again)."""
+"""For the bundled encoder and a collection that was never calibrated: 200 training questions each of PopQA, NQ,
+TriviaQA and SQuAD, asked with and without what answers it (`benchmarks/calibration.py` fits it again)."""

@@ -83,7 +83,7 @@ class ConfidenceJudge:
     nonzero_rule: Literal["raw", "off", "normalized"] = "raw"
     cut: float = CUT
     keep: int | None = None
-    """Hits kept at most."""
+    """Hits kept at most; as many as results are wanted if those are more."""
 
     name: ClassVar[str] = "confidence"
 
@@ -115,7 +115,8 @@ class ConfidenceJudge:
         ]
         judged.sort(key=lambda judgement: (not judgement.keep, -judgement.hit.score.value))
         if self.keep is not None:
-            judged[self.keep :] = [_beyond(judgement, self.keep) for judgement in judged[self.keep :]]
+            most = max(self.keep, query.limit)
+            judged[most:] = [_beyond(judgement, most) for judgement in judged[most:]]
         ranks = [replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate(judged, start=1)]
         return Sifted(tuple(ranks), {"cut": self.cut, "scale": str(self.scale)})
 

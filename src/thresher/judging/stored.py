@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from thresher.errors import StoreError
+from thresher.errors import StoreError, UsageError
 from thresher.judging.calibration import Calibration
 
 
@@ -20,11 +20,18 @@ class Calibrations:
     def get(self, judge: str, encoder: str) -> Calibration | None:
         """The calibration of a judge on vectors of an encoder. Raises StoreError for a damaged file."""
         stored = self._read().get(_key(judge, encoder))
-        return None if stored is None else Calibration.from_dict(stored)
+        try:
+            return None if stored is None else Calibration.from_dict(stored)
+        except UsageError as error:
+            raise self._damaged() from error
 
     def put(self, calibration: Calibration) -> None:
-        """Keep one in place of an earlier one; a reader sees the old file or the new one, never half."""
-        stored = {**self._read(), _key(calibration.judge, calibration.encoder): calibration.to_dict()}
+        """Keep one in place of an earlier one and of a damaged file; a reader sees the old or the new, never half."""
+        try:
+            before = self._read()
+        except StoreError:
+            before = {}
+        stored = {**before, _key(calibration.judge, calibration.encoder): calibration.to_dict()}
         self.file.parent.mkdir(parents=True, exist_ok=True)
         unfinished = self.file.with_name(f".{self.file.name}.{os.getpid()}")
         try:
@@ -41,10 +48,13 @@ class Calibrations:
             if not isinstance(read, dict):
                 raise ValueError("not an object")
         except ValueError as error:
-            raise StoreError(
-                "the stored calibrations are damaged", subject=str(self.file), next_step="run thresher calibrate again"
-            ) from error
+            raise self._damaged() from error
         return read
+
+    def _damaged(self) -> StoreError:
+        return StoreError(
+            "the stored calibrations are damaged", subject=str(self.file), next_step="run thresher calibrate again"
+        )
 
 
 def _key(judge: str, encoder: str) -> str:

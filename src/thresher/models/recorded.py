@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from thresher.models.exchanges import Exchanges
+from thresher.models.meter import Meter
 from thresher.protocols import CrossEncoder, Encoder, Progress
 from thresher.types import LOGIT, UNIT, Score
 
@@ -22,6 +23,8 @@ class RecordedEncoder:
 
     encoder: Encoder
     exchanges: Exchanges
+    meter: Meter | None = None
+    """What the encoder counts on, so that a playback counts the same."""
 
     @property
     def name(self) -> str:
@@ -40,11 +43,13 @@ class RecordedEncoder:
 
     def encode(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
         """(n_texts, dimension) float32, rows of unit length."""
+        if not texts:  # nothing is asked for
+            return self.encoder.encode(texts)
 
         def make() -> str:
             return _written(self.encoder.encode(texts, progress=progress))
 
-        return _read(self.exchanges.reply(["encode", self.name, *texts], make)).reshape(len(texts), -1)
+        return _read(self.exchanges.reply(["encode", self.name, *texts], make, meter=self.meter)).reshape(len(texts), -1)
 
     def encode_query(self, text: str) -> Vectors:
         """(dimension,) float32 of unit length."""
@@ -52,7 +57,7 @@ class RecordedEncoder:
         def make() -> str:
             return _written(self.encoder.encode_query(text))
 
-        return _read(self.exchanges.reply(["encode query", self.name, text], make))
+        return _read(self.exchanges.reply(["encode query", self.name, text], make, meter=self.meter))
 
     def warm_up(self) -> None:
         """Load the weights now instead of at the first use."""
@@ -65,6 +70,8 @@ class RecordedCrossEncoder:
 
     cross_encoder: CrossEncoder
     exchanges: Exchanges
+    meter: Meter | None = None
+    """What the cross-encoder counts on, so that a playback counts the same."""
 
     @property
     def name(self) -> str:
@@ -79,7 +86,7 @@ class RecordedCrossEncoder:
             return json.dumps([[score.value, score.scale.name] for score in scores])
 
         scales = {scale.name: scale for scale in (LOGIT, UNIT)}
-        reply = self.exchanges.reply(["rank", self.name, question, *texts], make)
+        reply = self.exchanges.reply(["rank", self.name, question, *texts], make, meter=self.meter)
         return [Score(value, scales[name]) for value, name in json.loads(reply)]
 
 

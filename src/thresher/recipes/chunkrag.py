@@ -65,6 +65,7 @@ ENSEMBLE_CONSTANT = 60
 
 LLM_STAGES = "judge: no chat model is configured (llm.base_url, llm.model); reflection and critic were left out"
 NOT_REWRITTEN = "rewrite: no chat model is configured (llm.base_url, llm.model); the question was searched as asked"
+COMPUTED = "judge: no chat model is configured (llm.base_url, llm.model); the threshold is from the mean of the scores"
 NO_RERANKER = "refine: no cross-encoder is configured (rerank); the order of the scores was kept"
 
 
@@ -167,6 +168,7 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
     degraded = (
         *((NOT_REWRITTEN,) if settings.rewrite and model is None else ()),
         *without_judge,
+        *((COMPUTED,) if settings.threshold == "llm" and model is None else ()),
         *((NO_RERANKER,) if settings.rerank is None else ()),
         *without_model,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from thresher.chunking.sentences import sentence_spans
@@ -44,9 +45,19 @@ def local_scorer(settings: RecipeSettings, parts: Parts, table: ChunkTable) -> L
 
 
 def calibration(settings: RecipeSettings, parts: Parts, judge: str) -> Calibration:
-    """The collection's own calibration of a judge, or the shipped one."""
-    stored = None if parts.calibrations is None else parts.calibrations.get(judge, parts.encoder(settings).name)
-    return stored or SHIPPED
+    """The collection's own calibration of a judge, or the shipped one, which separates nothing for other encoders."""
+    encoder = parts.encoder(settings).name
+    stored = None if parts.calibrations is None else parts.calibrations.get(judge, encoder)
+    if stored is not None:
+        return stored
+    return SHIPPED if encoder == SHIPPED.encoder else replace(SHIPPED, separated=False)
+
+
+def mapping(learned: Calibration, encoder: str) -> str:
+    """Which calibration was used, for the trace."""
+    if learned.source != "shipped":
+        return f"this collection's, from {learned.source}"
+    return "shipped" if encoder == learned.encoder else "shipped for another encoder: run thresher calibrate"
 
 
 def evaluator(

@@ -17,10 +17,10 @@ Left open: k1 = 5 chunks, k2 = 10 subchunks, 5 handed on. X10 how the confidence
            summariser: the chat model where one is configured, else whole sentences within the printed bounds of 0.20
            and 0.50 of a chunk's tokens; a chunk too short for that is its own summary. The encoder (all-MiniLM-L6-v2).
            X7 vectors have unit length, so L2 (the printed index) and cosine order alike; both are in the trace.
-Settings:  `chunk.literal` (X1, X2), `chunk.tail` and `subchunk.tail` (X4), `subchunk.overlap_mode` (X5), `metric` (X7),
-           `kdm.combine` (X8), `kdm.nonzero_rule` (X9), `kdm.internal`, `kdm.external` (X10), `kdm.fit`, `kdm.idf`
-           (X11), `summary` (X18). X3 the formulas for numbers of chunks are estimates; `thresher status` prints them.
-           X12 an evaluation counts spans; chunks and documents are counted beside them.
+Settings:  `chunk.literal` (X1, X2), `subchunk.tail` (X4), `subchunk.overlap_mode` (X5), `metric` (X7), `kdm.combine`
+           (X8), `kdm.nonzero_rule` (X9), `kdm.internal`, `kdm.external` (X10), `kdm.fit`, `kdm.idf` (X11), `summary`
+           (X18). X3 the formulas for numbers of chunks are estimates; `thresher status` prints them beside the numbers
+           there are. X12 an evaluation counts spans; chunks and documents are counted beside them.
 
 `ecrag-literal` is the code as printed, to measure what its defects do.
 """

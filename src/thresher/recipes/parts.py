@@ -123,7 +123,7 @@ class Parts:
         encoder = make(settings.encoder, settings.embeddings)
         url = settings.embeddings.base_url
         if settings.encoder.startswith(ENDPOINT) and url:
-            return RecordedEncoder(MeteredEncoder(encoder, self.meter, url), self.exchanges)
+            return RecordedEncoder(MeteredEncoder(encoder, self.meter, url), self.exchanges, self.meter)
         return encoder
 
     def references(self, dropped: bool) -> SpanFinder | None:
@@ -161,7 +161,7 @@ class Parts:
             from thresher.models.cross_encoder import EndpointCrossEncoder
 
             endpoint = EndpointCrossEncoder(name, self.meter, model=model, api_key=api_key)
-            return RecordedCrossEncoder(endpoint, self.exchanges)
+            return RecordedCrossEncoder(endpoint, self.exchanges, self.meter)
         return self.models.local_reranker(name)
 
     def rarity(self, table: ChunkTable) -> Callable[[str], Mapping[str, float]]:

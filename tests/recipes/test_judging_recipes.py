@@ -1,0 +1,201 @@
+"""The recipes that judge, end to end: with nothing but what is installed, and with a chat model over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import thresher
+from thresher import recipes
+from thresher.collection import Collection
+from thresher.errors import Degraded
+from thresher.models.scripted_server import ScriptedServer
+from thresher.types import Answer, Verdict
+
+from .scripting import Judge, stages, using
+
+Serve = Callable[..., ScriptedServer]
+QUESTION = "When was the Kõpu lighthouse built?"
+RIGHT = "The Kõpu lighthouse was built in 1531."
+JUDGING = [name for name in recipes.names() if name.startswith(("crag", "ecrag", "chunkrag", "corrective"))]
+
+NO_MODEL = "no chat model is configured (llm.base_url, llm.model)"
+LOCAL = f"judge: {NO_MODEL}; the local judge scored"
+STAND_IN = "judge: the fine-tuned T5 evaluator is not there; twice the {} minus one stands in for it"
+QUOTED = f"generate: {NO_MODEL}; answered by quoting"
+AS_ASKED = f"rewrite: {NO_MODEL}; the question was searched as asked"
+STAGES = f"judge: {NO_MODEL}; reflection and critic were left out"
+COMPUTED = f"judge: {NO_MODEL}; the threshold is from the mean of the scores"
+NO_RERANKER = "refine: no cross-encoder is configured (rerank); the order of the scores was kept"
+
+OFFLINE: dict[str, list[str]] = {
+    "corrective": [QUOTED],
+    "crag": [LOCAL, QUOTED],
+    "crag-paper": [LOCAL, QUOTED, STAND_IN.format("local")],
+    "crag-code": [LOCAL, QUOTED, STAND_IN.format("local")],
+    "ecrag": [QUOTED],
+    "ecrag-literal": [QUOTED],
+    "chunkrag": [AS_ASKED, LOCAL, STAGES, NO_RERANKER, QUOTED],
+    "chunkrag-v1": [AS_ASKED, LOCAL, STAGES, COMPUTED, NO_RERANKER, QUOTED],
+}
+"""What each recipe does without when nothing is configured."""
+
+ONLINE: dict[str, list[str]] = {
+    "crag-paper": [STAND_IN.format("relevance")],
+    "crag-code": [STAND_IN.format("relevance")],
+    "chunkrag": [NO_RERANKER],
+    "chunkrag-v1": [NO_RERANKER],
+}
+"""What it does without when there is a chat model and nothing else."""
+
+ASKED: dict[str, list[str]] = {
+    "corrective": ["answer", "check"],
+    "crag": ["relevance", "relevance", "answer"],
+    "crag-paper": ["relevance", "relevance", "answer"],
+    "crag-code": ["relevance", "relevance", "answer"],
+    "ecrag": ["relevance", "answer"],
+    "ecrag-literal": ["relevance", "answer"],
+    "chunkrag": ["rewrite", "relevance", "reflection", "critic", "answer"],
+    "chunkrag-v1": ["rewrite", "relevance", "reflection", "critic", "threshold", "answer"],
+}
+"""What the chat model is asked for, in order: chunks, then strips; the local judge is sure of its question here."""
+
+CERTAIN: dict[str, dict[str, Any]] = {"corrective": {"lower": 0.2, "upper": 0.5}}
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The lighthouse in a text that is long enough for subchunks as they were printed, among others."""
+    folder = tmp_path_factory.mktemp("filled")
+    towers = [
+        "Pharos of Alexandria fell in an earthquake",
+        "Tower of Hercules was a gift of Trajan",
+        "light of Genoa had Antonio Colombo as its keeper",
+    ]
+    ships = (
+        "pass it in the morning on their way to the old harbour, which lies in the east of the bay behind the island"
+    )
+    more = " ".join(f"Ships of the line number {at} {ships}." for at in range(3))
+    (folder / "kopu.txt").write_text(f"{RIGHT} It stands on the island of Hiiumaa. {more}", encoding="utf-8")
+    for at, tower in enumerate(towers):
+        (folder / f"{at}.txt").write_text(f"The {tower}. {more.replace('harbour', f'port {at}')}", encoding="utf-8")
+    with thresher.open(folder / "home") as collection:
+        collection.add(folder, recipe="rag")
+        yield collection
+
+
+def ask(collection: Collection, recipe: str, settings: dict[str, Any] | None = None, **more: Any) -> Answer:
+    return collection.ask(QUESTION, recipe=recipe, settings={**CERTAIN.get(recipe, {}), **(settings or {})}, **more)
+
+
+def test_every_recipe_is_covered_here() -> None:
+    assert set(JUDGING) == set(OFFLINE) == set(ASKED)
+
+
+@pytest.mark.parametrize("recipe", JUDGING)
+def test_a_recipe_answers_with_nothing_configured_and_says_what_it_did_without(filled: Collection, recipe: str) -> None:
+    answer = ask(filled, recipe)
+    assert answer.text == f"“{RIGHT}” [1]"
+    assert answer.citations[0].quote == RIGHT
+    assert list(answer.degraded) == OFFLINE[recipe]
+    assert answer.verdict == (None if recipe.startswith("chunkrag") else Verdict.CORRECT)
+    assert (answer.usage.llm_calls, answer.usage.hosts) == (0, ())
+
+
+@pytest.mark.parametrize("recipe", JUDGING)
+def test_strict_refuses_what_is_done_without(filled: Collection, recipe: str) -> None:
+    with pytest.raises(Degraded, match=r"no chat model is configured") as caught:
+        ask(filled, recipe, strict=True)
+    known_before = [lack for lack in OFFLINE[recipe] if "T5" not in lack]
+    assert all(lack in str(caught.value) for lack in known_before)
+
+
+@pytest.mark.parametrize("recipe", JUDGING)
+def test_a_recipe_answers_with_a_chat_model(filled: Collection, serve: Serve, recipe: str) -> None:
+    server = serve(Judge(answer=lambda question, pieces: f"{RIGHT[:-1]} [{_holding('1531', pieces)}]."))
+    answer = ask(filled, recipe, using(server))
+    assert answer.text == f"{RIGHT} [1]"
+    assert answer.citations[0].quote == RIGHT
+    assert list(answer.degraded) == ONLINE.get(recipe, [])
+    # The first question makes the chunk table, with a summary of each chunk.
+    assert [name for name in stages(server) if name != "summary"] == ASKED[recipe]
+    assert answer.usage.llm_calls == len(stages(server))
+    assert answer.usage.hosts == (server.host,)
+
+
+@pytest.mark.parametrize("recipe", JUDGING)
+def test_strict_is_content_with_all_that_a_recipe_names(filled: Collection, serve: Serve, recipe: str) -> None:
+    server = serve(Judge())
+    more: dict[str, Any] = {"rerank": server.rerank_url} if recipe.startswith("chunkrag") else {}
+    if recipe in ("crag-paper", "crag-code"):
+        with pytest.raises(Degraded, match="T5"):
+            ask(filled, recipe, using(server), strict=True)
+        more = {"judge": server.rerank_url}
+    assert ask(filled, recipe, {**using(server), **more}, strict=True).degraded == ()
+
+
+def test_printed_subchunks_lose_what_fits_into_one(collection: Collection) -> None:
+    """The notes are shorter than a subchunk: as printed they have none, and nothing can be found (X4)."""
+    lost = collection.ask(QUESTION, recipe="ecrag-literal")
+    assert (lost.abstained, lost.verdict) == (True, Verdict.INCORRECT)
+    assert (
+        lost.reason
+        == "What was retrieved does not suffice: nothing was retrieved; outside: no outside source was given."
+    )
+    assert not collection.ask(QUESTION, recipe="ecrag").abstained
+
+
+@pytest.mark.parametrize("recipe", ["crag", "ecrag", "corrective"])
+def test_an_empty_retrieval_is_incorrect_and_abstains(collection: Collection, recipe: str) -> None:
+    answer = collection.ask(QUESTION, recipe=recipe, where="page = 7")
+    assert (answer.verdict, answer.abstained, answer.chunks) == (Verdict.INCORRECT, True, ())
+
+
+def test_an_empty_retrieval_of_a_recipe_without_verdicts_abstains_too(collection: Collection) -> None:
+    answer = collection.ask(QUESTION, recipe="chunkrag", where="page = 7")
+    assert (answer.verdict, answer.abstained) == (None, True)
+
+
+@pytest.mark.parametrize("recipe", [name for name in JUDGING if name != "ecrag-literal"])
+def test_what_is_dropped_stays_in_the_trace_with_the_reason(filled: Collection, recipe: str) -> None:
+    fates = ask(filled, recipe).chunks
+    dropped = [fate for fate in fates if not fate.kept]
+    assert len(fates) > 2
+    assert dropped
+    assert all(fate.dropped_by and fate.reason and fate.hit.scores for fate in dropped)
+
+
+@pytest.mark.parametrize("recipe", JUDGING)
+def test_the_same_question_has_the_same_answer(filled: Collection, recipe: str) -> None:
+    one, other = ask(filled, recipe), ask(filled, recipe)
+    assert (one.text, one.chunks, one.trace) == (other.text, other.chunks, other.trace)
+
+
+@pytest.mark.parametrize("recipe", JUDGING)
+def test_a_search_gives_what_the_judge_kept_and_goes_no_further(filled: Collection, serve: Serve, recipe: str) -> None:
+    server = serve(Judge())
+    found = filled.search(QUESTION, recipe=recipe, settings={**CERTAIN.get(recipe, {}), **using(server)})
+    assert RIGHT in found.hits[0].chunk.text
+    assert [hit.rank for hit in found.hits] == list(range(1, len(found.hits) + 1))
+    assert {"answer", "check", "words"}.isdisjoint(stages(server))
+
+
+def test_a_search_gives_as_many_as_are_wanted(tmp_path: Path) -> None:
+    for at in range(12):
+        (tmp_path / f"{at}.txt").write_text(f"The lighthouse of harbour {at} was built in {1500 + at}.")
+    with thresher.open(tmp_path / "home") as collection:
+        collection.add(tmp_path, recipe="rag")
+        for recipe in ("ecrag", "crag", "chunkrag", "corrective"):
+            settings = {"ecrag": {"kdm.cut": 0}, "crag": {"lower": 0}, "chunkrag": {"threshold": "none"}}.get(
+                recipe, {"lower": 0, "dedup.threshold": 1}
+            )
+            settings |= {"dedup.threshold": 1} if recipe == "chunkrag" else {}
+            hits = collection.search("lighthouse harbour", recipe=recipe, limit=11, settings=settings).hits
+            assert len(hits) == 11, recipe
+
+
+def _holding(word: str, pieces: list[str]) -> int:
+    return next(at for at, piece in enumerate(pieces, start=1) if word in piece)
