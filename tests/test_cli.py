@@ -255,10 +255,11 @@ def test_ask_has_its_keys(run: Run, indexed: Path) -> None:
 
 def test_ask_answers_in_words_for_a_person(run: Run, indexed: Path) -> None:
     ran = run("ask", QUESTION, "--home", indexed)
-    first, second = ran.out.splitlines()
+    first, second, third = ran.out.splitlines()
     assert first == "“The Kõpu lighthouse was built in 1531.” [1]"
     assert second.startswith("  [1] ")
     assert second.endswith("lighthouse.md, characters 15-53")
+    assert third.startswith("Verdict: correct (probability that the evidence suffices: 0.")
     assert "note: generate: no chat model is configured" in ran.err
 
 
@@ -294,6 +295,27 @@ def test_ask_takes_a_server_a_budget_and_strict(run: Run, indexed: Path, serve: 
     refused = run(*given, f"llm.base_url={server.base_url}", "--budget-calls", 0, "--strict")
     assert refused.code == 1
     assert "ask without --strict" in refused.error
+
+
+def test_ask_is_corrected_from_another_collection(run: Run, home: Path) -> None:
+    (home / "cup.txt").write_text("The football world cup in 1998 was won by France.", encoding="utf-8")
+    assert run("index", home / "cup.txt", "--home", home, "--collection", "almanac").code == 0
+    given = ("ask", "Who won the football world cup in 1998?", "--home", home)
+    assert run(*given, "--outside", "none", "--json").json["abstained"]
+    corrected = run(*given, "--outside", "collection:almanac", "--json").json
+    assert (corrected["verdict"], corrected["citations"][0]["origin"]) == ("incorrect", "outside")
+    assert run(*given, "--outside", "collection:almanac").out.startswith("“The football world cup")
+    shown = run("explain", "--home", home)
+    assert shown.code == 0
+    assert "outside" in shown.out
+
+
+def test_ask_takes_a_budget_of_tokens(run: Run, indexed: Path, serve: Callable[..., ScriptedServer]) -> None:
+    server = serve("The Kõpu lighthouse was built in 1531 [1].")
+    given = ("ask", QUESTION, "--home", indexed, "--recipe", "crag", "--set", f"llm.base_url={server.base_url}")
+    answer = run(*given, "--set", "llm.model=m", "--budget-tokens", 1, "--json").json
+    assert answer["usage"]["llm_calls"] == len(server.requests) == 1
+    assert any("the budget of 1 tokens is spent" in lack for lack in answer["degraded"])
 
 
 def test_explain_shows_every_chunk(run: Run, indexed: Path) -> None:
@@ -364,6 +386,35 @@ def test_show_compares_two_recipes(run: Run) -> None:
     assert "rerank\tnot set\t-" in lacking
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "key", "values"),
+    [
+        ("crag", "crag-paper", "bounds", ("blog", "paper")),
+        ("crag-paper", "crag-code", "decompose", ("sentences", "selection")),
+        ("ecrag", "ecrag-literal", "kdm.combine", ("weighted", "sum")),
+        ("chunkrag", "chunkrag-v1", "threshold", ("stat", "llm")),
+        ("corrective", "hybrid", "correct", ("web or another collection, judged", "never")),
+        ("corrective", "crag", "decide", ("calibrated bounds, with unsure", "0.7 / 0.3, three verdicts")),
+    ],
+)
+def test_show_tells_what_a_recipe_has_instead(
+    run: Run, one: str, other: str, key: str, values: tuple[str, str]
+) -> None:
+    rows = {row["key"]: (row[one], row[other]) for row in run("show", one, "--diff", other, "--json").json}
+    assert rows[key] == values
+    assert "\t".join((key, *values)) in run("show", one, "--diff", other).out.splitlines()
+
+
+def test_show_tells_no_secret_of_any_recipe(run: Run) -> None:
+    for recipe, key in (("chunkrag", "critic.llm.api_key"), ("crag", "web.api_key"), ("corrective", "rerank_api_key")):
+        ran = run("show", recipe, "--set", f"{key}=s3cret")
+        assert key in ran.out
+        assert "s3cret" not in ran.out + ran.err
+        assert "s3cret" not in run("show", recipe, "--set", f"{key}=s3cret", "--json").out
+        wrong = run("show", recipe, "--set", f"{key}=s3cret", "--set", "batch=0")
+        assert (wrong.code, "s3cret" in wrong.err) == (2, False)
+
+
 # --- evals ------------------------------------------------------------------------------------------------------------
 
 
@@ -420,6 +471,7 @@ def test_eval_indexes_a_beir_folder_and_resumes(run: Run, tmp_path: Path) -> Non
         (["ask", "x", "--outside", "web"], 2, "no web search is configured"),
         (["ask", "x", "--outside", "web", "--recipe", "hybrid"], 2, "never goes outside"),
         (["ask", "x", "--outside", "web", "--set", "web.provider=tavily"], 2, "web.api_key"),
+        (["ask", "x", "--outside", "collection:nowhere"], 2, "holds no documents yet"),
         (["ask", "x", "--outside", "collection:default"], 2, "is the collection that is asked"),
         (["ask", "x", "--outside", "collection:"], 2, "use none, web or collection:NAME"),
         (["ask", "x", "--outside", "somewhere"], 2, "use none, web or collection:NAME"),

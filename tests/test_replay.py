@@ -233,7 +233,7 @@ def test_an_outside_collection_that_is_gone_is_an_error_in_words(home: Path) -> 
         archive.add(home / "x.txt", recipe="corrective")
         collection.ask(OUTSIDE, outside="collection:archive")
         (home / "collections" / "archive").rename(home / "moved")
-    with thresher.open(home) as collection, pytest.raises(thresher.errors.StoreError, match="holds no documents"):
+    with thresher.open(home) as collection, pytest.raises(UsageError, match="holds no documents"):
         collection.replay()
 
 

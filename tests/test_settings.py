@@ -14,6 +14,7 @@ from thresher.settings import (
     descriptions,
     dotted,
     flat,
+    flat_public,
     keys,
     parse_assignments,
     secret_keys,
@@ -200,6 +201,14 @@ def test_every_key_is_a_secret_that_is_not_shown(name: str) -> None:
     shown = flat(build(model, dict.fromkeys(secret, "s3cret")))
     assert {shown[key] for key in secret} == {"**********"}
     assert "s3cret" not in repr(build(model, dict.fromkeys(secret, "s3cret")))
+
+
+@pytest.mark.parametrize("name", recipes.names())
+def test_what_is_kept_with_an_answer_makes_the_same_settings_again_without_the_secrets(name: str) -> None:
+    recipe = recipes.get(name)
+    kept = flat_public(recipe.configured(dict.fromkeys(secret_keys(recipe.settings), "s3cret")))
+    assert not set(kept) & secret_keys(recipe.settings)
+    assert recipe.configured(kept) == recipe.configured({})
 
 
 def test_nested_tables_become_dotted_keys() -> None:

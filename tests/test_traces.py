@@ -85,3 +85,15 @@ def test_the_oldest_traces_go_first(traces: Traces) -> None:
 def test_nothing_unfinished_is_left_behind(traces: Traces) -> None:
     traces.save("aa", described("a.txt"))
     assert {file.name for file in traces.folder.iterdir()} == {"aa.json", "last"}
+
+
+def test_what_is_needed_to_ask_again_is_kept_beside_the_answer(traces: Traces) -> None:
+    traces.save("aa", described("a.txt"), asking={"recipe": "crag", "exchanges": {"hash": [{"reply": "yes"}]}})
+    assert traces.asking("aa")["exchanges"] == {"hash": [{"reply": "yes"}]}
+    assert traces.load("aa") == described("a.txt")
+
+
+def test_a_trace_that_kept_no_replies_says_so(traces: Traces) -> None:
+    traces.save("aa", described("a.txt"))
+    with pytest.raises(UsageError, match="kept no replies; ask the question again"):
+        traces.asking("aa")

@@ -314,7 +314,11 @@ class Collection:
         if name == self.name:
             raise UsageError("is the collection that is asked", subject=subject, next_step="name another one")
         other = Collection(self.home, name, completing=self._completing)
-        return Outside(given, other._existing())
+        if not other._archive.exists:
+            raise UsageError(
+                "holds no documents yet", subject=subject, next_step=f"run thresher index PATH --collection {name}"
+            )
+        return Outside(given, other._archive)
 
     def _configured(
         self, recipe: Recipe, settings: Mapping[str, Any] | None, *, ambient_counts: bool = True

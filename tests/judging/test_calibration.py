@@ -76,36 +76,36 @@ def test_a_perfect_forecast_has_no_calibration_error() -> None:
 # --- bounds -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_bounds_are_the_widest_that_keep_nine_in_ten() -> None:
+def test_the_lower_bound_loses_one_in_ten_and_the_upper_one_is_right_most_often() -> None:
     probabilities = np.arange(120) / 120
-    answerable = np.array([False] * 40 + [True, False] * 20 + [True] * 40)
+    answerable = np.array([False] * 40 + [True] * 5 + [False] * 5 + [False, True, False] * 10 + [True] * 40)
     lower, upper = decision_bounds(probabilities, answerable)
-    assert (lower, upper) == (pytest.approx(49.5 / 120), pytest.approx(69.5 / 120))
-    assert answerable[probabilities < lower].mean() == pytest.approx(5 / 50)
-    assert answerable[probabilities > upper].mean() == pytest.approx(45 / 50)
+    assert (lower, upper) == (pytest.approx(50.5 / 120), pytest.approx(77.5 / 120))
+    assert answerable[probabilities < lower].mean() == pytest.approx(5 / 51)
+    right = [np.mean((probabilities >= bound) == answerable) for bound in probabilities]
+    assert np.mean((probabilities >= upper) == answerable) == max(right)
 
 
-def test_where_no_bound_keeps_nine_in_ten_nothing_is_sure() -> None:
+def test_where_no_bound_keeps_nine_in_ten_out_nothing_is_incorrect() -> None:
     probabilities = np.arange(200) / 200
-    assert decision_bounds(probabilities, np.arange(200) % 2 == 0) == (0.0, 1.0)
+    assert decision_bounds(probabilities, np.arange(200) % 2 == 0)[0] == 0.0
 
 
-def test_a_few_lucky_questions_at_the_end_draw_no_bound() -> None:
-    answerable = np.concatenate([np.arange(190) % 2 == 0, np.ones(7, bool)])
-    assert decision_bounds(np.arange(197) / 200, answerable)[1] == 1.0
+def test_a_few_lucky_questions_at_the_beginning_draw_no_bound() -> None:
+    answerable = np.concatenate([np.zeros(7, bool), np.arange(190) % 2 == 0])
+    assert decision_bounds(np.arange(197) / 200, answerable)[0] == 0.0
 
 
-def test_bounds_that_would_cross_leave_a_narrow_band() -> None:
+def test_a_judge_that_separates_cleanly_leaves_no_band_between_the_bounds() -> None:
     probabilities = np.concatenate([np.linspace(0.8, 0.9, 100), np.linspace(0.1, 0.2, 100)])
     lower, upper = decision_bounds(probabilities, HALF)
-    assert upper - lower == pytest.approx(0.02)
-    assert 0.2 < lower < upper < 0.8
+    assert lower == upper == pytest.approx(0.5)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60))
 def test_bounds_are_in_order_whatever_the_questions(pairs: list[tuple[float, bool]]) -> None:
     lower, upper = decision_bounds(np.array([p for p, _ in pairs]), np.array([right for _, right in pairs]))
-    assert 0 <= lower < upper <= 1
+    assert 0 <= lower <= upper <= 1
 
 
 # --- fitting ----------------------------------------------------------------------------------------------------------

@@ -49,7 +49,8 @@ class RecordedEncoder:
         def make() -> str:
             return _written(self.encoder.encode(texts, progress=progress))
 
-        return _read(self.exchanges.reply(["encode", self.name, *texts], make, meter=self.meter)).reshape(len(texts), -1)
+        reply = self.exchanges.reply(["encode", self.name, *texts], make, meter=self.meter)
+        return _read(reply).reshape(len(texts), -1)
 
     def encode_query(self, text: str) -> Vectors:
         """(dimension,) float32 of unit length."""

@@ -25,6 +25,7 @@ from pydantic import Field, SecretStr
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.indexing.layout import Layout
 from thresher.judging.banded import BandedScorer
+from thresher.judging.blended import BlendedJudge
 from thresher.judging.calibration import CalibratedScorer, Calibration
 from thresher.judging.judge import ScoringJudge
 from thresher.judging.relevance import LLMRelevance
@@ -44,6 +45,7 @@ from thresher.recipes.correcting import (
 )
 from thresher.recipes.parts import Parts
 from thresher.recipes.recipe import Recipe
+from thresher.refinement.best import BestHits
 from thresher.refinement.redundancy import DeduplicatedRetriever
 from thresher.retrieval.cut import CutRetriever
 from thresher.retrieval.fuse import weighted_fusion
@@ -64,6 +66,9 @@ from thresher.types import Hit, Query
 
 CANDIDATES = 10
 """Chunks that are judged."""
+
+MOST_JUDGED = 20
+"""Of more candidates (a long list of results was asked for) the others follow unjudged."""
 
 STRIP_LOWER = 0.2
 """Raw score of the local judge that a sentence needs to become evidence."""
@@ -116,6 +121,11 @@ class Settings(OutsideSettings):
     lower: float | None = Field(
         None, ge=0, lt=1, description="probability below which it does not; the calibration's when not set"
     )
+    floor: float = Field(
+        0.05, ge=0, le=1, description="probability a chunk needs to be read at all; the bounds decide on the best one"
+    )
+    judge_weight: float = Field(0.35, ge=0, le=1, description="of the judge in the order; retrieval has the rest")
+    read: int = Field(3, ge=1, description="chunks that are cut into strips, inside and outside each")
     rewrite: bool = Field(True, description="rewrite a question whose first search found nothing good")
     refine: RefineSettings = RefineSettings(top_k=8)
     verify: bool = Field(True, description="check each sentence of the answer against the strips it cites")
@@ -151,7 +161,7 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
         judge=judge(parts),
         decide=Calibrated(lower, upper, learned.separated, mapping=mapping(learned, parts.encoder(settings).name)),
         correct=correct,
-        refine=strips(settings, local, STRIP_LOWER),
+        refine=BestHits(strips(settings, local, STRIP_LOWER), settings.read),
         generate=generate,
         verify=verifier(settings, parts) if settings.verify else parts.quote_checker(),
         meter=parts.meter,
@@ -209,7 +219,8 @@ def judges(settings: Settings, learned: Calibration, lower: float, upper: float,
     if model is not None:
         relevance = LLMRelevance(model, batch=settings.batch, workers=settings.llm.concurrency)
         scorer = BandedScorer(scorer, relevance, lower, upper)
-    return ScoringJudge(scorer, Fixed(lower), settings.on_unreadable)
+    judge = ScoringJudge(scorer, Fixed(settings.floor), settings.on_unreadable, order=False)
+    return BlendedJudge(judge, settings.judge_weight, MOST_JUDGED)
 
 
 def slots(settings: Settings) -> Mapping[str, str]:

@@ -1,0 +1,202 @@
+"""The sources' own examples, asked of small collections in words of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import thresher
+from thresher.collection import Collection
+from thresher.models.scripted_server import ScriptedServer
+from thresher.types import Answer, Verdict
+
+from .scripting import Judge, blocks, stage, user_of, using
+
+Serve = Callable[..., ScriptedServer]
+Making = Callable[..., Collection]
+
+TREES = {
+    "splits": "A decision tree splits the training data at the threshold of one feature. Gini impurity measures how "
+    "mixed the labels of a node are, and the split that lowers it most is taken.",
+    "pruning": "Pruning removes branches of a decision tree that do not help on held-out data. A tree without pruning "
+    "learns its training data by heart.",
+    "forests": "A random forest grows many decision trees on samples of the data and lets them vote. Each tree sees a "
+    "few of the features only.",
+}
+CITIES = {
+    "paris": "Paris is the capital of France. It lies on the Seine. Its museums are visited by millions of people.",
+    "lyon": "Lyon is a city in France where the Rhône meets the Saône. It is known for its kitchen.",
+    "marseille": "Marseille is a port in the south of France. It was founded by Greek sailors.",
+    "nice": "Nice is a city in France on the Mediterranean. Painters loved its light.",
+}
+RETRIEVAL = {
+    "sequence": "RAG-Sequence uses the same retrieved document to generate the whole answer.",
+    "token": "RAG-Token may draw on another retrieved document for each word that it generates.",
+    "encoder": "The retriever encodes questions and documents with two encoders and compares their vectors.",
+    "bleu": "BLEU compares the words and phrases of a translation with those of reference translations.",
+    "rouge": "ROUGE counts how much of a reference summary a generated summary repeats.",
+    "quality": "The quality of generated text is often rated by people who read it and give it a grade.",
+}
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Makes a collection of texts by name; each one once."""
+    opened: dict[int, Collection] = {}
+
+    def make(texts: Mapping[str, str]) -> Collection:
+        if id(texts) not in opened:
+            folder = tmp_path_factory.mktemp("library")
+            for name, text in texts.items():
+                (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+            collection = opened[id(texts)] = thresher.open(folder / "home")
+            collection.add(*(folder / f"{name}.txt" for name in texts), recipe="corrective")
+        return opened[id(texts)]
+
+    yield make
+    for collection in opened.values():
+        collection.close()
+
+
+def sources(answer: Answer) -> set[str]:
+    return {Path(citation.source).stem for citation in answer.citations}
+
+
+# --- a question that the library has nothing on -----------------------------------------------------------------------
+
+TRANSFORMERS = "How does self-attention work in transformers?"
+
+
+@pytest.mark.parametrize("recipe", ["ecrag", "crag", "corrective"])
+def test_transformers_asked_of_a_library_about_decision_trees_are_looked_for_outside(
+    library: Making, recipe: str
+) -> None:
+    answer = library(TREES).ask(TRANSFORMERS, recipe=recipe)
+    assert (answer.verdict, answer.abstained) == (Verdict.INCORRECT, True)
+    assert {fate.kept for fate in answer.chunks} == {False}
+
+
+@pytest.mark.parametrize("recipe", ["ecrag", "crag", "corrective"])
+def test_what_that_library_is_about_is_answered_from_it(library: Making, recipe: str) -> None:
+    answer = library(TREES).ask("What does pruning remove from a decision tree?", recipe=recipe)
+    assert (answer.verdict == Verdict.INCORRECT, answer.abstained) == (False, False)
+    assert sources(answer) == {"pruning"}
+
+
+def test_a_model_that_finds_every_chunk_irrelevant_makes_the_verdict_incorrect(library: Making, serve: Serve) -> None:
+    answer = library(TREES).ask(TRANSFORMERS, recipe="crag", settings=using(serve(Judge(score=lambda q, text: 0.1))))
+    assert (answer.verdict, answer.abstained) == (Verdict.INCORRECT, True)
+
+
+# --- the capital among other cities -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("recipe", ["crag", "ecrag", "chunkrag", "corrective"])
+def test_the_capital_of_france_is_found_among_other_french_cities(library: Making, recipe: str) -> None:
+    answer = library(CITIES).ask("What is the capital of France?", recipe=recipe)
+    assert answer.text == "“Paris is the capital of France.” [1]"
+
+
+@pytest.mark.parametrize("recipe", ["crag", "corrective"])
+def test_only_strips_about_the_capital_reach_the_reader(library: Making, serve: Serve, recipe: str) -> None:
+    server = serve(Judge(score=lambda question, text: 0.9 if "capital" in text else 0.1))
+    settings = using(server) | ({"lower": 0.2, "upper": 0.5} if recipe == "corrective" else {})
+    answer = library(CITIES).ask("What is the capital of France?", recipe=recipe, settings=settings)
+    (asked,) = (request.body for request in server.asked() if stage(request.body) == "answer")
+    shown = blocks("evidence", user_of(asked))
+    assert shown[0] == "Paris is the capital of France."
+    assert not any(word in " ".join(shown) for word in ("kitchen", "Greek", "museums", "Painters"))
+    assert answer.text == "Paris is the capital of France. [1]"
+
+
+# --- an answer that the evidence does not say -------------------------------------------------------------------------
+
+FEILDEN = {
+    "feilden": "Henry Master Feilden was an English Conservative Party politician. He sat in the House of Commons for "
+    "Blackburn from 1869 until his death in 1875.",
+    "mill": "Joseph Feilden owned a cotton mill and was a prominent industrialist of Lancashire.",
+}
+WRONG = "Henry Feilden was a prominent industrialist [1]."
+RIGHT = "Henry Feilden was an English Conservative Party politician [1]."
+OCCUPATION = "What was Henry Feilden's occupation?"
+OPEN = {"lower": 0.01, "upper": 0.2}
+
+
+@pytest.mark.parametrize("says", ["not stated", "contradicted"])
+def test_an_occupation_that_the_evidence_does_not_give_is_removed(library: Making, serve: Serve, says: str) -> None:
+    server = serve(Judge(answer=lambda question, pieces: WRONG, verdict=says))
+    answer = library(FEILDEN).ask(OCCUPATION, settings={**using(server), **OPEN})
+    assert (answer.abstained, "industrialist" in answer.text) == (True, False)
+    verify = answer.steps[-1].detail
+    assert verify["reason"] == "No sentence of the answer is supported by its evidence."
+
+
+def test_the_occupation_that_the_evidence_gives_stays(library: Making, serve: Serve) -> None:
+    def right(question: str, pieces: list[str]) -> str:
+        at = next(at for at, piece in enumerate(pieces, start=1) if "politician" in piece)
+        return RIGHT.replace("[1]", f"[{at}]")
+
+    answer = library(FEILDEN).ask(OCCUPATION, settings={**using(serve(Judge(answer=right))), **OPEN})
+    assert answer.text == "Henry Feilden was an English Conservative Party politician. [1]"
+
+
+def test_of_a_right_and_a_wrong_sentence_the_right_one_stays(library: Making, serve: Serve) -> None:
+    """The model calls both supported; the rules see that the year stands nowhere."""
+
+    def both(question: str, pieces: list[str]) -> str:
+        at = next(at for at, piece in enumerate(pieces, start=1) if "politician" in piece)
+        return f"Henry Feilden was an English Conservative Party politician [{at}]. He died in 1885 [{at}]."
+
+    answer = library(FEILDEN).ask(OCCUPATION, settings={**using(serve(Judge(answer=both))), **OPEN})
+    assert answer.text == "Henry Feilden was an English Conservative Party politician. [1]"
+
+
+def test_without_a_model_the_occupation_is_quoted(library: Making) -> None:
+    answer = library(FEILDEN).ask("Which party's politician was Henry Master Feilden?")
+    assert "Conservative Party politician" in answer.text
+
+
+# --- the hybrid report's two examples ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("recipe", ["hybrid", "hybrid-literal", "corrective", "chunkrag"])
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("What is the difference between RAG-Sequence and RAG-Token?", {"sequence", "token"}),
+        ("What does BLEU compare?", {"bleu"}),
+    ],
+)
+def test_exact_names_bring_their_documents_to_the_top(
+    library: Making, recipe: str, question: str, wanted: set[str]
+) -> None:
+    settings: dict[str, Any] = {"corrective": {"lower": 0.01}, "chunkrag": {"threshold": "none"}}.get(recipe, {})
+    hits = library(RETRIEVAL).search(question, recipe=recipe, settings=settings).hits
+    assert {Path(hit.chunk.source).stem for hit in hits[: len(wanted)]} == wanted
+
+
+def test_a_question_about_something_else_is_refused(library: Making) -> None:
+    """The report's negative control."""
+    answer = library(RETRIEVAL).ask("In which season do we get mangoes?")
+    assert (answer.verdict, answer.abstained) == (Verdict.INCORRECT, True)
+
+
+# --- the end of a chunk -----------------------------------------------------------------------------------------------
+
+TAIL = {
+    "log": " ".join(
+        f"On day {at} of the voyage the crew mended sails and wrote down the weather." for at in range(1, 12)
+    )
+    + " The treasure lies under the old mill.",
+}
+
+
+def test_the_last_sentence_of_a_chunk_is_found_and_lost_as_printed(library: Making) -> None:
+    question = "Where does the treasure lie?"
+    assert library(TAIL).ask(question, recipe="ecrag").text == "“The treasure lies under the old mill.” [1]"
+    lost = library(TAIL).ask(question, recipe="ecrag-literal")
+    assert "mill" not in lost.text
+    assert not any("treasure" in fate.hit.chunk.text for fate in lost.chunks)

@@ -1,0 +1,306 @@
+"""Calibrating a collection, the questions asked afterwards, and replies that are kept."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import thresher
+from recipes.scripting import Judge, stages, using
+from thresher.cli import main
+from thresher.collection import Collection
+from thresher.errors import StoreError, UsageError
+from thresher.judging.calibration import Calibration
+from thresher.models.scripted_server import ScriptedServer
+from thresher.types import Answer, Verdict
+
+Serve = Callable[..., ScriptedServer]
+KEYS = {
+    "judge",
+    "encoder",
+    "method",
+    "parameters",
+    "lower",
+    "upper",
+    "lower_interval",
+    "upper_interval",
+    "auroc",
+    "auroc_interval",
+    "ece",
+    "n_positive",
+    "n_negative",
+    "source",
+    "separated",
+}
+PLACES = """
+Aberfeld Brunnau Corvale Dornwick Elmsted Farrow Gratz Hallow Istvale Jarrow Kelmont Lindau Morvale Nordby Osterly
+Pellworm Quarn Rothby Selmont Tarvik Ulmfeld Varnow Westrin Xanten Yarrow Zellin Ashby Birkau Caldmoor Drummond
+""".split()  # noqa: SIM905 - reads better without sixty quotes
+THINGS = ("clockworks", "tannery", "brewery", "glass furnace", "paper mill", "rope walk")
+
+
+def text(number: int, place: str) -> str:
+    thing = THINGS[number % len(THINGS)]
+    return (
+        f"The {thing} of {place} was founded in {1500 + 7 * number} by the widow of a merchant. "
+        f"It employed {20 + number} people in its best years, most of them from the villages around {place}. "
+        f"A fire destroyed the {thing} in {1800 + number}, and nobody built it again."
+    )
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a collection of sixty short documents."""
+    home = tmp_path_factory.mktemp("towns")
+    (home / "in").mkdir()
+    for number, place in enumerate([*PLACES, *(f"New {place}" for place in PLACES)]):
+        (home / "in" / f"{place}.txt").write_text(text(number, place), encoding="utf-8")
+    with thresher.open(home) as collection:
+        assert collection.add(home / "in", recipe="corrective").added == 60
+    return home
+
+
+@pytest.fixture
+def towns(made: Path, tmp_path: Path) -> Any:
+    """That collection, for one test."""
+    with thresher.open(shutil.copytree(made, tmp_path / "towns")) as collection:
+        yield collection
+
+
+MAYORLESS = """
+Paris Rome Oslo Bern Lima Cairo Delhi Tokyo Quito Accra Sofia Dublin Lisbon Madrid Vienna
+Prague Warsaw Athens Berlin London Ottawa Havana Kyiv Riga Minsk Baku
+""".split()  # noqa: SIM905
+
+LABELLED = [
+    *((f"When was the {THINGS[at % 6]} of {place} founded?", True) for at, place in enumerate(PLACES)),
+    *((f"Who is the mayor of {place}?", False) for place in MAYORLESS),
+]
+
+
+@pytest.fixture(scope="module")
+def calibrated(made: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Calibration, list[int]]:
+    """The same, calibrated on questions made of it: home, calibration, and the progress that was told."""
+    home = tmp_path_factory.mktemp("calibrated") / "home"
+    shutil.copytree(made, home)
+    told: list[int] = []
+    with thresher.open(home) as collection:
+        return home, collection.calibrate(number=24, progress=told.append), told
+
+
+def decided(answer: Answer) -> dict[str, Any]:
+    return dict(next(step for step in answer.steps if step.name == "decide").detail)
+
+
+QUESTION = "When was the clockworks of Aberfeld founded?"
+
+
+def test_questions_are_made_of_the_documents_and_each_is_asked_twice(
+    calibrated: tuple[Path, Calibration, list[int]],
+) -> None:
+    _, calibration, told = calibrated
+    assert calibration.source == "questions made of the collection"
+    assert 20 <= calibration.n_positive == calibration.n_negative <= 24
+    assert sum(told) >= 2 * calibration.n_positive
+    assert not calibration.separated  # every town has the same story: the best score tells little
+    assert 0 <= calibration.lower < calibration.upper <= 1
+
+
+def test_the_same_seed_makes_the_same_calibration(
+    calibrated: tuple[Path, Calibration, list[int]], towns: Collection
+) -> None:
+    again = towns.calibrate(number=24)
+    assert (again.n_positive, again.judge, again.encoder) == (
+        calibrated[1].n_positive,
+        calibrated[1].judge,
+        calibrated[1].encoder,
+    )
+    assert again.auroc == pytest.approx(calibrated[1].auroc, abs=1e-6)
+    assert again.parameters[0] == pytest.approx(calibrated[1].parameters[0], abs=1e-3)
+
+
+def test_later_questions_use_it_and_the_trace_says_so(
+    calibrated: tuple[Path, Calibration, list[int]], towns: Collection
+) -> None:
+    home, calibration, _ = calibrated
+    assert "shipped" in decided(towns.ask(QUESTION))["mapping"]
+    with thresher.open(home) as collection:
+        answer = collection.ask(QUESTION)
+    told = decided(answer)
+    assert "questions made of the collection" in told["mapping"]
+    assert (told["lower"], told["upper"]) == (calibration.lower, calibration.upper)
+    raw = max(fate.hit.scores["local"].value for fate in answer.chunks if "local" in fate.hit.scores)
+    assert answer.confidence == pytest.approx(calibration.probability(raw))
+
+
+def test_labelled_questions_are_used_as_they_are(towns: Collection) -> None:
+    calibration = towns.calibrate(LABELLED)
+    assert (calibration.source, calibration.n_positive, calibration.n_negative) == ("labels", 30, 26)
+    assert calibration.auroc > 0.9
+    assert calibration.separated
+    assert "labels" in decided(towns.ask(QUESTION))["mapping"]
+    assert towns.ask(QUESTION).verdict == Verdict.CORRECT
+    assert towns.ask("Who is the mayor of Stockholm?").verdict == Verdict.INCORRECT
+
+
+@pytest.mark.parametrize(
+    ("questions", "told"),
+    [
+        ([], "0 answerable and 0 unanswerable"),
+        (LABELLED[:30], "30 answerable and 0 unanswerable"),
+        (LABELLED[20:40], "10 answerable and 10 unanswerable"),
+    ],
+)
+def test_too_few_questions_are_refused_and_nothing_is_stored(
+    towns: Collection, questions: list[tuple[str, bool]], told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        towns.calibrate(questions)
+    assert not towns.calibrations.file.exists()
+
+
+def test_a_judge_that_does_not_separate_says_unsure_and_goes_outside(towns: Collection) -> None:
+    calibration = towns.calibrate(LABELLED)
+    towns.calibrations.put(replace(calibration, separated=False, lower=0.001, upper=0.9999))
+    with thresher.open(towns.home, "other") as other:
+        (towns.home / "x.txt").write_text("Stockholm has a mayor, who is called Anna.")
+        other.add(towns.home / "x.txt", recipe="corrective")
+    answer = towns.ask("Who is the mayor of Stockholm?", outside="collection:other")
+    assert answer.verdict == Verdict.UNSURE
+    assert decided(answer)["reason"].endswith("the judge does not separate there")
+    assert next(step for step in answer.steps if step.name == "correct").detail["provider"] == "collection:other"
+
+
+def test_other_recipes_may_use_the_calibrated_judge(calibrated: tuple[Path, Calibration, list[int]]) -> None:
+    home, calibration, _ = calibrated
+    with thresher.open(home) as collection:
+        crag = collection.ask(QUESTION, recipe="crag", settings={"judge": "calibrated"})
+        plain = collection.ask(QUESTION, recipe="crag", settings={"judge": "local"})
+    best = max(fate.hit.scores["local, calibrated"].value for fate in crag.chunks)
+    raw = max(fate.hit.scores["local"].value for fate in plain.chunks)
+    assert best == pytest.approx(calibration.probability(raw))
+
+
+def test_another_encoder_has_no_calibration_yet(calibrated: tuple[Path, Calibration, list[int]], serve: Serve) -> None:
+    server = serve()
+    settings = {"encoder": "endpoint:hash", "embeddings.base_url": server.base_url, "embeddings.dimension": 64}
+    with thresher.open(calibrated[0]) as collection:
+        parts = collection._parts()
+        from thresher import recipes
+        from thresher.recipes.correcting import calibration
+
+        configured = recipes.get("corrective").configured(settings)
+        assert calibration(configured, parts, "local").source == "shipped"
+
+
+@pytest.mark.parametrize("damage", ["{", "[]", '{"KEY": {"judge": "local"}}', '{"KEY": 7}'])
+def test_a_damaged_store_is_an_error_in_words(
+    calibrated: tuple[Path, Calibration, list[int]], towns: Collection, damage: str
+) -> None:
+    calibration = calibrated[1]
+    towns.calibrations.put(calibration)
+    key = f"{calibration.judge} | {calibration.encoder}"
+    towns.calibrations.file.write_text(damage.replace("KEY", key), encoding="utf-8")
+    with pytest.raises(StoreError, match=r"the stored calibrations are damaged; run thresher calibrate again"):
+        towns.ask(QUESTION)
+    assert towns.ask(QUESTION, recipe="crag").verdict is not None
+
+
+def test_calibrating_again_mends_a_damaged_store(towns: Collection) -> None:
+    towns.calibrations.file.write_text("{", encoding="utf-8")
+    towns.calibrate(LABELLED)
+    assert "labels" in decided(towns.ask(QUESTION))["mapping"]
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    written = capsys.readouterr()
+    return int(ended.value.code or 0), written.out, written.err
+
+
+def labelled_file(path: Path, questions: list[tuple[str, bool]]) -> Path:
+    lines = [
+        {"id": str(at), "question": question, "answers": ["x"] if answerable else [], "answerable": answerable}
+        for at, (question, answerable) in enumerate(questions)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_the_command_prints_one_document_with_its_keys(towns: Collection, capsys: pytest.CaptureFixture[str]) -> None:
+    file = labelled_file(towns.home / "q.jsonl", LABELLED)
+    code, out, _ = run(capsys, "calibrate", "--questions", file, "--home", towns.home, "--json")
+    assert (code, out.count("\n")) == (0, 1)
+    told = json.loads(out)
+    assert set(told) == KEYS
+    assert (told["source"], told["n_positive"]) == ("labels", 30)
+
+
+def test_the_command_tells_a_person_what_it_found(towns: Collection, capsys: pytest.CaptureFixture[str]) -> None:
+    file = labelled_file(towns.home / "q.jsonl", LABELLED)
+    code, out, _ = run(capsys, "calibrate", "--questions", file, "--home", towns.home)
+    assert code == 0
+    assert out.startswith("calibrated the judge 'local' from labels: 30 questions the collection can answer and 26")
+    assert all(word in out for word in ("AUROC", "expected calibration error", "LOWER", "UPPER"))
+
+
+def test_too_few_questions_end_with_two_and_one_line(towns: Collection, capsys: pytest.CaptureFixture[str]) -> None:
+    file = labelled_file(towns.home / "q.jsonl", LABELLED[:10])
+    code, out, err = run(capsys, "calibrate", "--questions", file, "--home", towns.home)
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1].endswith("give at least 20 of each")
+
+
+def test_a_collection_of_which_no_questions_can_be_made_ends_with_two(
+    indexed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = run(capsys, "calibrate", "--home", indexed)
+    assert code == 2
+    assert "too few to calibrate on" in err or "no questions can be made" in err
+
+
+# --- replies that are kept --------------------------------------------------------------------------------------------
+
+
+def test_kept_replies_save_calls_and_give_the_same_answer(home: Path, serve: Serve) -> None:
+    server = serve(Judge())
+    with thresher.open(home) as collection:
+        settings = using(server, llm__cache=True)
+        first = collection.ask("When was the Kõpu lighthouse built?", recipe="chunkrag", settings=settings)
+        asked = len(stages(server))
+        second = collection.ask("When was the Kõpu lighthouse built?", recipe="chunkrag", settings=settings)
+    assert (asked, len(stages(server))) == (5, 5)
+    assert (first.usage.llm_calls, second.usage.llm_calls) == (5, 0)
+    assert (first.text, first.citations) == (second.text, second.citations)
+
+
+def test_without_the_setting_nothing_is_kept(home: Path, serve: Serve) -> None:
+    server = serve(Judge())
+    with thresher.open(home) as collection:
+        for _ in range(2):
+            collection.ask("When was the Kõpu lighthouse built?", recipe="crag", settings=using(server))
+    assert len(stages(server)) == 6
+    assert not (home / "replies").exists()
+
+
+def test_purging_a_source_forgets_every_kept_reply(home: Path, serve: Serve) -> None:
+    server = serve(Judge())
+    settings = using(server, llm__cache=True)
+    with thresher.open(home) as collection:
+        collection.ask("When was the Kõpu lighthouse built?", recipe="crag", settings=settings)
+        assert list((home / "replies").rglob("*.json"))
+        collection.delete("railway.txt")
+        assert list((home / "replies").rglob("*.json"))
+        collection.delete("old/cheese.txt", purge=True)
+        assert not list((home / "replies").rglob("*.json"))
