@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from thresher.chunking.sentences import sentence_spans
-from thresher.errors import UsageError
+from thresher.errors import UnknownSetting
 from thresher.generation.llm_check import LLMCheck
 from thresher.generation.local_check import LocalCheck
 from thresher.generation.verification import ClaimCheck, ClaimVerifier
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 LOCAL_JUDGE = "judge: no chat model is configured (llm.base_url, llm.model); the local judge scored"
 NO_WORDS = "correct: no chat model is configured (llm.base_url, llm.model); the question itself was searched for"
+
+JUDGES = ("auto", "llm", "local", "calibrated")
 
 ScoreQuery = Literal["rewritten", "original"]
 
@@ -76,9 +79,10 @@ def evaluator(
         if settings.judge == "local":
             return local, ()
         return CalibratedScorer(local, calibration(settings, parts, local.name)), ()
+    if not ("/" in settings.judge or Path(settings.judge).is_dir()):  # what a hub calls a model has a / in it
+        raise UnknownSetting(settings.judge, JUDGES, kind="judge")
     cross_encoder = parts.reranker(settings.judge)
-    if cross_encoder is None:
-        raise UsageError("is no judge", subject=f"judge={settings.judge}", next_step="use auto, llm, local, calibrated")
+    assert cross_encoder is not None
     return CrossEncoderScorer(cross_encoder, query_text=query_text), ()
 
 

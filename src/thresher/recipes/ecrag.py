@@ -109,6 +109,7 @@ class Settings(OutsideSettings):
     fine: int = Field(10, ge=1, description="subchunks taken from them (k2)")
     metric: Literal["l2", "ip"] = Field("l2", description="of the index; on unit vectors both order alike")
     kdm: ConfidenceSettings = ConfidenceSettings()
+    literal: bool = Field(False, description="keep the depths whatever the limit")
 
 
 def summarizer(settings: Settings, parts: Parts) -> Summarizer | None:
@@ -185,6 +186,7 @@ def _retriever(settings: Settings, parts: Parts) -> CoarseToFineRetriever:
         parts.encoder(settings),
         settings.coarse,
         settings.fine,
+        literal=settings.literal,
         metric=settings.metric,
     )
 
@@ -228,6 +230,7 @@ RECIPES = {
         "ecrag-literal",
         "the thesis's code as printed, with its defects",
         {
+            "literal": True,
             "chunk.literal": True,
             "subchunk.overlap_mode": "none",
             "subchunk.tail": "literal",
