@@ -476,7 +476,7 @@ def test_eval_indexes_a_beir_folder_and_resumes(run: Run, tmp_path: Path) -> Non
         (["ask", "x", "--outside", "collection:"], 2, "use none, web or collection:NAME"),
         (["ask", "x", "--outside", "somewhere"], 2, "use none, web or collection:NAME"),
         (["ask", "x", "--outside", "collection:../up"], 2, "is not a collection name"),
-        (["ask", "x", "--set", "judge=none", "--recipe", "crag"], 2, "use auto, llm, local, calibrated"),
+        (["ask", "x", "--set", "judge=none", "--recipe", "crag"], 2, "unknown judge; did you mean"),
         (["ask", "x", "--set", "judge=nobody"], 2, "setting judge"),
         (["calibrate", "--number", "0"], 2, "--number"),
         (["calibrate", "--questions", "nothing.jsonl"], 2, "no such file"),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from thresher.errors import UsageError
 from thresher.judging.calibration import (
+    MISLED,
     SHIPPED,
     CalibratedScorer,
     Calibration,
@@ -76,14 +77,16 @@ def test_a_perfect_forecast_has_no_calibration_error() -> None:
 # --- bounds -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_lower_bound_loses_one_in_ten_and_the_upper_one_is_right_most_often() -> None:
+def test_the_lower_bound_loses_one_in_ten_and_the_upper_one_costs_least() -> None:
     probabilities = np.arange(120) / 120
     answerable = np.array([False] * 40 + [True] * 5 + [False] * 5 + [False, True, False] * 10 + [True] * 40)
     lower, upper = decision_bounds(probabilities, answerable)
-    assert (lower, upper) == (pytest.approx(50.5 / 120), pytest.approx(77.5 / 120))
+    assert (lower, upper) == (pytest.approx(50.5 / 120), pytest.approx(79.5 / 120))
     assert answerable[probabilities < lower].mean() == pytest.approx(5 / 51)
-    right = [np.mean((probabilities >= bound) == answerable) for bound in probabilities]
-    assert np.mean((probabilities >= upper) == answerable) == max(right)
+    misled = [np.sum((probabilities >= bound) & ~answerable) for bound in probabilities]
+    needless = [np.sum((probabilities < bound) & answerable) for bound in probabilities]
+    costs = MISLED * np.array(misled) + np.array(needless)
+    assert costs[np.searchsorted(probabilities, upper)] == costs.min()
 
 
 def test_where_no_bound_keeps_nine_in_ten_out_nothing_is_incorrect() -> None:

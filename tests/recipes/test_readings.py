@@ -658,6 +658,7 @@ PRESETS = {
         "search.style",
     },
     "ecrag-literal": {
+        "literal",
         "chunk.literal",
         "subchunk.overlap_mode",
         "subchunk.tail",
