@@ -93,6 +93,14 @@ class DenseSettings(Frozen):
     depth: int = Field(5, ge=1, description="candidates at least; twice the wanted results when that is more")
 
 
+class FixedChunking(Frozen):
+    """Chunks of a fixed size: those of plain RAG, and of CRAG."""
+
+    size: int = Field(900, ge=50, description="characters of a chunk at most")
+    overlap: int = Field(0, ge=0, description="characters two neighbours share")
+    drop_references: bool = Field(False, description="leave out the References section of papers")
+
+
 class LexicalSettings(Frozen):
     """BM25 retrieval."""
 

@@ -76,7 +76,7 @@ class Calibration:
     lower: float
     """Below this probability at most one question in ten was answerable; 0 where no such bound was found."""
     upper: float
-    """From this probability on the evidence is called sufficient: the bound at which errors cost least, see `MISLED`."""
+    """From this probability on the evidence is called sufficient: where errors cost least, see `MISLED`."""
     lower_interval: Interval
     upper_interval: Interval
     auroc: float

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from thresher.models.around import EncoderAround
 from thresher.protocols import Encoder, Progress
 
 if TYPE_CHECKING:
@@ -18,28 +19,13 @@ REMEMBERED_TEXTS = 20_000
 
 
 @dataclass
-class RememberingEncoder:
+class RememberingEncoder(EncoderAround):
     """The same vectors as `encoder`'s; the least recently used text is forgotten first. Safe with several threads."""
 
     encoder: Encoder
     most: int = REMEMBERED_TEXTS
     _known: OrderedDict[tuple[bool, str], Vectors] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @property
-    def name(self) -> str:
-        """Of the encoder."""
-        return self.encoder.name
-
-    @property
-    def dimension(self) -> int:
-        """Of the encoder."""
-        return self.encoder.dimension
-
-    @property
-    def max_tokens(self) -> int:
-        """Of the encoder."""
-        return self.encoder.max_tokens
 
     def encode(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
         """(n_texts, dimension) float32, rows of unit length; a text that stands twice is read once."""
@@ -61,10 +47,6 @@ class RememberingEncoder:
             vector = self.encoder.encode_query(text)
             self._remember((True, text), vector)
         return vector
-
-    def warm_up(self) -> None:
-        """Load the weights now instead of at the first use."""
-        self.encoder.warm_up()
 
     def _recalled(self, key: tuple[bool, str]) -> Vectors | None:
         with self._lock:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
 from thresher.errors import BudgetSpent
+from thresher.models.around import EncoderAround
 from thresher.protocols import Encoder, Progress
 from thresher.types import Usage
 
@@ -131,27 +132,12 @@ def _host(url: str) -> tuple[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class MeteredEncoder:
+class MeteredEncoder(EncoderAround):
     """An encoder behind an endpoint whose host is recorded whenever a text is sent there."""
 
     encoder: Encoder
     meter: Meter
     url: str
-
-    @property
-    def name(self) -> str:
-        """Of the encoder."""
-        return self.encoder.name
-
-    @property
-    def dimension(self) -> int:
-        """Of the encoder."""
-        return self.encoder.dimension
-
-    @property
-    def max_tokens(self) -> int:
-        """Of the encoder."""
-        return self.encoder.max_tokens
 
     def encode(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
         """(n_texts, dimension) float32, rows of unit length."""
@@ -163,10 +149,6 @@ class MeteredEncoder:
         """(dimension,) float32 of unit length."""
         self.meter.visit(self.url)
         return self.encoder.encode_query(text)
-
-    def warm_up(self) -> None:
-        """Load the weights now instead of at the first use."""
-        self.encoder.warm_up()
 
 
 def without_password(url: str) -> str:

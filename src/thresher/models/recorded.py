@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from thresher.models.around import EncoderAround
 from thresher.models.exchanges import Exchanges
 from thresher.models.meter import Meter
 from thresher.protocols import CrossEncoder, Encoder, Progress
@@ -18,28 +19,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedEncoder:
+class RecordedEncoder(EncoderAround):
     """An encoder whose vectors are part of a question's record."""
 
     encoder: Encoder
     exchanges: Exchanges
     meter: Meter | None = None
     """What the encoder counts on, so that a playback counts the same."""
-
-    @property
-    def name(self) -> str:
-        """Of the encoder."""
-        return self.encoder.name
-
-    @property
-    def dimension(self) -> int:
-        """Of the encoder."""
-        return self.encoder.dimension
-
-    @property
-    def max_tokens(self) -> int:
-        """Of the encoder."""
-        return self.encoder.max_tokens
 
     def encode(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
         """(n_texts, dimension) float32, rows of unit length."""
@@ -59,10 +45,6 @@ class RecordedEncoder:
             return _written(self.encoder.encode_query(text))
 
         return _read(self.exchanges.reply(["encode query", self.name, text], make, meter=self.meter))
-
-    def warm_up(self) -> None:
-        """Load the weights now instead of at the first use."""
-        self.encoder.warm_up()
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, SecretStr
 
@@ -44,7 +44,7 @@ from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable, Retriever, Scorer
 from thresher.recipes.correcting import evaluator, judge_slot, redundancy, stand_in
 from thresher.recipes.parts import Parts
-from thresher.recipes.recipe import Recipe
+from thresher.recipes.recipe import Recipe, preset
 from thresher.refinement.redundancy import DeduplicatedRetriever
 from thresher.refinement.reranked import RerankedPassages
 from thresher.retrieval.dense import DenseRetriever
@@ -257,23 +257,20 @@ def slots(settings: Settings) -> Mapping[str, str]:
     }
 
 
-def _recipe(name: str, summary: str, preset: Mapping[str, Any] | None = None) -> Recipe:
-    return Recipe(
-        name=name,
-        summary=summary,
-        follows=__doc__,
-        settings=Settings,
-        slots=slots,
-        layout=layout,
-        pipeline=pipeline,
-        preset_of="chunkrag" if preset else None,
-        preset=preset or {},
-    )
-
+_CHUNKRAG = Recipe(
+    name="chunkrag",
+    summary="every chunk scored, reconsidered and criticised; cut where the scores say",
+    follows=__doc__,
+    settings=Settings,
+    slots=slots,
+    layout=layout,
+    pipeline=pipeline,
+)
 
 RECIPES = {
-    "chunkrag": _recipe("chunkrag", "every chunk scored, reconsidered and criticised; cut where the scores say"),
-    "chunkrag-v1": _recipe(
+    "chunkrag": _CHUNKRAG,
+    "chunkrag-v1": preset(
+        _CHUNKRAG,
         "chunkrag-v1",
         "the first version: TF-IDF, an independent critic, a threshold from the model",
         {

@@ -32,7 +32,6 @@ from typing import Literal
 
 from pydantic import Field
 
-from thresher.chunking.fixed import FixedChunker
 from thresher.indexing.layout import Layout
 from thresher.judging.bounds import Bounds
 from thresher.judging.cross_encoder import CrossEncoderScorer, StandInForT5
@@ -43,24 +42,16 @@ from thresher.pipeline import Pipeline
 from thresher.protocols import Scorer
 from thresher.recipes.correcting import corrector, evaluator, judge_slot, stand_in, strips, strips_slot
 from thresher.recipes.parts import Parts
-from thresher.recipes.recipe import Recipe
+from thresher.recipes.recipe import Recipe, preset
 from thresher.retrieval.dense import DenseRetriever
-from thresher.settings import DenseSettings, Frozen, OutsideSettings
+from thresher.settings import DenseSettings, FixedChunking, OutsideSettings
 from thresher.types import T5
-
-
-class Chunking(Frozen):
-    """Chunks of a fixed size."""
-
-    size: int = Field(900, ge=50, description="characters of a chunk at most")
-    overlap: int = Field(0, ge=0, description="characters two neighbours share")
-    drop_references: bool = Field(False, description="leave out the References section of papers")
 
 
 class Settings(OutsideSettings):
     """Settings of `crag`, `crag-paper` and `crag-code`."""
 
-    chunk: Chunking = Chunking()
+    chunk: FixedChunking = FixedChunking()
     dense: DenseSettings = DenseSettings(depth=10)
     scale: Literal["unit", "t5"] = Field("unit", description="of the evaluator: 0 to 1, or -1 to 1")
     upper: float = Field(0.7, description="score above which one chunk makes the retrieval correct")
@@ -70,12 +61,7 @@ class Settings(OutsideSettings):
 
 def layout(settings: Settings, parts: Parts) -> Layout:
     """Fixed chunks, one dense vector each."""
-    return Layout(
-        FixedChunker(
-            settings.chunk.size, settings.chunk.overlap, without=parts.references(settings.chunk.drop_references)
-        ),
-        parts.encoder(settings),
-    )
+    return parts.fixed_layout(settings.chunk, settings)
 
 
 def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
@@ -130,24 +116,21 @@ def slots(settings: Settings) -> Mapping[str, str]:
     }
 
 
-def _recipe(name: str, summary: str, preset: Mapping[str, object] | None = None) -> Recipe:
-    return Recipe(
-        name=name,
-        summary=summary,
-        follows=__doc__,
-        settings=Settings,
-        slots=slots,
-        layout=layout,
-        pipeline=pipeline,
-        preset_of="crag" if preset else None,
-        preset=preset or {},
-        corrects=True,
-    )
-
+_CRAG = Recipe(
+    name="crag",
+    summary="retrieval judged, refined strip by strip, corrected from outside",
+    follows=__doc__,
+    settings=Settings,
+    slots=slots,
+    layout=layout,
+    pipeline=pipeline,
+    corrects=True,
+)
 
 RECIPES = {
-    "crag": _recipe("crag", "retrieval judged, refined strip by strip, corrected from outside"),
-    "crag-paper": _recipe(
+    "crag": _CRAG,
+    "crag-paper": preset(
+        _CRAG,
         "crag-paper",
         "the CRAG paper's scale, bounds and keywords",
         {
@@ -160,7 +143,8 @@ RECIPES = {
             "search.style": "keywords3",
         },
     ),
-    "crag-code": _recipe(
+    "crag-code": preset(
+        _CRAG,
         "crag-code",
         "the CRAG repository's run script: whole chunks as strips, the best three",
         {

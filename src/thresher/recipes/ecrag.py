@@ -28,7 +28,7 @@ Settings:  `chunk.literal` (X1, X2), `subchunk.tail` (X4), `subchunk.overlap_mod
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -47,7 +47,7 @@ from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable, Decider, Judge
 from thresher.recipes.correcting import corrector, evaluator, judge_slot, stand_in, strips, strips_slot
 from thresher.recipes.parts import Parts
-from thresher.recipes.recipe import Recipe
+from thresher.recipes.recipe import Recipe, preset
 from thresher.retrieval.coarse_to_fine import CoarseToFineRetriever
 from thresher.settings import Frozen, OutsideSettings
 
@@ -209,24 +209,21 @@ def slots(settings: Settings) -> Mapping[str, str]:
     }
 
 
-def _recipe(name: str, summary: str, preset: Mapping[str, Any] | None = None) -> Recipe:
-    return Recipe(
-        name=name,
-        summary=summary,
-        follows=__doc__,
-        settings=Settings,
-        slots=slots,
-        layout=layout,
-        pipeline=pipeline,
-        preset_of="ecrag" if preset else None,
-        preset=preset or {},
-        corrects=True,
-    )
-
+_ECRAG = Recipe(
+    name="ecrag",
+    summary="chunk summaries first, then their subchunks; a confidence of cosine and BM25 routes",
+    follows=__doc__,
+    settings=Settings,
+    slots=slots,
+    layout=layout,
+    pipeline=pipeline,
+    corrects=True,
+)
 
 RECIPES = {
-    "ecrag": _recipe("ecrag", "chunk summaries first, then their subchunks; a confidence of cosine and BM25 routes"),
-    "ecrag-literal": _recipe(
+    "ecrag": _ECRAG,
+    "ecrag-literal": preset(
+        _ECRAG,
         "ecrag-literal",
         "the thesis's code as printed, with its defects",
         {

@@ -28,7 +28,7 @@ from thresher.indexing.layout import Layout
 from thresher.pipeline import Pipeline
 from thresher.protocols import Retriever
 from thresher.recipes.parts import NO_RERANKER, Parts
-from thresher.recipes.recipe import Recipe
+from thresher.recipes.recipe import Recipe, preset
 from thresher.retrieval.cut import CutRetriever
 from thresher.retrieval.dense import DenseRetriever
 from thresher.retrieval.fuse import FusedRetriever, Fusion, reciprocal_rank_fusion, weighted_fusion
@@ -157,15 +157,10 @@ _HYBRID = Recipe(
 
 RECIPES = {
     "hybrid": _HYBRID,
-    "hybrid-literal": Recipe(
-        name="hybrid-literal",
-        summary="the hybrid report as printed: fixed depths 8 and 4, five results, no safety mechanism",
-        follows=__doc__,
-        settings=Settings,
-        slots=slots,
-        layout=layout,
-        pipeline=pipeline,
-        preset_of="hybrid",
-        preset={"literal": True, "protect.n": 0, "fuse.method": "rrf"},
+    "hybrid-literal": preset(
+        _HYBRID,
+        "hybrid-literal",
+        "the hybrid report as printed: fixed depths 8 and 4, five results, no safety mechanism",
+        {"literal": True, "protect.n": 0, "fuse.method": "rrf"},
     ),
 }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from thresher.chunking.fixed import FixedChunker
 from thresher.chunking.sentences import sentence_spans
 from thresher.chunking.spans import SpanFinder
 from thresher.documents.cleaning import references_span
@@ -25,7 +26,7 @@ from thresher.models.rate import shared_rate
 from thresher.models.recorded import RecordedCrossEncoder, RecordedEncoder
 from thresher.models.reply_cache import ReplyCache
 from thresher.protocols import ChunkTable, CrossEncoder, Encoder, Generator, LanguageModel
-from thresher.settings import AnswerSettings, EncoderSettings, LanguageModelSettings, RecipeSettings
+from thresher.settings import AnswerSettings, EncoderSettings, FixedChunking, LanguageModelSettings, RecipeSettings
 from thresher.types import Document, Query, Sifted
 
 ENDPOINT = "endpoint:"
@@ -129,6 +130,11 @@ class Parts:
     def references(self, dropped: bool) -> SpanFinder | None:
         """What finds the span to leave out when cutting, if references are dropped."""
         return references_span if dropped else None
+
+    def fixed_layout(self, chunking: FixedChunking, settings: RecipeSettings) -> Layout:
+        """Chunks of a fixed size, one dense vector each."""
+        without = self.references(chunking.drop_references)
+        return Layout(FixedChunker(chunking.size, chunking.overlap, without=without), self.encoder(settings))
 
     def table(self, layout: Layout, level: str = "chunk") -> ChunkTable:
         """A chunk table in step with the documents."""

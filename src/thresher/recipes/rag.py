@@ -10,41 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pydantic import Field
-
-from thresher.chunking.fixed import FixedChunker
 from thresher.indexing.layout import Layout
 from thresher.pipeline import Pipeline
 from thresher.recipes.parts import Parts
 from thresher.recipes.recipe import Recipe
 from thresher.retrieval.cut import CutRetriever
 from thresher.retrieval.dense import DenseRetriever
-from thresher.settings import DenseSettings, Frozen, RecipeSettings
-
-
-class Chunking(Frozen):
-    """Chunks of a fixed size."""
-
-    size: int = Field(900, ge=50, description="characters of a chunk at most")
-    overlap: int = Field(0, ge=0, description="characters two neighbours share")
-    drop_references: bool = Field(False, description="leave out the References section of papers")
+from thresher.settings import DenseSettings, FixedChunking, RecipeSettings
 
 
 class Settings(RecipeSettings):
     """Settings of `rag`."""
 
-    chunk: Chunking = Chunking()
+    chunk: FixedChunking = FixedChunking()
     dense: DenseSettings = DenseSettings(depth=5)
 
 
 def layout(settings: Settings, parts: Parts) -> Layout:
     """Fixed chunks, one dense vector each."""
-    return Layout(
-        FixedChunker(
-            settings.chunk.size, settings.chunk.overlap, without=parts.references(settings.chunk.drop_references)
-        ),
-        parts.encoder(settings),
-    )
+    return parts.fixed_layout(settings.chunk, settings)
 
 
 def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:

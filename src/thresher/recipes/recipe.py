@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from thresher.indexing.layout import Layout
@@ -48,6 +48,11 @@ class Recipe:
             "needs_llm": self.needs_llm,
             "settings": flat(settings),
         }
+
+
+def preset(recipe: Recipe, name: str, summary: str, values: Mapping[str, Any]) -> Recipe:
+    """The same recipe with other values, under a name of its own."""
+    return replace(recipe, name=name, summary=summary, preset_of=recipe.name, preset=values)
 
 
 DOES_NOTHING = {
