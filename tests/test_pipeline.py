@@ -181,7 +181,7 @@ def test_a_fact_is_told_by_the_step_that_found_it_only(pipeline: Callable[..., P
     ("verdict", "expected"),
     [
         (None, "ab"),
-        (Verdict.CORRECT, "ab"),
+        (Verdict.CORRECT, "abw"),
         (Verdict.AMBIGUOUS, "abw"),
         (Verdict.UNSURE, "abw"),
         (Verdict.INCORRECT, "w"),
@@ -198,7 +198,7 @@ def test_a_chunk_found_inside_and_outside_is_selected_once(make_hit: Make) -> No
 
 
 @pytest.mark.parametrize(
-    ("verdict", "text"), [(Verdict.CORRECT, "a b"), (Verdict.UNSURE, "a b w"), (Verdict.INCORRECT, "w"), (None, "a b")]
+    ("verdict", "text"), [(Verdict.CORRECT, "a b w"), (Verdict.UNSURE, "a b w"), (Verdict.INCORRECT, "w"), (None, "a b")]
 )
 def test_the_generator_sees_what_the_verdict_selects(
     corrective: Callable[..., Pipeline], verdict: Verdict | None, text: str
@@ -237,8 +237,8 @@ def test_what_a_verdict_leaves_out_was_dropped_by_the_decision(corrective: Calla
     assert (inside["a"].dropped_by, inside["a"].reason) == ("decide", "the verdict is incorrect")
     assert inside["c"].dropped_by == "judge"
     assert inside["w"].kept
-    outside = {fate.hit.chunk.id: fate for fate in corrective(Verdict.CORRECT).answer(QUERY).chunks}
-    assert (outside["w"].dropped_by, outside["w"].reason) == ("decide", "the verdict is correct")
+    undecided = {fate.hit.chunk.id: fate for fate in corrective(None).answer(QUERY).chunks}
+    assert (undecided["w"].dropped_by, undecided["w"].reason) == ("decide", "the verdict is None")
 
 
 def test_a_chunk_that_came_back_from_outside_was_not_dropped(pipeline: Callable[..., Pipeline], make_hit: Make) -> None:

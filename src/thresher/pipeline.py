@@ -88,11 +88,14 @@ def unverified(query: Query, draft: Draft, evidence: Sequence[Evidence]) -> Draf
 
 
 def select(decision: Decision, kept: Sequence[Hit], found: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Knowledge to answer from: ours, theirs, or both (CRAG, section 4.3; `unsure` acts as ambiguous)."""
+    """Knowledge to answer from: ours, theirs, or both (CRAG, section 4.3; `unsure` acts as ambiguous).
+
+    A corrector that looked outside though the verdict is correct did so for a second opinion, which then counts.
+    """
     match decision.verdict:
-        case None | Verdict.CORRECT:
+        case None:
             return tuple(kept)
-        case Verdict.AMBIGUOUS | Verdict.UNSURE:
+        case Verdict.CORRECT | Verdict.AMBIGUOUS | Verdict.UNSURE:
             ours = {hit.chunk.id for hit in kept}
             return (*kept, *(hit for hit in found if hit.chunk.id not in ours))
         case Verdict.INCORRECT:

@@ -40,6 +40,12 @@ def _address(given: str | None) -> str | None:
 Address = Annotated[str | None, AfterValidator(_address)]
 
 
+def check_weights(**weights: float | None) -> None:
+    """Raise ValueError when nothing weighs anything: every candidate would be as good as any other."""
+    if all(weight == 0 for weight in weights.values()):
+        raise ValueError(f"one of {' and '.join(weights)} must be above 0")
+
+
 class LanguageModelSettings(Frozen):
     """A chat model behind an OpenAI-compatible endpoint; nothing is sent anywhere until both are given."""
 
@@ -120,8 +126,7 @@ class FuseSettings(Frozen):
 
     @model_validator(mode="after")
     def _weighs_something(self) -> Self:
-        if self.dense_weight == self.lexical_weight == 0:
-            raise ValueError("one of dense_weight and lexical_weight must be above 0")
+        check_weights(dense_weight=self.dense_weight, lexical_weight=self.lexical_weight)
         return self
 
 

@@ -55,6 +55,15 @@ def test_a_correct_verdict_and_none_at_all_stay_inside(verdict: Verdict | None) 
     assert correct(QUERY, Decision(verdict)).detail == {"outcome": "not asked"}
 
 
+@pytest.mark.parametrize(("confidence", "asked"), [(0.74, True), (0.75, False), (None, False)])
+def test_a_correct_verdict_that_is_not_sure_gets_a_second_opinion(confidence: float | None, asked: bool) -> None:
+    correct = SearchingCorrector(AsAsked(), failing(ProviderError("down")), sure=0.75)
+    detail = correct(QUERY, Decision(Verdict.CORRECT, confidence)).detail
+    assert (detail["outcome"] == "not asked") is not asked
+    if asked:
+        assert detail["degraded"] == ["correct: down; answered from the collection alone"]
+
+
 @pytest.mark.parametrize("verdict", [Verdict.AMBIGUOUS, Verdict.INCORRECT, Verdict.UNSURE])
 def test_ambiguous_incorrect_and_unsure_go_outside(web: Web, meter: Meter, verdict: Verdict) -> None:
     source, server = web({"/kopu": ARTICLE}, results=["/kopu"])

@@ -88,6 +88,11 @@ class EnsembleSettings(Frozen):
     dense_weight: float = Field(0.5, ge=0, description="weight of the dense list; 0 is without it")
     lexical_weight: float = Field(0.5, ge=0, description="weight of the BM25 list; 0 is without it")
 
+    @model_validator(mode="after")
+    def _weighs_something(self) -> Self:
+        check_weights(dense_weight=self.dense_weight, lexical_weight=self.lexical_weight)
+        return self
+
 
 class CriticSettings(Frozen):
     """The third score."""

@@ -123,6 +123,7 @@ def corrector(
     *,
     judge: Callable[[Parts], Judge] | None = None,
     keywords: bool = False,
+    sure: float = 0.0,
 ) -> tuple[Corrector, tuple[str, ...]]:
     """What goes outside, and what it lacks; `retriever` and `judge` make the recipe's own over another collection.
 
@@ -132,7 +133,7 @@ def corrector(
         return nowhere, ()
     from thresher.recipes.outside import searching  # late: a question that stays inside needs no HTTP client
 
-    correct = searching(settings, parts, parts.outside, retriever, judge=judge, keywords=keywords)
+    correct = searching(settings, parts, parts.outside, retriever, judge=judge, keywords=keywords, sure=sure)
     rewritten = keywords or parts.language_model(settings.llm) is not None
     return correct, () if rewritten else (NO_WORDS,)
 

@@ -8,8 +8,9 @@ Departs:   Scores are probabilities, learned on labelled questions and, with `th
            itself; the bounds of the verdicts are chosen there and not printed constants. A judge that does not separate
            says `unsure`, which acts as ambiguous. The local judge is asked first, the chat model only about the chunks
            it cannot tell. The question is rewritten only when the first search found nothing good. What was found
-           outside is judged like what was found inside, and nothing that fails is handed on. Every sentence of an
-           answer must be supported by the strip it cites; otherwise it is repaired or removed, and counted.
+           outside, where a verdict that is correct and not sure gets a second opinion too, is judged like what was
+           found inside, and nothing that fails is handed on. Every sentence of an answer must be supported by the strip
+           it cites; otherwise it is repaired or removed, and counted.
 Left open: nothing is published about it; every choice of a number is measured in docs/decisions.md. Works without a
            chat model: nothing is rewritten, the local judge decides alone, and the reader quotes.
 """
@@ -18,9 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, model_validator
 
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.indexing.layout import Layout
@@ -61,6 +62,7 @@ from thresher.settings import (
     OutsideSettings,
     RedundancySettings,
     RefineSettings,
+    check_weights,
 )
 from thresher.types import Hit, Query
 
@@ -97,6 +99,13 @@ class FuseSettings(Frozen):
     subchunk_weight: float = Field(0.2, ge=0, description="of their best subchunks'")
     lexical_weight: float = Field(0.6, ge=0, description="of BM25")
 
+    @model_validator(mode="after")
+    def _weighs_something(self) -> Self:
+        check_weights(
+            dense_weight=self.dense_weight, subchunk_weight=self.subchunk_weight, lexical_weight=self.lexical_weight
+        )
+        return self
+
 
 class Settings(OutsideSettings):
     """Settings of `corrective`."""
@@ -120,6 +129,9 @@ class Settings(OutsideSettings):
     )
     lower: float | None = Field(
         None, ge=0, lt=1, description="probability below which it does not; the calibration's when not set"
+    )
+    sure: float = Field(
+        0.75, ge=0, le=1, description="probability below which a correct verdict gets a second opinion from outside"
     )
     floor: float = Field(
         0.05, ge=0, le=1, description="probability a chunk needs to be read at all; the bounds decide on the best one"
@@ -153,7 +165,9 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
     learned = calibration(settings, parts, local.name)
     lower, upper = bounds(settings, learned)
     judge = partial(judges, settings, learned, lower, upper)
-    correct, _ = corrector(settings, parts, partial(retriever, settings), judge=judge, keywords=True)
+    correct, _ = corrector(
+        settings, parts, partial(retriever, settings), judge=judge, keywords=True, sure=settings.sure
+    )
     generate, degraded = parts.reader(settings, table)
     return Pipeline(
         recipe=recipe.name,

@@ -24,6 +24,7 @@ def searching(
     *,
     judge: Callable[[Parts], Judge] | None,
     keywords: bool,
+    sure: float,
 ) -> Corrector:
     """Searches outside; see `thresher.recipes.correcting.corrector`."""
     there = parts if outside.archive is None else parts.elsewhere(outside.archive)
@@ -34,7 +35,7 @@ def searching(
     else:
         words = KeywordWords() if keywords and outside.archive is None else AsAsked()
     source = _source(settings, parts, outside, retriever)
-    return SearchingCorrector(words, source, None if judge is None else judge(there))
+    return SearchingCorrector(words, source, None if judge is None else judge(there), sure=sure)
 
 
 def _source(
