@@ -262,6 +262,13 @@ def test_too_few_questions_end_with_two_and_one_line(towns: Collection, capsys: 
     assert err.splitlines()[-1].endswith("give at least 20 of each")
 
 
+def test_too_few_questions_to_be_made_are_refused_before_any_search(towns: Collection) -> None:
+    searches: list[int] = []
+    with pytest.raises(UsageError, match="19 questions: are too few to calibrate on; make at least 20"):
+        towns.calibrate(number=19, progress=searches.append)
+    assert not searches
+
+
 def test_a_collection_of_which_no_questions_can_be_made_ends_with_two(
     indexed: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

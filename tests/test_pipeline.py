@@ -198,7 +198,8 @@ def test_a_chunk_found_inside_and_outside_is_selected_once(make_hit: Make) -> No
 
 
 @pytest.mark.parametrize(
-    ("verdict", "text"), [(Verdict.CORRECT, "a b w"), (Verdict.UNSURE, "a b w"), (Verdict.INCORRECT, "w"), (None, "a b")]
+    ("verdict", "text"),
+    [(Verdict.CORRECT, "a b w"), (Verdict.UNSURE, "a b w"), (Verdict.INCORRECT, "w"), (None, "a b")],
 )
 def test_the_generator_sees_what_the_verdict_selects(
     corrective: Callable[..., Pipeline], verdict: Verdict | None, text: str

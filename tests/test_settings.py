@@ -111,6 +111,16 @@ def test_two_weights_of_zero_are_refused() -> None:
         build(HYBRID, {"fuse.dense_weight": 0, "fuse.lexical_weight": 0})
 
 
+@pytest.mark.parametrize("recipe", ["corrective", "chunkrag"])
+def test_lists_that_all_weigh_nothing_are_refused_by_every_recipe(recipe: str) -> None:
+    model = recipes.get(recipe).settings
+    weights = {key: 0 for key in keys(model) if key.startswith("fuse.") and key.endswith("_weight")}
+    assert len(weights) >= 2
+    with pytest.raises(UsageError, match="must be above 0"):
+        build(model, weights)
+    assert build(model, dict(list(weights.items())[1:])) is not None
+
+
 def test_a_key_that_is_wrong_is_not_repeated_in_the_error() -> None:
     with pytest.raises(UsageError) as caught:
         build(HYBRID, {"llm.api_key": 12345678})

@@ -566,7 +566,7 @@ def demo(home: Home = DEFAULT_HOME, json: AsJson = False) -> None:
     for answer, place in answers:
         printing.say()
         asked = "" if place is None else f" --outside {place}"
-        printing.say(f"$ thresher ask --collection {COLLECTION}{asked} {answer.question!r}")
+        printing.say(f"$ thresher ask{_options(home, COLLECTION)}{asked} {answer.question!r}")
         printing.answer(answer, steps=True, options=_options(home, COLLECTION))
 
 

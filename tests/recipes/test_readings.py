@@ -326,6 +326,17 @@ def test_y10_the_critic_may_be_a_second_model(collection: Collection, serve: Ser
     assert set(answer.usage.hosts) == {first.host, second.host}
 
 
+@pytest.mark.parametrize(("workers", "together"), [(1, 1), (3, 3)])
+def test_a_second_model_is_asked_as_many_at_once_as_it_allows(
+    collection: Collection, serve: Serve, workers: int, together: int
+) -> None:
+    judge = Judge(seconds=0.2)
+    first, second = serve(Judge()), serve(judge)
+    given = {"critic.llm.base_url": second.base_url, "critic.llm.model": "m", "critic.llm.concurrency": workers}
+    ask(collection, "chunkrag", {**using(first, batch=1, llm__concurrency=2), **given})
+    assert judge.together == together
+
+
 @pytest.mark.parametrize(
     ("settings", "asked"),
     [
@@ -585,6 +596,17 @@ def test_chunks_whose_score_cannot_be_read_are_kept_or_dropped_and_counted(
 
 
 # --- corrective -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [{"lower": 0.9, "upper": 0.1}, {"lower": 0.99}], ids=str)
+def test_bounds_that_are_given_out_of_order_are_refused(collection: Collection, settings: Settings) -> None:
+    with pytest.raises(UsageError, match="are not probabilities in order"):
+        ask(collection, "corrective", settings)
+
+
+def test_an_upper_bound_alone_takes_the_lower_one_of_the_calibration_with_it(collection: Collection) -> None:
+    decided = next(step for step in ask(collection, "corrective", {"upper": 0.1}).steps if step.name == "decide")
+    assert (decided.detail["lower"], decided.detail["upper"]) == (0.1, 0.1)
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,12 @@ def test_a_configured_model_changes_who_answers() -> None:
     assert configured["slots"]["generate"] == "grounded"
 
 
+def test_the_slots_of_a_preset_tell_its_scale_and_its_reranker() -> None:
+    assert described("crag-paper")["slots"]["judge"].endswith("on the scale of the T5 evaluator")
+    orders = [described("chunkrag", rerank=name)["slots"]["refine"] for name in (None, "none", "some/model")]
+    assert orders == ["cross-encoder not configured", "order of the scores", "cross-encoder some/model"]
+
+
 def test_published_depths_and_numbers_stand_in_the_table() -> None:
     assert "dense 5 over fixed 900/0" in described("rag")["slots"]["retrieve"]
     assert "dense 8 + BM25 4" in described("hybrid")["slots"]["retrieve"]

@@ -98,6 +98,13 @@ def test_what_a_fused_retriever_dropped_is_still_there_with_its_reason(dense: li
     assert fused.detail == {"lists": [1, 2], "degraded": ["slow"]}
 
 
+def test_a_fused_chunk_still_stands_for_those_that_say_the_same(dense: list[Hit]) -> None:
+    first = Sifted((Judgement(dense[0], keep=True, stood_for=("x", "y")),))
+    second = Sifted((Judgement(dense[0], keep=True, stood_for=("y", "z")),))
+    fused = FusedRetriever((lambda query: first, lambda query: second), reciprocal_rank_fusion)(Query("q", "q"))
+    assert [j.stood_for for j in fused.judgements] == [("x", "y", "z")]
+
+
 def test_a_chunk_that_one_list_dropped_and_another_kept_is_kept_once(dense: list[Hit]) -> None:
     dropping = Sifted((Judgement(dense[0], keep=False, reason="no"),))
     keeping = Sifted((Judgement(dense[0], keep=True),))

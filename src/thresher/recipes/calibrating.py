@@ -8,7 +8,7 @@ from typing import Literal
 from thresher.chunking.sentences import sentence_spans
 from thresher.errors import UsageError
 from thresher.indexing.analyzer import index_terms
-from thresher.judging.calibration import Calibration, fit, gather, gather_labelled, made_questions
+from thresher.judging.calibration import LEAST_QUESTIONS, Calibration, fit, gather, gather_labelled, made_questions
 from thresher.recipes import corrective
 from thresher.recipes.correcting import local_scorer
 from thresher.recipes.parts import Parts
@@ -31,6 +31,10 @@ def calibrated(
     progress: Callable[[int], None] | None = None,
 ) -> Calibration:
     """Fitted on (question, whether the collection answers it), or on `number` questions made of its texts."""
+    if labelled is None and number < LEAST_QUESTIONS:
+        raise UsageError(
+            "are too few to calibrate on", subject=f"{number} questions", next_step=f"make at least {LEAST_QUESTIONS}"
+        )
     chunks = parts.table(corrective.layout(settings, parts), "chunk")
     retrieve = corrective.retriever(settings, parts)
     scorer = local_scorer(settings, parts, chunks)

@@ -29,9 +29,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, model_validator
 
 from thresher.chunking.semantic import SemanticChunker
 from thresher.indexing.layout import Layout
@@ -58,6 +58,7 @@ from thresher.settings import (
     LanguageModelSettings,
     LexicalSettings,
     RedundancySettings,
+    check_weights,
 )
 
 ENSEMBLE_CONSTANT = 60
@@ -204,15 +205,15 @@ def stages(settings: Settings, parts: Parts, table: ChunkTable) -> tuple[Scorer,
     if model is None:
         return base, (*lacks, LLM_STAGES)
     query_text: Literal["search", "question"] = "question" if settings.score_query == "original" else "search"
-    critic = parts.language_model(settings.critic.llm) or model
+    critic = parts.language_model(settings.critic.llm)
     workers = settings.llm.concurrency
     return MultiStageScorer(
         base,
         Reflection(model, batch=settings.batch, workers=workers, query_text=query_text) if settings.reflect else None,
         Critic(
-            critic,
+            critic or model,
             batch=settings.batch,
-            workers=workers,
+            workers=workers if critic is None else settings.critic.llm.concurrency,
             sees_scores=settings.critic.sees_scores,
             heuristics=(temporal,) if settings.critic.heuristics else (),
             query_text=query_text,
@@ -256,7 +257,9 @@ def slots(settings: Settings) -> Mapping[str, str]:
         "rewrite": "always" if settings.rewrite else "as_asked",
         "retrieve": f"{lists}, {weights}, redundancy {settings.dedup.threshold:g} over semantic {settings.chunk.size}",
         "judge": f"{staged if llm else judge_slot(settings)}; threshold {settings.threshold}",
-        "refine": f"order of {settings.rerank or 'a cross-encoder'}",
+        "refine": "order of the scores"
+        if settings.rerank == "none"
+        else f"cross-encoder {settings.rerank or 'not configured'}",
         "generate": "grounded" if settings.llm.configured else "extractive",
         "verify": "quotes",
     }

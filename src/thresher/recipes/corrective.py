@@ -184,10 +184,9 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
 
 
 def bounds(settings: Settings, learned: Calibration) -> tuple[float, float]:
-    """LOWER and UPPER: those of the settings, or the calibration's."""
-    lower = learned.lower if settings.lower is None else settings.lower
+    """LOWER and UPPER: those of the settings, or the calibration's; its LOWER gives way to an UPPER below it."""
     upper = learned.upper if settings.upper is None else settings.upper
-    return min(lower, upper), upper
+    return min(learned.lower, upper) if settings.lower is None else settings.lower, upper
 
 
 def retriever(settings: Settings, parts: Parts) -> Retriever:

@@ -107,7 +107,7 @@ def slots(settings: Settings) -> Mapping[str, str]:
     """What stands in each slot."""
     return {
         "retrieve": f"dense {settings.dense.depth} over fixed {settings.chunk.size}/{settings.chunk.overlap}",
-        "judge": judge_slot(settings),
+        "judge": judge_slot(settings) + (", on the scale of the T5 evaluator" if settings.scale == "t5" else ""),
         "decide": f"{settings.upper:g} / {settings.lower:g}, three verdicts",
         "correct": "web or another collection",
         "refine": strips_slot(settings),

@@ -85,7 +85,14 @@ class FusedRetriever:
         """All candidates of all lists, once each, best first; then what the retrievers dropped and no list kept."""
         answers = [retriever(query) for retriever in self.retrievers]
         fused = self.fusion([answer.kept for answer in answers])
-        kept = [Judgement(hit, keep=True, reason=f"fused rank {hit.rank}") for hit in fused]
+        stood_for: dict[str, tuple[str, ...]] = {}
+        for judgement in (judgement for answer in answers for judgement in answer.judgements):
+            earlier = stood_for.get(judgement.hit.chunk.id, ())
+            stood_for[judgement.hit.chunk.id] = tuple(dict.fromkeys((*earlier, *judgement.stood_for)))
+        kept = [
+            Judgement(hit, keep=True, reason=f"fused rank {hit.rank}", stood_for=stood_for[hit.chunk.id])
+            for hit in fused
+        ]
         seen = {hit.chunk.id for hit in fused}
         dropped: dict[str, Judgement] = {}
         for judgement in (judgement for answer in answers for judgement in answer.judgements):
