@@ -55,7 +55,7 @@ def test_a_correct_verdict_and_none_at_all_stay_inside(verdict: Verdict | None) 
     assert correct(QUERY, Decision(verdict)).detail == {"outcome": "not asked"}
 
 
-@pytest.mark.parametrize(("confidence", "asked"), [(0.74, True), (0.75, False), (None, False)])
+@pytest.mark.parametrize(("confidence", "asked"), [(0.74, True), (0.75, False), (None, True)])
 def test_a_correct_verdict_that_is_not_sure_gets_a_second_opinion(confidence: float | None, asked: bool) -> None:
     correct = SearchingCorrector(AsAsked(), failing(ProviderError("down")), sure=0.75)
     detail = correct(QUERY, Decision(Verdict.CORRECT, confidence)).detail

@@ -86,7 +86,7 @@ def test_a_model_that_fails_is_told_and_the_local_scores_stand() -> None:
     sifted = ScoringJudge(scorer, Fixed(0.3))(ASKED, hits("abcd"))
     assert [hit.chunk.id for hit in sifted.kept] == ["a", "b", "c"]
     (lack,) = sifted.detail["degraded"]
-    assert lack == "judge: m: out of order; 2 chunks were not seen by the model; the local judge scored"
+    assert lack == "judge: m: out of order; 2 chunks were not scored; their local score stands"
 
 
 @given(some.lists(some.floats(0, 1), max_size=8), some.lists(some.none() | some.floats(0, 1), min_size=8, max_size=8))

@@ -4,15 +4,7 @@ import pytest
 
 from judging.scoring import ASKED, scores
 from thresher.errors import UsageError
-from thresher.judging.bounds import (
-    BLOG,
-    CODE_POPQA,
-    T5_BIOGRAPHY,
-    T5_POPQA,
-    T5_PUBHEALTH_ARC,
-    Bounds,
-    Operators,
-)
+from thresher.judging.bounds import Bounds, Operators
 from thresher.types import COSINE, PROBABILITY, T5, UNIT, Score, Verdict
 
 OPERATORS: tuple[Operators, ...] = ("blog", "paper", "code")
@@ -69,17 +61,12 @@ def test_bounds_out_of_order_or_off_their_scale_are_refused(lower: float, upper:
 
 def test_scores_of_another_range_are_refused() -> None:
     with pytest.raises(UsageError, match="T5 evaluator"):
-        BLOG.verdict([Score(-0.5, T5)])
+        Bounds(0.3, 0.7).verdict([Score(-0.5, T5)])
     with pytest.raises(UsageError, match="cosine"):
-        BLOG.keeps(Score(0.5, COSINE))
-    assert BLOG.verdict([Score(0.8, PROBABILITY)]) == Verdict.CORRECT
+        Bounds(0.3, 0.7).keeps(Score(0.5, COSINE))
+    assert Bounds(0.3, 0.7).verdict([Score(0.8, PROBABILITY)]) == Verdict.CORRECT
 
 
-def test_the_evaluators_bounds_by_data_set() -> None:
-    assert [(b.lower, b.upper, b.scale) for b in (T5_POPQA, T5_PUBHEALTH_ARC, T5_BIOGRAPHY)] == [
-        (-0.99, 0.59, T5),
-        (-0.91, 0.5, T5),
-        (-0.91, 0.95, T5),
-    ]
-    assert T5_POPQA.verdict([Score(-0.985, T5)]) == Verdict.AMBIGUOUS
-    assert CODE_POPQA.verdict([Score(0.592, T5)]) == Verdict.CORRECT
+def test_bounds_may_be_on_the_scale_of_the_evaluator() -> None:
+    assert Bounds(-0.99, 0.59, "paper", T5).verdict([Score(-0.985, T5)]) == Verdict.AMBIGUOUS
+    assert Bounds(-0.995, 0.592, "code", T5).verdict([Score(0.592, T5)]) == Verdict.CORRECT

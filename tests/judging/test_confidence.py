@@ -9,7 +9,8 @@ from hypothesis import strategies as some
 
 from thresher.errors import UsageError
 from thresher.judging.bm25 import bm25, ceiling, retrieved_statistics
-from thresher.judging.confidence import KDM, KDM_SUM, ROUTING, AbsoluteConfidence, ConfidenceJudge
+from thresher.judging.bounds import Bounds
+from thresher.judging.confidence import KDM, KDM_SUM, AbsoluteConfidence, ConfidenceJudge
 from thresher.judging.verdicts import Routing
 from thresher.types import BM25, COSINE, Chunk, Hit, Query, Score, Sifted, Verdict
 
@@ -216,7 +217,7 @@ def test_a_question_outside_the_library_is_routed_outside(
 ) -> None:
     judge, hits, query = library(question, cosines)
     sifted = judge(query, hits)
-    decision = Routing(ROUTING, AbsoluteConfidence.name)(sifted.judgements)
+    decision = Routing(Bounds(0.3, 0.5, "code", KDM), AbsoluteConfidence.name)(sifted.judgements)
     assert decision.verdict == verdict
     assert "best absolute confidence" in decision.reason
 

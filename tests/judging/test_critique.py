@@ -6,8 +6,8 @@ import pytest
 
 from judging.scoring import CHUNK, failing, scores, scoring, values
 from thresher.errors import ProviderError
-from thresher.judging.critique import Critic, HeuristicCritic, Reflection
-from thresher.types import COSINE, Hit, Query
+from thresher.judging.critique import Critic, Reflection
+from thresher.types import Hit, Query
 
 ASKED = Query("Who won the cup in 2019?", "cup winner 2019")
 
@@ -62,9 +62,3 @@ def test_a_critic_that_fails_says_what_it_did_not_see(hits: list[Hit]) -> None:
     scored = Critic(failing(ProviderError("is down")))(ASKED, hits, {"base": scores(0.8, 0.8)})
     assert values(scored.scores) == [None, None]
     assert scored.detail["degraded"] == ["judge: is down; 2 chunks were not seen by the critic"]
-
-
-def test_a_critic_without_a_model_marks_down_the_base_score(hits: list[Hit]) -> None:
-    scored = HeuristicCritic()(ASKED, hits, {"base": scores(0.8, 0.6, scale=COSINE)})
-    assert scored.scores == scores(0.4, 0.6, scale=COSINE)
-    assert HeuristicCritic(())(ASKED, hits, {"base": scores(0.8, None)}).scores == scores(0.8, None)

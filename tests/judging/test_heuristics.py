@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from thresher.judging.heuristics import INCONSISTENT, periods_of, temporal, years_of
+from thresher.judging.heuristics import periods_of, temporal, years_of
 from thresher.types import Hit, Query
 
 
@@ -15,24 +15,24 @@ def asking(question: str, today: str = "2025-06-01") -> Query:
 @pytest.mark.parametrize(
     ("question", "today", "periods"),
     [
-        ("Who won in 2019?", "", [(2019, 2019)]),
-        ("Who ruled from 1939 to 1945?", "", [(1939, 1945)]),
-        ("Prices between 2010 and 2015", "", [(2010, 2015)]),
-        ("The war of 1914–1918", "", [(1914, 1918)]),
-        ("Films of the 1990s", "", [(1990, 1999)]),
-        ("What happened since 2020?", "", [(2020, 9999)]),
-        ("Maps before 1900", "", [(0, 1900)]),
-        ("Compare 2008 and 2020", "", [(2008, 2008), (2020, 2020)]),
-        ("the latest release", "2025-06-01", [(2024, 2025)]),
+        ("Who won in 2019?", "", ["2019"]),
+        ("Who ruled from 1939 to 1945?", "", ["1939 to 1945"]),
+        ("Prices between 2010 and 2015", "", ["2010 to 2015"]),
+        ("The war of 1914–1918", "", ["1914 to 1918"]),
+        ("Films of the 1990s", "", ["1990s"]),
+        ("What happened since 2020?", "", ["from 2020 on"]),
+        ("Maps before 1900", "", ["up to 1900"]),
+        ("Compare 2008 and 2020", "", ["2008", "2020"]),
+        ("the latest release", "2025-06-01", ["latest (today is 2025-06-01)"]),
         ("the latest release", "", []),
-        ("the current champion in 2019", "2025-06-01", [(2019, 2019)]),
+        ("the current champion in 2019", "2025-06-01", ["2019"]),
         ("Who built the tower?", "2025-06-01", []),
         ("What is 12345 divided by 3?", "2025-06-01", []),
         ("a price of $1500 or 1,500 euros", "2025-06-01", []),
     ],
 )
-def test_the_years_a_question_asks_for(question: str, today: str, periods: list[tuple[int, int]]) -> None:
-    assert [(period.first, period.last) for period in periods_of(question, today)] == periods
+def test_the_years_a_question_asks_for(question: str, today: str, periods: list[str]) -> None:
+    assert periods_of(question, today) == periods
 
 
 @pytest.mark.parametrize(
@@ -49,32 +49,22 @@ def test_the_years_a_text_names(text: str, years: list[int]) -> None:
     assert years_of(text) == years
 
 
-def test_a_chunk_of_another_year_is_marked_down_with_the_years_of_both(make_hit: Callable[..., Hit]) -> None:
+def test_a_note_names_the_years_of_question_and_chunk(make_hit: Callable[..., Hit]) -> None:
     finding = temporal(asking("Who won the cup in 2019?"), make_hit(text="The cup of 1987 went to Bern."))
     assert finding is not None
-    assert (finding.name, finding.factor) == ("temporal", INCONSISTENT)
-    assert finding.note == "years in question: 2019; years in chunk: 1987"
-
-
-def test_one_year_that_fits_is_enough(make_hit: Callable[..., Hit]) -> None:
-    finding = temporal(asking("Who won since 2018?"), make_hit(text="Winners: 1987 Bern, 2019 Basel."))
-    assert finding is not None
-    assert finding.factor == 1
+    assert (finding.name, finding.note) == ("temporal", "years in question: 2019; years in chunk: 1987")
 
 
 def test_the_year_may_stand_in_the_title(make_hit: Callable[..., Hit]) -> None:
     finding = temporal(asking("Who won in 2019?"), make_hit(text="Bern won.", title="Cup of 2019"))
     assert finding is not None
-    assert finding.factor == 1
+    assert finding.note == "years in question: 2019; years in chunk: 2019"
 
 
 def test_what_is_latest_counts_from_the_day_of_the_asking(make_hit: Callable[..., Hit]) -> None:
-    old = make_hit(text="Version 3 came out in 2019.")
-    then, now = temporal(asking("latest version?", "2020-01-05"), old), temporal(asking("latest version?"), old)
-    assert then is not None
-    assert now is not None
-    assert (then.factor, now.factor) == (1, INCONSISTENT)
-    assert "today is 2025-06-01" in now.note
+    finding = temporal(asking("latest version?"), make_hit(text="Version 3 came out in 2019."))
+    assert finding is not None
+    assert finding.note == "years in question: latest (today is 2025-06-01); years in chunk: 2019"
 
 
 @pytest.mark.parametrize(("question", "text"), [("Who won?", "In 1987 Bern won."), ("Who won in 2019?", "Bern won.")])

@@ -7,7 +7,7 @@ import pytest
 
 from judging.scoring import ASKED, failing, scoring, shown, values
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.judging.calls import CALL_CHARACTERS
+from thresher.judging.calls import CALL_CHARACTERS, HOPELESS
 from thresher.judging.relevance import PROMPT, LLMRelevance
 from thresher.models.fake import ScriptedModel
 from thresher.types import UNIT, Hit
@@ -101,7 +101,7 @@ def test_a_model_that_never_replies_readably_ends_with_no_scores(twenty: list[Hi
     model = ScriptedModel(lambda system, user: '{"scores": [7]}')
     scored = LLMRelevance(model)(ASKED, twenty)
     assert values(scored.scores) == [None] * 20
-    assert len(model.seen) == scored.detail["unreadable"] == 2 * (2 * 20 - 1)
+    assert len(model.seen) == scored.detail["unreadable"] == 2 * HOPELESS
 
 
 @pytest.mark.parametrize(

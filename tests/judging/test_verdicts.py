@@ -5,12 +5,14 @@ from collections.abc import Sequence
 import pytest
 
 from thresher.errors import UsageError
-from thresher.judging.bounds import BLOG, Bounds
-from thresher.judging.confidence import KDM, ROUTING
+from thresher.judging.bounds import Bounds
+from thresher.judging.confidence import KDM
 from thresher.judging.verdicts import Calibrated, Routing, Survivors, ThreeWay
 from thresher.protocols import Decider
 from thresher.types import COSINE, PROBABILITY, UNIT, Chunk, Hit, Judgement, Scale, Score, Verdict
 
+BLOG = Bounds(0.3, 0.7)
+ROUTING = Bounds(0.3, 0.5, "code", KDM)
 CALIBRATED = Calibrated(0.2, 0.8, separated=True)
 
 

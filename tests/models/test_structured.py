@@ -16,12 +16,8 @@ from thresher.models.fake import ScriptedModel
 from thresher.models.structured import (
     Unreadable,
     asked,
-    choice_schema,
-    flags_schema,
     in_parallel,
-    integer_schema,
     read_choice,
-    read_flags,
     read_integer,
     read_scores,
     read_text,
@@ -274,25 +270,6 @@ OTHERS: list[tuple[Callable[[str], object], str, object]] = [
             ("", NO),
         ]
     ),
-    *(
-        (lambda text: read_flags(text, 2), text, wanted)
-        for text, wanted in [
-            ('{"flags": [true, false]}', [True, False]),
-            ("[false, false]", [False, False]),
-            ('```json\n{"flags": [true, true]}\n```', [True, True]),
-            ('{"flags": [1, 0]}', NO),
-            ('{"flags": ["true", "false"]}', NO),
-            ('{"flags": [true, null]}', NO),
-            ('{"flags": [true]}', NO),
-            ('{"flags": [true, true, true]}', NO),
-            ('{"flags": true}', NO),
-            ('{"flags": [True, False]}', NO),
-            ("{}", NO),
-            ("true", NO),
-            ("yes, no", NO),
-            ("", NO),
-        ]
-    ),
 ]
 
 
@@ -346,7 +323,6 @@ PIECES = some.sampled_from([*'{}[]",:.`0123456789eE-+% \n', "```json\n", '"score
 def test_no_text_raises_anything_but_unreadable(text: str, number: int) -> None:
     readers: Sequence[Callable[[], Any]] = (
         lambda: read_scores(text, number),
-        lambda: read_flags(text, number),
         lambda: read_text(text, "scores"),
         lambda: read_integer(text, "scores", 0, 9),
         lambda: read_choice(text, "scores", ["a", "b"]),
@@ -357,17 +333,10 @@ def test_no_text_raises_anything_but_unreadable(text: str, number: int) -> None:
 
 
 def test_schemas_ask_for_objects_with_nothing_besides() -> None:
-    schemas = {
-        "scores": scores_schema(3),
-        "flags": flags_schema(2),
-        "query": text_schema("query"),
-        "rating": integer_schema("rating", 1, 5),
-        "verdict": choice_schema("verdict", CHOICES),
-    }
+    schemas = {"scores": scores_schema(3), "query": text_schema("query")}
     for field, schema in schemas.items():
         assert (schema["type"], schema["required"], schema["additionalProperties"]) == ("object", [field], False)
     assert schemas["scores"]["properties"]["scores"]["maxItems"] == 3
-    assert schemas["verdict"]["properties"]["verdict"]["enum"] == list(CHOICES)
 
 
 def ask(model: Any) -> Any:

@@ -29,7 +29,7 @@ QUOTED = f"generate: {NO_MODEL}; answered by quoting"
 AS_ASKED = f"rewrite: {NO_MODEL}; the question was searched as asked"
 STAGES = f"judge: {NO_MODEL}; reflection and critic were left out"
 COMPUTED = f"judge: {NO_MODEL}; the threshold is from the mean of the scores"
-NO_RERANKER = "refine: no cross-encoder is configured (rerank); the order of the scores was kept"
+NO_RERANKER = "judge: no cross-encoder is configured (rerank); the order of the scores was kept"
 
 OFFLINE: dict[str, list[str]] = {
     "corrective": [QUOTED],

@@ -29,7 +29,7 @@ COLLECTION, NOT_ASKED = "collection", "not asked"
 class SearchingCorrector:
     """Searches `source` for `words` on the given verdicts; `judge` sifts what was found.
 
-    With `sure`, a second opinion is asked for on any verdict whose confidence is below it. Not published.
+    With `sure`, a second opinion is asked for on any verdict whose confidence is below it or unknown. Not published.
 
     In `detail`: the `words` that left, who was asked (`provider`), how many `results` there were, what became of each
     of the `pages`, and the `outcome`: pages, snippets, collection, nothing or not asked.
@@ -43,7 +43,7 @@ class SearchingCorrector:
 
     def __call__(self, query: Query, decision: Decision) -> Correction:
         """What was found outside; empty when there was no need, or no way."""
-        doubtful = decision.confidence is not None and decision.confidence < self.sure
+        doubtful = self.sure > 0 and (decision.confidence is None or decision.confidence < self.sure)
         if decision.verdict not in self.verdicts and not doubtful:
             return Correction(detail={"outcome": NOT_ASKED})
         without, instead = _without(decision.verdict)

@@ -110,10 +110,6 @@ class Catalog:
         """The entry of a document."""
         return self._by_id[document_id]
 
-    def document_at(self, place: Place) -> str | None:
-        """Id of the document at a place."""
-        return self._by_place.get(place)
-
     def reserve(self, highest: int) -> None:
         """Numbers up to `highest` were given out before, to documents that may be gone."""
         self._highest = max(self._highest, highest)

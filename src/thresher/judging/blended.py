@@ -31,12 +31,7 @@ class BlendedJudge:
         near = _spread(first)
         kept = [self._blended(one, near) for one in judged.judgements if one.keep]
         kept.sort(key=lambda one: -one.hit.score.value)
-        follow = [
-            Judgement(
-                replace(hit, score=Score(0.0, BLEND)), keep=True, reason=f"not judged: behind the best {self.most}"
-            )
-            for hit in rest
-        ]
+        follow = [Judgement(hit, keep=True, reason=f"not judged: behind the best {self.most}") for hit in rest]
         dropped = [one for one in judged.judgements if not one.keep]
         ranked = [
             replace(one, hit=replace(one.hit, rank=rank))

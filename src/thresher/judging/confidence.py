@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from thresher.errors import UsageError
-from thresher.judging.bounds import Bounds
 from thresher.judging.thresholds import DIGITS
 from thresher.types import Hit, Judgement, Query, Scale, Score, Scored, Sifted
 
@@ -24,10 +23,6 @@ WEIGHTS = (0.7, 0.3)
 
 CUT = 0.5
 """ECRAG, Fig. 6."""
-
-ROUTING = Bounds(0.3, CUT, "code", KDM)
-"""Internal from the only printed cut on, external below 0.3, which is the lower bound of CRAG's guide: no routing
-thresholds are published (X10)."""
 
 Lexical = Callable[[Query, Sequence[Hit]], Sequence[float]]
 """BM25 of each hit."""

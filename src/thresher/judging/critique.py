@@ -6,7 +6,6 @@ sees the two scores before (Y10 in docs/methods.md); no critic prompt is publish
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -100,22 +99,3 @@ class Critic:
         if findings:
             notes["notes"] = "; ".join(f"{finding.name}: {finding.note}" for finding in findings)
         return notes
-
-
-@dataclass(frozen=True, slots=True)
-class HeuristicCritic:
-    """A critic without a model: the `base` score times the factor of every heuristic. Not published."""
-
-    heuristics: tuple[Heuristic, ...] = (temporal,)
-
-    def __call__(self, query: Query, hits: Sequence[Hit], earlier: Earlier) -> Scored:
-        """One score per hit, on the scale of the base score; None where there is none."""
-        scores = [
-            None if score is None else Score(score.value * self._factor(query, hit), score.scale)
-            for hit, score in zip(hits, earlier["base"], strict=True)
-        ]
-        return Scored(tuple(scores))
-
-    def _factor(self, query: Query, hit: Hit) -> float:
-        findings = (heuristic(query, hit) for heuristic in self.heuristics)
-        return math.prod(finding.factor for finding in findings if finding is not None)

@@ -2,7 +2,7 @@
 
 ChunkRAG (section 3) has a critic that "applies domain-specific heuristics (e.g., temporal consistency for
 time-sensitive queries)" and says no more: what is here is not published. A heuristic is shown to a critic model as a
-note; without a model its factor is applied to the score.
+note.
 """
 
 from __future__ import annotations
@@ -12,15 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from thresher.types import Hit, Query
-
-INCONSISTENT = 0.5
-"""Factor for a chunk that names years, none of them asked for. Not published; half, because the chunk may still hold
-the answer without repeating its year."""
-
-RECENT_YEARS = 1
-"""What is recent is of this year or the one before. Not published."""
-
-_EARLIEST, _LATEST = 0, 9999
 
 _YEAR = r"(?<![\d.,$€£#-])(1\d{3}|20\d{2})(?!\d|[.,]\d|\s*%)"
 _LAST = r"(1\d{3}|20\d{2})(?!\d)"
@@ -38,66 +29,51 @@ _RECENCY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a heuristic has to say about a chunk: a note for people and models, and a factor from 0 to 1."""
+    """What a heuristic has to say about a chunk, for people and models."""
 
     name: str
     note: str
-    factor: float
 
 
 Heuristic = Callable[[Query, Hit], Finding | None]
 """None when the heuristic has nothing to say."""
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
-    """Years from `first` to `last`, both included; `words` is how the question says it."""
-
-    first: int
-    last: int
-    words: str
-
-
 def temporal(query: Query, hit: Hit) -> Finding | None:
-    """Whether the years a chunk names are those the question asks for; None when either names none.
+    """The years the question asks for beside those the chunk names; None when either names none.
 
-    One year inside one of the periods is enough. Recency ("latest", "currently") counts from the date of the asking.
+    Recency ("latest", "currently") counts from the date of the asking.
     """
     periods = periods_of(query.question, query.today)
     years = years_of(f"{hit.chunk.title}\n{hit.chunk.text}")
     if not periods or not years:
         return None
-    consistent = any(period.first <= year <= period.last for period in periods for year in years)
-    wanted = ", ".join(period.words for period in periods)
     named = ", ".join(str(year) for year in years)
-    return Finding(
-        "temporal", f"years in question: {wanted}; years in chunk: {named}", 1.0 if consistent else INCONSISTENT
-    )
+    return Finding("temporal", f"years in question: {', '.join(periods)}; years in chunk: {named}")
 
 
-def periods_of(question: str, today: str = "") -> list[Period]:
-    """The periods a question names, in order of kind: ranges, decades, since, until, single years, recency.
+def periods_of(question: str, today: str = "") -> list[str]:
+    """The periods a question names, in words, in order of kind: ranges, decades, since, until, single years, recency.
 
     Recency needs `today` (ISO 8601) and counts only where no year is named: "the current champion in 2019" asks for
     2019.
     """
-    found: list[Period] = []
+    found: list[str] = []
 
-    def take(pattern: re.Pattern[str], period: Callable[[re.Match[str]], Period]) -> None:
+    def take(pattern: re.Pattern[str], period: Callable[[re.Match[str]], str]) -> None:
         nonlocal question
         found.extend(period(match) for match in pattern.finditer(question))
         question = pattern.sub(" ", question)  # a year that stands in a range is not also a year by itself
 
     for both in (_BETWEEN, _RANGE):
-        take(both, lambda match: Period(int(match[1]), int(match[2]), f"{match[1]} to {match[2]}"))
-    take(_DECADE, lambda match: Period(int(match[1]), int(match[1]) + 9, f"{match[1]}s"))
-    take(_SINCE, lambda match: Period(int(match[1]), _LATEST, f"from {match[1]} on"))
-    take(_UNTIL, lambda match: Period(_EARLIEST, int(match[1]), f"up to {match[1]}"))
-    take(_ONE, lambda match: Period(int(match[1]), int(match[1]), match[1]))
+        take(both, lambda match: f"{match[1]} to {match[2]}")
+    take(_DECADE, lambda match: f"{match[1]}s")
+    take(_SINCE, lambda match: f"from {match[1]} on")
+    take(_UNTIL, lambda match: f"up to {match[1]}")
+    take(_ONE, lambda match: match[1])
     recency = _RECENCY.search(question)
     if not found and recency and today:
-        year = int(today[:4])
-        found.append(Period(year - RECENT_YEARS, year, f"{recency[0].lower()} (today is {today[:10]})"))
+        found.append(f"{recency[0].lower()} (today is {today[:10]})")
     return found
 
 

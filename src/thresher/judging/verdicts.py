@@ -72,6 +72,8 @@ class Calibrated:
     score_name: str = "probability"
     mapping: str = ""
     """Name of the calibration that the probabilities come from, for the trace."""
+    calibrated: bool = True
+    """Whether that calibration is for this judge and encoder; otherwise there is no confidence."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.lower <= self.upper <= 1:
@@ -82,7 +84,7 @@ class Calibrated:
             )
 
     def __call__(self, judged: Sequence[Judgement]) -> Decision:
-        """The verdict with the best probability as confidence, and why in words."""
+        """The verdict, with the best probability as confidence where it is calibrated, and why in words."""
         scores = [judgement.score for judgement in judged if judgement.score is not None]
         if not scores:
             return _unscored(len(judged), self.score_name)
@@ -91,14 +93,15 @@ class Calibrated:
         detail = _detail(best, self.lower, self.upper, unscored=len(judged) - len(scores))
         if self.mapping:
             detail["mapping"] = self.mapping
+        confidence = best if self.calibrated else None
         if best >= self.upper:
-            return Decision(Verdict.CORRECT, best, f"{told} reaches {self.upper:.3g}", detail)
+            return Decision(Verdict.CORRECT, confidence, f"{told} reaches {self.upper:.3g}", detail)
         if best < self.lower:
-            return Decision(Verdict.INCORRECT, best, f"{told} is below {self.lower:.3g}", detail)
+            return Decision(Verdict.INCORRECT, confidence, f"{told} is below {self.lower:.3g}", detail)
         between = f"{told} is between {self.lower:.3g} and {self.upper:.3g}"
         if self.separated:
-            return Decision(Verdict.AMBIGUOUS, best, between, detail)
-        return Decision(Verdict.UNSURE, best, f"{between}, and the judge does not separate there", detail)
+            return Decision(Verdict.AMBIGUOUS, confidence, between, detail)
+        return Decision(Verdict.UNSURE, confidence, f"{between}, and the judge does not separate there", detail)
 
 
 def _bounded(bounds: Bounds, scores: Sequence[Score], hits: int, name: str) -> Decision:

@@ -94,31 +94,13 @@ class _NotBegun(Exception):
 
 def scores_schema(number: int) -> dict[str, Any]:
     """An object with `scores`: that many numbers from 0 to 1."""
-    return _list("scores", {"type": "number", "minimum": 0, "maximum": 1}, number)
-
-
-def flags_schema(number: int) -> dict[str, Any]:
-    """An object with `flags`: that many booleans."""
-    return _list("flags", {"type": "boolean"}, number)
+    score = {"type": "number", "minimum": 0, "maximum": 1}
+    return _object({"scores": {"type": "array", "items": score, "minItems": number, "maxItems": number}})
 
 
 def text_schema(field: str) -> dict[str, Any]:
     """An object with one text."""
     return _object({field: {"type": "string"}})
-
-
-def integer_schema(field: str, low: int, high: int) -> dict[str, Any]:
-    """An object with one whole number from `low` to `high`."""
-    return _object({field: {"type": "integer", "minimum": low, "maximum": high}})
-
-
-def choice_schema(field: str, options: Sequence[str]) -> dict[str, Any]:
-    """An object with one of the options."""
-    return _object({field: {"type": "string", "enum": list(options)}})
-
-
-def _list(field: str, items: Mapping[str, Any], number: int) -> dict[str, Any]:
-    return _object({field: {"type": "array", "items": items, "minItems": number, "maxItems": number}})
 
 
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,16 +147,7 @@ def read_scores(text: str, number: int) -> list[float]:
         found = named[0]
     if number == 1 and not isinstance(found, list):
         found = [found]
-    return [_score(value, comma=number == 1) for value in _of_length(found, number, "scores")]
-
-
-def read_flags(text: str, number: int) -> list[bool]:
-    """The flags of a reply: exactly that many booleans, in `flags` of an object or a bare list. Raises Unreadable."""
-    found = _json(text)
-    flags = _of_length(_field(found, "flags") if isinstance(found, dict) else found, number, "flags")
-    if not all(isinstance(flag, bool) for flag in flags):
-        raise Unreadable("a flag is neither true nor false")
-    return flags
+    return [_score(value, comma=number == 1) for value in _of_length(found, number)]
 
 
 def read_text(text: str, field: str) -> str:
@@ -231,11 +204,11 @@ def _field(found: Any, name: str) -> Any:
     return found[name]
 
 
-def _of_length(found: Any, number: int, what: str) -> list[Any]:
+def _of_length(found: Any, number: int) -> list[Any]:
     if not isinstance(found, list):
-        raise Unreadable(f"no list of {what}")
+        raise Unreadable("no list of scores")
     if len(found) != number:
-        raise Unreadable(f"{len(found)} {what} where {number} were asked")
+        raise Unreadable(f"{len(found)} scores where {number} were asked")
     return found
 
 

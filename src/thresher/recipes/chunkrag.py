@@ -39,6 +39,7 @@ from thresher.judging.critique import Critic, Reflection
 from thresher.judging.heuristics import temporal
 from thresher.judging.judge import ScoringJudge
 from thresher.judging.multistage import MultiStageScorer
+from thresher.judging.reranked import RerankedJudge
 from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical, Threshold
 from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable, Retriever, Scorer
@@ -46,7 +47,7 @@ from thresher.recipes.correcting import evaluator, judge_slot, redundancy, stand
 from thresher.recipes.parts import Parts
 from thresher.recipes.recipe import Recipe, preset
 from thresher.refinement.redundancy import DeduplicatedRetriever
-from thresher.refinement.reranked import RerankedPassages
+from thresher.refinement.refine import PassageRefiner
 from thresher.retrieval.dense import DenseRetriever
 from thresher.retrieval.fuse import FusedRetriever, Fusion, reciprocal_rank_fusion, weighted_fusion
 from thresher.retrieval.lexical import LexicalRetriever
@@ -67,7 +68,7 @@ ENSEMBLE_CONSTANT = 60
 LLM_STAGES = "judge: no chat model is configured (llm.base_url, llm.model); reflection and critic were left out"
 NOT_REWRITTEN = "rewrite: no chat model is configured (llm.base_url, llm.model); the question was searched as asked"
 COMPUTED = "judge: no chat model is configured (llm.base_url, llm.model); the threshold is from the mean of the scores"
-NO_RERANKER = "refine: no cross-encoder is configured (rerank); the order of the scores was kept"
+NO_RERANKER = "judge: no cross-encoder is configured (rerank); the order of the scores was kept"
 
 
 class Chunking(Frozen):
@@ -171,6 +172,12 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
     rewrites = settings.rewrite and model is not None
     key = None if settings.rerank_api_key is None else settings.rerank_api_key.get_secret_value()
     reranker = parts.reranker(settings.rerank, api_key=key, model=settings.rerank_model)
+    judge = ScoringJudge(
+        scorer,
+        threshold(settings, parts),
+        settings.on_unreadable,
+        otherwise=stand_in(settings, parts, table, scorer),
+    )
     degraded = (
         *((NOT_REWRITTEN,) if settings.rewrite and model is None else ()),
         *without_judge,
@@ -181,13 +188,8 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
     pipeline = Pipeline(
         recipe=recipe.name,
         retrieve=DeduplicatedRetriever(retrieve, redundancy(settings.dedup, parts, settings, table)),
-        judge=ScoringJudge(
-            scorer,
-            threshold(settings, parts),
-            settings.on_unreadable,
-            otherwise=stand_in(settings, parts, table, scorer),
-        ),
-        refine=RerankedPassages(reranker, edge_order=settings.edge_order),
+        judge=judge if reranker is None else RerankedJudge(judge, reranker),
+        refine=PassageRefiner("edge" if settings.edge_order else "given"),
         generate=generate,
         verify=parts.quote_checker(),
         meter=parts.meter,
@@ -253,13 +255,12 @@ def slots(settings: Settings) -> Mapping[str, str]:
     weights = f"{settings.fuse.lexical_weight:g}/{settings.fuse.dense_weight:g}"
     llm = settings.llm.configured and settings.judge in ("auto", "llm")
     staged = "relevance" + (", reflection" if settings.reflect else "") + (", critic" if settings.critic.use else "")
+    ordered = "by score" if settings.rerank == "none" else f"cross-encoder {settings.rerank or 'not configured'}"
     return {
         "rewrite": "always" if settings.rewrite else "as_asked",
         "retrieve": f"{lists}, {weights}, redundancy {settings.dedup.threshold:g} over semantic {settings.chunk.size}",
-        "judge": f"{staged if llm else judge_slot(settings)}; threshold {settings.threshold}",
-        "refine": "order of the scores"
-        if settings.rerank == "none"
-        else f"cross-encoder {settings.rerank or 'not configured'}",
+        "judge": f"{staged if llm else judge_slot(settings)}; threshold {settings.threshold}; {ordered}",
+        "refine": "the best at both ends" if settings.edge_order else "as_is",
         "generate": "grounded" if settings.llm.configured else "extractive",
         "verify": "quotes",
     }

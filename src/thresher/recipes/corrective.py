@@ -163,6 +163,7 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
     table = parts.table(layout(settings, parts))
     local = local_scorer(settings, parts, table)
     learned = calibration(settings, parts, local.name)
+    encoder = parts.encoder(settings).name
     lower, upper = bounds(settings, learned)
     judge = partial(judges, settings, learned, lower, upper)
     correct, _ = corrector(
@@ -173,7 +174,9 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
         recipe=recipe.name,
         retrieve=second_look(settings, parts, CalibratedScorer(local, learned), upper),
         judge=judge(parts),
-        decide=Calibrated(lower, upper, learned.separated, mapping=mapping(learned, parts.encoder(settings).name)),
+        decide=Calibrated(
+            lower, upper, learned.separated, mapping=mapping(learned, encoder), calibrated=encoder == learned.encoder
+        ),
         correct=correct,
         refine=BestHits(strips(settings, local, STRIP_LOWER), settings.read),
         generate=generate,
@@ -231,7 +234,7 @@ def judges(settings: Settings, learned: Calibration, lower: float, upper: float,
     model = parts.language_model(settings.llm) if settings.judge == "auto" else None
     if model is not None:
         relevance = LLMRelevance(model, batch=settings.batch, workers=settings.llm.concurrency)
-        scorer = BandedScorer(scorer, relevance, lower, upper)
+        scorer = BandedScorer(scorer, relevance, lower, upper, keep_local=settings.on_unreadable == "keep")
     judge = ScoringJudge(scorer, Fixed(settings.floor), settings.on_unreadable, order=False)
     return BlendedJudge(judge, settings.judge_weight, MOST_JUDGED)
 
