@@ -9,7 +9,19 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAMES = ("start_up", "encoder", "scifact", "papers", "support", "store", "calibration", "routing", "refusal", "planted_errors", "costs")
+NAMES = (
+    "start_up",
+    "encoder",
+    "scifact",
+    "papers",
+    "support",
+    "store",
+    "calibration",
+    "routing",
+    "refusal",
+    "planted_errors",
+    "costs",
+)
 
 
 def main() -> int:

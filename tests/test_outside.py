@@ -71,9 +71,17 @@ def test_the_trace_shows_both_sides(library: Collection, recipe: str) -> None:
 @pytest.mark.parametrize("recipe", CORRECTING)
 def test_what_the_collection_knows_is_not_looked_for_elsewhere(library: Collection, recipe: str) -> None:
     settings = {} if recipe == "ecrag" else {"lower": 0.2, "upper": 0.5}
+    if recipe == "corrective":
+        settings["sure"] = 0.5
     answer = library.ask(INSIDE, recipe=recipe, outside=ARCHIVE, settings=settings)
     assert (answer.verdict, step(answer, "correct")["outcome"]) == (Verdict.CORRECT, "not asked")
     assert {fate.hit.origin for fate in answer.chunks} == {Origin.INSIDE}
+
+
+def test_a_correct_verdict_that_is_not_sure_asks_another_collection_too(library: Collection) -> None:
+    answer = library.ask(INSIDE, outside=ARCHIVE, settings={"lower": 0.2, "upper": 0.5, "sure": 1.0})
+    told = step(answer, "correct")
+    assert (answer.verdict, told["provider"]) == (Verdict.CORRECT, ARCHIVE)
 
 
 def test_none_is_nowhere(library: Collection) -> None:

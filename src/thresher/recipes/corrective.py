@@ -131,7 +131,10 @@ class Settings(OutsideSettings):
         None, ge=0, lt=1, description="probability below which it does not; the calibration's when not set"
     )
     sure: float = Field(
-        0.75, ge=0, le=1, description="probability below which a correct verdict gets a second opinion from outside"
+        0.75,
+        ge=0,
+        le=1,
+        description="probability below which a correct verdict gets a second opinion from another collection",
     )
     floor: float = Field(
         0.05, ge=0, le=1, description="probability a chunk needs to be read at all; the bounds decide on the best one"

@@ -35,7 +35,9 @@ def searching(
     else:
         words = KeywordWords() if keywords and outside.archive is None else AsAsked()
     source = _source(settings, parts, outside, retriever)
-    return SearchingCorrector(words, source, None if judge is None else judge(there), sure=sure)
+    # A second opinion is for another collection: it costs little there, and nothing leaves the machine for it.
+    doubt = 0.0 if outside.archive is None else sure
+    return SearchingCorrector(words, source, None if judge is None else judge(there), sure=doubt)
 
 
 def _source(
