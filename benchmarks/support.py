@@ -18,7 +18,6 @@ from evaluate import keep, thresher
 from machine import CACHE, DATA, tell
 
 import thresher as engine
-from thresher.models.meter import Meter
 from thresher.pipeline import Pipeline, as_is
 from thresher.types import Query
 
@@ -88,7 +87,7 @@ def main() -> None:
     tell()
     thresher("index", corpus(), "--collection", "squad")
     with engine.open(CACHE / "home", "squad") as collection:
-        pipeline, _ = collection._pipeline("hybrid", None, Meter())
+        pipeline, _ = collection._pipeline("hybrid", None, collection._parts())
         questions = training_questions()
         answerable = [row for row in questions if not row["unanswerable"]][:ANSWERABLE]
         unanswerable = [row for row in questions if row["unanswerable"]][:UNANSWERABLE]
