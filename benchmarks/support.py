@@ -87,7 +87,7 @@ def main() -> None:
     tell()
     thresher("index", corpus(), "--collection", "squad")
     with engine.open(CACHE / "home", "squad") as collection:
-        pipeline, _ = collection._pipeline("hybrid", None, collection._parts())
+        pipeline = collection._pipeline("hybrid", collection._configured("hybrid", None), collection._parts())
         questions = training_questions()
         answerable = [row for row in questions if not row["unanswerable"]][:ANSWERABLE]
         unanswerable = [row for row in questions if row["unanswerable"]][:UNANSWERABLE]

@@ -34,7 +34,6 @@ from thresher.models.meter import Meter
 from thresher.models.reply_cache import ReplyCache
 from thresher.pipeline import Pipeline
 from thresher.recipes.parts import Models, Outside, Parts
-from thresher.recipes.recipe import Recipe
 from thresher.settings import RecipeSettings, ambient, check_known, dotted, flat, flat_public, keys, own
 from thresher.traces import Traces, trace_id
 from thresher.types import Answer, Document, Metadata, Query, SearchResult, Step
@@ -168,7 +167,7 @@ class Collection:
         strict: bool = False,
     ) -> SearchResult:
         """Ranked hits, after judging where the recipe judges; never goes outside."""
-        pipeline, _ = self._pipeline(recipe, settings, self._parts())
+        pipeline = self._pipeline(recipe, self._configured(recipe, settings), self._parts())
         return pipeline.search(self._query(question, limit, where), strict=strict)
 
     def ask(
@@ -219,7 +218,8 @@ class Collection:
         """The steps of `ask` as they finish, the answer last."""
         meter = Meter(max_calls=budget_calls, max_tokens=budget_tokens, max_seconds=budget_seconds)
         parts = self._parts(meter, outside=self._outside(outside, recipe))
-        pipeline, configured = self._pipeline(recipe, settings, parts)
+        configured = self._configured(recipe, settings)
+        pipeline = self._pipeline(recipe, configured, parts)
         query = self._query(question, DEFAULT_LIMIT, where)
         for step in pipeline.run(query, strict=strict):
             if isinstance(step, Answer):
@@ -236,7 +236,7 @@ class Collection:
         """
         stored, asking = self.traces.load(trace), _Asking(**self.traces.asking(trace))
         parts = self._parts(outside=self._outside(asking.outside, asking.recipe), exchanges=Exchanges(asking.exchanges))
-        pipeline, _ = self._pipeline(asking.recipe, asking.settings, parts, ambient_counts=False)
+        pipeline = self._pipeline(asking.recipe, recipes.get(asking.recipe).configured(asking.settings), parts)
         query = replace(self._query(stored["question"], DEFAULT_LIMIT, asking.where), today=asking.today)
         answer = replace(pipeline.answer(query), trace=stored["trace"])
         again = answer.to_dict(chunks=True)
@@ -261,7 +261,7 @@ class Collection:
         from thresher.recipes.corrective import Settings
 
         parts = self._parts()
-        configured = self._configured(recipes.get("corrective"), settings)
+        configured = self._configured("corrective", settings)
         assert isinstance(configured, Settings)
         self._existing()
         made = calibrated(
@@ -272,7 +272,7 @@ class Collection:
 
     def settings(self, recipe: str, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Every setting a recipe would run with here, by dotted key; secrets as stars."""
-        return flat(self._configured(recipes.get(recipe), settings))
+        return flat(self._configured(recipe, settings))
 
     # --- inside
 
@@ -320,13 +320,10 @@ class Collection:
             )
         return Outside(given, other._archive)
 
-    def _configured(
-        self, recipe: Recipe, settings: Mapping[str, Any] | None, *, ambient_counts: bool = True
-    ) -> RecipeSettings:
+    def _configured(self, name: str, settings: Mapping[str, Any] | None) -> RecipeSettings:
+        recipe = recipes.get(name)
         given = dict(dotted(settings or {}))
         check_known(given, keys(recipe.settings))
-        if not ambient_counts:
-            return recipe.configured(given)
         everything = {key for name in recipes.names() for key in keys(recipes.get(name).settings)}
         around = own(recipe.settings, ambient(everything, self.home))
         return recipe.configured({**around, **given})
@@ -338,20 +335,17 @@ class Collection:
         check_known(given, {key for recipe in chosen for key in keys(recipe.settings)})
         layouts: dict[str, Layout] = {}
         for recipe in chosen:
-            layout = recipe.layout(self._configured(recipe, own(recipe.settings, given)), parts)
+            layout = recipe.layout(self._configured(recipe.name, own(recipe.settings, given)), parts)
             if layout is not None:
                 layouts.setdefault(layout.fingerprint, layout)
         return list(layouts.values())
 
-    def _pipeline(
-        self, name: str, settings: Mapping[str, Any] | None, parts: Parts, *, ambient_counts: bool = True
-    ) -> tuple[Pipeline, RecipeSettings]:
+    def _pipeline(self, name: str, configured: RecipeSettings, parts: Parts) -> Pipeline:
         recipe = recipes.get(name)
-        configured = self._configured(recipe, settings, ambient_counts=ambient_counts)
         layout = recipe.layout(configured, parts)
         if layout is not None:
             self._existing().check_encoder(layout)
-        return recipe.pipeline(configured, parts, recipe), configured
+        return recipe.pipeline(configured, parts, recipe)
 
     def _query(self, question: str, limit: int, where: str | None) -> Query:
         if not question.strip():

@@ -130,6 +130,16 @@ class FuseSettings(Frozen):
         return self
 
 
+class RerankerSettings(Frozen):
+    """A cross-encoder that orders."""
+
+    rerank: str | None = Field(
+        None, description="cross-encoder: a fastembed name or folder, a /rerank URL, or 'none' to do without on purpose"
+    )
+    rerank_model: str = Field("", description="model name sent to a /rerank URL")
+    rerank_api_key: SecretStr | None = Field(None, description="key for a /rerank URL")
+
+
 class RedundancySettings(Frozen):
     """What counts as saying the same."""
 

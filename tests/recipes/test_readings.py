@@ -30,7 +30,7 @@ SENTENCES = [f"Sentence number {at} is about the harbour in the bay." for at in 
 
 def made(collection: Collection, recipe: str, settings: Settings | None = None) -> Pipeline:
     """The pipeline of a recipe as these settings make it."""
-    return collection._pipeline(recipe, settings, collection._parts())[0]
+    return collection._pipeline(recipe, collection._configured(recipe, settings), collection._parts())
 
 
 def cut(recipe: str, text: str, settings: Settings, collection: Collection, *, level: str = "chunk") -> list[Chunk]:

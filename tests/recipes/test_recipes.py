@@ -68,7 +68,7 @@ def test_published_depths_and_numbers_stand_in_the_table() -> None:
 def considered(collection: Collection, recipe: str, limit: int, **settings: Any) -> list[int]:
     """How many candidates each list gave."""
     given = {"rerank": "none", **{key.replace("__", "."): value for key, value in settings.items()}}
-    pipeline, _ = collection._pipeline(recipe, given, collection._parts())
+    pipeline = collection._pipeline(recipe, collection._configured(recipe, given), collection._parts())
     return list(pipeline.retrieve(collection._query("lighthouse railway gouda", limit, None)).detail["lists"])
 
 

@@ -8,22 +8,11 @@ speaks like the rest of this room.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any
 
-from thresher.correction.web import (
-    MAX_CONTENT,
-    MAX_SNIPPET,
-    MAX_TITLE,
-    Provider,
-    WebMeter,
-    WebResult,
-    is_web_address,
-    score_of,
-    stamp,
-    words_of,
-)
+from thresher.correction.web import MAX_CONTENT, Provider, WebMeter, WebResult, result_of, stamp, words_of
 from thresher.errors import MissingExtra
 from thresher.types import Scale
 
@@ -119,14 +108,6 @@ class _Answer:
 
 
 def _result(row: Any, searched: str) -> WebResult | None:
-    """A row of the reply; None when it leads nowhere."""
-    if not isinstance(row, dict) or not is_web_address(row.get("url")):
-        return None
-    return WebResult(
-        url=row["url"],
-        title=words_of(row.get("title"), MAX_TITLE),
-        snippet=words_of(row.get("content"), MAX_SNIPPET),
-        fetched=searched,
-        score=score_of(row.get("score"), SCALE),
-        content=words_of(row.get("raw_content"), MAX_CONTENT) or None,
-    )
+    """A row of the reply, with the text of the page where it was asked for; None when it leads nowhere."""
+    result = result_of(row, searched, SCALE)
+    return None if result is None else replace(result, content=words_of(row.get("raw_content"), MAX_CONTENT) or None)

@@ -162,3 +162,16 @@ def score_of(value: object, scale: Scale) -> Score | None:
     if not isinstance(value, int | float) or not math.isfinite(value) or not scale.low <= value <= scale.high:
         return None
     return Score(float(value), scale)
+
+
+def result_of(row: Any, searched: str, scale: Scale) -> WebResult | None:
+    """A row of a reply with `url`, `title`, `content` (the snippet) and `score`; None when it leads nowhere."""
+    if not isinstance(row, dict) or not is_web_address(row.get("url")):
+        return None
+    return WebResult(
+        url=row["url"],
+        title=words_of(row.get("title"), MAX_TITLE),
+        snippet=words_of(row.get("content"), MAX_SNIPPET),
+        fetched=searched,
+        score=score_of(row.get("score"), scale),
+    )

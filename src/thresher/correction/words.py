@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from thresher.correction.recency import with_time
 from thresher.errors import BudgetSpent, ProviderError
+from thresher.models.fence import fenced
 from thresher.models.structured import Unreadable, asked, read_text, text_schema
 from thresher.protocols import LanguageModel
 from thresher.types import Query
@@ -82,7 +83,7 @@ class LLMSearchWords:
         """The model's words, or the question's."""
         detail: dict[str, Any] = {"words": self.style, "model": self.model.name, "prompt": PROMPT_VERSION}
         system = SYSTEM.format(form=FORMS[self.style], today=query.today or "not known")
-        user = f"<question>\n{_fenced(query.question)}\n</question>"
+        user = f"<question>\n{fenced(query.question)}\n</question>"
         try:
             reply = asked(self.model, system, user, schema=text_schema("words"), read=self._read)
         except (ProviderError, BudgetSpent) as error:
@@ -118,11 +119,6 @@ def read_words(text: str, style: Style) -> str:
         if len(keywords) > MOST_KEYWORDS or longest > MOST_WORDS_OF_A_KEYWORD:
             raise Unreadable(f"more than {MOST_KEYWORDS} keywords")
     return " ".join(words.split())
-
-
-def _fenced(text: str) -> str:
-    """Text that cannot open or close a block of ours."""
-    return text.replace("<", "‹").replace(">", "›")
 
 
 _URL = re.compile(r"https?:|\bwww\.|://", re.IGNORECASE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from thresher.models.fence import fenced as cannot_close
 from thresher.types import Evidence
 
 
@@ -18,5 +19,5 @@ def evidence_blocks(evidence: Sequence[Evidence]) -> str:
 
 
 def fenced(text: str) -> str:
-    """Text that cannot open or close a block of ours."""
-    return text.replace("<", "‹").replace(">", "›").replace('"', "”")
+    """Text that cannot open or close a block of ours, nor end a quoted attribute of one."""
+    return cannot_close(text).replace('"', "”")

@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any, Literal
 
 from thresher.errors import BudgetSpent, ProviderError
+from thresher.models.fence import fenced
 from thresher.models.structured import asked, in_parallel, read_scores, scores_schema
 from thresher.protocols import LanguageModel
 from thresher.types import UNIT, Hit, Query, Score, Scored
@@ -57,11 +58,6 @@ def contents(hit: Hit, **notes: str) -> str:
     title = hit.chunk.title or hit.chunk.source
     parts = {"title": title, "text": hit.chunk.text, **notes}
     return "\n".join(f"<{name}>{fenced(text)}</{name}>" for name, text in parts.items())
-
-
-def fenced(text: str) -> str:
-    """Text that cannot open or close a block of ours."""
-    return text.replace("<", "‹").replace(">", "›")
 
 
 def score_chunks(

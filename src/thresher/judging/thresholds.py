@@ -12,7 +12,7 @@ from statistics import fmean, pstdev, pvariance
 from typing import Any, Protocol
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
-from thresher.judging.calls import fenced
+from thresher.models.fence import fenced
 from thresher.models.structured import asked, read_scores, scores_schema
 from thresher.protocols import LanguageModel
 from thresher.types import UNIT, Query, Scale, Score

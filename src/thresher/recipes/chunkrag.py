@@ -27,11 +27,10 @@ proposes, kept above it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Literal, Self
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, model_validator
 
 from thresher.chunking.semantic import SemanticChunker
 from thresher.indexing.layout import Layout
@@ -41,8 +40,8 @@ from thresher.judging.judge import ScoringJudge
 from thresher.judging.multistage import MultiStageScorer
 from thresher.judging.reranked import RerankedJudge
 from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical, Threshold
-from thresher.pipeline import Pipeline
-from thresher.protocols import ChunkTable, Retriever, Scorer
+from thresher.pipeline import Pipeline, as_asked
+from thresher.protocols import ChunkTable, Retriever, Rewriter, Scorer
 from thresher.recipes.correcting import evaluator, judge_slot, redundancy, stand_in
 from thresher.recipes.parts import Parts
 from thresher.recipes.recipe import Recipe, preset
@@ -59,6 +58,7 @@ from thresher.settings import (
     LanguageModelSettings,
     LexicalSettings,
     RedundancySettings,
+    RerankerSettings,
     check_weights,
 )
 
@@ -113,7 +113,7 @@ class CombineSettings(Frozen):
     critic: float = Field(1.0, ge=0, description="weight of the critic")
 
 
-class Settings(JudgeSettings):
+class Settings(JudgeSettings, RerankerSettings):
     """Settings of `chunkrag` and `chunkrag-v1`."""
 
     chunk: Chunking = Chunking()
@@ -131,11 +131,6 @@ class Settings(JudgeSettings):
     min_keep: int = Field(1, ge=0, description="chunks that stay whatever the threshold, with all that tie")
     score_floor: float = Field(0.0, ge=0, le=1, description="score below which a chunk never stays")
     score_query: Literal["rewritten", "original"] = Field("rewritten", description="what chunks are scored for")
-    rerank: str | None = Field(
-        None, description="cross-encoder: a fastembed name or folder, a /rerank URL, or 'none' to do without on purpose"
-    )
-    rerank_model: str = Field("", description="model name sent to a /rerank URL")
-    rerank_api_key: SecretStr | None = Field(None, description="key for a /rerank URL")
     edge_order: bool = Field(False, description="put the best chunks at both ends")
 
 
@@ -169,9 +164,8 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
     )
     scorer, without_judge = stages(settings, parts, table)
     generate, without_model = parts.reader(settings, table)
-    rewrites = settings.rewrite and model is not None
-    key = None if settings.rerank_api_key is None else settings.rerank_api_key.get_secret_value()
-    reranker = parts.reranker(settings.rerank, api_key=key, model=settings.rerank_model)
+    rewrite: Rewriter = LLMRewriter(model) if settings.rewrite and model is not None else as_asked
+    reranker = parts.chosen_reranker(settings)
     judge = ScoringJudge(
         scorer,
         threshold(settings, parts),
@@ -185,9 +179,10 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
         *((NO_RERANKER,) if settings.rerank is None else ()),
         *without_model,
     )
-    pipeline = Pipeline(
+    return Pipeline(
         recipe=recipe.name,
-        retrieve=DeduplicatedRetriever(retrieve, redundancy(settings.dedup, parts, settings, table)),
+        rewrite=rewrite,
+        retrieve=DeduplicatedRetriever(retrieve, redundancy(settings.dedup, table)),
         judge=judge if reranker is None else RerankedJudge(judge, reranker),
         refine=PassageRefiner("edge" if settings.edge_order else "given"),
         generate=generate,
@@ -195,7 +190,6 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
         meter=parts.meter,
         degraded=degraded,
     )
-    return replace(pipeline, rewrite=LLMRewriter(model)) if rewrites and model is not None else pipeline
 
 
 def stages(settings: Settings, parts: Parts, table: ChunkTable) -> tuple[Scorer, tuple[str, ...]]:

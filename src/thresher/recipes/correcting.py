@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -48,19 +47,16 @@ def local_scorer(settings: RecipeSettings, parts: Parts, table: ChunkTable) -> L
 
 
 def calibration(settings: RecipeSettings, parts: Parts, judge: str) -> Calibration:
-    """The collection's own calibration of a judge, or the shipped one, which separates nothing for other encoders."""
-    encoder = parts.encoder(settings).name
-    stored = None if parts.calibrations is None else parts.calibrations.get(judge, encoder)
-    if stored is not None:
-        return stored
-    return SHIPPED if encoder == SHIPPED.encoder else replace(SHIPPED, separated=False)
+    """The collection's own calibration of a judge, or the shipped one, whatever encoder that is for."""
+    stored = None if parts.calibrations is None else parts.calibrations.get(judge, parts.encoder(settings).name)
+    return stored or SHIPPED
 
 
-def mapping(learned: Calibration, encoder: str) -> str:
-    """Which calibration was used, for the trace."""
+def mapping(learned: Calibration, *, fits: bool) -> str:
+    """Which calibration was used, for the trace; `fits` is whether it is for the encoder in use."""
     if learned.source != "shipped":
         return f"this collection's, from {learned.source}"
-    return "shipped" if encoder == learned.encoder else "shipped for another encoder: run thresher calibrate"
+    return "shipped" if fits else "shipped for another encoder: run thresher calibrate"
 
 
 def evaluator(
@@ -99,7 +95,7 @@ def judge_slot(settings: JudgeSettings) -> str:
     return f"relevance by {settings.judge}"
 
 
-def redundancy(settings: RedundancySettings, parts: Parts, recipe: RecipeSettings, table: ChunkTable) -> Redundancy:
+def redundancy(settings: RedundancySettings, table: ChunkTable) -> Redundancy:
     """What drops a chunk that says what a better one says; vectors are those of the index."""
 
     def embed(hits: Sequence[Hit]) -> Vectors:

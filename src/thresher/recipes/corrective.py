@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Literal, Self
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, model_validator
 
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.indexing.layout import Layout
@@ -55,13 +55,13 @@ from thresher.retrieval.rerank import RerankedRetriever
 from thresher.retrieval.rewrite import LLMRewriter
 from thresher.retrieval.second_look import SecondLookRetriever
 from thresher.settings import (
-    AnswerSettings,
     DenseSettings,
     Frozen,
     LexicalSettings,
     OutsideSettings,
     RedundancySettings,
     RefineSettings,
+    RerankerSettings,
     check_weights,
 )
 from thresher.types import Hit, Query
@@ -107,7 +107,7 @@ class FuseSettings(Frozen):
         return self
 
 
-class Settings(OutsideSettings):
+class Settings(OutsideSettings, RerankerSettings):
     """Settings of `corrective`."""
 
     judge: Literal["auto", "local"] = Field(
@@ -119,11 +119,6 @@ class Settings(OutsideSettings):
     lexical: LexicalSettings = LexicalSettings(depth=20)
     fuse: FuseSettings = FuseSettings()
     dedup: RedundancySettings = RedundancySettings()
-    rerank: str | None = Field(
-        None, description="cross-encoder: a fastembed name or folder, a /rerank URL; the fused order when not set"
-    )
-    rerank_model: str = Field("", description="model name sent to a /rerank URL")
-    rerank_api_key: SecretStr | None = Field(None, description="key for a /rerank URL")
     upper: float | None = Field(
         None, gt=0, le=1, description="probability from which the evidence suffices; the calibration's when not set"
     )
@@ -144,7 +139,6 @@ class Settings(OutsideSettings):
     rewrite: bool = Field(True, description="rewrite a question whose first search found nothing good")
     refine: RefineSettings = RefineSettings(top_k=8)
     verify: bool = Field(True, description="check each sentence of the answer against the strips it cites")
-    answer: AnswerSettings = AnswerSettings()
 
 
 def layout(settings: Settings, parts: Parts) -> Layout:
@@ -166,7 +160,7 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
     table = parts.table(layout(settings, parts))
     local = local_scorer(settings, parts, table)
     learned = calibration(settings, parts, local.name)
-    encoder = parts.encoder(settings).name
+    fits = learned.encoder == parts.encoder(settings).name
     lower, upper = bounds(settings, learned)
     judge = partial(judges, settings, learned, lower, upper)
     correct, _ = corrector(
@@ -178,7 +172,7 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
         retrieve=second_look(settings, parts, CalibratedScorer(local, learned), upper),
         judge=judge(parts),
         decide=Calibrated(
-            lower, upper, learned.separated, mapping=mapping(learned, encoder), calibrated=encoder == learned.encoder
+            lower, upper, learned.separated and fits, mapping=mapping(learned, fits=fits), calibrated=fits
         ),
         correct=correct,
         refine=BestHits(strips(settings, local, STRIP_LOWER), settings.read),
@@ -208,9 +202,8 @@ def retriever(settings: Settings, parts: Parts) -> Retriever:
         settings.lexical.depth,
         partial(weighted_fusion, weights=weights),
     )
-    found = DeduplicatedRetriever(found, redundancy(settings.dedup, parts, settings, chunks))
-    key = None if settings.rerank_api_key is None else settings.rerank_api_key.get_secret_value()
-    reranker = parts.reranker(settings.rerank, api_key=key, model=settings.rerank_model)
+    found = DeduplicatedRetriever(found, redundancy(settings.dedup, chunks))
+    reranker = parts.chosen_reranker(settings)
     if reranker is not None:
         found = RerankedRetriever(found, reranker)
     return CutRetriever(found, least=CANDIDATES)

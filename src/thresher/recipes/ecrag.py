@@ -20,7 +20,7 @@ Left open: k1 = 5 chunks, k2 = 10 subchunks, 5 handed on. X10 how the confidence
 Settings:  `chunk.literal` (X1, X2), `subchunk.tail` (X4), `subchunk.overlap_mode` (X5), `metric` (X7), `kdm.combine`
            (X8), `kdm.nonzero_rule` (X9), `kdm.internal`, `kdm.external` (X10), `kdm.fit`, `kdm.idf` (X11), `summary`
            (X18). X3 the formulas for numbers of chunks are estimates; `thresher status` prints them beside the numbers
-           there are. X12 an evaluation counts spans; chunks and documents are counted beside them.
+           there are.
 
 `ecrag-literal` is the code as printed, to measure what its defects do.
 """

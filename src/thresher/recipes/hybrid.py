@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 
 from thresher.chunking.fixed import RecursiveChunker
 from thresher.indexing.layout import Layout
@@ -41,6 +41,7 @@ from thresher.settings import (
     LexicalSettings,
     ProtectSettings,
     RecipeSettings,
+    RerankerSettings,
 )
 
 PUBLISHED_RESULTS = 5
@@ -62,18 +63,13 @@ class Chunking(Frozen):
     drop_references: bool = Field(False, description="leave out the References section of papers")
 
 
-class Settings(RecipeSettings):
+class Settings(RecipeSettings, RerankerSettings):
     """Settings of `hybrid` and `hybrid-literal`."""
 
     chunk: Chunking = Chunking()
     dense: DenseSettings = DenseSettings(depth=8)
     lexical: LexicalSettings = LexicalSettings(depth=4)
     fuse: FuseSettings = FuseSettings()
-    rerank: str | None = Field(
-        None, description="cross-encoder: a fastembed name or folder, a /rerank URL, or 'none' to do without on purpose"
-    )
-    rerank_model: str = Field("", description="model name sent to a /rerank URL")
-    rerank_api_key: SecretStr | None = Field(None, description="key for a /rerank URL")
     protect: ProtectSettings = ProtectSettings()
     literal: bool = Field(False, description="keep the printed depths and number of results whatever the limit")
 
@@ -99,8 +95,7 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
         ),
         fusion(settings.fuse, reranked=settings.rerank not in (None, "none")),
     )
-    key = None if settings.rerank_api_key is None else settings.rerank_api_key.get_secret_value()
-    reranker = parts.reranker(settings.rerank, api_key=key, model=settings.rerank_model)
+    reranker = parts.chosen_reranker(settings)
     if reranker is not None:
         retrieve = RerankedRetriever(retrieve, reranker)
     generate, degraded = parts.reader(settings, table)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from thresher.chunking.fixed import FixedChunker
 from thresher.chunking.sentences import sentence_spans
@@ -26,7 +25,14 @@ from thresher.models.rate import shared_rate
 from thresher.models.recorded import RecordedCrossEncoder, RecordedEncoder
 from thresher.models.reply_cache import ReplyCache
 from thresher.protocols import ChunkTable, CrossEncoder, Encoder, Generator, LanguageModel
-from thresher.settings import AnswerSettings, EncoderSettings, FixedChunking, LanguageModelSettings, RecipeSettings
+from thresher.settings import (
+    AnswerSettings,
+    EncoderSettings,
+    FixedChunking,
+    LanguageModelSettings,
+    RecipeSettings,
+    RerankerSettings,
+)
 from thresher.types import Document, Query, Sifted
 
 ENDPOINT = "endpoint:"
@@ -170,10 +176,14 @@ class Parts:
             return RecordedCrossEncoder(endpoint, self.exchanges, self.meter)
         return self.models.local_reranker(name)
 
+    def chosen_reranker(self, settings: RerankerSettings) -> CrossEncoder | None:
+        """The cross-encoder that the settings name."""
+        key = None if settings.rerank_api_key is None else settings.rerank_api_key.get_secret_value()
+        return self.reranker(settings.rerank, api_key=key, model=settings.rerank_model)
+
     def rarity(self, table: ChunkTable) -> Callable[[str], Mapping[str, float]]:
         """How rare each term of a question is in a table."""
 
-        @lru_cache(maxsize=8)  # judge, strips and reader ask for the same question
         def rarity(question: str) -> Mapping[str, float]:
             return rarity_from(table.document_frequencies(question), table.count())
 
