@@ -29,7 +29,6 @@ from machine import CACHE, DATA, tell
 
 from thresher.chunking.sentences import sentence_spans
 from thresher.indexing.analyzer import TITLE_WEIGHT, index_terms, query_terms
-from thresher.indexing.layout import embedding_text
 from thresher.judging.calibration import SHIPPED, Calibration, auroc, calibration_error, fit, gather, made_questions
 from thresher.models.encoder import BundledEncoder
 from thresher.models.relevance import LocalRelevance
@@ -81,7 +80,7 @@ class Pool:
         ]
         self.at = {chunk.id: row for row, chunk in enumerate(self.chunks)}
         self.plain = [plain(f"{title} {text}") for title, text in zip(titles, texts, strict=True)]
-        self.vectors = vectors(name, [embedding_text(chunk) for chunk in self.chunks], encoder)
+        self.vectors = vectors(name, [chunk.titled for chunk in self.chunks], encoder)
         terms = [Counter(index_terms(c.title) * TITLE_WEIGHT + index_terms(c.text)) for c in self.chunks]
         lengths = np.array([counts.total() for counts in terms])
         self.norms = K1 * (1 - B + B * lengths / lengths.mean())
@@ -372,7 +371,7 @@ def shipped_from(best: dict[str, np.ndarray], sets: dict[str, list[Question]], e
 
 def instead(made: Calibration, elsewhere: Calibration) -> Calibration:
     """The curve of made questions with that of other question sets in the place of the shipped one."""
-    ((slope, intercept),), ((usual, shift),) = made.parameters, SHIPPED.parameters
+    ((slope, intercept),), ((usual, shift),) = made.parameters, SHIPPED["local"].parameters
     ((other, other_shift),) = elsewhere.parameters
     return replace(made, parameters=((slope + (other - usual) / 2, intercept + (other_shift - shift) / 2),))
 
@@ -483,7 +482,10 @@ def main() -> None:
 
 def agrees(shipped: Calibration) -> bool:
     """Whether the package ships what was just fitted."""
-    return np.allclose(shipped.parameters, SHIPPED.parameters, atol=0.01) and shipped.encoder == SHIPPED.encoder
+    return (
+        np.allclose(shipped.parameters, SHIPPED["local"].parameters, atol=0.01)
+        and shipped.encoder == SHIPPED["local"].encoder
+    )
 
 
 def tell_judge(name: str, judge: str, found: dict[str, Any]) -> None:

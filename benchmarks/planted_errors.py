@@ -30,6 +30,7 @@ from thresher.evals.statistics import wilson_interval
 from thresher.generation.local_check import LocalCheck
 from thresher.indexing.analyzer import index_terms
 from thresher.models.encoder import BundledEncoder
+from thresher.models.judge import BundledJudge
 
 PASSAGES = 3_600
 """Wikipedia passages that are read: enough for 200 errors of every kind in the final slice."""
@@ -39,6 +40,12 @@ LONG = (50, 300)
 
 FALSE_REMOVALS = 0.10
 """A baseline's threshold is the highest that removes at most this share of CLAPnq's true sentences."""
+
+FEW_REMOVALS = 0.02
+"""As much may the trained judge add to what the local check removes."""
+
+NEAREST = 3
+"""Sentences of the evidence that the trained judge reads with a claim."""
 
 NUMBER = re.compile(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w,.]*\w)")
 NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+(?: [A-Z][a-z]+)*")
@@ -61,8 +68,12 @@ class Case:
     question: str = ""
 
     @property
+    def slice(self) -> int:
+        return int(hashlib.sha1(f"split:{self.key}".encode()).hexdigest(), 16) % 5
+
+    @property
     def final(self) -> bool:
-        return int(hashlib.sha1(f"split:{self.key}".encode()).hexdigest(), 16) % 5 == 4
+        return self.slice == 4
 
 
 # --- natural claims ---------------------------------------------------------------------------------------------------
@@ -234,7 +245,10 @@ Check = Callable[[Case], tuple[bool, bool]]
 
 
 def checks(known: dict[str, np.ndarray], tuning: Sequence[Case]) -> dict[str, Check]:
-    """The local check, and for comparison a threshold on the best cosine and on the share of terms alone."""
+    """The local check, with the trained judge and without; for comparison thresholds on single numbers.
+
+    The judge was trained on claims of the first three slices: its thresholds are chosen on the fourth alone.
+    """
 
     def similarity(claim: str, sentences: Sequence[str]) -> list[float]:
         return [float(known[sentence] @ known[claim]) if claim in known else 0.0 for sentence in sentences]
@@ -251,12 +265,29 @@ def checks(known: dict[str, np.ndarray], tuning: Sequence[Case]) -> dict[str, Ch
     def shared(case: Case) -> float:
         return local._share(case.claim, " ".join([case.title, *case.sentences]))
 
-    def above(measure: Callable[[Case], float]) -> Check:
-        true = sorted(measure(case) for case in tuning if case.data == "CLAPnq" and not case.error)
-        threshold = true[int(FALSE_REMOVALS * len(true))]
+    judge = BundledJudge()
+
+    @cache
+    def support(case: Case) -> float:
+        """The trained judge's logit over the sentences nearest to the claim, in the order of the text."""
+        order = np.argsort([-each for each in similarity(case.claim, case.sentences)], kind="stable")[:NEAREST]
+        near = " ".join(case.sentences[at] for at in sorted(order.tolist()))
+        claim = f"{case.question} {case.claim}" if case.data == "SQuAD" else case.claim
+        return judge.read(claim, [near], [case.title])[0].support
+
+    def above(measure: Callable[[Case], float], share: float = FALSE_REMOVALS) -> Check:
+        true = sorted(measure(case) for case in tuning if case.data == "CLAPnq" and not case.error and case.slice == 3)
+        threshold = true[int(share * len(true))]
         return lambda case: (measure(case) < threshold, False)
 
-    return {"local check": by_rules, "cosine alone": above(cosine), "shared terms alone": above(shared)}
+    denies = above(support, FEW_REMOVALS)
+    return {
+        "local check": by_rules,
+        "local check and trained judge": lambda case: (by_rules(case)[0] or denies(case)[0], by_rules(case)[1]),
+        "trained judge alone": above(support),
+        "cosine alone": above(cosine),
+        "shared terms alone": above(shared),
+    }
 
 
 def removed(cases: Sequence[Case], check: Check) -> dict[str, dict]:

@@ -26,12 +26,13 @@ MEASURES = ("match", "abstained", "verdict_accuracy", "auroc", "ece", "outside_u
 PRINTED = ["rag", "hybrid", "crag", "ecrag", "chunkrag", "corrective"]
 CORRECTING = ["rag", "crag", "ecrag", "corrective"]
 RIVALS = ["rag", "crag", "ecrag", "chunkrag"]
+OUR_JUDGE = SHIPPED["trained"]
 OURS = (
     "judge=calibrated",
-    f"upper={SHIPPED.upper}",
-    f"lower={SHIPPED.lower}",
-    f"kdm.internal={SHIPPED.upper}",
-    f"kdm.external={SHIPPED.lower}",
+    f"upper={OUR_JUDGE.upper}",
+    f"lower={OUR_JUDGE.lower}",
+    f"kdm.internal={OUR_JUDGE.upper}",
+    f"kdm.external={OUR_JUDGE.lower}",
 )
 """Our judge, calibration and bounds in the slots of the published recipes; all of them have our reader already."""
 

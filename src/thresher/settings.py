@@ -76,10 +76,19 @@ class EncoderSettings(Frozen):
 
 
 class AnswerSettings(Frozen):
-    """The extractive reader."""
+    """The reader that answers where no chat model is configured."""
 
+    reader: Literal["spans", "sentences"] = Field(
+        "spans", description="answer with the words that answer and cite their sentence, or quote sentences"
+    )
+    min_relevance: float = Field(
+        0.3, ge=0, le=1, description="spans: probability of the best passage below which the answer is withheld"
+    )
+    min_certainty: float = Field(
+        0.1, ge=0, le=1, description="spans: probability of the best place below which sentences are quoted instead"
+    )
     min_support: float = Field(
-        0.55, ge=0, le=1, description="support (0..1) of the best sentence below which the answer is withheld"
+        0.55, ge=0, le=1, description="sentences: support of the best one below which the answer is withheld"
     )
     max_sentences: int = Field(2, ge=1, description="sentences quoted at most")
 
@@ -133,8 +142,8 @@ class FuseSettings(Frozen):
 class RerankerSettings(Frozen):
     """A cross-encoder that orders."""
 
-    rerank: str | None = Field(
-        None, description="cross-encoder: a fastembed name or folder, a /rerank URL, or 'none' to do without on purpose"
+    rerank: str = Field(
+        "bundled", description="cross-encoder: 'bundled', a fastembed name or folder, a /rerank URL, or 'none'"
     )
     rerank_model: str = Field("", description="model name sent to a /rerank URL")
     rerank_api_key: SecretStr | None = Field(None, description="key for a /rerank URL")
@@ -183,8 +192,9 @@ class JudgeSettings(RecipeSettings):
 
     judge: str = Field(
         "auto",
-        description="'auto' (the chat model, or the local judge without one), 'llm', 'local', 'calibrated' (the local "
-        "judge as a probability), or a cross-encoder: a fastembed name or folder, a /rerank URL",
+        description="'auto' (the chat model, or the local judge without one), 'llm', 'local' (cosine and words), "
+        "'trained' (the bundled cross-encoder), 'calibrated' (that one as a probability), or another cross-encoder: a "
+        "fastembed name or folder, a /rerank URL",
     )
     batch: int = Field(20, ge=1, description="chunks judged in one call; 1 is a call for each, as published")
     on_unreadable: Literal["keep", "drop", "raise"] = Field(

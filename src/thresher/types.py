@@ -88,6 +88,13 @@ class Chunk:
     label: str = ""
     """For people, e.g. `Doc3-Chunk7-Sub2`; from counters of the collection that are never reused."""
 
+    @property
+    def titled(self) -> str:
+        """What models read: the text with the title in front, unless it begins with it."""
+        if not self.title or self.text.startswith(self.title):
+            return self.text
+        return f"{self.title}\n{self.text}"
+
 
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
@@ -187,6 +194,22 @@ class Hit:
     scores: Mapping[str, Score] = field(default_factory=dict)
     fetched: str | None = None
     """ISO 8601 time of the fetch, for text from outside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one text says to a question."""
+
+    relevance: float
+    """Logit that the text answers the question."""
+    support: float
+    """Logit that the text supports the question, read as a claim, rather than denies it."""
+    start: int
+    """Where the likeliest answer begins in the text, in code points."""
+    end: int
+    """Where it ends, exclusive; equal to `start` in a text without words."""
+    certainty: float
+    """Probability of that place among all places of the text, 0 to 1; it says nothing about whether there is one."""
 
 
 @dataclass(frozen=True, slots=True)

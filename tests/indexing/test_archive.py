@@ -16,7 +16,7 @@ from thresher.indexing import archive as archive_module
 from thresher.indexing.archive import Archive
 from thresher.indexing.catalog import Place
 from thresher.indexing.incoming import Incoming, Report
-from thresher.indexing.layout import Layout, embedding_text
+from thresher.indexing.layout import Layout
 from thresher.models.fake import HashEncoder
 from thresher.types import Chunk, Page, Table
 
@@ -273,8 +273,8 @@ def test_many_batches_give_what_one_batch_gives(tmp_path: Path) -> None:
 
 def test_the_encoder_reads_the_title_once() -> None:
     chunk = Chunk("c", "d", "s", "Title", 0, 4, "text")
-    assert embedding_text(chunk) == "Title\ntext"
-    assert embedding_text(Chunk("c", "d", "s", "Title", 0, 9, "Title and text")) == "Title and text"
+    assert chunk.titled == "Title\ntext"
+    assert Chunk("c", "d", "s", "Title", 0, 9, "Title and text").titled == "Title and text"
 
 
 # --- several ways of cutting ------------------------------------------------------------------------------------------
@@ -593,4 +593,4 @@ def test_vectors_are_those_of_the_encoder(archive: Archive, files: Files) -> Non
     index(archive, files)
     for batch in archive.open(SMALL.table_name("chunk")).chunks():
         for chunk, vector in batch:
-            assert np.allclose(vector, ENCODER.encode_query(embedding_text(chunk)), atol=1e-6)
+            assert np.allclose(vector, ENCODER.encode_query(chunk.titled), atol=1e-6)

@@ -12,7 +12,7 @@ from thresher.chunking import HierarchicalChunker, RecursiveChunker
 from thresher.errors import ProviderError
 from thresher.indexing.archive import Archive
 from thresher.indexing.catalog import Place
-from thresher.indexing.layout import Layout, embedding_text, encodes_text
+from thresher.indexing.layout import Layout, encodes_text
 from thresher.models.fake import HashEncoder
 from thresher.types import Chunk
 
@@ -95,7 +95,7 @@ def test_the_encoder_reads_the_title_and_the_summary_of_a_chunk_and_the_text_of_
     assert SUMMARISED.embedding_text(CHUNK) == "Title\none two three"
     subchunk = Chunk("c", "d", "s", "Title", 0, 17, "one two three four", level="subchunk", parent_id="p")
     assert SUMMARISED.embedding_text(subchunk) == "Title\none two three four"
-    assert TREE.embedding_text(CHUNK) == embedding_text(CHUNK) == "Title\none two three four"
+    assert TREE.embedding_text(CHUNK) == CHUNK.titled == "Title\none two three four"
 
 
 def test_only_the_chunks_of_a_layout_with_a_summarizer_are_not_encoded_as_text() -> None:
@@ -149,7 +149,7 @@ def test_other_spans_are_encoded(archive: Archive, files: Files) -> None:
     encoder = Reading()
     small = Layout(SMALL.chunker, encoder)
     archive.complete(small)
-    assert sorted(encoder.texts) == sorted(embedding_text(chunk) for chunk in chunks_of(archive, small))
+    assert sorted(encoder.texts) == sorted(chunk.titled for chunk in chunks_of(archive, small))
     assert_vectors(archive, small)
 
 

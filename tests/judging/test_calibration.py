@@ -165,7 +165,7 @@ def test_a_free_curve_is_taken_where_a_logistic_one_cannot_follow() -> None:
 
 @given(st.floats(-20, 20), st.floats(-20, 20), st.lists(st.floats(0, 1), max_size=9))
 def test_probabilities_are_probabilities_in_one_direction(slope: float, intercept: float, raw: list[float]) -> None:
-    calibration = replace(SHIPPED, parameters=((slope, intercept),))
+    calibration = replace(SHIPPED["local"], parameters=((slope, intercept),))
     found = [calibration.probability(value) for value in sorted(raw)]
     assert all(0 <= value <= 1 for value in found)
     assert found == sorted(found, reverse=slope < 0)
@@ -181,8 +181,8 @@ def test_made_questions_for_the_shipped_judge_draw_its_curve_halfway() -> None:
     positives, negatives = [0.6, 0.8, 0.9] * 10, [0.1, 0.3, 0.7] * 10
     source = "questions made of the collection"
     (alone,) = fit(positives, negatives, judge="local", encoder="another", source=source).parameters
-    (drawn,) = fit(positives, negatives, judge="local", encoder=SHIPPED.encoder, source=source).parameters
-    (shipped,) = SHIPPED.parameters
+    (drawn,) = fit(positives, negatives, judge="local", encoder=SHIPPED["local"].encoder, source=source).parameters
+    (shipped,) = SHIPPED["local"].parameters
     assert drawn == pytest.approx([(a + b) / 2 for a, b in zip(alone, shipped, strict=True)])
 
 
@@ -201,14 +201,14 @@ def test_a_score_off_the_scale_is_refused(value: float) -> None:
 
 
 def test_a_calibration_survives_json(overlapping: Calibration) -> None:
-    for calibration in (overlapping, SHIPPED):
+    for calibration in (overlapping, SHIPPED["local"]):
         assert Calibration.from_dict(json.loads(json.dumps(calibration.to_dict()))) == calibration
 
 
 @pytest.mark.parametrize("broken", [{"method": "magic"}, {"parameters": 3}, {"auroc_interval": [1]}])
 def test_a_damaged_calibration_is_refused(broken: dict[str, object]) -> None:
     with pytest.raises(UsageError):
-        Calibration.from_dict({**SHIPPED.to_dict(), **broken})
+        Calibration.from_dict({**SHIPPED["local"].to_dict(), **broken})
     with pytest.raises(UsageError, match="calibrate"):
         Calibration.from_dict({})
 
@@ -227,9 +227,9 @@ class Given:
 
 
 def test_a_calibrated_scorer_gives_probabilities_and_keeps_the_raw_scores(make_hit: Callable[..., Hit]) -> None:
-    scorer = CalibratedScorer(Given((Score(0.8, UNIT), None)), SHIPPED)
+    scorer = CalibratedScorer(Given((Score(0.8, UNIT), None)), SHIPPED["local"])
     scored = scorer(Query("?", "?"), [make_hit("a"), make_hit("b")])
-    assert scored.scores == (Score(SHIPPED.probability(0.8), PROBABILITY), None)
+    assert scored.scores == (Score(SHIPPED["local"].probability(0.8), PROBABILITY), None)
     assert scored.others == (
         {"terms": Score(0.3, UNIT), "local": Score(0.8, UNIT)},
         {"terms": Score(0.3, UNIT)},

@@ -148,7 +148,7 @@ def test_the_name_tells_weights_and_long_text_apart(tmp_path: Path) -> None:
 def test_missing_weights_are_named_when_they_are_needed(tmp_path: Path) -> None:
     encoder = BundledEncoder(tmp_path)
     assert encoder.dimension == 384
-    with pytest.raises(ModelError, match=r"model\.onnx: the encoder's weights are not there"):
+    with pytest.raises(ModelError, match=r"model\.onnx: the weights are not there"):
         encoder.warm_up()
 
 

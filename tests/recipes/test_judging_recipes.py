@@ -29,7 +29,6 @@ QUOTED = f"generate: {NO_MODEL}; answered by quoting"
 AS_ASKED = f"rewrite: {NO_MODEL}; the question was searched as asked"
 STAGES = f"judge: {NO_MODEL}; reflection and critic were left out"
 COMPUTED = f"judge: {NO_MODEL}; the threshold is from the mean of the scores"
-NO_RERANKER = "judge: no cross-encoder is configured (rerank); the order of the scores was kept"
 
 OFFLINE: dict[str, list[str]] = {
     "corrective": [QUOTED],
@@ -38,16 +37,14 @@ OFFLINE: dict[str, list[str]] = {
     "crag-code": [LOCAL, QUOTED, STAND_IN.format("local")],
     "ecrag": [QUOTED],
     "ecrag-literal": [QUOTED],
-    "chunkrag": [AS_ASKED, LOCAL, STAGES, NO_RERANKER, QUOTED],
-    "chunkrag-v1": [AS_ASKED, LOCAL, STAGES, COMPUTED, NO_RERANKER, QUOTED],
+    "chunkrag": [AS_ASKED, LOCAL, STAGES, QUOTED],
+    "chunkrag-v1": [AS_ASKED, LOCAL, STAGES, COMPUTED, QUOTED],
 }
 """What each recipe does without when nothing is configured."""
 
 ONLINE: dict[str, list[str]] = {
     "crag-paper": [STAND_IN.format("relevance")],
     "crag-code": [STAND_IN.format("relevance")],
-    "chunkrag": [NO_RERANKER],
-    "chunkrag-v1": [NO_RERANKER],
 }
 """What it does without when there is a chat model and nothing else."""
 

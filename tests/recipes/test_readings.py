@@ -366,7 +366,7 @@ def test_y11_the_stages_are_weighed(collection: Collection, serve: Serve) -> Non
     server = serve(Judge(by_stage=by_stage))
 
     def score(**weights: float) -> float:
-        return judged(collection, "chunkrag", using(server, **weights)).kept[0].score.value
+        return judged(collection, "chunkrag", using(server, rerank="none", **weights)).kept[0].score.value
 
     assert score() == pytest.approx(0.5)
     assert score(combine__critic=0) == pytest.approx(0.75)
@@ -413,7 +413,7 @@ def test_y13_below_the_floor_there_is_no_evidence_and_no_answer(collection: Coll
 def test_y13_where_most_tie_at_the_top_all_of_them_stay(collection: Collection, serve: Serve) -> None:
     """0.9, 0.9 and 0.8: mean + deviation is 0.914, above every score; as printed nothing would stay."""
     server = serve(Judge(score=lambda q, text: 0.8 if "Gouda" in text else 0.9))
-    kept = judged(collection, "chunkrag", {**WHOLE, **using(server)}).kept
+    kept = judged(collection, "chunkrag", {**WHOLE, **using(server, rerank="none")}).kept
     assert {hit.score.value for hit in kept} == {0.9}
     assert len(kept) == 2
     assert judged(collection, "chunkrag", {**WHOLE, **using(server), "min_keep": 0}).kept == ()

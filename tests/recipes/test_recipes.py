@@ -47,16 +47,16 @@ def test_an_unknown_recipe_names_the_nearest(wrong: str, right: str) -> None:
 
 
 def test_a_configured_model_changes_who_answers() -> None:
-    assert described("rag")["slots"]["generate"] == "extractive"
+    assert described("rag")["slots"]["generate"] == "spans"
     configured = described("rag", llm__base_url="http://h/v1", llm__model="m")
     assert configured["slots"]["generate"] == "grounded"
 
 
 def test_the_slots_of_a_preset_tell_its_scale_and_its_reranker() -> None:
     assert described("crag-paper")["slots"]["judge"].endswith("on the scale of the T5 evaluator")
-    judges = [described("chunkrag", rerank=name)["slots"]["judge"] for name in (None, "none", "some/model")]
+    judges = [described("chunkrag", rerank=name)["slots"]["judge"] for name in ("bundled", "none", "some/model")]
     orders = [judge.rpartition("; ")[2] for judge in judges]
-    assert orders == ["cross-encoder not configured", "by score", "cross-encoder some/model"]
+    assert orders == ["cross-encoder bundled", "by score", "cross-encoder some/model"]
 
 
 def test_published_depths_and_numbers_stand_in_the_table() -> None:

@@ -75,6 +75,17 @@ class SupportJudge:
         return sum(weight for term, weight in weights.items() if term in present) / total if total else 0.0
 
 
+def sentence_around(piece: Evidence, start: int, end: int, spans: Spans, score: Score) -> Sentence:
+    """The sentence or sentences that a place of a piece lies in; the whole piece where it lies in none.
+
+    `start` and `end` are offsets in the piece; an empty place lies in the sentence it stands at.
+    """
+    last = max(end, start + 1)
+    touched = [span for span in spans(piece.text) if span[0] < last and span[1] > start] or [(0, len(piece.text))]
+    first, behind = touched[0][0], touched[-1][1]
+    return Sentence(piece, piece.start + first, piece.start + behind, piece.text[first:behind], score)
+
+
 def rarity_from(frequencies: Mapping[str, int], documents: int) -> dict[str, float]:
     """BM25's idf of each term, ln(1 + (N - n + .5) / (n + .5)) (Robertson and Zaragoza 2009)."""
     return {term: log(1 + (documents - n + 0.5) / (n + 0.5)) for term, n in frequencies.items()}

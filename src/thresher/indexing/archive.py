@@ -28,7 +28,7 @@ from thresher.errors import DocumentError, EncoderMismatch, StoreError
 from thresher.indexing.catalog import Catalog, Changes, Entry, Place
 from thresher.indexing.incoming import Incoming, Report
 from thresher.indexing.lance import LanceStore
-from thresher.indexing.layout import Layout, embedding_text, encodes_text, labelled
+from thresher.indexing.layout import Layout, encodes_text, labelled
 from thresher.indexing.records import (
     DOCUMENT_COLUMNS,
     DocumentRecord,
@@ -384,7 +384,7 @@ class Archive:
             for row in self._known_tables():
                 if row["encoder"] == encoder and encodes_text(row["fingerprint"], row["level"]):
                     for batch in self.open(row["name"]).chunks(ids):
-                        known.update((embedding_text(chunk), vector) for chunk, vector in batch)
+                        known.update((chunk.titled, vector) for chunk, vector in batch)
         return known
 
     def _prepared(

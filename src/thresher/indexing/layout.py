@@ -53,12 +53,12 @@ class Layout:
     def embedding_text(self, chunk: Chunk) -> str:
         """What the encoder reads of a chunk here: its text, or what stands for it, with the title in front."""
         if self.embedded is None or chunk.level != "chunk":
-            return embedding_text(chunk)
-        return embedding_text(replace(chunk, text=self.embedded(chunk.text)))
+            return chunk.titled
+        return replace(chunk, text=self.embedded(chunk.text)).titled
 
 
 def encodes_text(fingerprint: str, level: str) -> bool:
-    """Whether the vectors in a level's table of a layout with this fingerprint are those of `embedding_text`."""
+    """Whether the vectors in a level's table of a layout with this fingerprint are those of `Chunk.titled`."""
     return level != "chunk" or _STANDS_FOR not in fingerprint
 
 
@@ -71,10 +71,3 @@ def labelled(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
         else:
             label = f"{parents[chunk.parent_id]}-Sub{chunk.number}"
         yield replace(chunk, label=label)
-
-
-def embedding_text(chunk: Chunk) -> str:
-    """What the encoder reads: the title in front, unless the chunk starts with it."""
-    if not chunk.title or chunk.text.startswith(chunk.title):
-        return chunk.text
-    return f"{chunk.title}\n{chunk.text}"

@@ -24,11 +24,8 @@ class CrossEncoderScorer:
     to_unit: bool = True
     raw: Scale = LOGIT
     query_text: QueryText = "search"
-
-    @property
-    def name(self) -> str:
-        """What its scores are called in the trace."""
-        return "relevance"
+    name: str = "relevance"
+    """What its scores are called in the trace."""
 
     @property
     def scale(self) -> Scale:
@@ -38,7 +35,7 @@ class CrossEncoderScorer:
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored:
         """One score per hit; None for all of them when the cross-encoder failed."""
         detail = {"model": self.cross_encoder.name}
-        texts = [f"{hit.chunk.title}\n{hit.chunk.text}" if hit.chunk.title else hit.chunk.text for hit in hits]
+        texts = [hit.chunk.titled for hit in hits]
         try:
             scores = self.cross_encoder(words_of(query, self.query_text), texts)
         except (ProviderError, BudgetSpent) as error:

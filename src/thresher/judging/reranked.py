@@ -27,7 +27,7 @@ class RerankedJudge:
         if not kept:
             return sifted
         try:
-            scores = self.cross_encoder(query.search, [judgement.hit.chunk.text for judgement in kept])
+            scores = self.cross_encoder(query.search, [judgement.hit.chunk.titled for judgement in kept])
         except (ProviderError, BudgetSpent) as error:
             lacks = [*sifted.detail.get("degraded", ()), f"judge: {error}; the order of the scores was kept"]
             return replace(sifted, detail={**sifted.detail, "degraded": lacks})

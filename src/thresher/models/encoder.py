@@ -7,8 +7,6 @@ scale per tensor, so in a batch the neighbours and the padding would change it.
 
 from __future__ import annotations
 
-import hashlib
-import os
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,37 +15,25 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from thresher.errors import ModelError, UsageError
+from thresher.models.onnx_model import Loaded, digest, encodable, load, usable_cores, weights_file
 
 if TYPE_CHECKING:
-    import onnxruntime
-    import tokenizers
-
     from thresher.protocols import Progress, Vectors
 
 BUNDLED = Path(__file__).resolve().parent / "weights" / "all-MiniLM-L6-v2-int8"
 
 MAX_TOKENS = 256  # what all-MiniLM-L6-v2 was tuned and published for, [CLS] and [SEP] included
 DIMENSION = 384  # of all-MiniLM-L6-v2; a folder with another one says so when it is loaded
-HASH_CHARACTERS = 12  # 48 bits of SHA-256: enough to tell weights apart, short enough to print
 BLOCK_TEXTS = 256  # tokenised together: bounds what is held at once, and a block still keeps every thread busy
 
 LongText = Literal["window", "truncate"]
 Pieces = list[list[int]]
 """The token ids of one text, cut to what the model reads at once."""
-
-
-class Loaded(NamedTuple):
-    """Weights and tokenizer, ready to run."""
-
-    session: onnxruntime.InferenceSession
-    tokenizer: tokenizers.Tokenizer
-    first: int
-    last: int
 
 
 @dataclass(slots=True)
@@ -84,11 +70,8 @@ class BundledEncoder:
     @cached_property
     def name(self) -> str:
         """The folder's name and a hash of what decides the vectors; "+truncate" where long texts lose their end."""
-        digest = hashlib.sha256()
-        for part in ("model.onnx", "tokenizer.json"):
-            digest.update(self._file(part).read_bytes())
         suffix = "+truncate" if self._long_text == "truncate" else ""
-        return f"{self._folder.name}@{digest.hexdigest()[:HASH_CHARACTERS]}{suffix}"
+        return f"{self._folder.name}@{digest(self._file('model.onnx'), self._file('tokenizer.json'))}{suffix}"
 
     @property
     def dimension(self) -> int:
@@ -139,8 +122,7 @@ class BundledEncoder:
 
     def _cut(self, texts: Sequence[str]) -> list[Pieces]:
         """The pieces of each text, at least one; counts the texts that needed more than one."""
-        # Half of a surrogate pair, which broken documents contain, cannot be written as UTF-8; it becomes "?".
-        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        clean = [encodable(text) for text in texts]
         encodings = self._load().tokenizer.encode_batch_fast(clean, add_special_tokens=False)
         cut = [windows(encoding.ids, MAX_TOKENS - 2) for encoding in encodings]
         long = sum(len(pieces) > 1 for pieces in cut)
@@ -165,18 +147,19 @@ class BundledEncoder:
     def _load(self) -> Loaded:
         if self._loaded is None:
             with self._lock:
-                self._loaded = self._loaded or load(self._file("model.onnx"), self._file("tokenizer.json"))
+                self._loaded = self._loaded or self._opened()
         return self._loaded
 
+    def _opened(self) -> Loaded:
+        model = self._file("model.onnx")
+        loaded = load(model, self._file("tokenizer.json"))
+        width = loaded.session.get_outputs()[0].shape[-1]
+        if width != DIMENSION:
+            raise ModelError(f"gives {width} numbers, expected {DIMENSION}", subject=str(model))
+        return loaded
+
     def _file(self, name: str) -> Path:
-        path = self._folder / name
-        if not path.is_file():
-            raise ModelError(
-                "the encoder's weights are not there",
-                subject=str(path),
-                next_step="reinstall thresher, or make them with tools/export_encoder.py",
-            )
-        return path
+        return weights_file(self._folder, name, "tools/export_encoder.py")
 
 
 def windows(ids: list[int], most: int) -> Pieces:
@@ -184,45 +167,3 @@ def windows(ids: list[int], most: int) -> Pieces:
     count = max(1, -(-len(ids) // most))
     bounds = [len(ids) * number // count for number in range(count + 1)]
     return [ids[start:end] for start, end in pairwise(bounds)]
-
-
-def load(model: Path, tokenizer_file: Path) -> Loaded:
-    """Opens both files; ModelError says which one is damaged."""
-    import onnxruntime
-    import tokenizers
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # a text runs on the thread that asked for it; texts run beside each other
-    options.inter_op_num_threads = 1
-    # The graph is written as it should run; ONNX Runtime's own fusions would only cost loading time.
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    try:
-        session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # its errors have no common base below Exception
-        raise damaged(model, error) from error
-    try:
-        tokenizer = tokenizers.Tokenizer.from_file(str(tokenizer_file))
-    except Exception as error:  # raises plain Exception
-        raise damaged(tokenizer_file, error) from error
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    first, last = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
-    if first is None or last is None:
-        raise ModelError("not a BERT tokenizer: it has no [CLS] and [SEP]", subject=str(tokenizer_file))
-    width = session.get_outputs()[0].shape[-1]
-    if width != DIMENSION:
-        raise ModelError(f"gives {width} numbers, expected {DIMENSION}", subject=str(model))
-    return Loaded(session, tokenizer, first, last)
-
-
-def damaged(path: Path, error: Exception) -> ModelError:
-    """The error for a file that is there and cannot be read."""
-    first_line = (str(error).splitlines() or [type(error).__name__])[0]
-    return ModelError(f"cannot be read ({first_line})", subject=str(path), next_step="reinstall thresher")
-
-
-def usable_cores() -> int:
-    """Cores this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

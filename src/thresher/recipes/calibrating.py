@@ -1,4 +1,4 @@
-"""Learning what the local judge's scores are worth in one collection, with the retrieval of `corrective`."""
+"""Learning what our judge's scores are worth in one collection, with the retrieval of `corrective`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from thresher.errors import UsageError
 from thresher.indexing.analyzer import index_terms
 from thresher.judging.calibration import LEAST_QUESTIONS, Calibration, fit, gather, gather_labelled, made_questions
 from thresher.recipes import corrective
-from thresher.recipes.correcting import local_scorer
+from thresher.recipes.correcting import own_scorer
 from thresher.recipes.parts import Parts
 from thresher.types import Query
 
@@ -37,7 +37,7 @@ def calibrated(
         )
     chunks = parts.table(corrective.layout(settings, parts), "chunk")
     retrieve = corrective.retriever(settings, parts)
-    scorer = local_scorer(settings, parts, chunks)
+    scorer = own_scorer(settings.judge, settings, parts, chunks)
 
     def best(question: str, without: Set[str]) -> float | None:
         listed = ", ".join(f"'{id_}'" for id_ in sorted(without))

@@ -43,7 +43,7 @@ from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical, 
 from thresher.pipeline import Pipeline, as_asked
 from thresher.protocols import ChunkTable, Retriever, Rewriter, Scorer
 from thresher.recipes.correcting import evaluator, judge_slot, redundancy, stand_in
-from thresher.recipes.parts import Parts
+from thresher.recipes.parts import Parts, reader_slot
 from thresher.recipes.recipe import Recipe, preset
 from thresher.refinement.redundancy import DeduplicatedRetriever
 from thresher.refinement.refine import PassageRefiner
@@ -68,7 +68,6 @@ ENSEMBLE_CONSTANT = 60
 LLM_STAGES = "judge: no chat model is configured (llm.base_url, llm.model); reflection and critic were left out"
 NOT_REWRITTEN = "rewrite: no chat model is configured (llm.base_url, llm.model); the question was searched as asked"
 COMPUTED = "judge: no chat model is configured (llm.base_url, llm.model); the threshold is from the mean of the scores"
-NO_RERANKER = "judge: no cross-encoder is configured (rerank); the order of the scores was kept"
 
 
 class Chunking(Frozen):
@@ -176,7 +175,6 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
         *((NOT_REWRITTEN,) if settings.rewrite and model is None else ()),
         *without_judge,
         *((COMPUTED,) if settings.threshold == "llm" and model is None else ()),
-        *((NO_RERANKER,) if settings.rerank is None else ()),
         *without_model,
     )
     return Pipeline(
@@ -249,13 +247,13 @@ def slots(settings: Settings) -> Mapping[str, str]:
     weights = f"{settings.fuse.lexical_weight:g}/{settings.fuse.dense_weight:g}"
     llm = settings.llm.configured and settings.judge in ("auto", "llm")
     staged = "relevance" + (", reflection" if settings.reflect else "") + (", critic" if settings.critic.use else "")
-    ordered = "by score" if settings.rerank == "none" else f"cross-encoder {settings.rerank or 'not configured'}"
+    ordered = "by score" if settings.rerank == "none" else f"cross-encoder {settings.rerank}"
     return {
         "rewrite": "always" if settings.rewrite else "as_asked",
         "retrieve": f"{lists}, {weights}, redundancy {settings.dedup.threshold:g} over semantic {settings.chunk.size}",
         "judge": f"{staged if llm else judge_slot(settings)}; threshold {settings.threshold}; {ordered}",
         "refine": "the best at both ends" if settings.edge_order else "as_is",
-        "generate": "grounded" if settings.llm.configured else "extractive",
+        "generate": reader_slot(settings),
         "verify": "quotes",
     }
 

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 LOCAL_JUDGE = "judge: no chat model is configured (llm.base_url, llm.model); the local judge scored"
 NO_WORDS = "correct: no chat model is configured (llm.base_url, llm.model); the question itself was searched for"
 
-JUDGES = ("auto", "llm", "local", "calibrated")
+TRAINED = "trained"
+JUDGES = ("auto", "llm", "local", TRAINED, "calibrated")
 
 ScoreQuery = Literal["rewritten", "original"]
 
@@ -46,10 +47,20 @@ def local_scorer(settings: RecipeSettings, parts: Parts, table: ChunkTable) -> L
     return LocalScorer(LocalRelevance(encoder, index_terms, parts.rarity(table), sentence_spans))
 
 
+def trained_scorer(parts: Parts) -> CrossEncoderScorer:
+    """The bundled cross-encoder on the question as it was asked."""
+    return CrossEncoderScorer(parts.models.judge(), query_text="question", name=TRAINED)
+
+
+def own_scorer(judge: str, settings: RecipeSettings, parts: Parts, table: ChunkTable) -> Scorer:
+    """Our own judge: the trained one unless the local one is named."""
+    return local_scorer(settings, parts, table) if judge == "local" else trained_scorer(parts)
+
+
 def calibration(settings: RecipeSettings, parts: Parts, judge: str) -> Calibration:
     """The collection's own calibration of a judge, or the shipped one, whatever encoder that is for."""
     stored = None if parts.calibrations is None else parts.calibrations.get(judge, parts.encoder(settings).name)
-    return stored or SHIPPED
+    return stored or SHIPPED[judge]
 
 
 def mapping(learned: Calibration, *, fits: bool) -> str:
@@ -70,11 +81,13 @@ def evaluator(
             return local_scorer(settings, parts, table), (LOCAL_JUDGE,)
         workers = settings.llm.concurrency
         return LLMRelevance(model, batch=settings.batch, workers=workers, query_text=query_text), ()
-    if settings.judge in ("local", "calibrated"):
-        local = local_scorer(settings, parts, table)
-        if settings.judge == "local":
-            return local, ()
-        return CalibratedScorer(local, calibration(settings, parts, local.name)), ()
+    if settings.judge == "local":
+        return local_scorer(settings, parts, table), ()
+    if settings.judge in (TRAINED, "calibrated"):
+        trained = trained_scorer(parts)
+        if settings.judge == TRAINED:
+            return trained, ()
+        return CalibratedScorer(trained, calibration(settings, parts, trained.name)), ()
     if not ("/" in settings.judge or Path(settings.judge).is_dir()):  # what a hub calls a model has a / in it
         raise UnknownSetting(settings.judge, JUDGES, kind="judge")
     cross_encoder = parts.reranker(settings.judge)

@@ -37,14 +37,14 @@ from thresher.protocols import Judge, Retriever, Scorer
 from thresher.recipes.correcting import (
     calibration,
     corrector,
-    local_scorer,
     mapping,
+    own_scorer,
     redundancy,
     strips,
     strips_slot,
     verifier,
 )
-from thresher.recipes.parts import Parts
+from thresher.recipes.parts import Parts, reader_slot
 from thresher.recipes.recipe import Recipe
 from thresher.refinement.best import BestHits
 from thresher.refinement.redundancy import DeduplicatedRetriever
@@ -110,9 +110,12 @@ class FuseSettings(Frozen):
 class Settings(OutsideSettings, RerankerSettings):
     """Settings of `corrective`."""
 
-    judge: Literal["auto", "local"] = Field(
-        "auto", description="the local judge, and the chat model (where configured) for what it cannot tell; or alone"
+    judge: Literal["auto", "trained", "local"] = Field(
+        "auto",
+        description="the trained judge, and the chat model (where configured) for what it cannot tell; the trained one "
+        "alone; or cosine and words alone",
     )
+    rerank: str = Field("none", description="another cross-encoder that orders before the judge; as in `hybrid`")
     chunk: Chunking = Chunking()
     subchunk: Subchunking = Subchunking()
     dense: DenseSettings = DenseSettings(depth=20)
@@ -158,8 +161,8 @@ def layout(settings: Settings, parts: Parts) -> Layout:
 def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
     """Retrieved over the hierarchy, judged, corrected, refined, answered, verified."""
     table = parts.table(layout(settings, parts))
-    local = local_scorer(settings, parts, table)
-    learned = calibration(settings, parts, local.name)
+    scorer = own_scorer(settings.judge, settings, parts, table)
+    learned = calibration(settings, parts, scorer.name)
     fits = learned.encoder == parts.encoder(settings).name
     lower, upper = bounds(settings, learned)
     judge = partial(judges, settings, learned, lower, upper)
@@ -169,13 +172,13 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
     generate, degraded = parts.reader(settings, table)
     return Pipeline(
         recipe=recipe.name,
-        retrieve=second_look(settings, parts, CalibratedScorer(local, learned), upper),
+        retrieve=second_look(settings, parts, CalibratedScorer(scorer, learned), upper),
         judge=judge(parts),
         decide=Calibrated(
             lower, upper, learned.separated and fits, mapping=mapping(learned, fits=fits), calibrated=fits
         ),
         correct=correct,
-        refine=BestHits(strips(settings, local, STRIP_LOWER), settings.read),
+        refine=BestHits(strips(settings, scorer, STRIP_LOWER), settings.read),
         generate=generate,
         verify=verifier(settings, parts) if settings.verify else parts.quote_checker(),
         meter=parts.meter,
@@ -224,9 +227,9 @@ def second_look(settings: Settings, parts: Parts, scorer: Scorer, upper: float) 
 
 
 def judges(settings: Settings, learned: Calibration, lower: float, upper: float, parts: Parts) -> Judge:
-    """The local judge over a collection, with the chat model for what it cannot tell."""
-    local = local_scorer(settings, parts, parts.table(layout(settings, parts)))
-    scorer: Scorer = CalibratedScorer(local, learned)
+    """Our own judge over a collection, with the chat model for what it cannot tell."""
+    own = own_scorer(settings.judge, settings, parts, parts.table(layout(settings, parts)))
+    scorer: Scorer = CalibratedScorer(own, learned)
     model = parts.language_model(settings.llm) if settings.judge == "auto" else None
     if model is not None:
         relevance = LLMRelevance(model, batch=settings.batch, workers=settings.llm.concurrency)
@@ -238,20 +241,21 @@ def judges(settings: Settings, learned: Calibration, lower: float, upper: float,
 def slots(settings: Settings) -> Mapping[str, str]:
     """What stands in each slot."""
     asked = settings.llm.configured and settings.judge == "auto"
+    own = "local" if settings.judge == "local" else "trained"
     lists = (
         f"dense {settings.dense.depth} + subchunks + BM25 {settings.lexical.depth} "
         f"over chunks {settings.chunk.size} and subchunks {settings.subchunk.size}/{settings.subchunk.overlap}"
     )
     again = ", a second look in other words" if settings.rewrite and settings.llm.configured else ""
-    reranked = f", cross-encoder {settings.rerank}" if settings.rerank not in (None, "none") else ""
+    reranked = f", cross-encoder {settings.rerank}" if settings.rerank != "none" else ""
     return {
         "rewrite": "as_asked",
         "retrieve": f"{lists}, redundancy {settings.dedup.threshold:g}{reranked}{again}",
-        "judge": "calibrated local judge" + (", chat model where it is unsure" if asked else ""),
+        "judge": f"calibrated {own} judge" + (", chat model where it is unsure" if asked else ""),
         "decide": "calibrated bounds, with unsure",
         "correct": "web or another collection, judged",
         "refine": strips_slot(settings),
-        "generate": "grounded" if settings.llm.configured else "extractive",
+        "generate": reader_slot(settings),
         "verify": "each sentence, quotes" if settings.verify else "quotes",
     }
 

@@ -41,7 +41,7 @@ from thresher.judging.verdicts import ThreeWay
 from thresher.pipeline import Pipeline
 from thresher.protocols import Scorer
 from thresher.recipes.correcting import corrector, evaluator, judge_slot, stand_in, strips, strips_slot
-from thresher.recipes.parts import Parts
+from thresher.recipes.parts import Parts, reader_slot
 from thresher.recipes.recipe import Recipe, preset
 from thresher.retrieval.dense import DenseRetriever
 from thresher.settings import DenseSettings, FixedChunking, OutsideSettings
@@ -111,7 +111,7 @@ def slots(settings: Settings) -> Mapping[str, str]:
         "decide": f"{settings.upper:g} / {settings.lower:g}, three verdicts",
         "correct": "web or another collection",
         "refine": strips_slot(settings),
-        "generate": "grounded" if settings.llm.configured else "extractive",
+        "generate": reader_slot(settings),
         "verify": "quotes",
     }
 

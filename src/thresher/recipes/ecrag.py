@@ -46,7 +46,7 @@ from thresher.judging.verdicts import Routing, Survivors, ThreeWay
 from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable, Decider, Judge
 from thresher.recipes.correcting import corrector, evaluator, judge_slot, stand_in, strips, strips_slot
-from thresher.recipes.parts import Parts
+from thresher.recipes.parts import Parts, reader_slot
 from thresher.recipes.recipe import Recipe, preset
 from thresher.retrieval.coarse_to_fine import CoarseToFineRetriever
 from thresher.settings import Frozen, OutsideSettings
@@ -204,7 +204,7 @@ def slots(settings: Settings) -> Mapping[str, str]:
         else "survivors",
         "correct": "web or another collection",
         "refine": strips_slot(settings),
-        "generate": "grounded" if settings.llm.configured else "extractive",
+        "generate": reader_slot(settings),
         "verify": "quotes",
     }
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from thresher.chunking.fixed import FixedChunker
 from thresher.chunking.sentences import sentence_spans
 from thresher.chunking.spans import SpanFinder
 from thresher.documents.cleaning import references_span
 from thresher.errors import UsageError
+from thresher.generation.choosing import ChoosingReader
 from thresher.generation.extractive import ExtractiveReader
 from thresher.generation.grounded import GroundedGenerator
 from thresher.generation.quotes import QuoteChecker
+from thresher.generation.spans import SpanReader
 from thresher.generation.support import SupportJudge, rarity_from
 from thresher.indexing.analyzer import index_terms
 from thresher.indexing.archive import Archive
@@ -35,11 +38,13 @@ from thresher.settings import (
 )
 from thresher.types import Document, Query, Sifted
 
+if TYPE_CHECKING:
+    from thresher.models.judge import BundledJudge
+
 ENDPOINT = "endpoint:"
 """Before the name of a model whose vectors come from `embeddings.base_url`."""
 
 NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); answered by quoting"
-NO_RERANKER = "rerank: no cross-encoder is configured (rerank); the fused order was kept"
 
 
 @dataclass
@@ -49,6 +54,7 @@ class Models:
     _encoders: dict[tuple[str, EncoderSettings], Encoder] = field(default_factory=dict)
     _readers: dict[tuple[str, EncoderSettings], Encoder] = field(default_factory=dict)
     _rerankers: dict[str, CrossEncoder] = field(default_factory=dict)
+    _judge: BundledJudge | None = None
 
     def encoder(self, name: str, settings: EncoderSettings) -> Encoder:
         """The bundled encoder, one that fastembed loads, or an endpoint's."""
@@ -64,8 +70,18 @@ class Models:
             self._readers[key] = RememberingEncoder(self.encoder(name, settings))
         return self._readers[key]
 
+    def judge(self) -> BundledJudge:
+        """The bundled cross-encoder, which judges, reranks and reads."""
+        if self._judge is None:
+            from thresher.models.judge import BundledJudge
+
+            self._judge = BundledJudge()
+        return self._judge
+
     def local_reranker(self, name: str) -> CrossEncoder:
-        """A cross-encoder that fastembed loads."""
+        """The bundled cross-encoder, or one that fastembed loads."""
+        if name == "bundled":
+            return self.judge()
         if name not in self._rerankers:
             from thresher.models.cross_encoder import FastembedCrossEncoder
 
@@ -165,9 +181,9 @@ class Parts:
             cache=self.replies if settings.cache else None,
         )
 
-    def reranker(self, name: str | None, *, api_key: str | None = None, model: str = "") -> CrossEncoder | None:
-        """The cross-encoder of that name or folder, an endpoint for a URL, None for `none` or nothing."""
-        if name is None or name == "none":
+    def reranker(self, name: str, *, api_key: str | None = None, model: str = "") -> CrossEncoder | None:
+        """The cross-encoder of that name or folder, an endpoint for a URL, None for `none`."""
+        if name == "none":
             return None
         if name.startswith(("http://", "https://")):
             from thresher.models.cross_encoder import EndpointCrossEncoder
@@ -194,13 +210,22 @@ class Parts:
         return SupportJudge(self.encoder(settings, reading=True), sentence_spans, index_terms, self.rarity(table))
 
     def reader(self, settings: RecipeSettings, table: ChunkTable) -> tuple[Generator, tuple[str, ...]]:
-        """The grounded generator, or the extractive reader where no model is configured, with what that lacks."""
+        """The grounded generator, or the reader without a model where none is configured, with what that lacks."""
         support = self.support(settings, table)
-        extractive = extractive_reader(support, settings.answer)
+        reader = self._without_model(support, settings.answer)
         model = self.language_model(settings.llm)
         if model is None:
-            return extractive, (NO_MODEL,)
-        return GroundedGenerator(model, support, extractive), ()
+            return reader, (NO_MODEL,)
+        return GroundedGenerator(model, support, reader), ()
+
+    def _without_model(self, support: SupportJudge, settings: AnswerSettings) -> Generator:
+        if settings.reader == "sentences":
+            return ExtractiveReader(support, settings.min_support, settings.max_sentences)
+        # The pieces that are quoted were found to answer: which of their sentences is nearest is all that is left.
+        quote = ExtractiveReader(support, 0.0, settings.max_sentences)
+        judge, least = self.models.judge(), settings.min_relevance
+        spans = SpanReader(judge, sentence_spans, least, settings.min_certainty, quote)
+        return ChoosingReader(judge, sentence_spans, least, spans)
 
     def quote_checker(self) -> QuoteChecker:
         """Looks every citation up in its document, here or in the other collection."""
@@ -214,9 +239,9 @@ class Parts:
         return QuoteChecker(documents)
 
 
-def extractive_reader(support: SupportJudge, settings: AnswerSettings) -> ExtractiveReader:
-    """The reader that quotes."""
-    return ExtractiveReader(support, settings.min_support, settings.max_sentences)
+def reader_slot(settings: RecipeSettings) -> str:
+    """What stands in the generate slot, for people."""
+    return "grounded" if settings.llm.configured else settings.answer.reader
 
 
 def nothing(query: Query) -> Sifted:

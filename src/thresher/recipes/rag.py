@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from thresher.indexing.layout import Layout
 from thresher.pipeline import Pipeline
-from thresher.recipes.parts import Parts
+from thresher.recipes.parts import Parts, reader_slot
 from thresher.recipes.recipe import Recipe
 from thresher.retrieval.cut import CutRetriever
 from thresher.retrieval.dense import DenseRetriever
@@ -50,7 +50,7 @@ def slots(settings: Settings) -> Mapping[str, str]:
     """What stands in each slot."""
     return {
         "retrieve": f"dense {settings.dense.depth} over fixed {settings.chunk.size}/{settings.chunk.overlap}",
-        "generate": "grounded" if settings.llm.configured else "extractive",
+        "generate": reader_slot(settings),
         "verify": "quotes",
     }
 

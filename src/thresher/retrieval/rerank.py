@@ -21,7 +21,7 @@ class RerankedRetriever:
         found = self.retriever(query)
         hits = found.kept
         try:
-            scores = self.cross_encoder(query.search, [hit.chunk.text for hit in hits])
+            scores = self.cross_encoder(query.search, [hit.chunk.titled for hit in hits])
         except (ProviderError, BudgetSpent) as error:
             lacks = [*found.detail.get("degraded", ()), f"rerank: {error}; the order before it was kept"]
             return replace(found, detail={**found.detail, "degraded": lacks})

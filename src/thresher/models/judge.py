@@ -1,0 +1,135 @@
+"""The bundled judge: a small cross-encoder with three heads, in int8, through ONNX Runtime and tokenizers.
+
+One reading of a question and a text says whether the text answers the question, where the answer stands, and, if the
+question is a claim, whether the text supports it. How it was trained and what it is worth is in docs/models.md. Like
+the encoder it reads one text at a time on as many threads as there are cores, so that a score never depends on what
+else is read. The folder is also one that fastembed's cross-encoders load by path.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thresher.models.onnx_model import Loaded, digest, encodable, load, usable_cores, weights_file
+from thresher.types import LOGIT, Reading, Score
+
+if TYPE_CHECKING:
+    import tokenizers
+    from numpy.typing import NDArray
+
+BUNDLED_JUDGE = Path(__file__).resolve().parent / "weights" / "thresher-judge-int8"
+
+MAX_TOKENS = 256  # question, title and text together; trained at 144 and measured at both
+QUESTION_TOKENS, TITLE_TOKENS = 64, 16  # of longer ones the beginning is read
+OVERLAP_TOKENS = 32  # shared by two windows of a long text, so that an answer is whole in one of them
+SPAN_TOKENS = 30  # of an answer at most: 20 words
+REMEMBERED = 4096  # readings: the chunks and sentences of a few questions, which several parts read again
+
+
+class BundledJudge:
+    """Questions and texts to readings, with a folder that holds onnx/model.onnx and tokenizer.json.
+
+    A text of more than `MAX_TOKENS` tokens is read in windows that overlap: the most relevant one counts. Safe to use
+    from several threads; `threads` defaults to the cores this process may use.
+    """
+
+    def __init__(self, folder: Path = BUNDLED_JUDGE, *, threads: int | None = None) -> None:
+        self._folder = Path(folder)
+        self._threads = threads or usable_cores()
+        self._lock = threading.Lock()
+        self._loaded: Loaded | None = None
+        self._known: OrderedDict[tuple[str, str, str], Reading] = OrderedDict()
+
+    @cached_property
+    def name(self) -> str:
+        """The folder's name and a hash of what decides the readings."""
+        return f"{self._folder.name}@{digest(self._file('onnx/model.onnx'), self._file('tokenizer.json'))}"
+
+    def warm_up(self) -> None:
+        """Loads the weights; raises ModelError when they are not there or cannot be read."""
+        self._load()
+
+    def __call__(self, question: str, texts: Sequence[str]) -> list[Score]:
+        """One logit per text, in their order."""
+        return [Score(reading.relevance, LOGIT) for reading in self.read(question, texts)]
+
+    def read(self, question: str, texts: Sequence[str], titles: Sequence[str] | None = None) -> list[Reading]:
+        """One reading per text, in their order; a title is read before its text and holds no answer."""
+        keys = [(question, title, text) for title, text in zip(titles or [""] * len(texts), texts, strict=True)]
+        with self._lock:
+            known = {key: self._known[key] for key in keys if key in self._known}
+        new = [key for key in dict.fromkeys(keys) if key not in known]
+        if len(new) > 1 and self._threads > 1:
+            with ThreadPoolExecutor(min(self._threads, len(new)), thread_name_prefix="judge") as pool:
+                known |= zip(new, pool.map(self._read, new), strict=True)
+        else:
+            known |= {key: self._read(key) for key in new}
+        with self._lock:
+            for key in keys:
+                self._known[key] = known[key]
+                self._known.move_to_end(key)
+            while len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+        return [known[key] for key in keys]
+
+    def _read(self, key: tuple[str, str, str]) -> Reading:
+        question, title, text = (encodable(part) for part in key)
+        loaded = self._load()
+        asked = _tokens(loaded.tokenizer, question).ids[:QUESTION_TOKENS]
+        above = _tokens(loaded.tokenizer, title).ids[:TITLE_TOKENS] if title else []
+        body = _tokens(loaded.tokenizer, text)
+        head = [loaded.first, *asked, loaded.last]
+        room = MAX_TOKENS - len(head) - len(above) - 1
+        readings = []
+        for start, end in _windows(len(body.ids), room):
+            ids = np.array([[*head, *above, *body.ids[start:end], loaded.last]], np.int64)
+            types = np.zeros_like(ids)
+            types[:, len(head) :] = 1
+            inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": types}
+            logits, support, spans = loaded.session.run(["logits", "support", "spans"], inputs)
+            first = len(head) + len(above)
+            place = _best_span(spans[0, first : first + end - start], body.offsets[start:end])
+            readings.append(Reading(float(logits[0, 0]), float(support[0, 0]), *place))
+        return max(readings, key=lambda reading: reading.relevance)
+
+    def _load(self) -> Loaded:
+        if self._loaded is None:
+            with self._lock:
+                self._loaded = self._loaded or load(self._file("onnx/model.onnx"), self._file("tokenizer.json"))
+        return self._loaded
+
+    def _file(self, name: str) -> Path:
+        return weights_file(self._folder, name, "tools/export_judge.py")
+
+
+def _tokens(tokenizer: tokenizers.Tokenizer, text: str) -> tokenizers.Encoding:
+    return tokenizer.encode(text, add_special_tokens=False)
+
+
+def _windows(count: int, room: int) -> list[tuple[int, int]]:
+    """Begin and end of as few windows as cover the tokens with the overlap; one for an empty text."""
+    if count <= room:
+        return [(0, count)]
+    pieces = -(-(count - OVERLAP_TOKENS) // (room - OVERLAP_TOKENS))
+    last = count - room
+    starts = [last * piece // (pieces - 1) for piece in range(pieces)]
+    return [(start, start + room) for start in starts]
+
+
+def _best_span(logits: NDArray[np.float32], offsets: Sequence[tuple[int, int]]) -> tuple[int, int, float]:
+    """Begin, end (code points) and probability of the likeliest place of at most `SPAN_TOKENS` tokens."""
+    if not len(logits):
+        return 0, 0, 0.0
+    shares = logits - logits.max(axis=0)
+    shares = np.exp(shares) / np.exp(shares).sum(axis=0)
+    joint = np.tril(np.triu(np.outer(shares[:, 0], shares[:, 1])), SPAN_TOKENS - 1)
+    first, last = divmod(int(joint.argmax()), joint.shape[1])
+    return offsets[first][0], offsets[last][1], float(joint[first, last])

@@ -1,0 +1,87 @@
+"""A model file and its tokenizer, opened the same way for every bundled model."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from thresher.errors import ModelError
+
+if TYPE_CHECKING:
+    import onnxruntime
+    import tokenizers
+
+HASH_CHARACTERS = 12  # 48 bits of SHA-256: enough to tell weights apart, short enough to print
+
+
+class Loaded(NamedTuple):
+    """Weights and tokenizer, ready to run."""
+
+    session: onnxruntime.InferenceSession
+    tokenizer: tokenizers.Tokenizer
+    first: int
+    last: int
+
+
+def load(model: Path, tokenizer_file: Path) -> Loaded:
+    """Opens both files; ModelError says which one is damaged."""
+    import onnxruntime
+    import tokenizers
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # a text runs on the thread that asked for it; texts run beside each other
+    options.inter_op_num_threads = 1
+    # The graph is written as it should run; ONNX Runtime's own fusions would only cost loading time.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    try:
+        session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # its errors have no common base below Exception
+        raise damaged(model, error) from error
+    try:
+        tokenizer = tokenizers.Tokenizer.from_file(str(tokenizer_file))
+    except Exception as error:  # raises plain Exception
+        raise damaged(tokenizer_file, error) from error
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    first, last = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
+    if first is None or last is None:
+        raise ModelError("not a BERT tokenizer: it has no [CLS] and [SEP]", subject=str(tokenizer_file))
+    return Loaded(session, tokenizer, first, last)
+
+
+def damaged(path: Path, error: Exception) -> ModelError:
+    """The error for a file that is there and cannot be read."""
+    first_line = (str(error).splitlines() or [type(error).__name__])[0]
+    return ModelError(f"cannot be read ({first_line})", subject=str(path), next_step="reinstall thresher")
+
+
+def weights_file(folder: Path, name: str, tool: str) -> Path:
+    """A file of a weights folder; ModelError when it is not there."""
+    path = folder / name
+    if not path.is_file():
+        raise ModelError(
+            "the weights are not there", subject=str(path), next_step=f"reinstall thresher, or make them with {tool}"
+        )
+    return path
+
+
+def digest(*files: Path) -> str:
+    """A short hash of what decides a model's results."""
+    found = hashlib.sha256()
+    for file in files:
+        found.update(file.read_bytes())
+    return found.hexdigest()[:HASH_CHARACTERS]
+
+
+def encodable(text: str) -> str:
+    """The text with "?" for half of a surrogate pair, which broken documents contain and UTF-8 cannot hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def usable_cores() -> int:
+    """Cores this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
