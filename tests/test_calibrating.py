@@ -135,7 +135,7 @@ def test_later_questions_use_it_and_the_trace_says_so(
     told = decided(answer)
     assert "questions made of the collection" in told["mapping"]
     assert (told["lower"], told["upper"]) == (calibration.lower, calibration.upper)
-    raw = max(fate.hit.scores["local"].value for fate in answer.chunks if "local" in fate.hit.scores)
+    raw = max(fate.hit.scores["trained"].value for fate in answer.chunks if "trained" in fate.hit.scores)
     assert answer.confidence == pytest.approx(calibration.probability(raw))
 
 
@@ -181,9 +181,9 @@ def test_other_recipes_may_use_the_calibrated_judge(calibrated: tuple[Path, Cali
     home, calibration, _ = calibrated
     with thresher.open(home) as collection:
         crag = collection.ask(QUESTION, recipe="crag", settings={"judge": "calibrated"})
-        plain = collection.ask(QUESTION, recipe="crag", settings={"judge": "local"})
-    best = max(fate.hit.scores["local, calibrated"].value for fate in crag.chunks)
-    raw = max(fate.hit.scores["local"].value for fate in plain.chunks)
+        plain = collection.ask(QUESTION, recipe="crag", settings={"judge": "trained"})
+    best = max(fate.hit.scores["trained, calibrated"].value for fate in crag.chunks)
+    raw = max(fate.hit.scores["trained"].value for fate in plain.chunks)
     assert best == pytest.approx(calibration.probability(raw))
 
 
@@ -196,7 +196,7 @@ def test_another_encoder_has_no_calibration_yet(calibrated: tuple[Path, Calibrat
         from thresher.recipes.correcting import calibration
 
         configured = recipes.get("corrective").configured(settings)
-        assert calibration(configured, parts, "local").source == "shipped"
+        assert calibration(configured, parts, "trained").source == "shipped"
 
 
 @pytest.mark.parametrize("damage", ["{", "[]", '{"KEY": {"judge": "local"}}', '{"KEY": 7}'])
@@ -251,7 +251,7 @@ def test_the_command_tells_a_person_what_it_found(towns: Collection, capsys: pyt
     file = labelled_file(towns.home / "q.jsonl", LABELLED)
     code, out, _ = run(capsys, "calibrate", "--questions", file, "--home", towns.home)
     assert code == 0
-    assert out.startswith("calibrated the judge 'local' from labels: 30 questions the collection can answer and 26")
+    assert out.startswith("calibrated the judge 'trained' from labels: 30 questions the collection can answer and 26")
     assert all(word in out for word in ("AUROC", "expected calibration error", "LOWER", "UPPER"))
 
 

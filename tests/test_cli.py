@@ -256,9 +256,9 @@ def test_ask_has_its_keys(run: Run, indexed: Path) -> None:
 def test_ask_answers_in_words_for_a_person(run: Run, indexed: Path) -> None:
     ran = run("ask", QUESTION, "--home", indexed)
     first, second, third = ran.out.splitlines()
-    assert first == "“The Kõpu lighthouse was built in 1531.” [1]"
+    assert first == "1531 [1]"
     assert second.startswith("  [1] ")
-    assert second.endswith("lighthouse.md, characters 15-53")
+    assert second.endswith("lighthouse.md, characters 15-53: “The Kõpu lighthouse was built in 1531.”")
     assert third.startswith("Verdict: correct (probability that the evidence suffices: 0.")
     assert "note: generate: no chat model is configured" in ran.err
 
@@ -282,7 +282,7 @@ def test_a_stream_of_json_is_one_object_a_line_and_the_answer_last(run: Run, ind
 def test_a_stream_for_a_person_is_a_line_a_step(run: Run, indexed: Path) -> None:
     out = run("ask", QUESTION, "--stream", "--home", indexed).out.splitlines()
     assert [line.split()[0] for line in out[:3]] == ["rewrite", "retrieve", "judge"]
-    assert out[8].startswith("“The Kõpu")
+    assert out[8] == "1531 [1]"
 
 
 def test_ask_takes_a_server_a_budget_and_strict(run: Run, indexed: Path, serve: Callable[..., ScriptedServer]) -> None:
@@ -304,7 +304,7 @@ def test_ask_is_corrected_from_another_collection(run: Run, home: Path) -> None:
     assert run(*given, "--outside", "none", "--json").json["abstained"]
     corrected = run(*given, "--outside", "collection:almanac", "--json").json
     assert (corrected["verdict"], corrected["citations"][0]["origin"]) == ("incorrect", "outside")
-    assert run(*given, "--outside", "collection:almanac").out.startswith("“The football world cup")
+    assert run(*given, "--outside", "collection:almanac").out.startswith("France [1]\n")
     shown = run("explain", "--home", home)
     assert shown.code == 0
     assert "outside" in shown.out

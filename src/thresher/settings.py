@@ -85,7 +85,7 @@ class AnswerSettings(Frozen):
         0.3, ge=0, le=1, description="spans: probability of the best passage below which the answer is withheld"
     )
     min_certainty: float = Field(
-        0.1, ge=0, le=1, description="spans: probability of the best place below which sentences are quoted instead"
+        0.5, ge=0, le=1, description="spans: probability of the best place below which sentences are quoted instead"
     )
     min_support: float = Field(
         0.55, ge=0, le=1, description="sentences: support of the best one below which the answer is withheld"
@@ -142,8 +142,10 @@ class FuseSettings(Frozen):
 class RerankerSettings(Frozen):
     """A cross-encoder that orders."""
 
-    rerank: str = Field(
-        "bundled", description="cross-encoder: 'bundled', a fastembed name or folder, a /rerank URL, or 'none'"
+    rerank: str | None = Field(
+        None,
+        description="cross-encoder: 'bundled', a fastembed name or folder, a /rerank URL, or 'none' to do without on "
+        "purpose",
     )
     rerank_model: str = Field("", description="model name sent to a /rerank URL")
     rerank_api_key: SecretStr | None = Field(None, description="key for a /rerank URL")
@@ -193,8 +195,8 @@ class JudgeSettings(RecipeSettings):
     judge: str = Field(
         "auto",
         description="'auto' (the chat model, or the local judge without one), 'llm', 'local' (cosine and words), "
-        "'trained' (the bundled cross-encoder), 'calibrated' (that one as a probability), or another cross-encoder: a "
-        "fastembed name or folder, a /rerank URL",
+        "'trained' (our own: the bundled cross-encoder, cosine and words), 'calibrated' (that one as a probability), "
+        "or another cross-encoder: a fastembed name or folder, a /rerank URL",
     )
     batch: int = Field(20, ge=1, description="chunks judged in one call; 1 is a call for each, as published")
     on_unreadable: Literal["keep", "drop", "raise"] = Field(

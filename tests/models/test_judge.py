@@ -30,7 +30,8 @@ def test_the_text_that_answers_is_more_relevant_than_one_about_the_same_matter_a
     judge: BundledJudge,
 ) -> None:
     paris, lyon, trees = judge(QUESTION, [PARIS, LYON, TREES])
-    assert paris.value > 0 > lyon.value > trees.value
+    assert paris.value > lyon.value > trees.value
+    assert paris.value > 0 > trees.value
     assert paris.scale == LOGIT
 
 

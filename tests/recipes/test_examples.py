@@ -97,7 +97,8 @@ def test_a_model_that_finds_every_chunk_irrelevant_makes_the_verdict_incorrect(l
 @pytest.mark.parametrize("recipe", ["crag", "ecrag", "chunkrag", "corrective"])
 def test_the_capital_of_france_is_found_among_other_french_cities(library: Making, recipe: str) -> None:
     answer = library(CITIES).ask("What is the capital of France?", recipe=recipe)
-    assert answer.text == "“Paris is the capital of France.” [1]"
+    assert answer.text == "Paris [1]"
+    assert answer.citations[0].quote == "Paris is the capital of France."
 
 
 @pytest.mark.parametrize("recipe", ["crag", "corrective"])
@@ -154,9 +155,10 @@ def test_of_a_right_and_a_wrong_sentence_the_right_one_stays(library: Making, se
     assert answer.text == "Henry Feilden was an English Conservative Party politician. [1]"
 
 
-def test_without_a_model_the_occupation_is_quoted(library: Making) -> None:
+def test_without_a_model_the_party_is_read_out_and_its_sentence_cited(library: Making) -> None:
     answer = library(FEILDEN).ask("Which party's politician was Henry Master Feilden?")
-    assert "Conservative Party politician" in answer.text
+    assert "Conservative" in answer.text
+    assert answer.citations[0].quote == "Henry Master Feilden was an English Conservative Party politician."
 
 
 # --- the hybrid report's two examples ---------------------------------------------------------------------------------
@@ -196,7 +198,7 @@ TAIL = {
 
 def test_the_last_sentence_of_a_chunk_is_found_and_lost_as_printed(library: Making) -> None:
     question = "Where does the treasure lie?"
-    assert library(TAIL).ask(question, recipe="ecrag").text == "“The treasure lies under the old mill.” [1]"
+    assert library(TAIL).ask(question, recipe="ecrag").text == "under the old mill [1]"
     lost = library(TAIL).ask(question, recipe="ecrag-literal")
     assert "mill" not in lost.text
     assert not any("treasure" in fate.hit.chunk.text for fate in lost.chunks)

@@ -628,7 +628,7 @@ def test_the_chat_model_is_asked_only_about_what_the_local_judge_cannot_tell(
     collection: Collection, serve: Serve
 ) -> None:
     sure, unsure, alone = serve(Judge()), serve(Judge()), serve(Judge())
-    ask(collection, "corrective", using(sure, lower=0.2, upper=0.5))
+    ask(collection, "corrective", using(sure, lower=0.5, upper=0.5))
     ask(collection, "corrective", using(unsure, lower=0.01, upper=0.999))
     ask(collection, "corrective", using(alone, lower=0.01, upper=0.999, judge="local", rewrite=False))
     assert stages(sure) == ["answer", "check"]
@@ -649,8 +649,8 @@ def test_the_question_is_rewritten_only_when_the_first_search_found_nothing_good
 
 def test_verification_can_be_left_out(collection: Collection, serve: Serve) -> None:
     server = serve(Judge(answer=lambda q, pieces: "The Kõpu lighthouse stands on the Kõpu hill [1]."))
-    checked = ask(collection, "corrective", using(server, lower=0.2, upper=0.5))
-    taken = ask(collection, "corrective", using(server, lower=0.2, upper=0.5, verify=False))
+    checked = ask(collection, "corrective", using(server, lower=0.5, upper=0.5))
+    taken = ask(collection, "corrective", using(server, lower=0.5, upper=0.5, verify=False))
     assert stages(server) == ["answer", "check", "answer"]
     assert "check" in checked.steps[-1].detail
     assert taken.text == "The Kõpu lighthouse stands on the Kõpu hill. [1]"

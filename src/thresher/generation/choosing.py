@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp
 
+from thresher.generation.commands import is_command
 from thresher.generation.extractive import NO_EVIDENCE, abstention, cite
 from thresher.generation.support import Spans, sentence_around
 from thresher.generation.tasks import Choice, Claim, task_of
@@ -29,11 +30,12 @@ class ChoosingReader:
         if task is None:
             return self.otherwise(query, evidence)
         detail: dict[str, object] = {"reader": "choice" if isinstance(task, Choice) else "claim"}
-        if not evidence:
+        stating = [piece for piece in evidence if not is_command(piece.text)]
+        if not stating:
             return abstention(NO_EVIDENCE, detail)
         if isinstance(task, Choice):
-            return self._chosen(task, evidence, detail)
-        return self._judged(task, evidence, detail)
+            return self._chosen(task, stating, detail)
+        return self._judged(task, stating, detail)
 
     def _chosen(self, task: Choice, evidence: Sequence[Evidence], detail: dict[str, object]) -> Draft:
         """The option whose question and text together are answered best by any piece; the first of equals."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import exp
 
 from thresher.generation.commands import is_command
@@ -17,6 +17,13 @@ from thresher.generation.extractive import NO_EVIDENCE, abstention, cite
 from thresher.generation.support import Spans, sentence_around
 from thresher.protocols import Generator, PairReader
 from thresher.types import PROBABILITY, Draft, Evidence, Query, Reading, Score
+
+WINDOW_WORDS = 90
+"""Longer pieces are read by whole sentences of about so many words together. SQuAD's tuning questions: F1 0.52 by three
+sentences and 0.45 by paragraphs; PopQA's long tail: 0.54 by 90 words and 0.52 by three sentences."""
+
+GAP = 1_000
+"""Characters between two sentences that are read together; what lies between them was dropped."""
 
 EDGES = " \t\n.,;:!?\"'“”‘’()[]"
 """Around an answer; inside one they belong to it."""
@@ -47,6 +54,38 @@ class Place:
         return self.relevance * self.certainty
 
 
+@dataclass(slots=True)
+class Window:
+    """What is read at once: sentences of a document as far apart as they stand there, so that offsets agree."""
+
+    start: int
+    """Of the text, in the document."""
+    text: str = ""
+    parts: list[tuple[int, Evidence]] = field(default_factory=list)
+    """Where each sentence begins in the text, and the piece it is from."""
+
+    @property
+    def title(self) -> str:
+        """Of the document."""
+        return self.parts[0][1].hit.chunk.title
+
+    def add(self, piece: Evidence, begin: int, sentence: str) -> None:
+        """A sentence that begins at that place of the document."""
+        at = begin - self.start
+        self.text = self.text.ljust(at) + sentence
+        self.parts.append((at, piece))
+
+    def place(self, reading: Reading) -> Place:
+        """The place that was read, in the piece it begins in, without marks that are no part of an answer."""
+        text = self.text[reading.start : reading.end]
+        start = reading.start + len(text) - len(text.lstrip(EDGES))
+        piece = next(piece for at, piece in reversed(self.parts) if at <= start)
+        first = self.start + start - piece.start
+        last = self.start + reading.end - (len(text) - len(text.rstrip(EDGES))) - piece.start
+        last = max(first, min(last, len(piece.text)))
+        return Place(piece, first, last, 1 / (1 + exp(-reading.relevance)), reading.certainty)
+
+
 @dataclass(frozen=True, slots=True)
 class SpanReader:
     """Answers with the best place of the evidence; abstains when nothing answers the question.
@@ -65,10 +104,9 @@ class SpanReader:
 
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Draft:
         """The answer with a citation of the sentence it stands in."""
-        stating = [piece for piece in evidence if not is_command(piece.text)]
-        if not stating:
+        places = self._places(query.question, evidence)
+        if not places:
             return abstention(NO_EVIDENCE, {"reader": "spans", "model": self.reader.name})
-        places = self._places(query.question, stating)
         best = max(place.relevance for place in places)
         detail = {"reader": "spans", "model": self.reader.name, "relevance": best, "min_relevance": self.min_relevance}
         if best < self.min_relevance:
@@ -87,9 +125,37 @@ class SpanReader:
         return Draft(f"{chosen.text} [1]", (cite(1, sentence),), detail={**detail, "certainty": chosen.certainty})
 
     def _places(self, question: str, evidence: Sequence[Evidence]) -> list[Place]:
-        titles = [piece.hit.chunk.title for piece in evidence]
-        readings = self.reader.read(question, [piece.text for piece in evidence], titles)
-        return [_place(piece, reading) for piece, reading in zip(evidence, readings, strict=True)]
+        windows = self._windows(evidence)
+        titles = [window.title for window in windows]
+        readings = self.reader.read(
+            question,
+            [window.text for window in windows],
+            ["" if is_command(title) else title for title in titles],
+        )
+        return [window.place(reading) for window, reading in zip(windows, readings, strict=True)]
+
+    def _windows(self, evidence: Sequence[Evidence]) -> list[Window]:
+        """Sentences that follow each other in a document, whichever pieces they are from, so many words at once.
+
+        "It must be replaced after 4,000 hours" says what only with the sentence before it. What orders the reader
+        about is left out.
+        """
+        windows: list[Window] = []
+        words, last, behind = 0, "", -1
+        for piece in sorted(evidence, key=lambda piece: (piece.hit.chunk.document_id, piece.start)):
+            for start, end in self.spans(piece.text):
+                sentence = piece.text[start:end]
+                begin, document = piece.start + start, piece.hit.chunk.document_id
+                if is_command(sentence):
+                    continue
+                follows = document == last and 0 <= begin - behind <= GAP and words < WINDOW_WORDS
+                if not follows:
+                    windows.append(Window(begin))
+                    words = 0
+                windows[-1].add(piece, begin, sentence)
+                words += len(sentence.split())
+                last, behind = document, piece.start + end
+        return windows
 
     def _chosen(self, question: str, places: Sequence[Place]) -> Place | None:
         """The best place of the answer that the pieces agree on most; None where nothing but the question is said."""
@@ -103,14 +169,6 @@ class SpanReader:
             return None
         answer = max(sums, key=lambda key: sums[key])
         return max((place for place in places if " ".join(_words(place.text)) == answer), key=lambda one: one.worth)
-
-
-def _place(piece: Evidence, reading: Reading) -> Place:
-    """The reading's place without what surrounds an answer and is not part of it."""
-    text = piece.text[reading.start : reading.end]
-    start = reading.start + len(text) - len(text.lstrip(EDGES))
-    end = max(start, reading.end - (len(text) - len(text.rstrip(EDGES))))
-    return Place(piece, start, end, 1 / (1 + exp(-reading.relevance)), reading.certainty)
 
 
 def _words(text: str) -> list[str]:

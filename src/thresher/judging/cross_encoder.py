@@ -24,8 +24,11 @@ class CrossEncoderScorer:
     to_unit: bool = True
     raw: Scale = LOGIT
     query_text: QueryText = "search"
-    name: str = "relevance"
-    """What its scores are called in the trace."""
+
+    @property
+    def name(self) -> str:
+        """What its scores are called in the trace."""
+        return "relevance"
 
     @property
     def scale(self) -> Scale:

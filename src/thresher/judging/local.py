@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from thresher.models.relevance import LocalRelevance
+from thresher.models.relevance import LocalRelevance, Parts
 from thresher.types import UNIT, Hit, Query, Scale, Score, Scored
 
 
@@ -24,13 +24,17 @@ class LocalScorer:
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored:
         """One score per hit; `others` says what it is made of. A `dense` score of the hit is not computed again."""
-        judged = self.relevance.judged(
+        judged = self.judged(query, hits)
+        return Scored(
+            scores=tuple(Score(self.relevance.relevance(parts), UNIT) for parts in judged),
+            others=tuple({name: Score(value, UNIT) for name, value in parts.to_dict().items()} for parts in judged),
+        )
+
+    def judged(self, query: Query, hits: Sequence[Hit]) -> list[Parts]:
+        """What the relevance of each hit is made of."""
+        return self.relevance.judged(
             query.question,
             [hit.chunk.text for hit in hits],
             [hit.chunk.title for hit in hits],
             cosines=[hit.scores["dense"].value if "dense" in hit.scores else None for hit in hits],
-        )
-        return Scored(
-            scores=tuple(Score(self.relevance.relevance(parts), UNIT) for parts in judged),
-            others=tuple({name: Score(value, UNIT) for name, value in parts.to_dict().items()} for parts in judged),
         )

@@ -68,6 +68,7 @@ ENSEMBLE_CONSTANT = 60
 LLM_STAGES = "judge: no chat model is configured (llm.base_url, llm.model); reflection and critic were left out"
 NOT_REWRITTEN = "rewrite: no chat model is configured (llm.base_url, llm.model); the question was searched as asked"
 COMPUTED = "judge: no chat model is configured (llm.base_url, llm.model); the threshold is from the mean of the scores"
+NO_RERANKER = "judge: no cross-encoder is configured (rerank); the order of the scores was kept"
 
 
 class Chunking(Frozen):
@@ -175,6 +176,7 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
         *((NOT_REWRITTEN,) if settings.rewrite and model is None else ()),
         *without_judge,
         *((COMPUTED,) if settings.threshold == "llm" and model is None else ()),
+        *((NO_RERANKER,) if settings.rerank is None else ()),
         *without_model,
     )
     return Pipeline(
@@ -247,7 +249,7 @@ def slots(settings: Settings) -> Mapping[str, str]:
     weights = f"{settings.fuse.lexical_weight:g}/{settings.fuse.dense_weight:g}"
     llm = settings.llm.configured and settings.judge in ("auto", "llm")
     staged = "relevance" + (", reflection" if settings.reflect else "") + (", critic" if settings.critic.use else "")
-    ordered = "by score" if settings.rerank == "none" else f"cross-encoder {settings.rerank}"
+    ordered = "by score" if settings.rerank == "none" else f"cross-encoder {settings.rerank or 'not configured'}"
     return {
         "rewrite": "always" if settings.rewrite else "as_asked",
         "retrieve": f"{lists}, {weights}, redundancy {settings.dedup.threshold:g} over semantic {settings.chunk.size}",

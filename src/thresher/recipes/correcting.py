@@ -16,6 +16,7 @@ from thresher.judging.calibration import SHIPPED, CalibratedScorer, Calibration
 from thresher.judging.cross_encoder import CrossEncoderScorer
 from thresher.judging.local import LocalScorer
 from thresher.judging.relevance import LLMRelevance
+from thresher.judging.trained import TrainedScorer
 from thresher.models.relevance import LocalRelevance
 from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever, Scorer, Verifier
 from thresher.recipes.parts import Parts
@@ -47,14 +48,15 @@ def local_scorer(settings: RecipeSettings, parts: Parts, table: ChunkTable) -> L
     return LocalScorer(LocalRelevance(encoder, index_terms, parts.rarity(table), sentence_spans))
 
 
-def trained_scorer(parts: Parts) -> CrossEncoderScorer:
-    """The bundled cross-encoder on the question as it was asked."""
-    return CrossEncoderScorer(parts.models.judge(), query_text="question", name=TRAINED)
+def trained_scorer(settings: RecipeSettings, parts: Parts, table: ChunkTable) -> TrainedScorer:
+    """Our own judge: the bundled cross-encoder and what the local judge goes by."""
+    return TrainedScorer(local_scorer(settings, parts, table), parts.models.judge())
 
 
 def own_scorer(judge: str, settings: RecipeSettings, parts: Parts, table: ChunkTable) -> Scorer:
-    """Our own judge: the trained one unless the local one is named."""
-    return local_scorer(settings, parts, table) if judge == "local" else trained_scorer(parts)
+    """Our own judge, or the local one where that is named."""
+    make = local_scorer if judge == "local" else trained_scorer
+    return make(settings, parts, table)
 
 
 def calibration(settings: RecipeSettings, parts: Parts, judge: str) -> Calibration:
@@ -84,7 +86,7 @@ def evaluator(
     if settings.judge == "local":
         return local_scorer(settings, parts, table), ()
     if settings.judge in (TRAINED, "calibrated"):
-        trained = trained_scorer(parts)
+        trained = trained_scorer(settings, parts, table)
         if settings.judge == TRAINED:
             return trained, ()
         return CalibratedScorer(trained, calibration(settings, parts, trained.name)), ()

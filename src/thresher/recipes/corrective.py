@@ -73,7 +73,7 @@ MOST_JUDGED = 20
 """Of more candidates (a long list of results was asked for) the others follow unjudged."""
 
 STRIP_LOWER = 0.2
-"""Raw score of the local judge that a sentence needs to become evidence."""
+"""Raw score of our judge that a sentence needs to become evidence."""
 
 
 class Chunking(Frozen):
@@ -115,7 +115,6 @@ class Settings(OutsideSettings, RerankerSettings):
         description="the trained judge, and the chat model (where configured) for what it cannot tell; the trained one "
         "alone; or cosine and words alone",
     )
-    rerank: str = Field("none", description="another cross-encoder that orders before the judge; as in `hybrid`")
     chunk: Chunking = Chunking()
     subchunk: Subchunking = Subchunking()
     dense: DenseSettings = DenseSettings(depth=20)
@@ -137,7 +136,7 @@ class Settings(OutsideSettings, RerankerSettings):
     floor: float = Field(
         0.05, ge=0, le=1, description="probability a chunk needs to be read at all; the bounds decide on the best one"
     )
-    judge_weight: float = Field(0.35, ge=0, le=1, description="of the judge in the order; retrieval has the rest")
+    judge_weight: float = Field(0.5, ge=0, le=1, description="of the judge in the order; retrieval has the rest")
     read: int = Field(3, ge=1, description="chunks that are cut into strips, inside and outside each")
     rewrite: bool = Field(True, description="rewrite a question whose first search found nothing good")
     refine: RefineSettings = RefineSettings(top_k=8)
@@ -247,7 +246,7 @@ def slots(settings: Settings) -> Mapping[str, str]:
         f"over chunks {settings.chunk.size} and subchunks {settings.subchunk.size}/{settings.subchunk.overlap}"
     )
     again = ", a second look in other words" if settings.rewrite and settings.llm.configured else ""
-    reranked = f", cross-encoder {settings.rerank}" if settings.rerank != "none" else ""
+    reranked = f", cross-encoder {settings.rerank}" if settings.rerank not in (None, "none") else ""
     return {
         "rewrite": "as_asked",
         "retrieve": f"{lists}, redundancy {settings.dedup.threshold:g}{reranked}{again}",

@@ -27,7 +27,7 @@ from thresher.chunking.fixed import RecursiveChunker
 from thresher.indexing.layout import Layout
 from thresher.pipeline import Pipeline
 from thresher.protocols import Retriever
-from thresher.recipes.parts import Parts, reader_slot
+from thresher.recipes.parts import NO_RERANKER, Parts, reader_slot
 from thresher.recipes.recipe import Recipe, preset
 from thresher.retrieval.cut import CutRetriever
 from thresher.retrieval.dense import DenseRetriever
@@ -93,7 +93,7 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
             DenseRetriever(table, encoder, settings.dense.depth, literal=settings.literal),
             LexicalRetriever(table, settings.lexical.depth, literal=settings.literal),
         ),
-        fusion(settings.fuse, reranked=settings.rerank != "none"),
+        fusion(settings.fuse, reranked=settings.rerank not in (None, "none")),
     )
     reranker = parts.chosen_reranker(settings)
     if reranker is not None:
@@ -110,7 +110,7 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
         generate=generate,
         verify=parts.quote_checker(),
         meter=parts.meter,
-        degraded=degraded,
+        degraded=(*((NO_RERANKER,) if settings.rerank is None else ()), *degraded),
     )
 
 
@@ -128,10 +128,10 @@ def fusion(settings: FuseSettings, *, reranked: bool) -> Fusion:
 def slots(settings: Settings) -> Mapping[str, str]:
     """What stands in each slot."""
     lists = f"dense {settings.dense.depth} + BM25 {settings.lexical.depth}"
-    reranker = settings.rerank != "none"
+    reranker = settings.rerank not in (None, "none")
     rrf = settings.fuse.method == "rrf" or (settings.fuse.method == "auto" and reranker)
     fused = f"RRF {settings.fuse.k}" if rrf else "weighted sum (RRF before a cross-encoder)"
-    reranked = f"cross-encoder {settings.rerank}"
+    reranked = f"cross-encoder {settings.rerank or 'not configured'}"
     cut = f"over recursive {settings.chunk.size}/{settings.chunk.overlap}"
     return {
         "retrieve": f"{lists}, {fused}, {reranked}, protect {settings.protect.n} {cut}",

@@ -46,6 +46,8 @@ ENDPOINT = "endpoint:"
 
 NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); answered by quoting"
 
+NO_RERANKER = "rerank: no cross-encoder is configured (rerank); the fused order was kept"
+
 
 @dataclass
 class Models:
@@ -181,9 +183,9 @@ class Parts:
             cache=self.replies if settings.cache else None,
         )
 
-    def reranker(self, name: str, *, api_key: str | None = None, model: str = "") -> CrossEncoder | None:
-        """The cross-encoder of that name or folder, an endpoint for a URL, None for `none`."""
-        if name == "none":
+    def reranker(self, name: str | None, *, api_key: str | None = None, model: str = "") -> CrossEncoder | None:
+        """The cross-encoder of that name or folder, an endpoint for a URL, None for `none` or nothing."""
+        if name is None or name == "none":
             return None
         if name.startswith(("http://", "https://")):
             from thresher.models.cross_encoder import EndpointCrossEncoder
