@@ -17,6 +17,8 @@ NAMES = (
     "support",
     "store",
     "calibration",
+    "judge",
+    "reader",
     "routing",
     "refusal",
     "planted_errors",
