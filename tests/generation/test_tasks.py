@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.generation.tasks import Choice, Claim, task_of
+from thresher.generation.tasks import Choice, choice_of
 
 LETTERED = (("A", "Lyon"), ("B", "Paris"), ("C", "Nice"))
 
@@ -17,20 +17,7 @@ LETTERED = (("A", "Lyon"), ("B", "Paris"), ("C", "Nice"))
     ],
 )
 def test_options_behind_letters_are_found_however_they_are_set(question: str) -> None:
-    assert task_of(question) == Choice("Which city is the capital of France?", LETTERED)
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "True or false: Paris is the capital of France.",
-        "true or false? Paris is the capital of France.",
-        "Is it true that Paris is the capital of France.",
-        "Is the following claim true or false: Paris is the capital of France.",
-    ],
-)
-def test_a_claim_behind_the_words_that_ask_for_its_truth_is_found(question: str) -> None:
-    assert task_of(question) == Claim("Paris is the capital of France.")
+    assert choice_of(question) == Choice("Which city is the capital of France?", LETTERED)
 
 
 @pytest.mark.parametrize(
@@ -46,4 +33,4 @@ def test_a_claim_behind_the_words_that_ask_for_its_truth_is_found(question: str)
     ],
 )
 def test_other_questions_are_answered_in_words(question: str) -> None:
-    assert task_of(question) is None
+    assert choice_of(question) is None

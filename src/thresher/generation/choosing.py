@@ -1,4 +1,4 @@
-"""Options and claims without a chat model: the likeliest option, and whether the evidence supports the claim."""
+"""Questions with options, answered without a chat model: the likeliest option."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from math import exp
 from thresher.generation.commands import is_command
 from thresher.generation.extractive import NO_EVIDENCE, abstention, cite
 from thresher.generation.support import Spans, sentence_around
-from thresher.generation.tasks import Choice, Claim, task_of
+from thresher.generation.tasks import Choice, choice_of
 from thresher.protocols import Generator, PairReader
 from thresher.types import PROBABILITY, Draft, Evidence, Query, Reading, Score
 
 
 @dataclass(frozen=True, slots=True)
 class ChoosingReader:
-    """Answers questions with options and claims by the trained judge, and hands every other question on."""
+    """Answers questions with options by the trained judge, and hands every other question on.
+
+    A claim is handed on too: the head that tells support from denial is no better than the more frequent label
+    (`benchmarks/reader.py labels`), and a wrong "True" is worse than a sentence to read.
+    """
 
     reader: PairReader
     spans: Spans
@@ -25,17 +29,15 @@ class ChoosingReader:
     otherwise: Generator
 
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Draft:
-        """The option with its letter, or True or False, with a citation of the sentence that decided."""
-        task = task_of(query.question)
+        """The option with its letter, with a citation of the sentence that decided."""
+        task = choice_of(query.question)
         if task is None:
             return self.otherwise(query, evidence)
-        detail: dict[str, object] = {"reader": "choice" if isinstance(task, Choice) else "claim"}
+        detail: dict[str, object] = {"reader": "choice"}
         stating = [piece for piece in evidence if not is_command(piece.text)]
         if not stating:
             return abstention(NO_EVIDENCE, detail)
-        if isinstance(task, Choice):
-            return self._chosen(task, stating, detail)
-        return self._judged(task, stating, detail)
+        return self._chosen(task, stating, detail)
 
     def _chosen(self, task: Choice, evidence: Sequence[Evidence], detail: dict[str, object]) -> Draft:
         """The option whose question and text together are answered best by any piece; the first of equals."""
@@ -47,12 +49,6 @@ class ChoosingReader:
             option: round(found.relevance, 3) for (option, _), (_, found) in zip(task.options, best, strict=True)
         }
         return self._draft(f"({letter}) {text}", piece, reading, detail)
-
-    def _judged(self, task: Claim, evidence: Sequence[Evidence], detail: dict[str, object]) -> Draft:
-        """True where the piece that says most about the claim supports it, False where it denies it."""
-        piece, reading = self._best(task.text, evidence)
-        detail["support"] = round(reading.support, 3)
-        return self._draft("True" if reading.support >= 0 else "False", piece, reading, detail)
 
     def _best(self, question: str, evidence: Sequence[Evidence]) -> tuple[Evidence, Reading]:
         titles = [piece.hit.chunk.title for piece in evidence]

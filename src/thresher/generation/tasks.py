@@ -1,8 +1,4 @@
-"""What a question asks for besides words: one of its options, or whether a claim is true.
-
-The question itself says so, in the forms that multiple-choice and fact-checking sets are asked in: options behind
-letters ("(A) ... (B) ...", "A. ...", "A: ...") and a claim behind "True or false:" or "Is it true that".
-"""
+"""A question that brings its options: "(A) ... (B) ...", "A. ... B. ..." or "A: ...", as multiple-choice sets ask."""
 
 from __future__ import annotations
 
@@ -10,11 +6,6 @@ import re
 from dataclasses import dataclass
 
 _OPTION = re.compile(r"(?:^|[\s;,])\(?([A-H])[).:]\s+")
-_CLAIM = re.compile(
-    r"^\s*(?:is (?:it|the following(?: claim| statement)?) (?:true|correct)(?: or false)?(?: that|[:?])"
-    r"|true or false\s*[:?.,-])\s*",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,26 +17,8 @@ class Choice:
     """Letter and text, at least two."""
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A statement that is true or false."""
-
-    text: str
-
-
-Task = Choice | Claim
-
-
-def task_of(question: str) -> Task | None:
-    """The task a question sets; None for one that is answered in words."""
-    claim = _CLAIM.match(question)
-    if claim is not None and question[claim.end() :].strip(" ?"):
-        return Claim(question[claim.end() :].strip().rstrip("?").strip())
-    return _choice(question)
-
-
-def _choice(question: str) -> Choice | None:
-    """Letters that follow each other from A on, each with a text behind it."""
+def choice_of(question: str) -> Choice | None:
+    """The options of a question: letters that follow each other from A on, each with a text behind it."""
     found: list[re.Match[str]] = []
     for match in _OPTION.finditer(question):
         if match[1] == "ABCDEFGH"[len(found)]:
