@@ -32,7 +32,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from math import exp, log, log1p
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from evaluate import keep
@@ -50,6 +50,7 @@ from thresher.models.encoder import BundledEncoder
 from thresher.models.judge import BUNDLED_JUDGE, BundledJudge
 from thresher.models.memo import RememberingEncoder
 from thresher.models.onnx_model import usable_cores
+from thresher.protocols import PairReader
 from thresher.types import Chunk, Evidence, Hit, Query, Reading, Score
 
 Part = Literal["squad", "popqa", "labels", "options"]
@@ -73,15 +74,6 @@ Table = dict[str, dict[str, Any]]
 # --- readings ---------------------------------------------------------------------------------------------------------
 
 
-class Judge(Protocol):
-    """What this benchmark needs of `BundledJudge`."""
-
-    @property
-    def name(self) -> str: ...
-
-    def read(self, question: str, texts: Sequence[str], titles: Sequence[str] | None = None) -> list[Reading]: ...
-
-
 class Text(NamedTuple):
     """What is read in one go, and the title above it."""
 
@@ -99,7 +91,7 @@ class Asked(NamedTuple):
 class Readings:
     """A judge's readings, each made once and kept on disk."""
 
-    def __init__(self, judge: Judge, file: Path = FILE) -> None:
+    def __init__(self, judge: PairReader, file: Path = FILE) -> None:
         self.judge = judge
         sizes = (limits.MAX_TOKENS, limits.QUESTION_TOKENS, limits.TITLE_TOKENS, limits.OVERLAP_TOKENS)
         self.name = ":".join(map(str, (judge.name, *sizes, limits.SPAN_TOKENS)))

@@ -29,6 +29,7 @@ from pathlib import Path
 
 import numpy as np
 import tokenizers
+from hashing import sha256
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -149,7 +150,7 @@ def main() -> None:
     for name, values in tables.items():
         file = out / f"{name}.npy"
         np.save(file, values.astype(np.float16))
-        print(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {name}.npy  {file.stat().st_size / 1e6:.1f} MB")
+        print(f"{sha256(file)}  {name}.npy  {file.stat().st_size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

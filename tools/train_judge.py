@@ -100,10 +100,12 @@ class Pair:
 
 
 class Reader:
-    """Questions and texts to tokens."""
+    """Questions and texts to tokens, with the tokenizer of the model in a folder."""
 
-    def __init__(self, tokenizer: tokenizers.Tokenizer) -> None:
-        self.tokenizer = tokenizer
+    def __init__(self, original: Path) -> None:
+        self.tokenizer = tokenizer = tokenizers.Tokenizer.from_file(str(original / "tokenizer.json"))
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
         self.first, self.last = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
 
     def pair(self, question: str, passage: dict[str, Any], draw: random.Random, *, titled: bool) -> Pair:
@@ -373,10 +375,7 @@ def main() -> None:
     torch.manual_seed(SEED)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     original = download(arguments.data)
-    tokenizer = tokenizers.Tokenizer.from_file(str(original / "tokenizer.json"))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    reader = Reader(tokenizer)
+    reader = Reader(original)
     groups, claims = read(arguments.data / "groups.jsonl"), read(arguments.data / "claims.jsonl")
     tune = random.Random(SEED).sample(read(arguments.data / "tune.jsonl"), TUNE_GROUPS)
     steps = plan(groups, claims, arguments.epochs)[: arguments.steps]

@@ -17,7 +17,6 @@ TriviaQA), a passage that holds an answer and is not known to answer is on neith
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import random
 import re
@@ -33,6 +32,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(PROJECT / "benchmarks"))
 
 from calibration import Pool, candidates, holds, plain, rows, slice_of  # noqa: E402
+from hashing import sha256  # noqa: E402
 from machine import DATA  # noqa: E402
 from planted_errors import clapnq, climate_fever, planted, scifact, untokenised, wikipedia  # noqa: E402
 
@@ -483,11 +483,6 @@ def write(path: Path, found: Iterable[dict[str, Any]]) -> Counter[str]:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
             counts[f"{row['set']} {row.get('kind', 'claim')}"] += 1
     return counts
-
-
-def sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from math import exp
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -151,6 +152,13 @@ class Score:
 # --- the ask path -----------------------------------------------------------------------------------------------------
 
 
+def logistic(logit: float) -> float:
+    """1 / (1 + e^-x), without overflow."""
+    if logit >= 0:
+        return 1 / (1 + exp(-logit))
+    return exp(logit) / (1 + exp(logit))
+
+
 class Origin(StrEnum):
     """Whether a chunk came from the collection that was asked or from somewhere else."""
 
@@ -210,6 +218,11 @@ class Reading:
     """Where it ends, exclusive; equal to `start` in a text without words."""
     certainty: float
     """Probability of that place among all places of the text, 0 to 1; it says nothing about whether there is one."""
+
+    @property
+    def probability(self) -> float:
+        """That the text answers the question, 0 to 1."""
+        return logistic(self.relevance)
 
 
 @dataclass(frozen=True, slots=True)

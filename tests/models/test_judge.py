@@ -81,22 +81,11 @@ def test_nothing_to_read_gives_no_readings_and_an_empty_text_an_empty_place(judg
 
 @settings(max_examples=30, deadline=None)
 @given(st.text(max_size=60), st.text(max_size=200), st.text(max_size=30))
-def test_any_text_is_read_and_its_place_lies_inside(question: str, text: str, title: str) -> None:
-    (reading,) = BundledJudgeOnce.get().read(question, [text], [title])
+def test_any_text_is_read_and_its_place_lies_inside(judge: BundledJudge, question: str, text: str, title: str) -> None:
+    (reading,) = judge.read(question, [text], [title])
     assert 0 <= reading.start <= reading.end <= len(text)
     assert 0 <= reading.certainty <= 1 + 1e-6
     assert np.isfinite([reading.relevance, reading.support]).all()
-
-
-class BundledJudgeOnce:
-    """One judge for all examples of a property."""
-
-    _judge: BundledJudge | None = None
-
-    @classmethod
-    def get(cls) -> BundledJudge:
-        cls._judge = cls._judge or BundledJudge()
-        return cls._judge
 
 
 def test_half_of_a_surrogate_pair_is_read_as_a_question_mark(judge: BundledJudge) -> None:

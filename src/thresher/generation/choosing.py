@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp
 
 from thresher.generation.commands import is_command
 from thresher.generation.extractive import NO_EVIDENCE, abstention, cite
+from thresher.generation.options import Choice, choice_of
 from thresher.generation.support import Spans, sentence_around
-from thresher.generation.tasks import Choice, choice_of
 from thresher.protocols import Generator, PairReader
 from thresher.types import PROBABILITY, Draft, Evidence, Query, Reading, Score
 
@@ -56,7 +55,7 @@ class ChoosingReader:
         return max(zip(evidence, readings, strict=True), key=lambda pair: pair[1].relevance)
 
     def _draft(self, text: str, piece: Evidence, reading: Reading, detail: dict[str, object]) -> Draft:
-        probability = 1 / (1 + exp(-reading.relevance))
+        probability = reading.probability
         detail |= {"relevance": probability, "min_relevance": self.min_relevance}
         if probability < self.min_relevance:
             return abstention(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import exp
 
 from thresher.generation.commands import is_command
 from thresher.generation.extractive import NO_EVIDENCE, abstention, cite
@@ -83,7 +82,7 @@ class Window:
         first = self.start + start - piece.start
         last = self.start + reading.end - (len(text) - len(text.rstrip(EDGES))) - piece.start
         last = max(first, min(last, len(piece.text)))
-        return Place(piece, first, last, 1 / (1 + exp(-reading.relevance)), reading.certainty)
+        return Place(piece, first, last, reading.probability, reading.certainty)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import exp
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.judging.calls import QueryText, words_of
 from thresher.protocols import CrossEncoder, Scorer
-from thresher.types import LOGIT, T5, UNIT, Hit, Query, Scale, Score, Scored
+from thresher.types import LOGIT, T5, UNIT, Hit, Query, Scale, Score, Scored, logistic
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class CrossEncoderScorer:
         """A score on our scale."""
         bounded = score.scale != LOGIT
         if self.to_unit:
-            return score.value if bounded else _logistic(score.value)
+            return score.value if bounded else logistic(score.value)
         if bounded and self.raw == T5:
             return 2 * score.value - 1
         return min(self.raw.high, max(self.raw.low, score.value))
@@ -91,10 +90,3 @@ class StandInForT5:
         return replace(
             scored, scores=scores, detail={**scored.detail, "degraded": [*scored.detail.get("degraded", ()), lack]}
         )
-
-
-def _logistic(logit: float) -> float:
-    """1 / (1 + e^-x), without overflow."""
-    if logit >= 0:
-        return 1 / (1 + exp(-logit))
-    return exp(logit) / (1 + exp(logit))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp
 from typing import ClassVar
 
 from thresher.judging.local import LocalScorer
 from thresher.protocols import PairReader
-from thresher.types import LOGIT, UNIT, Hit, Query, Scale, Score, Scored
+from thresher.types import LOGIT, UNIT, Hit, Query, Scale, Score, Scored, logistic
 
 LOGIT_WEIGHT, SENTENCE_WEIGHT, TERMS_WEIGHT, INTERCEPT = 0.32, 6.54, 1.77, -5.83
 """A logistic regression on questions the cross-encoder was not trained on (the tune fifths of PopQA, NQ, TriviaQA and
@@ -42,7 +41,7 @@ class TrainedScorer:
             for reading, part in zip(readings, parts, strict=True)
         ]
         return Scored(
-            tuple(Score(1 / (1 + exp(-value)), UNIT) for value in values),
+            tuple(Score(logistic(value), UNIT) for value in values),
             {"model": self.reader.name},
             tuple(
                 {"answers": Score(reading.relevance, LOGIT)}

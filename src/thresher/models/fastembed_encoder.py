@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Sequence
 from functools import cached_property
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thresher.errors import ModelError, UnknownSetting
+from thresher.models.onnx_model import digest
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
@@ -24,7 +24,6 @@ LIKE = "sentence-transformers/all-MiniLM-L6-v2"
 
 BATCH_TEXTS = 4  # sorted by length, small batches lose little to padding: 52 texts/s, where batches of 32 gave 38
 BLOCK_TEXTS = 256  # tokenised, sorted and encoded together: bounds what is held at once
-HASH_CHARACTERS = 12  # 48 bits of SHA-256: enough to tell weights apart, short enough to print
 
 Span = tuple[int, int, int]
 """A piece of a text: first character, end, number of tokens."""
@@ -51,14 +50,13 @@ class FastembedEncoder:
         """The model's name; for a folder, its last part and a hash of its weights and tokenizer."""
         if self._folder is None:
             return self._model
-        digest = hashlib.sha256()
-        for part in (self._folder / str(self._description["model_file"]), self._folder / "tokenizer.json"):
+        parts = (self._folder / str(self._description["model_file"]), self._folder / "tokenizer.json")
+        for part in parts:
             if not part.is_file():
                 raise ModelError(
                     "this file of the encoder is not there", subject=str(part), next_step="check encoder.model"
                 )
-            digest.update(part.read_bytes())
-        return f"{self._folder.name}@{digest.hexdigest()[:HASH_CHARACTERS]}"
+        return f"{self._folder.name}@{digest(*parts)}"
 
     @property
     def dimension(self) -> int:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from math import exp
 
 from thresher.protocols import Encoder
+from thresher.types import logistic
 
 Terms = Callable[[str], Sequence[str]]
 Rarity = Callable[[str], Mapping[str, float]]
@@ -85,7 +85,7 @@ class LocalRelevance:
 
     def relevance(self, parts: Parts) -> float:
         """One number from the parts."""
-        return 1 / (1 + exp(-self.slope * (self._support(parts) - self.middle)))
+        return logistic(self.slope * (self._support(parts) - self.middle))
 
     def parts(self, question: str, text: str, title: str = "") -> dict[str, float]:
         """What the relevance of one text is made of, by name."""

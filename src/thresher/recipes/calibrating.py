@@ -37,7 +37,7 @@ def calibrated(
         )
     chunks = parts.table(corrective.layout(settings, parts), "chunk")
     retrieve = corrective.retriever(settings, parts)
-    scorer = own_scorer(settings.judge, settings, parts, chunks)
+    scorer = own_scorer(settings, parts, chunks)
 
     def best(question: str, without: Set[str]) -> float | None:
         listed = ", ".join(f"'{id_}'" for id_ in sorted(without))

@@ -53,9 +53,9 @@ def trained_scorer(settings: RecipeSettings, parts: Parts, table: ChunkTable) ->
     return TrainedScorer(local_scorer(settings, parts, table), parts.models.judge())
 
 
-def own_scorer(judge: str, settings: RecipeSettings, parts: Parts, table: ChunkTable) -> Scorer:
+def own_scorer(settings: JudgeSettings, parts: Parts, table: ChunkTable) -> Scorer:
     """Our own judge, or the local one where that is named."""
-    make = local_scorer if judge == "local" else trained_scorer
+    make = local_scorer if settings.judge == "local" else trained_scorer
     return make(settings, parts, table)
 
 

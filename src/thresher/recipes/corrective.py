@@ -1,18 +1,18 @@
 """`corrective`: our own recipe and the default. It takes from each published method what held up, and proves the rest.
 
 Follows:   CRAG: judge, decide, correct, refine strip by strip (arXiv:2401.15884v3, section 4). ECRAG: chunks with
-           subchunks, and a judge of cosine and words (sections 4.2, 5.2). ChunkRAG: redundancy before judging, best
+           subchunks, and cosine and words in the judge (sections 4.2, 5.2). ChunkRAG: redundancy before judging, best
            first (Algorithm 1, lines 5 to 10). Hybrid report: dense and BM25 together, a cross-encoder where one is
            configured.
 Departs:   Scores are probabilities, learned on labelled questions and, with `thresher calibrate`, on the collection
            itself; the bounds of the verdicts are chosen there and not printed constants. A judge that does not separate
-           says `unsure`, which acts as ambiguous. The local judge is asked first, the chat model only about the chunks
-           it cannot tell. The question is rewritten only when the first search found nothing good. What was found
-           outside, where a verdict that is correct and not sure gets a second opinion too, is judged like what was
-           found inside, and nothing that fails is handed on. Every sentence of an answer must be supported by the strip
-           it cites; otherwise it is repaired or removed, and counted.
+           says `unsure`, which acts as ambiguous. The trained judge is asked first, the chat model only about the
+           chunks it cannot tell. The question is rewritten only when the first search found nothing good. What was
+           found outside, where a verdict that is correct and not sure gets a second opinion too, is judged like
+           what was found inside, and nothing that fails is handed on. Every sentence of an answer must be supported by
+           the strip it cites; otherwise it is repaired or removed, and counted.
 Left open: nothing is published about it; every choice of a number is measured in docs/decisions.md. Works without a
-           chat model: nothing is rewritten, the local judge decides alone, and the reader quotes.
+           chat model: nothing is rewritten, the trained judge decides alone and reads the answer out.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def layout(settings: Settings, parts: Parts) -> Layout:
 def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
     """Retrieved over the hierarchy, judged, corrected, refined, answered, verified."""
     table = parts.table(layout(settings, parts))
-    scorer = own_scorer(settings.judge, settings, parts, table)
+    scorer = own_scorer(settings, parts, table)
     learned = calibration(settings, parts, scorer.name)
     fits = learned.encoder == parts.encoder(settings).name
     lower, upper = bounds(settings, learned)
@@ -227,7 +227,7 @@ def second_look(settings: Settings, parts: Parts, scorer: Scorer, upper: float) 
 
 def judges(settings: Settings, learned: Calibration, lower: float, upper: float, parts: Parts) -> Judge:
     """Our own judge over a collection, with the chat model for what it cannot tell."""
-    own = own_scorer(settings.judge, settings, parts, parts.table(layout(settings, parts)))
+    own = own_scorer(settings, parts, parts.table(layout(settings, parts)))
     scorer: Scorer = CalibratedScorer(own, learned)
     model = parts.language_model(settings.llm) if settings.judge == "auto" else None
     if model is not None:

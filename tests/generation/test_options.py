@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.generation.tasks import Choice, choice_of
+from thresher.generation.options import Choice, choice_of
 
 LETTERED = (("A", "Lyon"), ("B", "Paris"), ("C", "Nice"))
 
