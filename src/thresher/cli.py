@@ -6,20 +6,33 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from thresher import printing, recipes
+from thresher.commands import auditing, comparing, judging, reporting, studies  # noqa: F401  (they add commands)
+from thresher.commands.evals import eval_app
+from thresher.commands.options import (
+    DEFAULT_HOME,
+    DONE,
+    FAILED,
+    IN_PART,
+    WRONG_USAGE,
+    AsJson,
+    Home,
+    Name,
+    Question,
+    RecipeName,
+    Settings,
+    Strict,
+    Where,
+    assignments,
+    open_collection,
+    options_of,
+)
 from thresher.errors import ThresherError, UsageError
 from thresher.start_up import without_rest_client
-
-if TYPE_CHECKING:
-    from thresher.collection import Collection
-
-DONE, FAILED, WRONG_USAGE, IN_PART = 0, 1, 2, 3
-"""Exit codes of the public contract."""
 
 app = typer.Typer(
     name="thresher",
@@ -29,21 +42,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # drawing the help with rich takes a tenth of a second longer
 )
-eval_app = typer.Typer(help="Measure recipes on questions with known answers.", no_args_is_help=True)
 app.add_typer(eval_app, name="eval")
-
-Home = Annotated[Path, typer.Option("--home", envvar="THRESHER_HOME", help="Folder of all collections.")]
-Name = Annotated[str, typer.Option("--collection", help="Which collection.")]
-Settings = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting; see `thresher show`.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
-RecipeName = Annotated[str, typer.Option("--recipe", help="Which recipe; see `thresher recipes`.")]
-Where = Annotated[str | None, typer.Option("--where", help="Filter on metadata, e.g. \"kind = 'pdf' AND page <= 3\".")]
-Strict = Annotated[bool, typer.Option("--strict", help="Refuse when a part of the recipe is not available.")]
-Question = Annotated[str, typer.Argument(help="The question.")]
-
-DEFAULT_HOME = Path(".thresher")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -121,7 +120,7 @@ def index(
     """Take in documents: new ones are added, changed ones replaced, unchanged ones skipped, broken ones reported."""
     from thresher.settings import parse_assignments
 
-    with _open(home, collection) as opened, printing.indexing() as progress:
+    with open_collection(home, collection) as opened, printing.indexing() as progress:
         report = opened.add(
             *paths,
             recipe=recipe or (),
@@ -129,7 +128,7 @@ def index(
             exclude=exclude or (),
             prune=prune,
             metadata=parse_assignments(metadata or [], option="--metadata", example="author=me"),
-            settings=_assignments(settings),
+            settings=assignments(settings),
             stdin=sys.stdin.buffer,
             progress=progress,
         )
@@ -148,7 +147,7 @@ def status(
     home: Home = DEFAULT_HOME, collection: Name = "default", settings: Settings = None, json: AsJson = False
 ) -> None:
     """What a collection holds: documents, chunk tables, encoders."""
-    with _open(home, collection) as opened:
+    with open_collection(home, collection) as opened:
         documents = opened.documents()
         tables = opened.tables()
     described: dict[str, Any] = {
@@ -177,7 +176,7 @@ def documents(
     home: Home = DEFAULT_HOME, collection: Name = "default", settings: Settings = None, json: AsJson = False
 ) -> None:
     """List the documents."""
-    with _open(home, collection) as opened:
+    with open_collection(home, collection) as opened:
         records = opened.documents()
     if json:
         printing.as_json([record.to_dict() for record in records])
@@ -199,8 +198,8 @@ def doctor(
     json: AsJson = False,
 ) -> None:
     """Check the collection on disk and mend what can be mended; exit 1 when something is left."""
-    with _open(home, collection) as opened:
-        findings = opened.doctor(repair=not check, settings=_assignments(settings))
+    with open_collection(home, collection) as opened:
+        findings = opened.doctor(repair=not check, settings=assignments(settings))
     left = [finding for finding in findings if not finding.mended]
     if json:
         printing.as_json({"sound": not left, "findings": [finding.to_dict() for finding in findings]})
@@ -224,7 +223,7 @@ def delete(
     json: AsJson = False,
 ) -> None:
     """Forget documents."""
-    with _open(home, collection) as opened:
+    with open_collection(home, collection) as opened:
         gone = opened.delete(*sources, purge=purge)
     if json:
         printing.as_json({"deleted": gone})
@@ -248,9 +247,9 @@ def search(
     json: AsJson = False,
 ) -> None:
     """Show the chunks a recipe finds for a question."""
-    with _open(home, collection) as opened:
+    with open_collection(home, collection) as opened:
         found = opened.search(
-            question, recipe=recipe, limit=limit, where=where, settings=_assignments(settings), strict=strict
+            question, recipe=recipe, limit=limit, where=where, settings=assignments(settings), strict=strict
         )
     if json:
         printing.as_json(found.to_dict())
@@ -280,13 +279,13 @@ def ask(
     """Answer a question from the documents, with citations, or say why not."""
     from thresher.types import Answer, Step
 
-    with _open(home, collection) as opened:
+    with open_collection(home, collection) as opened:
         run = opened.run(
             question,
             recipe=recipe,
             outside=outside,
             where=where,
-            settings=_assignments(settings),
+            settings=assignments(settings),
             strict=strict,
             budget_calls=budget_calls,
             budget_tokens=budget_tokens,
@@ -301,7 +300,7 @@ def ask(
                 case Answer() if json:
                     printing.as_json(step.to_dict())
                 case Answer():
-                    printing.answer(step, steps=False, options=_options(home, collection))
+                    printing.answer(step, steps=False, options=options_of(home, collection))
 
 
 @app.command()
@@ -316,7 +315,7 @@ def explain(
     json: AsJson = False,
 ) -> None:
     """Show how an answer came about: every chunk with its scores, kept or dropped, and why."""
-    with _open(home, collection) as opened:
+    with open_collection(home, collection) as opened:
         described = opened.traces.load(trace)
         labels = opened.traces.labels(trace)
         differences: list[str] = []
@@ -358,8 +357,8 @@ def calibrate(
         loaded = load(f"qa:{questions}")
         labelled = [(question.question, question.answerable) for question in loaded.questions]
     searches = 2 * number if labelled is None else len(labelled)
-    with _open(home, collection) as opened, printing.counting(searches, "searches") as progress:
-        made = opened.calibrate(labelled, number=number, seed=seed, settings=_assignments(settings), progress=progress)
+    with open_collection(home, collection) as opened, printing.counting(searches, "searches") as progress:
+        made = opened.calibrate(labelled, number=number, seed=seed, settings=assignments(settings), progress=progress)
     if json:
         printing.as_json(made.to_dict())
     else:
@@ -433,116 +432,9 @@ def _describe(name: str, settings: list[str] | None = None) -> dict[str, Any]:
     from thresher.settings import check_known, keys
 
     recipe = recipes.get(name)
-    given = _assignments(settings)
+    given = assignments(settings)
     check_known(given, keys(recipe.settings))
     return recipe.describe(recipe.configured(given))
-
-
-# --- evals ------------------------------------------------------------------------------------------------------------
-
-
-@eval_app.command("run")
-def eval_run(
-    dataset: Annotated[
-        str,
-        typer.Option("--dataset", metavar="KIND:PATH", help="beir:DIR, qa:FILE, routing:FILE or refusal:FILE."),
-    ],
-    recipe: Annotated[list[str], typer.Option("--recipe", help="Recipe to measure (repeatable).")],
-    out: Annotated[Path, typer.Option("--out", help="Folder for the rows of this run.")],
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Results per question.")] = None,
-    split: Annotated[str, typer.Option("--split", help="Ask the questions of train, tune, final or all.")] = "all",
-    sample: Annotated[int | None, typer.Option("--sample", min=1, help="Ask this many questions only.")] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the sample.")] = 0,
-    outside: Annotated[
-        str,
-        typer.Option(
-            "--outside",
-            metavar="PLACE",
-            help="Where correcting recipes look: none, web, collection:NAME; auto is the dataset's own, if it has one.",
-        ),
-    ] = "auto",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
-    home: Home = DEFAULT_HOME,
-    collection: Annotated[
-        str | None, typer.Option("--collection", help="Default: `default`; one of its own where documents come along.")
-    ] = None,
-    settings: Settings = None,
-    json: AsJson = False,
-) -> None:
-    """Put the questions of a dataset to recipes and keep a row of each."""
-    from thresher.evals.asking import CollectionAsker
-    from thresher.evals.datasets import load
-    from thresher.evals.preparing import collection_of, files, outside_of
-    from thresher.evals.runs import run
-
-    loaded = load(dataset, split=split, sample=sample, seed=seed)
-    name = collection or collection_of(loaded)
-    elsewhere = outside_of(loaded, name) if outside == "auto" else outside
-    report_failed = False
-    for corpus, owner in files(loaded, home, name, outside=elsewhere):
-        with _open(home, owner) as opened, printing.indexing() as progress:
-            report = opened.add(corpus, recipe=recipe, settings=_assignments(settings), progress=progress)
-        printing.failures(report.failed)
-        report_failed = report_failed or bool(report.failed)
-    if loaded.note and not json:
-        told = ", ".join(f"{number} {category}" for category, number in loaded.categories.items())
-        printing.say(f"{told} ({loaded.note})")
-    with _open(home, name) as opened:
-        asker = CollectionAsker(opened, _assignments(settings), outside=elsewhere)
-        described = {one: asker.settings_of(one) for one in recipe}
-        for one in recipe:
-            asker.warm_up(one)
-        with printing.counting(len(loaded.questions) * len(recipe), "questions") as count:
-            done = run(
-                asker,
-                loaded,
-                recipe,
-                out,
-                limit=limit,
-                resume=resume,
-                settings=described,
-                outside=elsewhere,
-                progress=count,
-            )
-    if json:
-        printing.as_json(done.to_dict())
-    else:
-        for one in recipe:
-            printing.say(f"{one}: {done.asked[one]} asked, {done.skipped[one]} done before, {done.failed[one]} failed")
-        printing.say(f"rows in {out}; score them with: thresher eval score {out}")
-    failed = sum(done.failed.values())
-    if failed or report_failed:
-        asked = sum(done.asked.values()) + sum(done.skipped.values())
-        raise typer.Exit(FAILED if failed == asked else IN_PART)
-
-
-@eval_app.command("score")
-def eval_score(
-    directory: Annotated[Path, typer.Argument(help="Folder of a run.")],
-    measure: Annotated[list[str] | None, typer.Option("--measure", help="Only these measures.")] = None,
-    baseline: Annotated[
-        str | None, typer.Option("--baseline", help="Recipe the others are compared with; the first when not given.")
-    ] = None,
-    split: Annotated[str, typer.Option("--split", help="Only the questions of train, tune or final.")] = "all",
-    json: AsJson = False,
-) -> None:
-    """Compute the measures of a run from its rows, with 95 % intervals."""
-    from thresher.evals.score import score
-    from thresher.evals.splits import read_split
-
-    scored = score(directory, measures=measure, baseline=baseline, split=read_split(split))
-    if json:
-        printing.as_json(scored)
-        return
-    names = list(dict.fromkeys(name for values in scored["recipes"].values() for name in values))
-    rows = [[name, *(_interval(values.get(name)) for values in scored["recipes"].values())] for name in names]
-    printing.table(f"{scored['dataset']}, n = {scored['n']}", ["measure", *scored["recipes"]], rows)
-
-
-def _interval(value: dict[str, Any] | None) -> str:
-    if value is None or value["value"] is None:
-        return "-"
-    return f"{value['value']:.4g} [{value['low']:.4g}, {value['high']:.4g}] n={value['n']}"
 
 
 # --- demo -------------------------------------------------------------------------------------------------------------
@@ -553,7 +445,7 @@ def demo(home: Home = DEFAULT_HOME, json: AsJson = False) -> None:
     """Index the documentation that comes with Thresher; answer a question, refuse one, and correct one from outside."""
     from thresher.demo import COLLECTION, OUTSIDE, QUESTIONS, almanac, samples
 
-    with _open(home, COLLECTION) as opened, _open(home, OUTSIDE) as outside:
+    with open_collection(home, COLLECTION) as opened, open_collection(home, OUTSIDE) as outside:
         with printing.indexing() as progress:
             report = opened.add(*samples(), prune=True, progress=progress)
             outside.add(*almanac(), prune=True)
@@ -566,26 +458,5 @@ def demo(home: Home = DEFAULT_HOME, json: AsJson = False) -> None:
     for answer, place in answers:
         printing.say()
         asked = "" if place is None else f" --outside {place}"
-        printing.say(f"$ thresher ask{_options(home, COLLECTION)}{asked} {answer.question!r}")
-        printing.answer(answer, steps=True, options=_options(home, COLLECTION))
-
-
-# --- inside -----------------------------------------------------------------------------------------------------------
-
-
-def _open(home: Path, collection: str) -> Collection:
-    from thresher.collection import Collection
-
-    return Collection(home, collection, completing=printing.Completing())
-
-
-def _options(home: Path, collection: str) -> str:
-    """The options that name a collection, those with their usual values left out."""
-    given = "" if home == DEFAULT_HOME else f" --home {quote(str(home))}"
-    return given if collection == "default" else f"{given} --collection {quote(collection)}"
-
-
-def _assignments(settings: list[str] | None) -> dict[str, str]:
-    from thresher.settings import parse_assignments
-
-    return parse_assignments(settings or [])
+        printing.say(f"$ thresher ask{options_of(home, COLLECTION)}{asked} {answer.question!r}")
+        printing.answer(answer, steps=True, options=options_of(home, COLLECTION))

@@ -47,7 +47,9 @@ def test_an_answer_is_kept_beside_a_ranking(scripted: Scripted, qa: Path, tmp_pa
     assert (answer["text"], answer["abstained"], answer["usage"]["llm_calls"]) == ("Ada Lovelace [1]", False, 3)
     assert answer["confidence"] is None  # it was not a number
     assert (answer["citations"][0]["page"], answer["citations"][0]["also"]) == (2, ["c"])
-    assert answer["steps"] == [{"name": "judge", "seconds": 0.1, "considered": 3, "kept": 2}]
+    assert answer["steps"] == [
+        {"name": "judge", "seconds": 0.1, "considered": 3, "kept": 2, "detail": {"unreadable": 2}}
+    ]
     assert (first["unreadable"], first["timed_out"], first["category"]) == (2, False, "people")
     assert (second["ranking"], second["answer"]["abstained"]) == ([], True)
     assert third["ranking"] is None  # no gold: not searched

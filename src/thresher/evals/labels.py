@@ -45,6 +45,10 @@ class Question:
     grades: Mapping[str, float] = field(default_factory=dict)
     """Source to graded relevance (BEIR qrels); a grade of 0 or less is a document judged not relevant."""
     category: str | None = None
+    options: tuple[str, ...] = ()
+    """The labels or option letters that may be answered, one of which `answers` holds; empty for free answers."""
+    topic: str = ""
+    """What a long answer is about, where every fact of it is checked (FActScore); or nothing."""
     group: str = ""
     """What the question shares with others (its subject, its article), so that they stay in one split; or nothing."""
 
@@ -72,6 +76,8 @@ class Dataset:
     corpora: Mapping[Origin, Corpus] = field(default_factory=dict)
     """The documents that belong to the questions, where the dataset makes them: the collection that is asked and,
     where answers were taken out of it, the collection they were put in."""
+    references: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Question id to the texts that the facts of a long answer are checked against (FActScore's knowledge source)."""
     note: str = ""
     """How the questions were chosen, for people."""
     split: str = "all"

@@ -31,6 +31,29 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Context:
+    """One piece of text that the generator was given: a span of a document, inside or outside."""
+
+    source: str
+    start: int
+    end: int
+    text: str
+    page: int | None = None
+    origin: Origin = Origin.INSIDE
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {
+            "source": self.source,
+            "start": self.start,
+            "end": self.end,
+            "text": self.text,
+            "page": self.page,
+            "origin": str(self.origin),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """What is kept of an answer; `answer` is the JSON form without question, recipe and step details."""
 
@@ -62,6 +85,18 @@ class Row:
     unreadable: int = 0
     """Replies of models that could not be parsed."""
     timed_out: bool = False
+    context: tuple[Context, ...] | None = None
+    """What the generator was given, in its order; None where no answer was asked for or it is not known."""
+    cpu_seconds: float | None = None
+    """Processor time of the process while the question was answered or searched for; None with several at a time."""
+    memory_mib: float | None = None
+    """The most memory that the process had held when the question was done."""
+    generator: str = ""
+    """The chat model that wrote the answer, or the reader; rows of different generators are never compared."""
+    judge: str = ""
+    """What judged the chunks; empty where nothing did."""
+    judged: Mapping[str, float] = field(default_factory=dict)
+    """What `eval judge` or people said of the answer, by the name of the measure; kept beside the rows, not in them."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form: one line of rows/RECIPE.jsonl."""
@@ -77,6 +112,8 @@ class Row:
             "answerable": asked.answerable,
             "gold": [gold.to_dict() for gold in asked.gold],
             "grades": dict(asked.grades),
+            "options": list(asked.options),
+            "topic": asked.topic,
             "ranking": None if self.ranking is None else [describe_place(place) for place in self.ranking],
             "search_seconds": self.search_seconds,
             "answer": None if self.reply is None else dict(self.reply.answer),
@@ -85,6 +122,11 @@ class Row:
             "degraded": list(self.degraded),
             "unreadable": self.unreadable,
             "timed_out": self.timed_out,
+            "context": None if self.context is None else [piece.to_dict() for piece in self.context],
+            "cpu_seconds": self.cpu_seconds,
+            "memory_mib": self.memory_mib,
+            "generator": self.generator,
+            "judge": self.judge,
         }
 
 
@@ -111,6 +153,8 @@ def read_row(line: Mapping[str, Any]) -> Row:
         gold=tuple(read_gold(gold) for gold in line["gold"]),
         grades=line["grades"],
         category=line["category"],
+        options=tuple(line.get("options", ())),
+        topic=line.get("topic", ""),
         group=line.get("group", ""),
     )
     return Row(
@@ -125,7 +169,17 @@ def read_row(line: Mapping[str, Any]) -> Row:
         degraded=tuple(line["degraded"]),
         unreadable=line["unreadable"],
         timed_out=line["timed_out"],
+        context=None if line.get("context") is None else tuple(read_context(piece) for piece in line["context"]),
+        cpu_seconds=line.get("cpu_seconds"),
+        memory_mib=line.get("memory_mib"),
+        generator=line.get("generator", ""),
+        judge=line.get("judge", ""),
     )
+
+
+def read_context(piece: Mapping[str, Any]) -> Context:
+    """The piece that `Context.to_dict` described."""
+    return Context(piece["source"], piece["start"], piece["end"], piece["text"], piece["page"], Origin(piece["origin"]))
 
 
 def read_gold(gold: Mapping[str, Any]) -> Gold:

@@ -5,8 +5,12 @@ Rows are written one by one and never rewritten, so a killed run loses at most t
 
 from __future__ import annotations
 
+import resource
+import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,9 +19,9 @@ from typing import Any, Protocol
 from thresher.errors import Degraded, EncoderMismatch, MissingExtra, ThresherError, UsageError
 from thresher.evals.folder import describe_run, fingerprint, open_run, rows_path
 from thresher.evals.labels import Dataset, Question, Task
-from thresher.evals.rows import Place, Reply, Row, cut_torn_line, finite, ids, read_reply, read_rows, written
+from thresher.evals.rows import Context, Place, Reply, Row, cut_torn_line, finite, ids, read_reply, read_rows, written
 from thresher.protocols import Progress
-from thresher.types import Answer, Citation, Hit, Origin, SearchResult, Step
+from thresher.types import Answer, Citation, Evidence, Hit, Origin, Refined, SearchResult, Step
 
 LIMITS: Mapping[Task, int] = {"search": 100, "ask": 5}
 """Results of a search where none is given: BEIR reports to 100; a question that is answered has 5."""
@@ -74,12 +78,15 @@ def run(
     resume: bool = False,
     settings: Mapping[str, Any] | None = None,
     outside: str | None = None,
+    parallel: int = 1,
     progress: Progress | None = None,
 ) -> RunReport:
     """Put every question to every recipe and keep a row of each.
 
     `settings` are each recipe's, by its name: kept in run.json, hashed into every row, compared on `resume`. `outside`,
     where the asker lets recipes look, is kept and compared too.
+    `parallel` questions are asked at a time, which pays where a chat model answers; rows keep the order of the
+    questions, and the seconds of each include what it waited for the others.
     `progress` is called with the number of questions just finished (those of earlier runs at once).
     """
     recipes = list(dict.fromkeys(recipes))
@@ -87,6 +94,8 @@ def run(
         raise UsageError("no recipe to run", subject=dataset.spec, next_step="name one with --recipe")
     if limit is not None and limit < 1:
         raise UsageError(f"limit is {limit}", subject=dataset.spec, next_step="give a number from 1")
+    if parallel < 1:
+        raise UsageError(f"parallel is {parallel}", subject=dataset.spec, next_step="give a number from 1")
     limit = LIMITS[dataset.task] if limit is None else limit
     settings = {recipe: finite((settings or {}).get(recipe, {})) for recipe in recipes}
     described = describe_run(dataset, recipes, limit=limit, settings=settings, outside=outside)
@@ -105,8 +114,11 @@ def run(
             progress(skipped[recipe])
         config = fingerprint({"recipe": recipe, "settings": settings[recipe]})
         with path.open("ab") as stream:
-            for question in left:
-                row = put(asker, also, question, recipe, config, task=dataset.task, limit=limit)
+
+            def row_of(question: Question, recipe: str = recipe, config: str = config) -> Row:
+                return put(asker, also, question, recipe, config, task=dataset.task, limit=limit, alone=parallel == 1)
+
+            for row in in_order(row_of, left, parallel):
                 stream.write(written(row.to_dict()))
                 stream.flush()
                 failed[recipe] += row.error is not None
@@ -115,15 +127,48 @@ def run(
     return RunReport(out, asked, skipped, failed)
 
 
+def in_order(row_of: Callable[[Question], Row], questions: Iterable[Question], parallel: int) -> Iterator[Row]:
+    """The rows in the order of the questions, of which at most `parallel` are asked at a time."""
+    if parallel == 1:
+        yield from map(row_of, questions)
+        return
+    with ThreadPoolExecutor(parallel) as pool:
+        waiting: deque[Future[Row]] = deque()
+        try:
+            for question in questions:
+                waiting.append(pool.submit(row_of, question))
+                if len(waiting) >= 2 * parallel:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
 # --- one question -----------------------------------------------------------------------------------------------------
 
 
-def put(asker: Asker, also: Also, question: Question, recipe: str, config: str, *, task: Task, limit: int) -> Row:
-    """Ask one question. An error on purpose becomes part of the row; any other is a bug and passes through."""
+def put(
+    asker: Asker,
+    also: Also,
+    question: Question,
+    recipe: str,
+    config: str,
+    *,
+    task: Task,
+    limit: int,
+    alone: bool = True,
+) -> Row:
+    """Ask one question. An error on purpose becomes part of the row; any other is a bug and passes through.
+
+    Processor time is the whole process's, so it is told only of a question that is asked `alone`.
+    """
     answer: Answer | None = None
     found: SearchResult | None = None
     errors: list[ThresherError] = []
     seconds = search_seconds = None
+    processor = time.process_time()
     if task == "ask":
         started = time.perf_counter()
         try:
@@ -133,6 +178,7 @@ def put(asker: Asker, also: Also, question: Question, recipe: str, config: str, 
         except ThresherError as error:
             errors.append(error)
         seconds = time.perf_counter() - started
+    cpu_seconds = time.process_time() - processor
     # An answer shows what was used, not the ranking; so labelled questions are searched for as well.
     if task == "search" or question.relevance:
         started = time.perf_counter()
@@ -143,6 +189,8 @@ def put(asker: Asker, also: Also, question: Question, recipe: str, config: str, 
         except ThresherError as error:
             errors.append(error)
         search_seconds = time.perf_counter() - started
+        if task == "search":
+            cpu_seconds = time.process_time() - processor
     steps = () if answer is None else answer.steps
     degraded = [*(answer.degraded if answer else ()), *(found.degraded if found else ())]
     return Row(
@@ -157,7 +205,37 @@ def put(asker: Asker, also: Also, question: Question, recipe: str, config: str, 
         degraded=tuple(dict.fromkeys(degraded)),
         unreadable=sum(counted(step, "unreadable") for step in steps),
         timed_out=any(map(is_timeout, errors)) or any(counted(step, "timed_out") for step in steps),
+        context=context_of(steps),
+        cpu_seconds=cpu_seconds if alone else None,
+        memory_mib=peak_memory(),
+        generator=named(steps, "generate", "model", "reader"),
+        judge=named(steps, "judge", "scorer"),
     )
+
+
+def context_of(steps: Sequence[Step]) -> tuple[Context, ...] | None:
+    """What was handed to the generator, where the steps say."""
+    for step in steps:
+        if isinstance(step.value, Refined):
+            return tuple(map(describe_evidence, step.value.evidence))
+    return None
+
+
+def describe_evidence(piece: Evidence) -> Context:
+    """What is kept of a piece of evidence."""
+    return Context(piece.hit.chunk.source, piece.start, piece.end, piece.text, piece.page, piece.hit.origin)
+
+
+def named(steps: Sequence[Step], slot: str, *names: str) -> str:
+    """The first of the details that the slot's step tells, or nothing."""
+    told = (step.detail.get(name) for step in steps if step.name == slot for name in names)
+    return next((str(value) for value in told if value), "")
+
+
+def peak_memory() -> float:
+    """The most memory this process has held so far, in MiB."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / 2**20 if sys.platform == "darwin" else most / 2**10
 
 
 def place_of(hit: Hit, also: Also) -> Place:
@@ -168,12 +246,17 @@ def place_of(hit: Hit, also: Also) -> Place:
 
 
 def reply_of(answer: Answer, also: Also) -> Reply:
-    """What is kept of an answer: its JSON form, with every source of a citation and without the details of steps."""
+    """What is kept of an answer: its JSON form, with every source of a citation, and numbers and words of steps."""
     kept = answer.to_dict()
     del kept["question"], kept["recipe"]
     kept["citations"] = [describe_citation(citation, also) for citation in answer.citations]
-    kept["steps"] = [{name: value for name, value in step.items() if name != "detail"} for step in kept["steps"]]
+    kept["steps"] = [{**step, "detail": short(step["detail"])} for step in kept["steps"]]
     return read_reply(finite(kept))
+
+
+def short(detail: Mapping[str, Any]) -> dict[str, Any]:
+    """A step's numbers and words; lists of texts and tables can be long and are in the trace."""
+    return {name: value for name, value in detail.items() if value is None or isinstance(value, str | int | float)}
 
 
 def describe_citation(citation: Citation, also: Also) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""`thresher eval audit`: published claims, computed again."""

@@ -1,0 +1,126 @@
+"""`thresher eval run` and `eval score`: questions to rows, rows to numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from thresher import printing
+from thresher.commands.options import (
+    DEFAULT_HOME,
+    FAILED,
+    IN_PART,
+    AsJson,
+    Home,
+    Settings,
+    assignments,
+    open_collection,
+)
+
+eval_app = typer.Typer(help="Measure recipes on questions with known answers.", no_args_is_help=True)
+
+
+@eval_app.command("run")
+def eval_run(
+    dataset: Annotated[
+        str,
+        typer.Option("--dataset", metavar="KIND:PATH", help="beir:DIR, qa:FILE, routing:FILE or refusal:FILE."),
+    ],
+    recipe: Annotated[list[str], typer.Option("--recipe", help="Recipe to measure (repeatable).")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the rows of this run.")],
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Results per question.")] = None,
+    split: Annotated[str, typer.Option("--split", help="Ask the questions of train, tune, final or all.")] = "all",
+    sample: Annotated[int | None, typer.Option("--sample", min=1, help="Ask this many questions only.")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the sample.")] = 0,
+    outside: Annotated[
+        str,
+        typer.Option(
+            "--outside",
+            metavar="PLACE",
+            help="Where correcting recipes look: none, web, collection:NAME; auto is the dataset's own, if it has one.",
+        ),
+    ] = "auto",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
+    home: Home = DEFAULT_HOME,
+    collection: Annotated[
+        str | None, typer.Option("--collection", help="Default: `default`; one of its own where documents come along.")
+    ] = None,
+    settings: Settings = None,
+    json: AsJson = False,
+) -> None:
+    """Put the questions of a dataset to recipes and keep a row of each."""
+    from thresher.evals.asking import CollectionAsker
+    from thresher.evals.datasets import load
+    from thresher.evals.preparing import collection_of, files, outside_of
+    from thresher.evals.runs import run
+
+    loaded = load(dataset, split=split, sample=sample, seed=seed)
+    name = collection or collection_of(loaded)
+    elsewhere = outside_of(loaded, name) if outside == "auto" else outside
+    report_failed = False
+    for corpus, owner in files(loaded, home, name, outside=elsewhere):
+        with open_collection(home, owner) as opened, printing.indexing() as progress:
+            report = opened.add(corpus, recipe=recipe, settings=assignments(settings), progress=progress)
+        printing.failures(report.failed)
+        report_failed = report_failed or bool(report.failed)
+    if loaded.note and not json:
+        told = ", ".join(f"{number} {category}" for category, number in loaded.categories.items())
+        printing.say(f"{told} ({loaded.note})")
+    with open_collection(home, name) as opened:
+        asker = CollectionAsker(opened, assignments(settings), outside=elsewhere)
+        described = {one: asker.settings_of(one) for one in recipe}
+        for one in recipe:
+            asker.warm_up(one)
+        with printing.counting(len(loaded.questions) * len(recipe), "questions") as count:
+            done = run(
+                asker,
+                loaded,
+                recipe,
+                out,
+                limit=limit,
+                resume=resume,
+                settings=described,
+                outside=elsewhere,
+                progress=count,
+            )
+    if json:
+        printing.as_json(done.to_dict())
+    else:
+        for one in recipe:
+            printing.say(f"{one}: {done.asked[one]} asked, {done.skipped[one]} done before, {done.failed[one]} failed")
+        printing.say(f"rows in {out}; score them with: thresher eval score {out}")
+    failed = sum(done.failed.values())
+    if failed or report_failed:
+        asked = sum(done.asked.values()) + sum(done.skipped.values())
+        raise typer.Exit(FAILED if failed == asked else IN_PART)
+
+
+@eval_app.command("score")
+def eval_score(
+    directory: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    measure: Annotated[list[str] | None, typer.Option("--measure", help="Only these measures.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", help="Recipe the others are compared with; the first when not given.")
+    ] = None,
+    split: Annotated[str, typer.Option("--split", help="Only the questions of train, tune or final.")] = "all",
+    json: AsJson = False,
+) -> None:
+    """Compute the measures of a run from its rows, with 95 % intervals."""
+    from thresher.evals.score import score
+    from thresher.evals.splits import read_split
+
+    scored = score(directory, measures=measure, baseline=baseline, split=read_split(split))
+    if json:
+        printing.as_json(scored)
+        return
+    names = list(dict.fromkeys(name for values in scored["recipes"].values() for name in values))
+    rows = [[name, *(_interval(values.get(name)) for values in scored["recipes"].values())] for name in names]
+    printing.table(f"{scored['dataset']}, n = {scored['n']}", ["measure", *scored["recipes"]], rows)
+
+
+def _interval(value: dict[str, Any] | None) -> str:
+    if value is None or value["value"] is None:
+        return "-"
+    return f"{value['value']:.4g} [{value['low']:.4g}, {value['high']:.4g}] n={value['n']}"

@@ -1,0 +1,1 @@
+"""`thresher eval report`: runs and studies on one page."""

@@ -1,0 +1,1 @@
+"""`thresher eval study`: measurements that are not questions and answers."""

@@ -1,0 +1,1 @@
+"""Runs and studies as one HTML page and Markdown."""
