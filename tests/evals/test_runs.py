@@ -21,7 +21,8 @@ HITS = {"question 1": ["b", "a"], "question 2": ["x"], "question 4": ["e"]}
 def kept(path: Path) -> list[dict[str, Any]]:
     """The rows without what time does to them."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return [{**row, "seconds": None, "search_seconds": None} for row in rows]
+    costs = ("seconds", "search_seconds", "cpu_seconds", "memory_mib")
+    return [{**row, **dict.fromkeys(costs)} for row in rows]
 
 
 def test_a_ranking_is_kept_with_spans_scores_and_other_sources(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
@@ -238,3 +239,20 @@ def test_a_run_wants_a_recipe_and_a_limit_from_one(scripted: Scripted, beir: Pat
     with pytest.raises(UsageError, match="limit is 0"):
         run(scripted(), load(f"beir:{beir}"), ["rag"], tmp_path / "out", limit=0)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("parallel", [2, 5])
+def test_rows_keep_the_order_of_the_questions_however_many_are_asked_at_a_time(
+    scripted: Scripted, write_lines: Callable[..., Path], tmp_path: Path, parallel: int
+) -> None:
+    lines = [{"id": str(number), "question": f"question {number}", "answers": ["yes"]} for number in range(12)]
+    dataset = load(f"qa:{write_lines(tmp_path / 'questions.jsonl', lines)}")
+    run(scripted(), dataset, ["rag"], tmp_path / "out", parallel=parallel)
+    rows = kept(tmp_path / "out" / "rows" / "rag.jsonl")
+    assert [row["id"] for row in rows] == [str(number) for number in range(12)]
+    assert all(row["cpu_seconds"] is None for row in rows)
+
+
+def test_fewer_than_one_question_at_a_time_is_refused(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="parallel is 0"):
+        run(scripted(), load(f"qa:{qa}"), ["rag"], tmp_path / "out", parallel=0)

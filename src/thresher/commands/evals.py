@@ -28,7 +28,10 @@ def eval_run(
         str,
         typer.Option("--dataset", metavar="KIND:PATH", help="beir:DIR, qa:FILE, routing:FILE or refusal:FILE."),
     ],
-    recipe: Annotated[list[str], typer.Option("--recipe", help="Recipe to measure (repeatable).")],
+    recipe: Annotated[
+        list[str],
+        typer.Option("--recipe", help="Recipe to measure (repeatable), alone or with settings: crag[upper=0.6]."),
+    ],
     out: Annotated[Path, typer.Option("--out", help="Folder for the rows of this run.")],
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Results per question.")] = None,
     split: Annotated[str, typer.Option("--split", help="Ask the questions of train, tune, final or all.")] = "all",
@@ -42,6 +45,7 @@ def eval_run(
             help="Where correcting recipes look: none, web, collection:NAME; auto is the dataset's own, if it has one.",
         ),
     ] = "auto",
+    parallel: Annotated[int, typer.Option("--parallel", min=1, help="Questions asked at a time.")] = 1,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
     home: Home = DEFAULT_HOME,
     collection: Annotated[
@@ -55,14 +59,17 @@ def eval_run(
     from thresher.evals.datasets import load
     from thresher.evals.preparing import collection_of, files, outside_of
     from thresher.evals.runs import run
+    from thresher.evals.variants import parse_variant
 
     loaded = load(dataset, split=split, sample=sample, seed=seed)
     name = collection or collection_of(loaded)
     elsewhere = outside_of(loaded, name) if outside == "auto" else outside
+    plain = list(dict.fromkeys(parse_variant(one).recipe for one in recipe))
     report_failed = False
     for corpus, owner in files(loaded, home, name, outside=elsewhere):
+        # A variant with chunks of its own gets them when it is warmed up: a question completes what an index lacks.
         with open_collection(home, owner) as opened, printing.indexing() as progress:
-            report = opened.add(corpus, recipe=recipe, settings=assignments(settings), progress=progress)
+            report = opened.add(corpus, recipe=plain, settings=assignments(settings), progress=progress)
         printing.failures(report.failed)
         report_failed = report_failed or bool(report.failed)
     if loaded.note and not json:
@@ -83,6 +90,7 @@ def eval_run(
                 resume=resume,
                 settings=described,
                 outside=elsewhere,
+                parallel=parallel,
                 progress=count,
             )
     if json:
