@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from evaluate import keep, measured, show, thresher
-from machine import DATA, ROOT, tell
+import os
+
+from evaluate import keep, measured, show
+from machine import DATA, tell
 
 RECIPES = ("rag", "hybrid")
-COLLECTION = ("--collection", "papers")
 MEASURES = (
     "gold_page",
     "gold_source",
@@ -23,13 +24,11 @@ MEASURES = (
 
 def main() -> None:
     tell()
-    recipes = [part for recipe in RECIPES for part in ("--recipe", recipe)]
-    print(thresher("index", str(DATA / "papers"), "--exclude", "broken/*", *recipes, *COLLECTION))
-    questions = ROOT / "benchmarks" / "papers.jsonl"
-    scored = measured("papers", f"qa:{questions}", RECIPES, options=COLLECTION)
+    os.environ.setdefault("THRESHER_DATA", str(DATA))
+    scored = measured("papers", "papers", RECIPES)
     for recipe in RECIPES:
         show(f"{recipe} (n={scored['n']})", scored["recipes"][recipe], MEASURES)
-    keep("papers", {**scored, "dataset": "qa:benchmarks/papers.jsonl"})
+    keep("papers", scored)
 
 
 if __name__ == "__main__":

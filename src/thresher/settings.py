@@ -130,8 +130,12 @@ class FuseSettings(Frozen):
         description="reciprocal ranks, a weighted sum of scores, or rrf before a reranker and weighted without one",
     )
     k: int = Field(60, ge=1, description="rank constant of rrf (Cormack et al. 2009)")
-    dense_weight: float | None = Field(None, ge=0, description="weight of the dense list; rrf 1, weighted 0.4")
-    lexical_weight: float | None = Field(None, ge=0, description="weight of the lexical list; rrf 1, weighted 0.6")
+    dense_weight: float | None = Field(
+        None, ge=0, description="weight of the dense list; rrf 1, weighted 0.4; 0 is without it"
+    )
+    lexical_weight: float | None = Field(
+        None, ge=0, description="weight of the lexical list; rrf 1, weighted 0.6; 0 is without it"
+    )
 
     @model_validator(mode="after")
     def _weighs_something(self) -> Self:
@@ -165,6 +169,9 @@ class RedundancySettings(Frozen):
 class RefineSettings(Frozen):
     """Which strips become evidence (Z7)."""
 
+    of: Literal["all", "inside", "outside", "none"] = Field(
+        "all", description="chunks from where are cut into strips; the others are handed over whole"
+    )
     top_k: int | None = Field(5, ge=1, description="strips kept at most, inside and outside each")
     min_score: float | None = Field(None, description="score a strip needs; the lower bound of the judge when not set")
     order: Literal["document", "score"] = Field("document", description="how the strips are put together")
@@ -175,6 +182,7 @@ class SearchWordsSettings(Frozen):
     """The words that are sent to an outside source (Z10)."""
 
     style: Literal["words6-14", "keywords3"] = Field("words6-14", description="6 to 14 words, or at most 3 keywords")
+    rewrite: bool = Field(True, description="put the question into such words; it is searched for itself when false")
 
 
 class WebSettings(Frozen):

@@ -1,8 +1,9 @@
-"""A dataset's own collections are indexed, and only recipes that correct are sent outside."""
+"""A dataset's own collections are indexed, only recipes that correct are sent outside, gold documents may be hidden."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,7 +12,9 @@ import pytest
 from thresher import recipes
 from thresher.cli import main
 from thresher.collection import Collection
-from thresher.evals.asking import CollectionAsker
+from thresher.errors import UsageError
+from thresher.evals.asking import CollectionAsker, hidden
+from thresher.evals.labels import Gold, Question
 
 
 class Listening:
@@ -20,7 +23,7 @@ class Listening:
     def __init__(self) -> None:
         self.asked: list[tuple[str, str | None]] = []
 
-    def ask(self, question: str, *, recipe: str, outside: str | None, settings: Any) -> None:
+    def ask(self, question: str, *, recipe: str, outside: str | None, where: str | None, settings: Any) -> None:
         self.asked.append((recipe, outside))
 
 
@@ -49,7 +52,7 @@ def test_the_command_indexes_both_sides_asks_and_resumes(
     given = ("eval", "run", "--dataset", f"routing:{popqa}", "--recipe", "rag", "--home", home, "--out", out)
     assert command(*given) == 0
     told = capsys.readouterr().out
-    assert "1 inside, 1 outside (wikipedia: 2 of 6 passages moved outside" in told
+    assert "1 inside, 1 outside; wikipedia: 2 of 6 passages moved outside" in told
     described = json.loads((out / "run.json").read_text())
     elsewhere = described["outside"].removeprefix("collection:")
     inside = elsewhere.removesuffix("-outside")
@@ -78,3 +81,75 @@ def test_a_collection_that_is_named_is_used_and_nothing_outside_is_indexed_unles
     assert [path.name for path in (tmp_path / "home" / "collections").iterdir()] == ["mine"]
     assert json.loads((tmp_path / "a" / "run.json").read_text())["outside"] == "none"
     assert command(*given, "--out", tmp_path / "b", "--split", "neither") == 2
+
+
+# --- retrieval made worse on purpose ----------------------------------------------------------------------------------
+
+
+def asked_of(home: Path, notes: Path) -> Collection:
+    with Collection(home, "default") as collection:
+        collection.add(notes, recipe="rag")
+    return Collection(home, "default")
+
+
+def places(sources: Sequence[str], *, id: str = "q1", text: str = "When was the Kõpu lighthouse built?") -> Question:
+    return Question(id, text, gold=tuple(Gold(source) for source in sources))
+
+
+def found(asker: CollectionAsker, question: Question) -> list[str]:
+    """File names of what is found, best first."""
+    hits = asker.search(question.question, recipe="rag", limit=3).hits
+    return [Path(hit.chunk.source).name for hit in hits]
+
+
+@pytest.mark.parametrize("gold", ["lighthouse.md", "notes/lighthouse.md"])
+def test_a_degraded_question_does_not_find_its_gold_document(home: Path, notes: Path, gold: str) -> None:
+    with asked_of(home, notes) as collection:
+        question = places([gold])
+        usual = CollectionAsker(collection, {})
+        worse = CollectionAsker(collection, {}, degraded=0.0, questions=[question])
+        assert found(usual, question)[0] == "lighthouse.md"
+        assert sorted(found(worse, question)) == ["cheese.txt", "railway.txt"]
+        answer = worse.ask(question.question, recipe="rag")
+        assert "lighthouse.md" not in {Path(fate.hit.chunk.source).name for fate in answer.chunks}
+        other = places([gold], id="q2", text="When was the Semmering railway opened?")
+        assert len(found(worse, other)) == 3
+
+
+def test_no_question_is_degraded_where_all_may_find_their_documents(home: Path, notes: Path) -> None:
+    with asked_of(home, notes) as collection:
+        assert hidden(collection, [places(["lighthouse.md"])], 1.0) == {}
+        assert hidden(collection, [places(["elsewhere.md"]), places([])], 0.0) == {}
+
+
+def test_a_share_keeps_about_as_many_and_those_of_every_lower_share(home: Path, notes: Path) -> None:
+    with asked_of(home, notes) as collection:
+        questions = [places(["lighthouse.md"], id=str(at), text=f"{at}?") for at in range(500)]
+        kept = {
+            share: {one.question for one in questions} - set(hidden(collection, questions, share))
+            for share in (0.1, 0.4, 0.6)
+        }
+    assert kept[0.1] < kept[0.4] < kept[0.6]
+    for share, those in kept.items():
+        assert abs(len(those) / 500 - share) < 0.06
+
+
+def test_a_source_with_a_quotation_mark_is_hidden_like_any_other(tmp_path: Path) -> None:
+    (tmp_path / "o'hara.txt").write_text("O'Hara built the mill in 1802.", encoding="utf-8")
+    with Collection(tmp_path / "home", "default") as collection:
+        collection.add(tmp_path / "o'hara.txt", recipe="rag")
+        question = places(["o'hara.txt"], text="Who built the mill?")
+        assert found(CollectionAsker(collection, {}), question) == ["o'hara.txt"]
+        assert found(CollectionAsker(collection, {}, degraded=0.0, questions=[question]), question) == []
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.5])
+def test_what_is_no_share_is_refused(home: Path, share: float) -> None:
+    with Collection(home, "default") as collection, pytest.raises(UsageError, match="from 0 to 1"):
+        CollectionAsker(collection, {}, degraded=share)
+
+
+def test_the_share_is_told_among_the_settings_of_a_run(home: Path) -> None:
+    with Collection(home, "default") as collection:
+        assert CollectionAsker(collection, {}, degraded=0.4).settings_of("rag")["degraded"] == 0.4
+        assert "degraded" not in CollectionAsker(collection, {}).settings_of("rag")

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from thresher.errors import UsageError
-from thresher.evals.evidence import paragraph_id, read_material
+from thresher.evals.corpora import passage_id
+from thresher.evals.evidence import read_material
 from thresher.evals.holding import Pool, holds, words_of
 from thresher.evals.labels import Gold
 
@@ -62,7 +63,7 @@ def test_a_paragraph_and_the_other_paragraphs_of_its_article_that_hold_the_answe
     fire = "A fire of 1702 destroyed the foundry."
     again = "It was rebuilt in 1710, and in 1702 nobody had expected that."
     by_id = {candidate.question.id: candidate for candidate in material.answerable}
-    assert by_id["q1"].evidence == (paragraph_id("Bell_foundry", fire), paragraph_id("Bell_foundry", again))
+    assert by_id["q1"].evidence == (passage_id("Bell_foundry", fire), passage_id("Bell_foundry", again))
     (gold,) = by_id["q1"].question.gold
     assert fire[gold.start : gold.end] == "1702"
     assert gold.source == by_id["q1"].gold

@@ -15,6 +15,8 @@ import pytest
 
 from thresher.errors import ThresherError, UnknownSetting, UsageError
 from thresher.evals.datasets import load
+from thresher.evals.judged import Book, Judgement, answer_of
+from thresher.evals.rows import read_rows
 from thresher.evals.runs import run
 from thresher.evals.score import score
 from thresher.types import Answer
@@ -160,3 +162,72 @@ def test_a_missing_package_names_the_extra(package: str, room: str) -> None:
         "except MissingExtra as error:\n    print(error)"
     )
     assert "pip install 'thresher[evals]'" in subprocess.check_output([sys.executable, "-c", code], text=True)
+
+
+def rewrite(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Change every row of a file."""
+    lines = [json.dumps(change(json.loads(line))) for line in path.read_text().splitlines()]
+    path.write_text("".join(f"{line}\n" for line in lines))
+
+
+def test_measures_that_apply_to_no_row_are_left_out_unless_they_are_named(
+    scripted: Scripted, qa: Path, tmp_path: Path
+) -> None:
+    run(scripted({"Who?": ["ada.pdf"]}, {"Who?": "Ada Lovelace"}), load(f"qa:{qa}"), ["rag"], tmp_path / "out")
+    scored = score(tmp_path / "out")["recipes"]["rag"]
+    assert {"em", "span_F1@5", "refusal_recall"} < set(scored)
+    assert not {"label_accuracy", "factscore", "aurc", "likert_coherence"} & set(scored)
+    assert scored["auroc"]["value"] is None  # a measure that every reader may look for
+    assert score(tmp_path / "out", measures=["auroc"])["recipes"]["rag"]["auroc"]["n"] == 0
+
+
+def test_what_became_of_the_questions_is_counted(
+    scripted: Scripted, failure: ThresherError, qa: Path, tmp_path: Path
+) -> None:
+    asker = scripted({}, {"Who?": "late", "Where?": failure})
+    run(asker, load(f"qa:{qa}"), ["rag"], tmp_path / "out")
+    assert score(tmp_path / "out")["outcomes"] == {
+        "rag": {"answered": 1, "refused": 1, "failed": 1, "timed_out": 1, "unreadable": 2}
+    }
+
+
+def test_searches_are_answered_when_they_did_not_fail(
+    scripted: Scripted, failure: ThresherError, beir: Path, tmp_path: Path
+) -> None:
+    run(scripted({"question 1": failure}), load(f"beir:{beir}"), ["rag"], tmp_path / "out")
+    outcomes = score(tmp_path / "out")["outcomes"]["rag"]
+    assert (outcomes["answered"], outcomes["refused"], outcomes["failed"]) == (2, 0, 1)
+
+
+def test_answers_of_different_generators_are_not_compared(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
+    recipes = ["rag", "hybrid", "third"]
+    run(scripted({}, {"Who?": "Ada Lovelace"}), load(f"qa:{qa}"), recipes, tmp_path / "out")
+    for recipe, generator in zip(recipes, ("llama", "gpt", ""), strict=True):
+        path = tmp_path / "out" / "rows" / f"{recipe}.jsonl"
+        rewrite(path, lambda row, name=generator: {**row, "generator": name, "judge": "ours"})  # type: ignore[misc]
+    scored = score(tmp_path / "out")
+    assert scored["keys"]["rag"] == {"generator": ["llama"], "judge": ["ours"]}
+    assert scored["keys"]["third"] == {"generator": [], "judge": ["ours"]}
+    assert scored["against"]["skipped"] == {"hybrid": "answers by gpt, and those of rag by llama"}
+    assert list(scored["against"]["recipes"]) == ["third"]
+
+
+def test_what_was_judged_is_scored_with_the_rows(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run(scripted({}, {"Who?": "Ada Lovelace", "Where?": "Rome"}), load(f"qa:{qa}"), ["rag"], out)
+    answers = {row.question.id: answer_of(row) for row in read_rows(out / "rows" / "rag.jsonl")}
+    book = Book(out, "rag")
+    for id, values in (("q1", {"unsupported": 0.0, "judged_correct": 1.0}), ("q2", {"unsupported": 0.5})):
+        book.add(Judgement(id, "llama", "v1", answers[id], tuple(values), values))
+    scored = score(out)["recipes"]["rag"]
+    assert (scored["unsupported"]["value"], scored["unsupported"]["n"]) == (0.25, 2)
+    assert (scored["judged_correct"]["value"], scored["judged_correct"]["n"]) == (1.0, 1)
+    assert "factscore" not in scored
+
+
+def test_every_comparison_carries_the_tests_that_apply(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
+    run(scripted({"Who?": ["ada.pdf"]}), load(f"qa:{qa}"), ["rag", "hybrid"], tmp_path / "out")
+    compared = score(tmp_path / "out")["against"]["recipes"]["hybrid"]
+    assert compared["em"]["tests"] == {"permutation": 1.0, "sign": 1.0, "McNemar": 1.0}
+    assert compared["em"]["p"] == compared["em"]["tests"]["McNemar"]
+    assert "micro_F1@5" not in compared  # a number of all questions together

@@ -15,13 +15,19 @@ from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped, unused
 
 from thresher.evals.statistics import (
     BINS,
+    Counts,
     Forecast,
+    aurc_interval,
     auroc_interval,
     ece_interval,
     holm,
     mcnemar,
     mean_interval,
     paired_difference,
+    paired_t,
+    paired_tests,
+    permutation_test,
+    pooled_interval,
     proportion_interval,
     quantile_interval,
     sign_test,
@@ -214,13 +220,46 @@ def test_forecasts_may_come_in_any_order_and_their_interval_holds_the_value(
 ) -> None:
     shuffled = list(forecasts)
     shuffler.shuffle(shuffled)
-    for measured in (auroc_interval, ece_interval):
+    for measured in (auroc_interval, ece_interval, aurc_interval):
         interval = measured(forecasts, resamples=50)
         assert interval == measured(shuffled, resamples=50)
         if interval.value is not None:
             assert interval.low is not None
             assert interval.high is not None
             assert 0 <= interval.low <= interval.value <= interval.high <= 1 + 1e-9
+
+
+# --- counts and tests -------------------------------------------------------------------------------------------------
+
+
+def test_pooled_counts_by_hand() -> None:
+    counts = [Counts(1, 5, 1, 1), Counts(3, 5, 2, 4), Counts(0, 5, 0, 1)]
+    assert pooled_interval(counts, "P").value == pytest.approx(4 / 15)
+    assert pooled_interval(counts, "R").value == pytest.approx(3 / 6)
+    assert pooled_interval(counts, "F1").value == pytest.approx(2 * (4 / 15) * (3 / 6) / (4 / 15 + 3 / 6))
+    assert pooled_interval([Counts(0, 5, 0, 0)], "F1").value == 0
+    assert pooled_interval([], "P").n == 0
+
+
+def test_tests_by_hand() -> None:
+    first, second = [0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 0.0]
+    assert permutation_test(first, second) == pytest.approx(2 / 8)  # all one way or all the other
+    assert permutation_test([0.0, 0.0], [0.2, -0.2]) == 1
+    assert set(paired_tests(first, second)) == {"paired t", "permutation", "sign", "McNemar"}
+    assert set(paired_tests(first, [0.5, 0.25, 1.0, 0.0])) == {"paired t", "permutation", "sign"}
+    assert set(paired_tests([0.0, 0.0], [1.0, 1.0])) == {"permutation", "sign", "McNemar"}
+    assert paired_t([0.0], [1.0]) is None
+
+
+@given(VALUES, st.randoms(use_true_random=False))
+def test_tests_do_not_depend_on_the_order_and_are_probabilities(values: list[float], shuffler: random.Random) -> None:
+    shuffled = list(values)
+    shuffler.shuffle(shuffled)
+    zeros = [0.0] * len(values)
+    told = paired_tests(zeros, values, resamples=200)
+    assert told == paired_tests(zeros, shuffled, resamples=200)
+    assert all(0 <= p <= 1 for p in told.values())
+    assert told["permutation"] == paired_tests(values, zeros, resamples=200)["permutation"]
 
 
 def test_holm_by_hand() -> None:

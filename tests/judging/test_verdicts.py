@@ -7,7 +7,8 @@ import pytest
 from thresher.errors import UsageError
 from thresher.judging.bounds import Bounds
 from thresher.judging.confidence import KDM
-from thresher.judging.verdicts import Calibrated, Routing, Survivors, ThreeWay
+from thresher.judging.verdicts import INSTEAD, Actions, Calibrated, Limited, Routing, Survivors, ThreeWay
+from thresher.pipeline import always_correct
 from thresher.protocols import Decider
 from thresher.types import COSINE, PROBABILITY, UNIT, Chunk, Hit, Judgement, Scale, Score, Verdict
 
@@ -125,3 +126,28 @@ def test_the_trace_tells_which_calibration_was_used() -> None:
 def test_bounds_that_are_no_probabilities_in_order_are_refused(lower: float, upper: float) -> None:
     with pytest.raises(UsageError, match="probabilities"):
         Calibrated(lower, upper, separated=True)
+
+
+# --- verdicts taken away ----------------------------------------------------------------------------------------------
+
+THREE = {Verdict.CORRECT: 0.9, Verdict.AMBIGUOUS: 0.5, Verdict.INCORRECT: 0.1}
+
+
+@pytest.mark.parametrize("actions", INSTEAD)
+@pytest.mark.parametrize("verdict", THREE)
+def test_a_verdict_is_replaced_as_the_actions_say_and_keeps_its_reason(actions: Actions, verdict: Verdict) -> None:
+    scores = judged(0.05, THREE[verdict])
+    usual, decision = ThreeWay(BLOG)(scores), Limited(ThreeWay(BLOG), actions)(scores)
+    assert decision.verdict == INSTEAD[actions].get(verdict, verdict)
+    assert decision.reason.startswith(usual.reason)
+    assert (decision == usual) == (decision.verdict == verdict)
+    assert decision.detail == usual.detail
+
+
+def test_an_empty_retrieval_is_no_longer_incorrect_where_that_verdict_is_taken_away() -> None:
+    assert Limited(ThreeWay(BLOG), "without-incorrect")([]).verdict == Verdict.AMBIGUOUS
+    assert Limited(ThreeWay(BLOG), "all")([]).verdict == Verdict.INCORRECT
+
+
+def test_a_decider_without_a_verdict_has_none_to_take_away() -> None:
+    assert Limited(always_correct, "only-incorrect")(judged(0.9)).verdict is None

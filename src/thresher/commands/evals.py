@@ -26,7 +26,9 @@ eval_app = typer.Typer(help="Measure recipes on questions with known answers.", 
 def eval_run(
     dataset: Annotated[
         str,
-        typer.Option("--dataset", metavar="KIND:PATH", help="beir:DIR, qa:FILE, routing:FILE or refusal:FILE."),
+        typer.Option(
+            "--dataset", metavar="KIND:PATH", help="beir:DIR, qa:FILE, papers, squad:FILE, ...; see docs/datasets.md."
+        ),
     ],
     recipe: Annotated[
         list[str],
@@ -45,6 +47,12 @@ def eval_run(
             help="Where correcting recipes look: none, web, collection:NAME; auto is the dataset's own, if it has one.",
         ),
     ] = "auto",
+    degrade: Annotated[
+        float | None,
+        typer.Option(
+            "--degrade", min=0, max=1, help="Hide the gold documents inside of all but this share of the questions."
+        ),
+    ] = None,
     parallel: Annotated[int, typer.Option("--parallel", min=1, help="Questions asked at a time.")] = 1,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
     home: Home = DEFAULT_HOME,
@@ -66,17 +74,22 @@ def eval_run(
     elsewhere = outside_of(loaded, name) if outside == "auto" else outside
     plain = list(dict.fromkeys(parse_variant(one).recipe for one in recipe))
     report_failed = False
+    belongings: dict[str, list[Path]] = {}
     for corpus, owner in files(loaded, home, name, outside=elsewhere):
+        belongings.setdefault(owner, []).append(corpus)
+    for owner, corpora in belongings.items():
         # A variant with chunks of its own gets them when it is warmed up: a question completes what an index lacks.
         with open_collection(home, owner) as opened, printing.indexing() as progress:
-            report = opened.add(corpus, recipe=plain, settings=assignments(settings), progress=progress)
+            report = opened.add(*corpora, recipe=plain, settings=assignments(settings), progress=progress)
         printing.failures(report.failed)
         report_failed = report_failed or bool(report.failed)
-    if loaded.note and not json:
-        told = ", ".join(f"{number} {category}" for category, number in loaded.categories.items())
-        printing.say(f"{told} ({loaded.note})")
+    if not json:
+        told = [f"{number} {category}" for category, number in loaded.categories.items()]
+        printing.say("; ".join(filter(None, [", ".join(told) or f"{len(loaded.questions)} questions", loaded.note])))
     with open_collection(home, name) as opened:
-        asker = CollectionAsker(opened, assignments(settings), outside=elsewhere)
+        asker = CollectionAsker(
+            opened, assignments(settings), outside=elsewhere, degraded=degrade, questions=loaded.questions
+        )
         described = {one: asker.settings_of(one) for one in recipe}
         for one in recipe:
             asker.warm_up(one)
@@ -89,6 +102,7 @@ def eval_run(
                 limit=limit,
                 resume=resume,
                 settings=described,
+                collection=name,
                 outside=elsewhere,
                 parallel=parallel,
                 progress=count,
@@ -123,9 +137,16 @@ def eval_score(
     if json:
         printing.as_json(scored)
         return
-    names = list(dict.fromkeys(name for values in scored["recipes"].values() for name in values))
-    rows = [[name, *(_interval(values.get(name)) for values in scored["recipes"].values())] for name in names]
-    printing.table(f"{scored['dataset']}, n = {scored['n']}", ["measure", *scored["recipes"]], rows)
+    recipes = scored["recipes"]
+    names = dict.fromkeys(name for values in recipes.values() for name, value in values.items() if value["n"])
+    rows = [[name, *(_interval(values.get(name)) for values in recipes.values())] for name in names]
+    printing.table(f"{scored['dataset']}, n = {scored['n']}", ["measure", *recipes], rows)
+    outcomes = scored["outcomes"]
+    kinds = dict.fromkeys(kind for counts in outcomes.values() for kind in counts)
+    counted = [[kind, *(outcomes[one].get(kind, 0) for one in recipes)] for kind in kinds]
+    printing.table("outcomes, questions", ["outcome", *recipes], counted)
+    for one, reason in scored["against"].get("skipped", {}).items():
+        printing.say(f"{one} is not compared: {reason}")
 
 
 def _interval(value: dict[str, Any] | None) -> str:

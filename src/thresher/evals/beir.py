@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 
 from thresher.errors import UsageError
+from thresher.evals.fields import unique
 from thresher.evals.labels import Dataset, Gold, Question
 from thresher.evals.lines import bad_line, digest, lines, records
 from thresher.evals.splits import Split, members
@@ -45,13 +46,7 @@ def load_beir(spec: str, path: Path, split: Split) -> Dataset:
 
 def read_queries(path: Path) -> dict[str, str]:
     """Query id to text."""
-    texts: dict[str, str] = {}
-    for record in records(path):
-        id = record.identity("_id")
-        if id in texts:
-            raise record.bad(f"the id '{id}' stands on an earlier line too", next_step="ids must be unique")
-        texts[id] = record.text("text")
-    return texts
+    return {id: record.text("text") for id, record in unique(records(path), "_id").items()}
 
 
 def read_judgements(path: Path, queries: dict[str, str]) -> dict[str, dict[str, float]]:

@@ -46,3 +46,8 @@ class Corpus:
             unfinished.write_bytes(self.written)
             unfinished.replace(path)
         return path
+
+
+def passage_id(title: str, text: str) -> str:
+    """A name for a passage that is the same in every file that has it."""
+    return hashlib.sha256(f"{title}\n{text}".encode("utf-8", "backslashreplace")).hexdigest()[:16]

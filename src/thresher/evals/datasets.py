@@ -8,21 +8,48 @@ from dataclasses import replace
 from pathlib import Path
 
 from thresher.errors import UsageError
+from thresher.evals.arc import load_arc
+from thresher.evals.asqa import load_asqa
 from thresher.evals.beir import load_beir
+from thresher.evals.biography import load_biography
+from thresher.evals.choice import load_choice
+from thresher.evals.clapnq import load_clapnq
+from thresher.evals.climate_fever import load_climate_fever
 from thresher.evals.labels import Dataset, Gold, Question
+from thresher.evals.multihop import load_multihop
+from thresher.evals.papers import QUESTIONS, load_papers
+from thresher.evals.popqa_longtail import load_popqa_longtail
+from thresher.evals.pubhealth import load_pubhealth
 from thresher.evals.qa import load_qa
 from thresher.evals.refusal import load_refusal
 from thresher.evals.routing import load_routing
 from thresher.evals.splits import Split, read_split
+from thresher.evals.squad import load_squad
+from thresher.evals.wikipedia import load_wikipedia
 
 __all__ = ["KINDS", "Dataset", "Gold", "Question", "load"]
 
 KINDS: Mapping[str, Callable[[str, Path, Split], Dataset]] = {
+    "arc": load_arc,
+    "asqa": load_asqa,
     "beir": load_beir,
+    "biography": load_biography,
+    "choice": load_choice,
+    "clapnq": load_clapnq,
+    "climate-fever": load_climate_fever,
+    "multihop": load_multihop,
+    "papers": load_papers,
+    "popqa-longtail": load_popqa_longtail,
+    "pubhealth": load_pubhealth,
     "qa": load_qa,
     "refusal": load_refusal,
     "routing": load_routing,
+    "squad": load_squad,
+    "wikipedia": load_wikipedia,
 }
+
+COME_ALONG: Mapping[str, Path] = {"papers": QUESTIONS}
+"""Kinds whose questions are part of the package, so that their path may be left out."""
 
 
 def load(
@@ -30,20 +57,26 @@ def load(
 ) -> Dataset:
     """The questions of `KIND:PATH` that are in the split, of those a seeded random `sample`, of those the first ones.
 
-    `split` is train, tune, final or all; see `thresher.evals.splits`.
+    A kind whose questions come along (`papers`) needs no path. `split` is train, tune, final or all; see
+    `thresher.evals.splits`.
     """
     kind, colon, location = spec.partition(":")
     kinds = ", ".join(sorted(KINDS))
-    if not colon or not location:
+    own = COME_ALONG.get(kind) if not colon else None
+    if own is None and not location:
         raise UsageError("not KIND:PATH", subject=spec, next_step=f"kinds are {kinds}")
     if kind not in KINDS:
         raise UsageError("unknown kind of dataset", subject=kind, next_step=f"kinds are {kinds}")
     for name, number in (("sample", sample), ("limit_questions", limit_questions)):
         if number is not None and number < 1:
             raise UsageError(f"{name} is {number}", subject=spec, next_step="give a number from 1")
-    path = Path(location).expanduser()
+    path = own or Path(location).expanduser()
     if not path.exists():
-        raise UsageError("no such file or folder", subject=str(path), next_step="check the dataset's path")
+        raise UsageError(
+            "no such file or folder",
+            subject=str(path),
+            next_step=f"check the path; docs/datasets.md says what {kind} is made of and where to get it",
+        )
     dataset = KINDS[kind](spec, path, read_split(split))
     if not dataset.questions:
         where, advice = ("it", "files") if split == "all" else (f"its split {split}", "files, or take --split all")
@@ -55,6 +88,7 @@ def load(
         split=split,
         sample=sample,
         limit_questions=limit_questions,
+        available=len(dataset.questions),
         seed=seed,
     )
 

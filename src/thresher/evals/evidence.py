@@ -6,7 +6,6 @@ beside the file. `squad`: every line brings its paragraph.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -14,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from thresher.errors import UsageError
-from thresher.evals.corpora import Passage
-from thresher.evals.holding import Pool, Words, holds_any, words_of
+from thresher.evals.corpora import Passage, passage_id
+from thresher.evals.fields import unique
+from thresher.evals.holding import Pool, holds_any, words_of
 from thresher.evals.labels import Gold, Question
 from thresher.evals.lines import Record, digest, records
 
@@ -117,19 +117,24 @@ def subject_of(record: Record) -> str:
 
 
 def pool_beside(path: Path) -> Path:
-    """The pool of a file: `corpus.jsonl` beside it, or else in the folder `wikipedia` of $THRESHER_DATA."""
-    beside = path.parent / POOL
-    places = [beside]
-    if data := os.environ.get("THRESHER_DATA"):
-        places.append(Path(data).expanduser() / "wikipedia" / POOL)
-    for place in places:
+    """The pool of a file; UsageError where there is none. See `pool_places`."""
+    for place in pool_places(path):
         if place.is_file():
             return place
     raise UsageError(
-        f"its passages are missing: no {' and no '.join(map(str, places))}",
+        f"its passages are missing: no {' and no '.join(map(str, pool_places(path)))}",
         subject=str(path),
-        next_step=f'put a {POOL} (a line for each passage: {{"_id", "title", "text"}}) beside the file',
+        next_step=f'put a {POOL} (a line for each passage: {{"_id", "title", "text"}}) beside the file, or in the '
+        "folder wikipedia of the folder that THRESHER_DATA names",
     )
+
+
+def pool_places(path: Path) -> list[Path]:
+    """Where a file's pool may be: `corpus.jsonl` beside it, or in the folder `wikipedia` of $THRESHER_DATA."""
+    places = [path.parent / POOL]
+    if data := os.environ.get("THRESHER_DATA"):
+        places.append(Path(data).expanduser() / "wikipedia" / POOL)
+    return places
 
 
 def read_pool(path: Path) -> dict[str, Passage]:
@@ -152,36 +157,26 @@ def read_squad(path: Path, found: Iterable[Record]) -> Material:
     A question is answered by its paragraph and by the other paragraphs of the article whose text holds an answer.
     """
     asked = unique(found)
-    passages: dict[str, Passage] = {}
-    words: dict[str, Words] = {}
-    articles: dict[str, list[str]] = defaultdict(list)
+    passages = paragraphs(asked.values())
+    words = {id: words_of(passage.text) for id, passage in passages.items()}
+    articles: dict[str, dict[str, None]] = defaultdict(dict)
     for record in asked.values():
-        title, context = record.text("title"), record.text("context")
-        id = paragraph_id(title, context)
-        if id not in passages:
-            passages[id] = Passage(id, title.replace("_", " "), context)
-            words[id] = words_of(context)
-            articles[title].append(id)
+        articles[record.text("title")][paragraph_of(record)] = None
     answerable: list[Candidate] = []
     unanswerable: list[Candidate] = []
     with_answers = 0
     for id, record in asked.items():
-        title, context, text = record.text("title"), record.text("context"), record.text("question")
-        paragraph = paragraph_id(title, context)
-        if record.boolean("unanswerable", default=False):
-            none = Question(id, text, answerable=False, group=title)
-            unanswerable.append(Candidate(none, paragraph, (paragraph,)))
+        question, paragraph = squad_question(id, record), paragraph_of(record)
+        if not question.answerable:
+            unanswerable.append(Candidate(question, paragraph, (paragraph,)))
             continue
-        spans = answer_spans(record, context)
-        answers = tuple(dict.fromkeys(answer for _, answer in spans))
-        with_answers += bool(answers)
-        phrases = [words_of(answer) for answer in answers]
+        phrases = [words_of(answer) for answer in question.answers]
+        with_answers += bool(phrases)
         if not holds_any(words[paragraph], phrases):
             continue
-        gold = tuple(Gold(paragraph, start=start, end=start + len(answer)) for start, answer in dict.fromkeys(spans))
-        known = dict.fromkeys([paragraph, *articles[title]])
+        known = dict.fromkeys([paragraph, *articles[question.group]])
         evidence = tuple(one for one in known if holds_any(words[one], phrases))
-        answerable.append(Candidate(Question(id, text, answers, gold=gold, group=title), paragraph, evidence))
+        answerable.append(Candidate(question, paragraph, evidence))
     return Material(
         "squad",
         passages,
@@ -190,6 +185,33 @@ def read_squad(path: Path, found: Iterable[Record]) -> Material:
         with_answers - len(answerable),
         digest(path),
     )
+
+
+def paragraphs(asked: Iterable[Record]) -> dict[str, Passage]:
+    """The paragraphs of the questions by their ids, each once; titles are the articles'."""
+    passages: dict[str, Passage] = {}
+    for record in asked:
+        title, context = record.text("title"), record.text("context")
+        id = passage_id(title, context)
+        passages[id] = Passage(id, title.replace("_", " "), context)
+    return passages
+
+
+def paragraph_of(record: Record) -> str:
+    """The id of the paragraph that a question was asked of."""
+    return passage_id(record.text("title"), record.text("context"))
+
+
+def squad_question(id: str, record: Record) -> Question:
+    """One line: gold are the answers' spans, the whole paragraph where they are not told, nothing without an answer."""
+    text, title = record.text("question"), record.text("title")
+    if record.boolean("unanswerable", default=False):
+        return Question(id, text, answerable=False, group=title)
+    paragraph = paragraph_of(record)
+    spans = dict.fromkeys(answer_spans(record, record.text("context")))
+    gold = tuple(Gold(paragraph, start=start, end=start + len(answer)) for start, answer in spans)
+    answers = tuple(dict.fromkeys(answer for _, answer in spans))
+    return Question(id, text, answers, gold=gold or (Gold(paragraph),), group=title)
 
 
 def answer_spans(record: Record, context: str) -> list[tuple[int, str]]:
@@ -205,22 +227,3 @@ def answer_spans(record: Record, context: str) -> list[tuple[int, str]]:
                     f"{pair!r} of 'answers' is no place in the context", next_step="give [start, text] pairs"
                 )
     return spans
-
-
-def paragraph_id(title: str, context: str) -> str:
-    """A name for a paragraph that is the same in every file that has it."""
-    return hashlib.sha256(f"{title}\n{context}".encode()).hexdigest()[:16]
-
-
-# --- both -------------------------------------------------------------------------------------------------------------
-
-
-def unique(found: Iterable[Record]) -> dict[str, Record]:
-    """The lines by their ids."""
-    by_id: dict[str, Record] = {}
-    for record in found:
-        id = record.identity("id")
-        if id in by_id:
-            raise record.bad(f"the id '{id}' stands on an earlier line too", next_step="ids must be unique")
-        by_id[id] = record
-    return by_id

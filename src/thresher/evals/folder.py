@@ -24,7 +24,13 @@ UNFINISHED = "run.json.new"
 
 
 def describe_run(
-    dataset: Dataset, recipes: Sequence[str], *, limit: int, settings: Mapping[str, Any], outside: str | None = None
+    dataset: Dataset,
+    recipes: Sequence[str],
+    *,
+    limit: int,
+    settings: Mapping[str, Any],
+    outside: str | None = None,
+    collection: str | None = None,
 ) -> dict[str, Any]:
     """run.json: everything needed to know what the rows mean and to run it again."""
     return {
@@ -41,10 +47,12 @@ def describe_run(
             "split": dataset.split,
             "sample": dataset.sample,
             "limit_questions": dataset.limit_questions,
+            "available": dataset.available,
         },
         "recipes": list(recipes),
         "settings": dict(settings),
         "limit": limit,
+        "collection": collection,
         "outside": outside or "none",
         "seed": dataset.seed,
         "versions": {"python": platform.python_version(), **{package: version_of(package) for package in PACKAGES}},

@@ -83,6 +83,8 @@ class Dataset:
     split: str = "all"
     sample: int | None = None
     limit_questions: int | None = None
+    available: int = 0
+    """Questions there are in the split, of which a sample may be asked; 0 where that is not known."""
     seed: int = 0
 
     @property

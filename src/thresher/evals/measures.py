@@ -1,119 +1,29 @@
 """The measures: declared values that print as their names, and are parsed from the same string everywhere.
 
 A measure gives every row a number, or None where it does not apply to the question; what failed or was refused counts
-as 0 and does not disappear. The numbers of one recipe are then summarised with an interval. Where only all rows
-together have a number, a row gives a forecast.
+as 0 and does not disappear, unless it says that it is about answers only. The numbers of one recipe are then
+summarised with an interval. Where only all rows together have a number, a row gives a forecast or counts.
 """
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
 
 from thresher.errors import UnknownSetting
-from thresher.evals import answers, rankings
+from thresher.evals import answers
 from thresher.evals.labels import Task
 from thresher.evals.matching import matches
-from thresher.evals.rows import Reply, Row
-from thresher.evals.statistics import (
-    Forecast,
-    Interval,
-    auroc_interval,
-    ece_interval,
-    mean_interval,
-    proportion_interval,
-    quantile_interval,
-)
+from thresher.evals.measure import Measure, Summary, Value, Values, each, summarised
+from thresher.evals.option_answers import plain
+from thresher.evals.replies import answered, picked, right, right_option, spoken
+from thresher.evals.retrieval_measures import BOTH, RETRIEVAL, retrieval
+from thresher.evals.risk import wager
+from thresher.evals.rows import Row
+from thresher.evals.statistics import Forecast
 from thresher.types import Origin, Verdict
 
-Value = float | Forecast
-"""What a measure says of one question: a number, or a probability and what came of it."""
-
-Values = Sequence[Value | None]
-
-
-class Summary(StrEnum):
-    """How the numbers of the questions become one."""
-
-    MEAN = "mean"
-    PROPORTION = "proportion"
-    """The mean of zeros and ones."""
-    MEDIAN = "median"
-    P95 = "95th percentile"
-    AUROC = "area under the ROC curve"
-    """Of forecasts."""
-    ECE = "expected calibration error"
-    """Of forecasts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """What is measured, what it means in a line, and who defined it."""
-
-    name: str
-    meaning: str = field(compare=False)
-    source: str = field(compare=False)
-    values: Callable[[Sequence[Row]], Values] = field(compare=False)
-    summary: Summary = field(default=Summary.MEAN, compare=False)
-    tasks: tuple[Task, ...] = field(default=("ask",), compare=False)
-    paired: bool = field(default=True, compare=False)
-    """Whether two recipes can be compared question by question."""
-
-    def __str__(self) -> str:
-        """The name, from which `parse` gives the measure again."""
-        return self.name
-
-    def summarise(self, rows: Sequence[Row], *, seed: int = 0) -> Interval:
-        """One number and its interval, over the questions to which the measure applies."""
-        return summarised(self.summary, [value for value in self.values(rows) if value is not None], seed=seed)
-
-
-def summarised(summary: Summary, values: Sequence[Value], *, seed: int = 0) -> Interval:
-    """The numbers or forecasts of the questions as one number, with its 95 % interval."""
-    forecasts = [value for value in values if isinstance(value, Forecast)]
-    numbers = [value for value in values if not isinstance(value, Forecast)]
-    match summary:
-        case Summary.MEAN:
-            return mean_interval(numbers, seed=seed)
-        case Summary.PROPORTION:
-            return proportion_interval(numbers, seed=seed)
-        case Summary.MEDIAN:
-            return quantile_interval(numbers, 0.5)
-        case Summary.P95:
-            return quantile_interval(numbers, 0.95)
-        case Summary.AUROC:
-            return auroc_interval(forecasts, seed=seed)
-        case Summary.ECE:
-            return ece_interval(forecasts, seed=seed)
-
-
-# --- retrieval: questions with labelled documents ---------------------------------------------------------------------
-
-
-def retrieval(name: str) -> Measure:
-    """`nDCG@k`, `P@k`, `R@k`, `F1@k` or `MRR`, over documents."""
-    kind, _, cutoff = name.partition("@")
-    measured, meaning, source = {
-        "nDCG": (name, f"gain of the first {cutoff} documents over the best possible", "Järvelin and Kekäläinen 2002"),
-        "P": (name, f"relevant among the first {cutoff}, divided by {cutoff} also when fewer came", "trec_eval"),
-        "R": (name, f"share of the relevant documents among the first {cutoff}", "trec_eval"),
-        "F1": ("", f"harmonic mean of P@{cutoff} and R@{cutoff}, question by question", "van Rijsbergen 1979"),
-        "MRR": ("RR", "one over the rank of the first relevant document", "Voorhees 1999"),
-    }[kind]
-
-    def values(rows: Sequence[Row]) -> Values:
-        if kind == "F1":
-            precision, recall = (rankings.ranking_values(f"{part}@{cutoff}", rows) for part in ("P", "R"))
-            return rankings.harmonic(precision, recall)
-        return rankings.ranking_values(measured, rows)
-
-    return Measure(name, meaning, source, values, tasks=("search", "ask"))
-
-
-RETRIEVAL = re.compile(r"MRR|(?:nDCG|P|R|F1)@[1-9][0-9]{0,3}")
-
+__all__ = ["MEASURES", "SUFFICES", "Measure", "Summary", "Value", "Values", "measures_of", "parse", "summarised"]
 
 # --- answers: answerable questions with gold answers ------------------------------------------------------------------
 
@@ -130,19 +40,36 @@ def worded(judge: Callable[[str, Sequence[str]], float]) -> Callable[[Sequence[R
     return lambda rows: [value(row) for row in rows]
 
 
-def answered(reply: Reply | None) -> bool:
-    """Whether there is an answer and not a refusal."""
-    return reply is not None and not reply.abstained
-
-
-def spoken(reply: Reply | None) -> str:
-    """The answer's words; citation markers and the quotation marks before them are not words."""
-    return "" if reply is None else answers.without_markers(answers.unquoted(reply.text), reply.markers)
-
-
 def words(row: Row) -> float | None:
     """Number of words of an answer; None for refusals and failures, which would make answers look short."""
     return float(len(spoken(row.reply).split())) if answered(row.reply) else None
+
+
+def wrong(row: Row) -> float | None:
+    """For answers to answerable questions of which the right answer is known: whether they are not right."""
+    is_right = right(row) if row.question.answerable else None
+    return None if is_right is None else float(not is_right)
+
+
+# --- options: questions to which one of several labels is the answer --------------------------------------------------
+
+
+def label_right(row: Row) -> float | None:
+    """For questions with options: whether the answer names a right one; a refusal or a failure is 0."""
+    return float(right_option(row)) if row.question.options else None
+
+
+def unparsed(row: Row) -> float | None:
+    """For answers to questions with options: whether they name none."""
+    return float(picked(row) is None) if row.question.options and answered(row.reply) else None
+
+
+def majority(rows: Sequence[Row]) -> Values:
+    """For questions with options: whether the right one is the one that is right most often."""
+    labels = [plain(row.question.answers[0]) if row.question.options and row.question.answers else None for row in rows]
+    counted = Counter(sorted(label for label in labels if label is not None))
+    most = counted.most_common(1)[0][0] if counted else None
+    return [None if label is None else float(label == most) for label in labels]
 
 
 # --- citations --------------------------------------------------------------------------------------------------------
@@ -250,106 +177,228 @@ def outside_used(row: Row) -> float | None:
     return float(any(citation.get("origin") == Origin.OUTSIDE for citation in citations))
 
 
-def each(value: Callable[[Row], Value | None]) -> Callable[[Sequence[Row]], Values]:
-    """A measure of one row, for many."""
-    return lambda rows: [value(row) for row in rows]
+# --- what a judge said of an answer, and what it cost -----------------------------------------------------------------
 
 
-SELF_RAG, SQUAD, OURS = "Asai et al. 2023, metrics.py", "Rajpurkar et al. 2016", "Thresher"
-BOTH: tuple[Task, ...] = ("search", "ask")
+def said(name: str) -> Callable[[Sequence[Row]], Values]:
+    """What a judge said of an answer; None where nothing was said."""
+    return each(lambda row: row.judged.get(name))
+
+
+def responding_factscore(row: Row) -> float | None:
+    """FActScore of an answer that responds."""
+    return row.judged.get("factscore") if row.judged.get("responded", 1) else None
+
+
+def context_characters(row: Row) -> float | None:
+    """Characters of the evidence that the generator was given, where it is kept."""
+    return None if row.context is None else float(sum(len(piece.text) for piece in row.context))
+
+
+def used(name: str) -> Callable[[Sequence[Row]], Values]:
+    """A count of the answer's usage, for questions that did not fail."""
+
+    def value(row: Row) -> float | None:
+        number = None if row.reply is None else row.reply.answer.get("usage", {}).get(name)
+        return None if number is None else float(number)
+
+    return each(value)
+
+
+# --- all of them ------------------------------------------------------------------------------------------------------
+
+SELF_RAG, SQUAD, SQUAD_2 = "Asai et al. 2023, metrics.py", "Rajpurkar et al. 2016", "Rajpurkar et al. 2018"
+FACTS, ECRAG, OURS = "Min et al. 2023", "ECRAG thesis, section 6.2", "Thresher"
+ANSWERABLE = "answerable ones with gold answers"
+KNOWN = "those of which it is known whether the collection answers them"
+OPTIONS = "those with options"
+ANSWERED = "those answered"
+JUDGED = "those judged by `eval judge`"
+NOT_FAILED = "those answered or refused"
+COUNT, SECONDS, RATING = "from 0", "from 0, seconds", "1 to 5"
+PROPORTION, MEDIAN = Summary.PROPORTION, Summary.MEDIAN
+
+
+def ranking(*names: str) -> list[Measure]:
+    """The retrieval measures of these names."""
+    return [retrieval(found) for name in names if (found := RETRIEVAL.fullmatch(name))]
+
 
 MEASURES: Mapping[str, Measure] = {
     measure.name: measure
     for measure in (
-        *(retrieval(name) for name in ("nDCG@10", "P@5", "R@5", "F1@5", "MRR")),
+        *ranking("nDCG@10", "P@5", "R@5", "F1@5", "MRR", "MAP"),
+        *ranking("span_P@5", "span_R@5", "span_F1@5", "chunk_P@5", "chunk_R@5", "chunk_F1@5"),
+        *ranking("micro_F1@5", "micro_span_F1@5", "micro_chunk_F1@5"),
+        *ranking("micro_P@5", "micro_R@5", "micro_span_P@5", "micro_span_R@5", "micro_chunk_P@5", "micro_chunk_R@5"),
+        *ranking("nDCG_exp@10", "nDCG_retrieved@10", "nDCG_retrieved_exp@10", "returned_P@5"),
+        Measure(
+            "context_characters", "characters of the evidence handed to the generator, mean", OURS,
+            each(context_characters), bounds=COUNT, questions="those whose evidence is kept in the row",
+        ),
         Measure(
             "match", "a gold answer is a substring of the answer, letter by letter", SELF_RAG,
-            worded(answers.match), Summary.PROPORTION,
+            worded(answers.match), PROPORTION, questions=ANSWERABLE,
         ),
         Measure(
             "match_norm", "the words of a gold answer stand in the answer; case, punctuation and articles aside", OURS,
-            worded(answers.match_norm), Summary.PROPORTION,
+            worded(answers.match_norm), PROPORTION, questions=ANSWERABLE,
         ),
         Measure(
             "em", "the answer is a gold answer; case, punctuation and articles aside", SQUAD,
-            worded(answers.exact_match), Summary.PROPORTION,
+            worded(answers.exact_match), PROPORTION, questions=ANSWERABLE,
         ),
-        Measure("f1", "overlap of the answer's words with the nearest gold answer's", SQUAD, worded(answers.f1)),
         Measure(
-            "words_median", "words of an answer that is not a refusal, median", OURS, each(words), Summary.MEDIAN,
+            "f1", "overlap of the answer's words with the nearest gold answer's", SQUAD,
+            worded(answers.f1), questions=ANSWERABLE,
+        ),
+        Measure(
+            "words_median", "words of an answer that is not a refusal, median", OURS,
+            each(words), MEDIAN, bounds=COUNT, questions=ANSWERED,
+        ),
+        Measure(
+            "label_accuracy", "the first option that the answer names is right; naming none is wrong", OURS,
+            each(label_right), PROPORTION, questions=OPTIONS,
+        ),
+        Measure(
+            "unparsed", "answers that name none of the options", OURS,
+            each(unparsed), PROPORTION, paired=False, questions=f"{OPTIONS}, answered",
+        ),
+        Measure(
+            "majority_label", "share of the most frequent right option: what always naming it would score", OURS,
+            majority, PROPORTION, paired=False, questions=OPTIONS,
+        ),
+        Measure(
+            "wrong", "answers that are wrong against gold: no gold answer in them, or another option", OURS,
+            each(wrong), PROPORTION, paired=False, questions=f"{ANSWERABLE}, answered",
+        ),
+        Measure(
+            "unsupported", "share of an answer's sentences that its context does not support", OURS,
+            said("unsupported"), paired=False, questions=f"{JUDGED}, answered",
+        ),
+        Measure(
+            "factscore", "supported share of an answer's atomic facts, times exp(1 - 10/n) for n < 10 facts", FACTS,
+            each(responding_factscore), paired=False, questions=f"{JUDGED}, with an answer that responds",
+        ),
+        Measure(
+            "respond_ratio", "answers that state facts at all", FACTS, said("responded"), PROPORTION, questions=JUDGED,
+        ),
+        Measure(
+            "judged_correct", "answers that a judge calls correct", OURS,
+            said("judged_correct"), PROPORTION, questions=JUDGED,
+        ),
+        Measure(
+            "judged_relevance", "a judge's rating of the answer's relevance", OURS,
+            said("judged_relevance"), bounds=RATING, questions=JUDGED,
+        ),
+        *(
+            Measure(
+                f"likert_{aspect}", f"a judge's rating of the answer's {aspect}", ECRAG,
+                said(f"likert_{aspect}"), bounds=RATING, questions=JUDGED,
+            )
+            for aspect in ("correctness", "coherence", "relevance")
+        ),
+        Measure(
+            "judge_failed", "answers of which a judge's reply could not be read", OURS,
+            said("judge_failed"), PROPORTION, paired=False, questions=JUDGED,
         ),
         Measure(
             "gold_page", "the first citation lies on a gold page; a refusal counts as 0", OURS,
-            each(gold_page), Summary.PROPORTION,
+            each(gold_page), PROPORTION, questions="answerable ones with gold pages",
         ),
         Measure(
             "gold_source", "the first citation names a gold document; a refusal counts as 0", OURS,
-            each(gold_source), Summary.PROPORTION,
+            each(gold_source), PROPORTION, questions="answerable ones with gold documents",
         ),
-        Measure("abstained", "questions refused", OURS, each(refused), Summary.PROPORTION),
+        Measure("abstained", "questions refused", OURS, each(refused), PROPORTION),
         Measure(
-            "refusal_precision", "refused questions that cannot be answered", "Rajpurkar et al. 2018",
-            each(refusal_precision), Summary.PROPORTION, paired=False,
+            "refusal_precision", "refused questions that cannot be answered", SQUAD_2,
+            each(refusal_precision), PROPORTION, paired=False, questions="those refused",
         ),
         Measure(
-            "refusal_recall", "questions that cannot be answered and were refused", "Rajpurkar et al. 2018",
-            each(refusal_recall), Summary.PROPORTION,
+            "refusal_recall", "questions that cannot be answered and were refused", SQUAD_2,
+            each(refusal_recall), PROPORTION, questions="those that cannot be answered",
         ),
-        Measure("wrong_refusals", "answerable questions refused", OURS, each(wrong_refusal), Summary.PROPORTION),
+        Measure(
+            "wrong_refusals", "answerable questions refused", OURS,
+            each(wrong_refusal), PROPORTION, questions="answerable ones",
+        ),
+        Measure(
+            "aurc", "area under the curve of wrong answers against questions answered, the most confident first",
+            "Geifman and El-Yaniv 2017", each(wager), Summary.AURC, paired=False,
+            questions="those answered with a confidence, whose right answer is known",
+        ),
         Measure(
             "verdict_accuracy", "the verdict is `correct` where the collection answers, and another where not", OURS,
-            verdicts, Summary.PROPORTION,
+            verdicts, PROPORTION, questions=KNOWN,
         ),
         Measure(
             "auroc", "a confidence where the collection answers is above one where not", "Hanley and McNeil 1982",
-            each(forecast), Summary.AUROC, paired=False,
+            each(forecast), Summary.AUROC, paired=False, questions=KNOWN,
         ),
         Measure(
             "ece", "confidence minus how often the collection answers, over ten bins", "Naeini et al. 2015",
-            each(forecast), Summary.ECE, paired=False,
+            each(forecast), Summary.ECE, paired=False, questions=KNOWN,
         ),
         Measure(
             "outside_used", "answers that cite something outside the collection", OURS,
-            each(outside_used), Summary.PROPORTION, paired=False,
+            each(outside_used), PROPORTION, paired=False, questions=ANSWERED,
         ),
         Measure(
             "seconds_p50", "seconds a question took, failures included, median", OURS,
-            each(lambda row: row.seconds), Summary.MEDIAN, BOTH,
+            each(lambda row: row.seconds), MEDIAN, BOTH, bounds=SECONDS,
         ),
         Measure(
             "seconds_p95", "seconds that 95 % of the questions took at most, failures included", OURS,
-            each(lambda row: row.seconds), Summary.P95, BOTH,
+            each(lambda row: row.seconds), Summary.P95, BOTH, bounds=SECONDS,
+        ),
+        Measure(
+            "cpu_seconds", "processor time of the process for a question, mean", OURS,
+            each(lambda row: row.cpu_seconds), tasks=BOTH, bounds=SECONDS, questions="those asked one at a time",
+        ),
+        Measure(
+            "memory_mib", "the most memory that the process held, recipes asked earlier included", OURS,
+            each(lambda row: row.memory_mib), Summary.MOST, BOTH, paired=False, bounds="from 0, MiB",
         ),
         Measure(
             "llm_calls", "calls of a language model for a question that did not fail, mean", OURS,
             each(lambda row: None if row.reply is None else float(row.reply.llm_calls)),
+            bounds=COUNT, questions=NOT_FAILED,
+        ),
+        Measure(
+            "prompt_tokens", "tokens that language models read for a question that did not fail, mean", OURS,
+            used("prompt_tokens"), bounds=COUNT, questions=NOT_FAILED,
+        ),
+        Measure(
+            "completion_tokens", "tokens that language models wrote for a question that did not fail, mean", OURS,
+            used("completion_tokens"), bounds=COUNT, questions=NOT_FAILED,
         ),
         Measure(
             "unreadable", "replies of models that could not be parsed, for a question that did not fail, mean", OURS,
-            each(lambda row: None if row.reply is None else float(row.unreadable)),
+            each(lambda row: None if row.reply is None else float(row.unreadable)), bounds=COUNT, questions=NOT_FAILED,
         ),
         Measure(
             "timed_out", "questions of which a part ran out of time", OURS,
-            each(lambda row: float(row.timed_out)), Summary.PROPORTION, BOTH,
+            each(lambda row: float(row.timed_out)), PROPORTION, BOTH,
         ),
         Measure(
             "failed", "questions that ended in an error", OURS,
-            each(lambda row: float(row.error is not None)), Summary.PROPORTION, BOTH,
+            each(lambda row: float(row.error is not None)), PROPORTION, BOTH,
         ),
     )
 }  # fmt: skip
-"""Every measure of the contract that needs no judge, in the order it is printed."""
+"""Every measure, in the order it is printed; those of rankings take any other cutoff too."""
 
 
 def parse(name: str) -> Measure:
     """The measure of that name; retrieval measures take any cutoff (`R@100`)."""
     if name in MEASURES:
         return MEASURES[name]
-    if RETRIEVAL.fullmatch(name):
-        return retrieval(name)
+    if found := RETRIEVAL.fullmatch(name):
+        return retrieval(found)
     raise UnknownSetting(name, MEASURES, kind="measure")
 
 
 def measures_of(task: Task) -> tuple[Measure, ...]:
-    """The measures that apply to a dataset's task, in order."""
+    """The measures that are scored for a dataset's task when none are named, in order."""
     return tuple(measure for measure in MEASURES.values() if task in measure.tasks)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from thresher.evals.labels import Dataset
+from thresher.evals.lines import digest
 from thresher.types import Origin
 
 
@@ -15,7 +16,15 @@ def collection_of(dataset: Dataset) -> str:
     if dataset.corpora:
         contents = "".join(corpus.sha256 for corpus in dataset.corpora.values())
         return f"{dataset.kind}-{dataset.name}-{hashlib.sha256(contents.encode()).hexdigest()[:8]}"
-    return "default" if dataset.corpus is None else f"{dataset.kind}-{dataset.path.resolve().name}"
+    if dataset.corpus is None:
+        return "default"
+    match dataset.kind:
+        case "beir":
+            return f"beir-{dataset.path.resolve().name}"
+        case "papers":
+            return "papers"
+        case _:  # a pool, which several question files share
+            return f"wikipedia-{digest(dataset.corpus)[:8]}"
 
 
 def outside_of(dataset: Dataset, name: str) -> str:
@@ -32,11 +41,23 @@ def files(dataset: Dataset, home: Path, name: str, *, outside: str) -> Iterator[
     """Files to index and the collection each belongs to; documents outside only where `outside` points to them.
 
     What a dataset makes is written below `home`, under names that hold its hash, and stays there: a collection knows
-    its documents by their files.
+    its documents by their files. A pool is indexed under its own name only; a collection of another name is asked as
+    it is.
     """
-    if dataset.corpus is not None:
-        yield dataset.corpus, name
+    if dataset.corpus is not None and (not is_pool(dataset) or name == collection_of(dataset)):
+        for file in papers_in(dataset.corpus) if dataset.corpus.is_dir() else [dataset.corpus]:
+            yield file, name
     for origin, corpus in dataset.corpora.items():
         owner = name if origin is Origin.INSIDE else outside_name(name)
         if origin is Origin.INSIDE or outside == outside_of(dataset, name):
             yield corpus.write(home / "datasets" / f"{collection_of(dataset)}-{origin}.jsonl"), owner
+
+
+def is_pool(dataset: Dataset) -> bool:
+    """Whether the corpus is one that other question files are asked of too."""
+    return dataset.kind not in ("beir", "papers")
+
+
+def papers_in(folder: Path) -> list[Path]:
+    """The PDFs that lie in a folder itself: what lies deeper (broken files, say) does not belong to the dataset."""
+    return sorted(file for file in folder.iterdir() if file.suffix.lower() == ".pdf")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from thresher.evals.fields import unique
 from thresher.evals.labels import Dataset, Gold, Question
 from thresher.evals.lines import Record, digest, records
 from thresher.evals.splits import Split, members
@@ -12,13 +13,12 @@ from thresher.evals.splits import Split, members
 
 def load_qa(spec: str, path: Path, split: Split) -> Dataset:
     """Every line of the file, in its order."""
-    questions: dict[str, Question] = {}
-    for record in records(path):
-        question = read_question(record)
-        if question.id in questions:
-            raise record.bad(f"the id '{question.id}' stands on an earlier line too", next_step="ids must be unique")
-        questions[question.id] = question
-    return Dataset("qa", path.stem, spec, path, digest(path), members(questions.values(), split), "ask")
+    return Dataset("qa", path.stem, spec, path, digest(path), members(read_questions(path), split), "ask")
+
+
+def read_questions(path: Path) -> list[Question]:
+    """The questions of a file, in its order."""
+    return [read_question(record) for record in unique(records(path)).values()]
 
 
 def read_question(record: Record) -> Question:

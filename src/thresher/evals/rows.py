@@ -92,7 +92,10 @@ class Row:
     memory_mib: float | None = None
     """The most memory that the process had held when the question was done."""
     generator: str = ""
-    """The chat model that wrote the answer, or the reader; rows of different generators are never compared."""
+    """The chat model that wrote the answer, or the reader; empty for a refusal, which nobody may have written.
+
+    Rows of different generators are never compared.
+    """
     judge: str = ""
     """What judged the chunks; empty where nothing did."""
     judged: Mapping[str, float] = field(default_factory=dict)

@@ -77,6 +77,7 @@ def run(
     limit: int | None = None,
     resume: bool = False,
     settings: Mapping[str, Any] | None = None,
+    collection: str | None = None,
     outside: str | None = None,
     parallel: int = 1,
     progress: Progress | None = None,
@@ -84,7 +85,7 @@ def run(
     """Put every question to every recipe and keep a row of each.
 
     `settings` are each recipe's, by its name: kept in run.json, hashed into every row, compared on `resume`. `outside`,
-    where the asker lets recipes look, is kept and compared too.
+    where the asker lets recipes look, is kept and compared too; `collection`, the name of what is asked, is kept.
     `parallel` questions are asked at a time, which pays where a chat model answers; rows keep the order of the
     questions, and the seconds of each include what it waited for the others.
     `progress` is called with the number of questions just finished (those of earlier runs at once).
@@ -98,7 +99,7 @@ def run(
         raise UsageError(f"parallel is {parallel}", subject=dataset.spec, next_step="give a number from 1")
     limit = LIMITS[dataset.task] if limit is None else limit
     settings = {recipe: finite((settings or {}).get(recipe, {})) for recipe in recipes}
-    described = describe_run(dataset, recipes, limit=limit, settings=settings, outside=outside)
+    described = describe_run(dataset, recipes, limit=limit, settings=settings, outside=outside, collection=collection)
     open_run(out, described, resume=resume)
     also = cache(asker.also)
     asked, skipped, failed = {}, {}, {}
@@ -208,7 +209,7 @@ def put(
         context=context_of(steps),
         cpu_seconds=cpu_seconds if alone else None,
         memory_mib=peak_memory(),
-        generator=named(steps, "generate", "model", "reader"),
+        generator="" if answer is None or answer.abstained else named(steps, "generate", "model", "reader"),
         judge=named(steps, "judge", "scorer"),
     )
 

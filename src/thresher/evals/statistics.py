@@ -6,9 +6,9 @@ Everything is deterministic for a seed and does not depend on the order of the q
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,15 @@ class Forecast(NamedTuple):
     outcome: float
 
 
+class Counts(NamedTuple):
+    """Of one question: how many of the first hits are relevant, and how many of the gold places they meet."""
+
+    relevant: int
+    hits: int
+    met: int
+    gold: int
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Second minus first over the same `n` questions; `p` is two-sided, for no difference."""
@@ -69,6 +78,8 @@ class Comparison:
     n: int
     p_holm: float | None = None
     """p, corrected for the other recipes that were compared with the same one."""
+    tests: Mapping[str, float] = field(default_factory=dict)
+    """p of every test that applies, by its name; not corrected. See `paired_tests`."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form, an entry of `against`."""
@@ -82,6 +93,7 @@ class Comparison:
             "better": self.better,
             "worse": self.worse,
             "n": self.n,
+            "tests": dict(self.tests),
         }
 
 
@@ -100,7 +112,7 @@ def mean_interval(values: Sequence[float], *, seed: int = 0, resamples: int = RE
 
 def proportion_interval(values: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
     """As `mean_interval` for zeros and ones; Wilson's interval where all are the same and no resample differs."""
-    if len(values) and all(value == values[0] for value in values):
+    if set(values) in ({0.0}, {1.0}):
         return wilson_interval(round(math.fsum(values)), len(values))
     return mean_interval(values, seed=seed, resamples=resamples)
 
@@ -137,7 +149,7 @@ def auroc_interval(forecasts: Sequence[Forecast], *, seed: int = 0, resamples: i
 
     None where all outcomes are alike. The interval is the bootstrap's, over the resamples that have both outcomes.
     """
-    distinct, counts = distinct_forecasts(forecasts)
+    distinct, counts = distinct_rows(forecasts)
     if {outcome for _, outcome in distinct.tolist()} != {0.0, 1.0}:
         return Interval(None, None, None, len(forecasts))
     # One column for each distinct probability, in ascending order.
@@ -152,7 +164,7 @@ def auroc_interval(forecasts: Sequence[Forecast], *, seed: int = 0, resamples: i
         chances: Drawn = above[pairs > 0] / pairs[pairs > 0]
         return chances
 
-    return forecast_interval(auroc, counts, seed=seed, resamples=resamples)
+    return drawn_interval(auroc, counts, seed=seed, resamples=resamples)
 
 
 def ece_interval(forecasts: Sequence[Forecast], *, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
@@ -162,7 +174,7 @@ def ece_interval(forecasts: Sequence[Forecast], *, seed: int = 0, resamples: int
     """
     if not forecasts:
         return NOTHING_MEASURED
-    distinct, counts = distinct_forecasts(forecasts)
+    distinct, counts = distinct_rows(forecasts)
     bins = np.clip((distinct[:, 0] * BINS).astype(int), 0, BINS - 1)
     surplus = np.eye(BINS)[bins] * (distinct[:, 1] - distinct[:, 0])[:, None]
 
@@ -170,13 +182,61 @@ def ece_interval(forecasts: Sequence[Forecast], *, seed: int = 0, resamples: int
         errors: Drawn = np.abs(drawn @ surplus).sum(axis=1) / len(forecasts)
         return errors
 
-    return forecast_interval(ece, counts, seed=seed, resamples=resamples)
+    return drawn_interval(ece, counts, seed=seed, resamples=resamples)
 
 
-def forecast_interval(measure: Callable[[Drawn], Drawn], counts: Drawn, *, seed: int, resamples: int) -> Interval:
-    """A statistic of all forecasts and its bootstrap percentile interval.
+def aurc_interval(forecasts: Sequence[Forecast], *, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
+    """Area under the risk-coverage curve (Geifman and El-Yaniv 2017); the outcome of a forecast is to be wrong.
 
-    `measure` maps how often each distinct forecast was drawn, a row for each resample, to a number for each row.
+    The mean, over the answers, of the share of wrong ones among those of at least the same confidence: 0 when nothing
+    is wrong, the share of wrong answers when confidence knows nothing. Answers of one confidence are taken together.
+    """
+    if not forecasts:
+        return NOTHING_MEASURED
+    distinct, counts = distinct_rows(forecasts)
+    column = np.unique(-distinct[:, 0], return_inverse=True)[1].ravel()
+    place = np.eye(column.max() + 1)[column]
+    wrong = distinct[:, 1:]
+
+    def aurc(drawn: Drawn) -> Drawn:
+        answered = drawn @ place
+        so_far = np.cumsum(answered, axis=1)
+        risk = np.cumsum(drawn @ (place * wrong), axis=1) / np.maximum(so_far, 1)
+        area: Drawn = (answered * risk).sum(axis=1) / len(forecasts)
+        return area
+
+    return drawn_interval(aurc, counts, seed=seed, resamples=resamples)
+
+
+# --- counts of all questions together ---------------------------------------------------------------------------------
+
+
+def pooled_interval(
+    counts: Sequence[Counts], share: Literal["P", "R", "F1"], *, seed: int = 0, resamples: int = RESAMPLES
+) -> Interval:
+    """Precision, recall or F1 of the summed counts (micro average), with its bootstrap interval over the questions."""
+    if not counts:
+        return NOTHING_MEASURED
+    distinct, times = distinct_rows(counts)
+
+    def pooled(drawn: Drawn) -> Drawn:
+        relevant, hits, met, gold = (drawn @ distinct).T
+        precision, recall = relevant / np.maximum(hits, 1), met / np.maximum(gold, 1)
+        both = precision + recall
+        f1 = np.divide(2 * precision * recall, both, out=np.zeros_like(both), where=both > 0)
+        shares: Mapping[str, Drawn] = {"P": precision, "R": recall, "F1": f1}
+        return shares[share]
+
+    return drawn_interval(pooled, times, seed=seed, resamples=resamples)
+
+
+# --- statistics that have no mean -------------------------------------------------------------------------------------
+
+
+def drawn_interval(measure: Callable[[Drawn], Drawn], counts: Drawn, *, seed: int, resamples: int) -> Interval:
+    """A statistic of all questions together and its bootstrap percentile interval.
+
+    `measure` maps how often each distinct row was drawn, a row for each resample, to a number for each row.
     """
     n = int(counts.sum())
     value = float(measure(counts[None, :])[0])
@@ -187,9 +247,9 @@ def forecast_interval(measure: Callable[[Drawn], Drawn], counts: Drawn, *, seed:
     return Interval(value, min(value, float(low)), max(value, float(high)), n)
 
 
-def distinct_forecasts(forecasts: Sequence[Forecast]) -> tuple[Drawn, Drawn]:
-    """(d, 2) distinct forecasts in ascending order, and (d,) how often each occurs."""
-    table = np.asarray(forecasts, dtype=np.float64).reshape(-1, 2)
+def distinct_rows(rows: Sequence[Forecast] | Sequence[Counts]) -> tuple[Drawn, Drawn]:
+    """(d, fields) distinct rows in ascending order, and (d,) how often each occurs."""
+    table = np.asarray(rows, dtype=np.float64)
     distinct, counts = np.unique(table, axis=0, return_counts=True)
     return distinct, counts.astype(np.float64)
 
@@ -210,7 +270,58 @@ def paired_difference(
     beyond = min(int((means <= 0).sum()), int((means >= 0).sum()))
     p = min(1.0, 2 * (1 + beyond) / (resamples + 1))
     value = math.fsum(differences) / len(differences)
-    return Comparison(value, float(low), float(high), p, "paired bootstrap", *signs(differences), len(differences))
+    better, worse = signs(differences)
+    tests = paired_tests(first, second, seed=seed, resamples=resamples)
+    return Comparison(
+        value, float(low), float(high), p, "paired bootstrap", better, worse, len(differences), tests=tests
+    )
+
+
+def paired_tests(
+    first: Sequence[float], second: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES
+) -> dict[str, float]:
+    """Two-sided p of each test that applies: t where differences vary, McNemar's where all are zeros and ones."""
+    told = {
+        "paired t": paired_t(first, second),
+        "permutation": permutation_test(first, second, seed=seed, resamples=resamples),
+        "sign": sign_test(first, second),
+        "McNemar": None if {*first, *second} - {0, 1} else mcnemar(first, second),
+    }
+    return {name: p for name, p in told.items() if p is not None}
+
+
+def paired_t(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Two-sided p of Student's paired t test; None where all differences are alike, or there is one."""
+    differences = np.sort(np.asarray(subtract(first, second), dtype=np.float64))
+    n = len(differences)
+    error = differences.std(ddof=1) / math.sqrt(n) if n > 1 else 0.0
+    if not error:
+        return None
+    return float(2 * stats.t.sf(abs(differences.mean() / error), n - 1))
+
+
+def permutation_test(
+    first: Sequence[float], second: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES
+) -> float:
+    """Two-sided p of the mean difference when each pair might as well be the other way round (Fisher 1935, 21).
+
+    Exact where there are at most `resamples` ways to turn the pairs round; otherwise over that many random ways, the
+    sample itself counted as one.
+    """
+    differences = np.sort(np.asarray([one for one in subtract(first, second) if one], dtype=np.float64))
+    sizes, times = np.unique(np.abs(differences), return_counts=True)
+    # Sums of the same numbers in another order may differ in the last bits.
+    observed = abs(math.fsum(differences)) - 1e-9 * math.fsum(np.abs(differences))
+    if 2 ** len(differences) <= resamples:
+        ways = np.arange(2 ** len(differences))[:, None] >> np.arange(len(differences)) & 1
+        return float((np.abs((2 * ways - 1) @ np.abs(differences)) >= observed).mean())
+    source = np.random.default_rng(seed)
+    beyond = 0
+    for start in range(0, resamples, PART):
+        # How many pairs of one size keep their order is binomial.
+        kept = source.binomial(times, 0.5, size=(min(PART, resamples - start), len(sizes)))
+        beyond += int((np.abs((2 * kept - times) @ sizes) >= observed).sum())
+    return (1 + beyond) / (resamples + 1)
 
 
 def mcnemar(first: Sequence[float], second: Sequence[float]) -> float:

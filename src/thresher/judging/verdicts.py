@@ -1,20 +1,43 @@
 """What the judged hits are worth together, decided in the way of each family of recipes.
 
-An empty retrieval is always incorrect (Z6 in docs/methods.md). Where scores decide, a hit without one counts neither
-way; if no hit has one, nothing is known and the verdict is ambiguous.
+An empty retrieval is always incorrect (Z6 in docs/methods.md), unless that verdict is taken away (`Limited`). Where
+scores decide, a hit without one counts neither way; if no hit has one, nothing is known and the verdict is ambiguous.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from thresher.errors import UsageError
 from thresher.judging.bounds import Bounds
+from thresher.protocols import Decider
 from thresher.types import Decision, Judgement, Score, Verdict
 
 NOTHING = Decision(Verdict.INCORRECT, reason="nothing was retrieved")
+
+Actions = Literal[
+    "all",
+    "without-correct",
+    "without-incorrect",
+    "without-ambiguous",
+    "only-correct",
+    "only-incorrect",
+    "only-ambiguous",
+]
+
+INSTEAD: Mapping[Actions, Mapping[Verdict, Verdict]] = {
+    "all": {},
+    "without-correct": {Verdict.CORRECT: Verdict.AMBIGUOUS},
+    "without-incorrect": {Verdict.INCORRECT: Verdict.AMBIGUOUS},
+    "without-ambiguous": {Verdict.AMBIGUOUS: Verdict.INCORRECT},
+    "only-correct": dict.fromkeys(Verdict, Verdict.CORRECT),
+    "only-incorrect": dict.fromkeys(Verdict, Verdict.INCORRECT),
+    "only-ambiguous": dict.fromkeys(Verdict, Verdict.AMBIGUOUS),
+}
+"""Which verdict stands for another. A verdict that is taken away is ambiguous; without ambiguous the upper bound is the
+single threshold (the paper does not print its value)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +79,24 @@ class Survivors:
         kept = sum(judgement.keep for judgement in judged)
         verdict = Verdict.CORRECT if kept else Verdict.INCORRECT
         return Decision(verdict, reason=f"{kept or 'none'} of {len(judged)} chunks stayed", detail={"kept": kept})
+
+
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """A decider some of whose verdicts are not acted on: CRAG's ablations (arXiv:2401.15884v3, Tables 2 and 11)."""
+
+    decide: Decider
+    actions: Actions
+
+    def __call__(self, judged: Sequence[Judgement]) -> Decision:
+        """The verdict, or the one that stands for it, with the reason of the first."""
+        decision = self.decide(judged)
+        verdict = decision.verdict
+        instead = verdict if verdict is None else INSTEAD[self.actions].get(verdict, verdict)
+        if instead is verdict:
+            return decision
+        reason = f"{decision.reason}: {verdict}, taken as {instead} ({self.actions})"
+        return replace(decision, verdict=instead, reason=reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical, 
 from thresher.pipeline import Pipeline, as_asked
 from thresher.protocols import ChunkTable, Retriever, Rewriter, Scorer
 from thresher.recipes.correcting import evaluator, judge_slot, redundancy, stand_in
-from thresher.recipes.parts import Parts, reader_slot
+from thresher.recipes.parts import Parts, nothing, reader_slot
 from thresher.recipes.recipe import Recipe, preset
 from thresher.refinement.redundancy import DeduplicatedRetriever
 from thresher.refinement.refine import PassageRefiner
@@ -157,8 +157,8 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
     model = parts.language_model(settings.llm)
     retrieve: Retriever = FusedRetriever(
         (
-            DenseRetriever(table, encoder, settings.dense.depth),
-            LexicalRetriever(table, settings.lexical.depth),
+            DenseRetriever(table, encoder, settings.dense.depth) if settings.fuse.dense_weight else nothing,
+            LexicalRetriever(table, settings.lexical.depth) if settings.fuse.lexical_weight else nothing,
         ),
         ensemble(settings.fuse),
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from thresher.chunking.sentences import sentence_spans
 from thresher.errors import UnknownSetting
@@ -20,12 +21,19 @@ from thresher.judging.trained import TrainedScorer
 from thresher.models.relevance import LocalRelevance
 from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever, Scorer, Verifier
 from thresher.recipes.parts import Parts
-from thresher.refinement.conflicts import RuleConflicts
+from thresher.recipes.recipe import DOES_NOTHING
+from thresher.refinement.conflicts import ConflictFinder, RuleConflicts
 from thresher.refinement.redundancy import Redundancy
-from thresher.refinement.refine import StripRefiner
+from thresher.refinement.refine import PassageRefiner, StripRefiner
 from thresher.refinement.strips import Decomposition, excerption, fixed_num, selection, sentences
-from thresher.settings import JudgeSettings, OutsideSettings, RecipeSettings, RedundancySettings
-from thresher.types import UNIT, Correction, Decision, Draft, Evidence, Hit, Query
+from thresher.settings import (
+    JudgeSettings,
+    LanguageModelSettings,
+    OutsideSettings,
+    RecipeSettings,
+    RedundancySettings,
+)
+from thresher.types import UNIT, Correction, Decision, Draft, Evidence, Hit, Judgement, Origin, Query, Refined
 
 if TYPE_CHECKING:
     from thresher.protocols import Vectors
@@ -138,15 +146,18 @@ def corrector(
 ) -> tuple[Corrector, tuple[str, ...]]:
     """What goes outside, and what it lacks; `retriever` and `judge` make the recipe's own over another collection.
 
-    Without a chat model the web is asked for the question itself, or, with `keywords`, for its content words.
+    Without a chat model the web is asked for the question itself, or, with `keywords`, for its content words; with
+    `search.rewrite` off always for the question itself.
     """
     if parts.outside is None:
         return nowhere, ()
     from thresher.recipes.outside import searching  # late: a question that stays inside needs no HTTP client
 
+    if not settings.search.rewrite:  # what nobody rewrites is searched for as it was asked
+        settings, keywords = settings.model_copy(update={"llm": LanguageModelSettings()}), False
     correct = searching(settings, parts, parts.outside, retriever, judge=judge, keywords=keywords, sure=sure)
-    rewritten = keywords or parts.language_model(settings.llm) is not None
-    return correct, () if rewritten else (NO_WORDS,)
+    as_wished = keywords or not settings.search.rewrite or parts.language_model(settings.llm) is not None
+    return correct, () if as_wished else (NO_WORDS,)
 
 
 # --- refinement -------------------------------------------------------------------------------------------------------
@@ -166,8 +177,9 @@ def decomposition(settings: OutsideSettings) -> Decomposition:
 
 
 def strips(settings: OutsideSettings, scorer: Scorer, min_score: float | None) -> Refiner:
-    """Strips that reach the score, the best ones, put together."""
-    return StripRefiner(
+    """Strips that reach the score, the best ones, put together; of the hits that `refine.of` names."""
+    conflicts = RuleConflicts(index_terms, sentence_spans)
+    refiner = StripRefiner(
         decomposition(settings),
         scorer,
         top_k=settings.refine.top_k,
@@ -175,14 +187,39 @@ def strips(settings: OutsideSettings, scorer: Scorer, min_score: float | None) -
         order=settings.refine.order,
         min_words=settings.refine.min_words,
         on_unreadable=settings.on_unreadable,
-        conflicts=RuleConflicts(index_terms, sentence_spans),
+        conflicts=conflicts,
     )
+    of = settings.refine.of
+    return refiner if of == "all" else in_part(replace(refiner, conflicts=None), of, conflicts)
+
+
+def in_part(refine: Refiner, of: Literal["inside", "outside", "none"], find: ConflictFinder) -> Refiner:
+    """Refines the hits from there alone; the others are handed over whole, and all are looked through for conflicts."""
+    whole = PassageRefiner()
+
+    def refined(query: Query, hits: Sequence[Hit]) -> Refined:
+        evidence: list[Evidence] = []
+        judgements: list[Judgement] = []
+        detail: dict[str, Any] = {}
+        for origin in Origin:
+            part = (refine if origin == of else whole)(query, [hit for hit in hits if hit.origin is origin])
+            evidence += part.evidence
+            judgements += part.judgements
+            detail |= part.detail
+        found = find(evidence)
+        return Refined(tuple(evidence), tuple(judgements), found.pairs, {**detail, **found.detail})
+
+    return refined
 
 
 def strips_slot(settings: OutsideSettings) -> str:
     """What stands in the refine slot, for people."""
+    of = settings.refine.of
+    if of == "none":
+        return DOES_NOTHING["refine"]
     number = "all" if settings.refine.top_k is None else f"best {settings.refine.top_k}"
-    return f"strips ({settings.decompose}), {number}, {settings.refine.order} order"
+    part = "" if of == "all" else f", of what is {of} alone"
+    return f"strips ({settings.decompose}), {number}, {settings.refine.order} order{part}"
 
 
 # --- verification -----------------------------------------------------------------------------------------------------

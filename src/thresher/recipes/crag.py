@@ -16,7 +16,7 @@ Left open: the chunks (900 characters without overlap, the guide's example); the
 Settings:  Z1 `bounds`: `blog` (> upper is correct, all <= lower is incorrect), `paper` (all < lower), `code` (>=
            upper). Z2 `upper`, `lower` and `scale`. Z3 one chunk above the lower bound is enough for ambiguous. Z7
            `refine.top_k`, `refine.min_score`, `refine.order`. Z8 `decompose`. Z10 `search.style`. Z6 an empty retrieval
-           is incorrect.
+           is incorrect. The ablations of Tables 2, 3 and 11 are `actions`, `refine.of` and `search.rewrite`.
 
 `crag-paper` has the fine-tuned evaluator's scale (-1 to 1, bounds 0.59 and -0.99, strips from -0.5) and at most three
 keywords; the evaluator itself cannot be had, so `judge` is a cross-encoder with one logit, or else twice our
@@ -26,8 +26,8 @@ probability minus one, which every answer says. `crag-code` is the repository's 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pydantic import Field
@@ -36,8 +36,8 @@ from thresher.indexing.layout import Layout
 from thresher.judging.bounds import Bounds
 from thresher.judging.cross_encoder import CrossEncoderScorer, StandInForT5
 from thresher.judging.judge import ScoringJudge
-from thresher.judging.thresholds import Fixed
-from thresher.judging.verdicts import ThreeWay
+from thresher.judging.thresholds import Cut, Fixed, KeepAll, Threshold
+from thresher.judging.verdicts import INSTEAD, Actions, Limited, ThreeWay
 from thresher.pipeline import Pipeline
 from thresher.protocols import Scorer
 from thresher.recipes.correcting import corrector, evaluator, judge_slot, stand_in, strips, strips_slot
@@ -45,7 +45,7 @@ from thresher.recipes.parts import Parts, reader_slot
 from thresher.recipes.recipe import Recipe, preset
 from thresher.retrieval.dense import DenseRetriever
 from thresher.settings import DenseSettings, FixedChunking, OutsideSettings
-from thresher.types import T5
+from thresher.types import T5, Query, Scale, Score, Verdict
 
 
 class Settings(OutsideSettings):
@@ -57,6 +57,11 @@ class Settings(OutsideSettings):
     upper: float = Field(0.7, description="score above which one chunk makes the retrieval correct")
     lower: float = Field(0.3, description="score up to which a chunk is irrelevant")
     bounds: Literal["blog", "paper", "code"] = Field("blog", description="on which side the bounds themselves lie")
+    actions: Actions = Field(
+        "all",
+        description="verdicts that are acted on: one that is taken away acts as ambiguous, and without ambiguous the "
+        "upper bound alone decides",
+    )
 
 
 def layout(settings: Settings, parts: Parts) -> Layout:
@@ -78,11 +83,11 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
         retrieve=_retriever(settings, parts),
         judge=ScoringJudge(
             scorer,
-            Fixed(settings.lower, inclusive=settings.bounds != "blog"),
+            threshold(settings),
             settings.on_unreadable,
             otherwise=stand_in(settings, parts, table, scorer),
         ),
-        decide=ThreeWay(bounds),
+        decide=Limited(ThreeWay(bounds), settings.actions),
         correct=correct,
         refine=strips(settings, scorer, settings.lower),
         generate=generate,
@@ -90,6 +95,27 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
         meter=parts.meter,
         degraded=(*degraded, *without_words, *without_model),
     )
+
+
+def threshold(settings: Settings) -> Threshold:
+    """What is above the lower bound; where an incorrect retrieval is used all the same, all of it when nothing is."""
+    fixed = Fixed(settings.lower, inclusive=settings.bounds != "blog")
+    incorrect = INSTEAD[settings.actions].get(Verdict.INCORRECT, Verdict.INCORRECT)
+    return fixed if incorrect is Verdict.INCORRECT else _OrAll(fixed)
+
+
+@dataclass(frozen=True, slots=True)
+class _OrAll:
+    """The cut of another threshold, or everything where that leaves nothing."""
+
+    threshold: Threshold
+
+    def check(self, scale: Scale) -> None:
+        self.threshold.check(scale)
+
+    def __call__(self, query: Query, scored: Sequence[Score | None]) -> Cut:
+        cut = self.threshold(query, scored)
+        return cut if any(cut.keep) else KeepAll()(query, scored)
 
 
 def _on_t5_scale(scorer: Scorer) -> Scorer:
@@ -108,7 +134,8 @@ def slots(settings: Settings) -> Mapping[str, str]:
     return {
         "retrieve": f"dense {settings.dense.depth} over fixed {settings.chunk.size}/{settings.chunk.overlap}",
         "judge": judge_slot(settings) + (", on the scale of the T5 evaluator" if settings.scale == "t5" else ""),
-        "decide": f"{settings.upper:g} / {settings.lower:g}, three verdicts",
+        "decide": f"{settings.upper:g} / {settings.lower:g}, "
+        + ("three verdicts" if settings.actions == "all" else f"actions {settings.actions}"),
         "correct": "web or another collection",
         "refine": strips_slot(settings),
         "generate": reader_slot(settings),

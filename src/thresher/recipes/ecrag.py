@@ -19,8 +19,8 @@ Left open: k1 = 5 chunks, k2 = 10 subchunks, 5 handed on. X10 how the confidence
            X7 vectors have unit length, so L2 (the printed index) and cosine order alike; both are in the trace.
 Settings:  `chunk.literal` (X1, X2), `subchunk.tail` (X4), `subchunk.overlap_mode` (X5), `metric` (X7), `kdm.combine`
            (X8), `kdm.nonzero_rule` (X9), `kdm.internal`, `kdm.external` (X10), `kdm.fit`, `kdm.idf` (X11), `summary`
-           (X18). X3 the formulas for numbers of chunks are estimates; `thresher status` prints them beside the numbers
-           there are.
+           (X18); for ablations `flat` (no summaries first), `kdm.route=off` (never outside), `refine.of=none`. X3 the
+           formulas for numbers of chunks are estimates; `thresher status` prints them beside the numbers there are.
 
 `ecrag-literal` is the code as printed, to measure what its defects do.
 """
@@ -43,11 +43,11 @@ from thresher.judging.judge import ScoringJudge
 from thresher.judging.lexical import LexicalConfidence
 from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Routing, Survivors, ThreeWay
-from thresher.pipeline import Pipeline
+from thresher.pipeline import Pipeline, always_correct
 from thresher.protocols import ChunkTable, Decider, Judge
 from thresher.recipes.correcting import corrector, evaluator, judge_slot, stand_in, strips, strips_slot
 from thresher.recipes.parts import Parts, reader_slot
-from thresher.recipes.recipe import Recipe, preset
+from thresher.recipes.recipe import DOES_NOTHING, Recipe, preset
 from thresher.retrieval.coarse_to_fine import CoarseToFineRetriever
 from thresher.settings import Frozen, OutsideSettings
 
@@ -89,8 +89,9 @@ class ConfidenceSettings(Frozen):
     idf: Literal["robertson", "okapi"] = Field("robertson", description="which idf BM25 uses")
     k1: float = Field(1.2, ge=0, description="term saturation of BM25")
     b: float = Field(0.75, ge=0, le=1, description="length normalisation of BM25")
-    route: Literal["absolute", "survivors"] = Field(
-        "absolute", description="by the absolute confidence, or by whether any subchunk stayed"
+    route: Literal["absolute", "survivors", "off"] = Field(
+        "absolute",
+        description="by the absolute confidence, by whether any subchunk stayed, or off: no verdict, never outside",
     )
     internal: float = Field(0.5, ge=0, le=1, description="absolute confidence from which the collection suffices")
     external: float = Field(0.3, ge=0, le=1, description="absolute confidence below which it does not help")
@@ -105,6 +106,7 @@ class Settings(OutsideSettings):
     summary: Literal["auto", "llm", "extractive", "text"] = Field(
         "auto", description="what is encoded of a chunk: a chat model's summary, sentences of it, or all of it"
     )
+    flat: bool = Field(False, description="look among all subchunks at once, without the summaries first")
     coarse: int = Field(5, ge=1, description="chunks looked into (k1)")
     fine: int = Field(10, ge=1, description="subchunks taken from them (k2)")
     metric: Literal["l2", "ip"] = Field("l2", description="of the index; on unit vectors both order alike")
@@ -168,14 +170,19 @@ def judged(settings: Settings, parts: Parts, table: ChunkTable) -> tuple[Judge, 
         other = ScoringJudge(
             scorer, Fixed(kdm.external), settings.on_unreadable, otherwise=stand_in(settings, parts, table, scorer)
         )
-        return other, ThreeWay(bounds), lacks
+        return other, always_correct if kdm.route == "off" else ThreeWay(bounds), lacks
     lexical = LexicalConfidence(table, index_terms, query_terms, fit=kdm.fit, kind=kdm.idf, k1=kdm.k1, b=kdm.b)
     weights = (kdm.cosine_weight, round(1 - kdm.cosine_weight, 12))
     absolute = AbsoluteConfidence(lexical, lexical.ceiling, weights)
     judge = ConfidenceJudge(lexical, absolute, kdm.combine, weights, kdm.nonzero_rule, kdm.cut, keep=FINAL)
-    if kdm.route == "survivors":
-        return judge, Survivors(), ()
-    return judge, Routing(Bounds(kdm.external, kdm.internal, "code", KDM), absolute.name), ()
+    routing = Routing(Bounds(kdm.external, kdm.internal, "code", KDM), absolute.name)
+    match kdm.route:
+        case "absolute":
+            return judge, routing, ()
+        case "survivors":
+            return judge, Survivors(), ()
+        case "off":
+            return judge, always_correct, ()
 
 
 def _retriever(settings: Settings, parts: Parts) -> CoarseToFineRetriever:
@@ -187,6 +194,7 @@ def _retriever(settings: Settings, parts: Parts) -> CoarseToFineRetriever:
         settings.coarse,
         settings.fine,
         literal=settings.literal,
+        flat=settings.flat,
         metric=settings.metric,
     )
 
@@ -195,13 +203,17 @@ def slots(settings: Settings) -> Mapping[str, str]:
     """What stands in each slot."""
     kdm = settings.kdm
     form = f"{kdm.cosine_weight:g} cosine + {1 - kdm.cosine_weight:g} BM25" if kdm.combine == "weighted" else "sum"
+    routes = {
+        "absolute": f"absolute confidence {kdm.internal:g} / {kdm.external:g}",
+        "survivors": "survivors",
+        "off": DOES_NOTHING["decide"],
+    }
+    first = "" if settings.flat else f"summaries {settings.coarse} -> "
     return {
-        "retrieve": f"summaries {settings.coarse} -> subchunks {settings.fine}, chunks {settings.chunk.size}/"
+        "retrieve": f"{first}subchunks {settings.fine}, chunks {settings.chunk.size}/"
         f"{settings.chunk.overlap}, subchunks {settings.subchunk.size}/{settings.subchunk.overlap}",
         "judge": f"confidence {form}, cut {kdm.cut:g}" if settings.judge == "kdm" else judge_slot(settings),
-        "decide": f"absolute confidence {kdm.internal:g} / {kdm.external:g}"
-        if kdm.route == "absolute"
-        else "survivors",
+        "decide": routes[kdm.route],
         "correct": "web or another collection",
         "refine": strips_slot(settings),
         "generate": reader_slot(settings),

@@ -27,7 +27,7 @@ from thresher.chunking.fixed import RecursiveChunker
 from thresher.indexing.layout import Layout
 from thresher.pipeline import Pipeline
 from thresher.protocols import Retriever
-from thresher.recipes.parts import NO_RERANKER, Parts, reader_slot
+from thresher.recipes.parts import NO_RERANKER, Parts, nothing, reader_slot
 from thresher.recipes.recipe import Recipe, preset
 from thresher.retrieval.cut import CutRetriever
 from thresher.retrieval.dense import DenseRetriever
@@ -90,8 +90,12 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
     table = parts.table(layout(settings, parts))
     retrieve: Retriever = FusedRetriever(
         (
-            DenseRetriever(table, encoder, settings.dense.depth, literal=settings.literal),
-            LexicalRetriever(table, settings.lexical.depth, literal=settings.literal),
+            nothing
+            if settings.fuse.dense_weight == 0
+            else DenseRetriever(table, encoder, settings.dense.depth, literal=settings.literal),
+            nothing
+            if settings.fuse.lexical_weight == 0
+            else LexicalRetriever(table, settings.lexical.depth, literal=settings.literal),
         ),
         fusion(settings.fuse, reranked=settings.rerank not in (None, "none")),
     )
@@ -127,7 +131,9 @@ def fusion(settings: FuseSettings, *, reranked: bool) -> Fusion:
 
 def slots(settings: Settings) -> Mapping[str, str]:
     """What stands in each slot."""
-    lists = f"dense {settings.dense.depth} + BM25 {settings.lexical.depth}"
+    dense = (f"dense {settings.dense.depth}", settings.fuse.dense_weight)
+    lexical = (f"BM25 {settings.lexical.depth}", settings.fuse.lexical_weight)
+    lists = " + ".join(name for name, weight in (dense, lexical) if weight != 0)
     reranker = settings.rerank not in (None, "none")
     rrf = settings.fuse.method == "rrf" or (settings.fuse.method == "auto" and reranker)
     fused = f"RRF {settings.fuse.k}" if rrf else "weighted sum (RRF before a cross-encoder)"

@@ -26,9 +26,9 @@ Metric = Literal["l2", "ip"]
 class CoarseToFineRetriever:
     """Subchunks of the chunks whose summaries lie nearest to the query.
 
-    Each carries `dense` (its cosine), `l2`, `summary` (the cosine of its chunk's summary) and `lexical` (its BM25, 0
-    without a shared term). `detail["chunks"]` lists every chunk that was looked into, with its distance and how many
-    of its subchunks were found: what the paper draws as Figure 7.
+    Each carries `dense` (its cosine), `l2`, `lexical` (its BM25, 0 without a shared term) and, unless `flat`, `summary`
+    (the cosine of its chunk's summary). `detail["chunks"]` lists every chunk that was looked into, with its distance
+    and how many of its subchunks were found: what the paper draws as Figure 7.
     """
 
     summaries: ChunkTable
@@ -40,6 +40,8 @@ class CoarseToFineRetriever:
     fine: int = 10
     """Subchunks found; the paper gives no k2. See `depth_for`."""
     literal: bool = False
+    flat: bool = False
+    """Look among all subchunks at once, without the summaries: an ablation."""
     metric: Metric = "l2"
     """The score that hits are ranked by: the L2 distance, the smallest first, or the inner product. One order."""
 
@@ -47,12 +49,12 @@ class CoarseToFineRetriever:
         """Subchunks, best first; ties by id."""
         vector = self.encoder.encode_query(query.search)
         coarse = self.coarse if self.literal else max(self.coarse, query.limit)
-        chunks = self.summaries.nearest(vector, limit=coarse, where=query.where)
+        limit = depth_for(self.fine, query.limit, literal=self.literal)
+        chunks = [] if self.flat else self.summaries.nearest(vector, limit=coarse, where=query.where)
         cosines = {chunk.id: cosine for chunk, cosine in chunks}
         found: list[tuple[Chunk, float]] = []
-        if chunks:
-            limit = depth_for(self.fine, query.limit, literal=self.literal)
-            among = children_of([chunk for chunk, _ in chunks], query.where)
+        if chunks or self.flat:
+            among = query.where if self.flat else children_of([chunk for chunk, _ in chunks], query.where)
             found = self.subchunks.nearest(vector, limit=limit, where=among)
         lexical = self._lexical(query, [chunk.id for chunk, _ in found])
         judgements = []
@@ -63,9 +65,10 @@ class CoarseToFineRetriever:
             scores = {
                 "dense": Score(cosine, COSINE),
                 "l2": Score(distance(cosine), L2),
-                "summary": Score(cosines[parent], COSINE),
                 "lexical": Score(lexical.get(subchunk.id, 0.0), BM25),
             }
+            if parent in cosines:
+                scores["summary"] = Score(cosines[parent], COSINE)
             hit = Hit(subchunk, scores["l2" if self.metric == "l2" else "dense"], rank, scores=scores)
             judgements.append(Judgement(hit, keep=True, reason=f"subchunk rank {rank}"))
         looked_into = [

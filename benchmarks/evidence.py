@@ -1,0 +1,217 @@
+"""The whole evidence: every recipe and preset on the real data, every ablation, every study, one report.
+
+    .venv/bin/python benchmarks/evidence.py               writes docs/results, under an hour once the collections exist
+    .venv/bin/python benchmarks/evidence.py --sample 6    a smoke run: six questions of each, into benchmarks/.cache
+    .venv/bin/python benchmarks/evidence.py --only crag   what has `crag` in its name, and the report of all there is
+
+No chat model is used. Rows are kept below benchmarks/.cache and what was stopped goes on; `--fresh` starts anew. The
+collections are prepared on the first run, which takes longer, and used again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import evaluate
+import machine
+import pool
+from routing import OUR_JUDGE
+
+QUESTIONS = 300
+"""Of each set in the tables that compare recipes, chosen by hash; fewer where there are fewer."""
+
+ABLATED = 120
+"""Questions of an ablation, the same for all of them."""
+
+RECIPES = ("rag", "hybrid", "ecrag", "chunkrag", "crag", "corrective")
+PRESETS = ("hybrid-literal", "ecrag-literal", "chunkrag-v1", "crag-paper", "crag-code", "no-retrieval")
+
+BOUNDS = f"judge=calibrated,upper={OUR_JUDGE.upper},lower={OUR_JUDGE.lower}"
+FAIR = (
+    f"ecrag[judge=calibrated,kdm.internal={OUR_JUDGE.upper},kdm.external={OUR_JUDGE.lower}]",
+    "chunkrag[judge=calibrated]",
+    f"crag[{BOUNDS}]",
+)
+"""Published recipes with our judge, calibration and bounds in their slots; all of them have our reader already."""
+
+CRAG = (
+    "crag",
+    *(f"crag[actions={which}]" for which in ("without-correct", "without-incorrect", "without-ambiguous")),
+    *(f"crag[actions={which}]" for which in ("only-correct", "only-incorrect", "only-ambiguous")),
+    "crag[refine.of=none]",
+    "crag[refine.of=inside]",
+    "crag[search.rewrite=false]",
+    "crag[actions=only-ambiguous,refine.of=none,lower=0,bounds=code]",
+    "crag[decompose=fixed_num]",
+    "crag[decompose=excerption]",
+    "crag[decompose=selection]",
+)
+ECRAG = (
+    "ecrag",
+    "ecrag[flat=true]",
+    "ecrag[summary=text]",
+    "ecrag[subchunk.tail=literal]",
+    "ecrag[chunk.overlap=0,subchunk.overlap=0]",
+    *(f"ecrag[kdm.cosine_weight={weight}]" for weight in (0, 0.3, 0.5, 1)),
+    *(f"ecrag[kdm.cut={cut}]" for cut in (0.1, 0.3, 0.7, 0.9)),
+    "ecrag[kdm.combine=sum]",
+    "ecrag[kdm.nonzero_rule=normalized]",
+    "ecrag[kdm.fit=retrieved]",
+    "ecrag[kdm.route=survivors]",
+    "ecrag[kdm.route=off]",
+    "ecrag[refine.of=none]",
+)
+CHUNKRAG = (
+    "chunkrag",
+    "chunkrag[fuse.lexical_weight=0]",
+    "chunkrag[fuse.dense_weight=0]",
+    "chunkrag[dedup.threshold=1]",
+    *(f"chunkrag[dedup.threshold={threshold}]" for threshold in (0.5, 0.7)),
+    "chunkrag[threshold=fixed,threshold_value=0.5]",
+    "chunkrag[threshold=none]",
+    "chunkrag[rerank=bundled]",
+    *(f"chunkrag[chunk.theta={theta}]" for theta in (0.5, 0.7, 0.9)),
+    "chunkrag[chunk.compare=chunk_centroid]",
+    "chunkrag[edge_order=true]",
+)
+"""Rewriting, reflection, the critic and the model's threshold change nothing without a chat model."""
+
+HYBRID = (
+    "hybrid",
+    "hybrid[fuse.lexical_weight=0,rerank=none,protect.n=0]",
+    "hybrid[fuse.dense_weight=0,rerank=none,protect.n=0]",
+    "hybrid[fuse.method=rrf,rerank=none,protect.n=0]",
+    *(f"hybrid[fuse.method=rrf,rerank=bundled,protect.n={number}]" for number in range(4)),
+    *(f"hybrid[fuse.method=rrf,fuse.k={constant}]" for constant in (10, 100)),
+    *(f"hybrid[dense.depth={depth},lexical.depth={depth}]" for depth in (10, 50, 100)),
+)
+CORRECTIVE = (
+    "corrective",
+    "corrective[judge=local]",
+    "corrective[answer.reader=sentences]",
+    "corrective[decompose=selection]",
+    "corrective[refine.top_k=5]",
+    "corrective[verify=false]",
+    "corrective[judge_weight=0]",
+    "corrective[judge_weight=1]",
+    "corrective[sure=0]",
+)
+DEGRADED = (0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
+"""Shares of the questions that may find their gold documents (CRAG, Figure 3)."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One call of `eval run`, and of `eval judge` where answers are judged."""
+
+    name: str
+    dataset: str
+    recipes: Sequence[str]
+    questions: int = QUESTIONS
+    options: Sequence[str] = ()
+    judged: bool = False
+
+
+@dataclass(frozen=True)
+class Study:
+    """One call of `eval study`."""
+
+    name: str
+    kind: str
+    options: Sequence[str]
+    questions: int = 100
+
+
+def jobs() -> Iterator[Run | Study]:
+    """Everything that is measured, in the order of the report."""
+    data, small = machine.DATA, pool.made()
+    compared = (*RECIPES, *FAIR)
+    longtail = f"popqa-longtail:{data / 'popqa_longtail' / 'questions.jsonl'}"
+    popqa, squad = f"routing:{small / 'popqa.jsonl'}", f"routing:{data / 'squad' / 'answered.jsonl'}"
+    yield Run("routing-popqa", popqa, (*compared, *PRESETS), judged=True)
+    yield Run("routing-squad", squad, compared, judged=True)
+    yield Run("routing-nq", f"routing:{small / 'nq.jsonl'}", compared)
+    yield Run("routing-popqa-inside", popqa, compared, options=("--outside", "none"))
+    yield Run("refusal-squad", f"refusal:{data / 'squad' / 'answered.jsonl'}", compared)
+    yield Run("papers", "papers", RECIPES)
+    yield Run("popqa-longtail", longtail, RECIPES)
+    yield Run("squad", f"squad:{data / 'squad' / 'answered.jsonl'}", RECIPES)
+    yield Run("clapnq", f"clapnq:{data / 'clapnq' / 'questions.jsonl'}", RECIPES)
+    yield Run("multihop", f"multihop:{data / 'multihop_rag' / 'questions.jsonl'}", RECIPES)
+    yield Run("biography", f"biography:{data / 'biography' / 'questions.jsonl'}", RECIPES, judged=True)
+    yield Run("pubhealth", f"pubhealth:{data / 'pubhealth' / 'claims.jsonl'}", ("rag", "crag", "corrective"))
+    yield Run("arc", f"arc:{data / 'arc' / 'questions.jsonl'}", ("rag", "crag", "corrective"))
+    yield Run(
+        "climate-fever", f"climate-fever:{data / 'climate_fever' / 'claims.jsonl'}", ("rag", "crag", "corrective")
+    )
+    yield Run("scifact", f"beir:{data / 'scifact'}", RECIPES)
+    yield Run("cranfield", f"beir:{data / 'cranfield'}", RECIPES)
+    yield Run("crag-ablations", popqa, CRAG, ABLATED)
+    yield Run("ecrag-ablations", popqa, ECRAG, ABLATED)
+    yield Run("chunkrag-ablations", popqa, CHUNKRAG, ABLATED)
+    yield Run("hybrid-ablations", f"beir:{data / 'scifact'}", HYBRID, ABLATED)
+    yield Run("corrective-ablations", popqa, CORRECTIVE, ABLATED)
+    for share in DEGRADED:
+        told = f"degraded-{share}"
+        yield Run(told, longtail, ("rag", "crag", "corrective"), ABLATED, ("--degrade", str(share)))
+    home = ("--home", str(machine.CACHE / "home"))
+    inside = (*home, "--collection", "routing-popqa-ff019208")
+    yield Study("redundancy", "redundancy", ("--dataset", popqa, *inside))
+    yield Study("relevance", "relevance", ("--dataset", popqa, *inside))
+    yield Study("retrieved", "retrieved", ("--dataset", popqa, *inside), 3)
+    yield Study("actions", "actions", ("--questions", str(data / "popqa_longtail" / "questions.jsonl")), 663)
+    yield Study("evaluator", "evaluator", ("--dataset", f"wikipedia:{small / 'popqa.jsonl'}", *home), QUESTIONS)
+    yield Study("growth", "growth", ("--questions", str(small / "popqa.jsonl")), 20)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sample", type=int, help="ask this many questions of each run: a smoke run, not evidence")
+    parser.add_argument("--only", action="append", default=[], help="only runs and studies with this in their names")
+    parser.add_argument("--fresh", action="store_true", help="ask everything again")
+    given = parser.parse_args()
+    machine.tell()
+    kept = machine.CACHE / ("evidence" if given.sample is None else f"evidence-{given.sample}")
+    if given.fresh:
+        shutil.rmtree(kept, ignore_errors=True)
+    seconds: dict[str, float] = {}
+    for job in jobs():
+        if given.only and not any(part in job.name for part in given.only):
+            continue
+        started = time.perf_counter()
+        measure(job, kept / job.name, given.sample)
+        seconds[job.name] = round(time.perf_counter() - started, 1)
+        print(f"{job.name}: {seconds[job.name]:.0f} s", flush=True)
+    folders = [str(kept / job.name) for job in jobs() if (kept / job.name).is_dir()]
+    report = machine.ROOT / "docs" / "results" if given.sample is None else kept / "report"
+    title = "What correction is worth" if given.sample is None else f"A smoke run of {given.sample} questions each"
+    print(evaluate.thresher("eval", "report", *folders, "--out", str(report), "--title", title, home=False))
+    if given.sample is None and not given.only:
+        evaluate.keep("evidence", {"seconds": seconds, "total": round(sum(seconds.values()), 1)})
+    elif given.sample is not None:
+        print(f"THIS WAS A SMOKE RUN: {given.sample} questions of each set prove nothing.")
+    return 0
+
+
+def measure(job: Run | Study, out: Path, sample: int | None) -> None:
+    """Run what is left of a job."""
+    questions = str(job.questions if sample is None else min(sample, job.questions))
+    if isinstance(job, Study):
+        arguments = ["eval", "study", job.kind, "--out", str(out), "--sample", questions, *job.options]
+        evaluate.thresher(*arguments, "--resume", home=False)
+        return
+    recipes = [part for recipe in job.recipes for part in ("--recipe", recipe)]
+    arguments = ["eval", "run", "--dataset", job.dataset, *recipes, "--sample", questions, "--out", str(out)]
+    evaluate.thresher(*arguments, *job.options, "--resume")
+    if job.judged:
+        evaluate.thresher("eval", "judge", str(out), "--judge", "offline", home=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

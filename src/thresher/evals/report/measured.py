@@ -1,0 +1,183 @@
+"""A run as the report reads it: its scores, in one block for each generator, because those are never compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from thresher.errors import UnknownSetting
+from thresher.evals.folder import read_run
+from thresher.evals.measure import Measure, Summary
+from thresher.evals.measures import parse
+from thresher.evals.report.section import Measured
+from thresher.evals.rows import Row
+from thresher.evals.score import against, by_question, compared, corrected, judged_rows, score
+
+SIGNIFICANT = 0.05  # two-sided, after Holm's correction
+
+HIGHER_IS_BETTER = re.compile(
+    r"(micro_)?(span_|chunk_)?(nDCG|P|R|F1)@\d+|MRR|MAP|match|match_norm|em|f1|label_accuracy|factscore|respond_ratio"
+    r"|gold_page|gold_source|refusal_precision|refusal_recall|verdict_accuracy|auroc|judged_.*|likert_.*"
+)
+LOWER_IS_BETTER = re.compile(r"unsupported|wrong|wrong_refusals|ece|aurc|failed|timed_out|unreadable|unparsed")
+
+
+def direction(measure: str) -> int:
+    """1 where more is better, -1 where less is, 0 where neither is or costs are weighed against what they buy."""
+    if HIGHER_IS_BETTER.fullmatch(measure):
+        return 1
+    return -1 if LOWER_IS_BETTER.fullmatch(measure) else 0
+
+
+@dataclass(frozen=True)
+class Block:
+    """The recipes of a run whose answers one generator wrote."""
+
+    generator: str
+    """Empty where the rows do not say."""
+    task: str
+    judges: Mapping[str, str]
+    """Recipe to what judged its chunks."""
+    rows: Mapping[str, Sequence[Row]]
+    scores: Mapping[str, Mapping[str, Measured]]
+    """Recipe to measure to number, only numbers that there are."""
+    categories: Mapping[str, Mapping[str, Mapping[str, Measured]]]
+    """Category to the same."""
+    baseline: str
+
+    @property
+    def recipes(self) -> list[str]:
+        """In the order of the run."""
+        return list(self.rows)
+
+    @property
+    def others(self) -> list[str]:
+        """All but the baseline."""
+        return [recipe for recipe in self.rows if recipe != self.baseline]
+
+    @cached_property
+    def measures(self) -> list[str]:
+        """Those of which some recipe has a number, in the order of `eval score`."""
+        return list(dict.fromkeys(name for values in self.scores.values() for name in values))
+
+    @property
+    def primary(self) -> str:
+        """The measure that says whether a question came out right: labels where they were asked for, else words."""
+        if self.task == "search":
+            return "nDCG@10"
+        return next((name for name in ("label_accuracy", "match", "factscore") if name in self.measures), "match")
+
+    @cached_property
+    def differences(self) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
+        """Recipe to measure to the comparison with the baseline, as `against` of `eval score`."""
+        return self.compare(self.rows, self.baseline, self.measures)
+
+    @cached_property
+    def category_differences(self) -> Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any]]]]:
+        """Category to recipe to the comparison with the baseline in the primary measure."""
+        return {
+            category: self.compare(
+                {recipe: within(rows, category) for recipe, rows in self.rows.items()}, self.baseline, [self.primary]
+            )
+            for category in self.categories
+        }
+
+    def compare(
+        self, rows: Mapping[str, Sequence[Row]], baseline: str, measures: Iterable[str]
+    ) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
+        """Each recipe of `rows` against the baseline, question by question, corrected for their number (Holm)."""
+        known = list(numeric(measures))
+        values = {recipe: {measure: measure.values(of) for measure in known} for recipe, of in rows.items()}
+        found = against(rows, values, baseline, seed=0)["recipes"]
+        return {
+            recipe: {name: told for name, told in comparisons.items() if told["n"]}
+            for recipe, comparisons in found.items()
+        }
+
+    def best(self, name: str) -> str | None:
+        """The recipe that is significantly better than each other one, paired and corrected for their number."""
+        measure = next(numeric([name]), None)
+        sign = direction(name)
+        told = {recipe: values[name] for recipe, values in self.scores.items() if name in values}
+        if measure is None or not sign or len(told) < 2 or measure.summary not in (Summary.MEAN, Summary.PROPORTION):
+            return None
+        leading = max(told, key=lambda recipe: sign * (told[recipe].value or 0.0))
+        numbers = {recipe: by_question(self.rows[recipe], measure.values(self.rows[recipe])) for recipe in told}
+        rivals = [compared(measure, numbers[other], numbers[leading], seed=0) for other in told if other != leading]
+        wins = all(
+            rival.p_holm is not None and rival.p_holm < SIGNIFICANT and sign * (rival.difference or 0.0) > 0
+            for rival in corrected(rivals)
+        )
+        return leading if wins else None
+
+
+def within(rows: Sequence[Row], category: str) -> list[Row]:
+    """The rows of one category."""
+    return [row for row in rows if row.question.category == category]
+
+
+def numeric(names: Iterable[str]) -> Iterator[Measure]:
+    """The measures of those names that compare two recipes question by question."""
+    return (measure for measure in map(parse, names) if measure.paired)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run folder, read and scored."""
+
+    name: str
+    """Unique in the report."""
+    directory: Path
+    described: Mapping[str, Any]
+    asked: Mapping[str, int]
+    degraded: Mapping[str, Sequence[str]]
+    blocks: Sequence[Block]
+
+    @property
+    def dataset(self) -> Mapping[str, Any]:
+        """What run.json says of the dataset."""
+        told: Mapping[str, Any] = self.described["dataset"]
+        return told
+
+
+def read_measured(directory: Path, name: str, *, baseline: str | None = None) -> Run:
+    """Read and score a run; recipes of one generator share a block, whose baseline is `baseline` or its first."""
+    described = read_run(directory)
+    if baseline is not None and baseline not in described["recipes"]:
+        raise UnknownSetting(baseline, described["recipes"], kind="recipe of this run")
+    scored = score(directory, baseline=baseline)
+    rows = {recipe: judged_rows(directory, recipe) for recipe in described["recipes"]}
+    grouped: dict[str, list[str]] = {}
+    for recipe, of in rows.items():
+        if of:
+            grouped.setdefault(said(row.generator for row in of), []).append(recipe)
+    blocks = [
+        Block(
+            generator=generator,
+            task=described["dataset"]["task"],
+            judges={recipe: said(row.judge for row in rows[recipe]) for recipe in recipes},
+            rows={recipe: rows[recipe] for recipe in recipes},
+            scores={recipe: numbers(scored["recipes"][recipe]) for recipe in recipes},
+            categories={
+                category: {recipe: numbers(told[recipe]) for recipe in recipes}
+                for category, told in scored.get("categories", {}).items()
+            },
+            baseline=baseline if baseline in recipes else recipes[0],
+        )
+        for generator, recipes in grouped.items()
+    ]
+    return Run(name, directory, described, scored["asked"], scored["degraded"], blocks)
+
+
+def said(names: Iterable[str]) -> str:
+    """The distinct names that are not empty, in order; refusals before the generator name none."""
+    return " and ".join(dict.fromkeys(name for name in names if name))
+
+
+def numbers(told: Mapping[str, Mapping[str, Any]]) -> dict[str, Measured]:
+    """The measures that have a number."""
+    return {name: Measured.of(value) for name, value in told.items() if value["value"] is not None}

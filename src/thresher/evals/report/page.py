@@ -1,0 +1,156 @@
+"""A report as one HTML page: nothing is fetched, nothing is run, and what was answered is shown as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
+
+from thresher.evals.report.section import Cell, Figure, Folded, Measured, Part, Section, Table, number
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1c2128; --paper: #fff; --soft: #5b6470; --line: #d5dae1; --band: #f5f7f9;
+  --mark: #fff4d6; }
+@media (prefers-color-scheme: dark) { :root { --ink: #dfe4ea; --paper: #15181c; --soft: #9aa4b0; --line: #353c45;
+  --band: #1d2126; --mark: #3a3115; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 70rem; padding: 1rem; font: 16px/1.5 system-ui, sans-serif; color: var(--ink);
+  background: var(--paper); overflow-wrap: anywhere; }
+h1 { font-size: 1.6rem; line-height: 1.2; } h2 { margin-top: 3rem; border-bottom: 2px solid var(--line); }
+h3 { margin-top: 2rem; } h4 { margin: 1.5rem 0 .3rem; }
+.summary { background: var(--mark); padding: .2rem 1rem .7rem; border-radius: .4rem; margin-bottom: 1rem; }
+.summary ul { margin: 0; } .summary p { margin: .6rem 0 0; }
+nav { background: var(--band); padding: .5rem 1rem; border-radius: .4rem; } nav ul { margin: .2rem 0; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; font-size: .85rem; overflow-wrap: normal; }
+th, td { text-align: left; vertical-align: top; padding: .25rem .6rem; border-bottom: 1px solid var(--line); }
+td { white-space: nowrap; } td.long { min-width: 14rem; white-space: normal; overflow-wrap: anywhere; }
+th { background: var(--band); white-space: nowrap; }
+td.number { font-variant-numeric: tabular-nums; }
+td small, .note { color: var(--soft); } td small { display: block; } .note { font-size: .85rem; margin: .3rem 0; }
+figure { margin: 1.5rem 0; } figcaption { font-weight: 600; } svg { max-width: 100%; width: 44rem; height: auto; }
+details { border-bottom: 1px solid var(--line); padding: .3rem 0; } summary { cursor: pointer; }
+dl { margin: .4rem 0 .4rem 1rem; display: grid; gap: .2rem .8rem;
+  grid-template-columns: minmax(6rem, max-content) 1fr; }
+dt { color: var(--soft); } dd { margin: 0; } code { font-size: .85em; background: var(--band); padding: .1rem .3rem; }
+@media (max-width: 40rem) { dl { grid-template-columns: 1fr; } dd { margin: 0 0 .3rem .6rem; } }
+"""
+
+Summary = Sequence[tuple[str, Sequence[str]]]
+"""The name of a folder, and what is said of it."""
+
+LONG = 30
+"""Characters from which a cell may be broken into lines."""
+
+
+def page(title: str, summary: Summary, parts: Sequence[Part], draw: Callable[[Figure], str]) -> str:
+    """The whole page; `draw` gives the `<svg>` of a figure."""
+    said = "".join(
+        f"<p><b>{escape(name)}</b></p><ul>{''.join(f'<li>{escape(sentence)}</li>' for sentence in sentences)}</ul>"
+        for name, sentences in summary
+    )
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n"
+        f'<div class="summary">{said}</div>\n{contents(parts)}\n'
+        + "".join(
+            f'<h2 id="part-{place}">{escape(part.title)}</h2>\n'
+            + "".join(section(one, f"part-{place}-{number}", draw) for number, one in enumerate(part.sections))
+            for place, part in enumerate(parts)
+        )
+        + "</body>\n</html>\n"
+    )
+
+
+def contents(parts: Sequence[Part]) -> str:
+    """The table of contents."""
+    listed = "".join(
+        f'<li><a href="#part-{place}">{escape(part.title)}</a><ul>'
+        + "".join(
+            f'<li><a href="#part-{place}-{number}">{escape(one.title)}</a></li>'
+            for number, one in enumerate(part.sections)
+        )
+        + "</ul></li>"
+        for place, part in enumerate(parts)
+    )
+    return f"<nav><details open><summary>Contents</summary><ul>{listed}</ul></details></nav>"
+
+
+def section(one: Section, anchor: str, draw: Callable[[Figure], str]) -> str:
+    """Words, tables, figures, questions to open."""
+    return "".join(
+        [
+            f'<h3 id="{anchor}">{escape(one.title)}</h3>\n',
+            *(f"<p>{words(paragraph)}</p>\n" for paragraph in one.text),
+            *(table(shown) for shown in one.tables),
+            *(figure(shown, draw) for shown in one.figures),
+            *(folded(shown) for shown in one.folded),
+        ]
+    )
+
+
+def words(paragraph: str) -> str:
+    """A paragraph; what stands between backticks is code."""
+    pieces = escape(paragraph).split("`")
+    if len(pieces) % 2 == 0:
+        return escape(paragraph)
+    return "".join(f"<code>{piece}</code>" if place % 2 else piece for place, piece in enumerate(pieces))
+
+
+def table(shown: Table) -> str:
+    """A table that scrolls sideways where the page is narrow."""
+    heads = "".join(f"<th>{escape(column)}</th>" for column in shown.columns)
+    rows = "".join(f"<tr>{''.join(map(cell, row))}</tr>\n" for row in shown.rows)
+    return (
+        f"<h4>{escape(shown.title)}</h4>\n{note(shown.note)}"
+        f'<div class="wide"><table><thead><tr>{heads}</tr></thead><tbody>\n{rows}</tbody></table></div>\n'
+    )
+
+
+def cell(told: Cell) -> str:
+    """One cell: an interval below its number."""
+    match told:
+        case None:
+            return '<td class="number">–</td>'
+        case Measured():
+            below = " ".join(part for part in (told.interval, "" if told.n is None else f"n={told.n}") if part)
+            small = f"<small>{escape(below)}</small>" if below and told.value is not None else ""
+            return f'<td class="number">{escape(told.shown)}{small}</td>'
+        case int() | float():
+            return f'<td class="number">{written(told)}</td>'
+        case _:
+            kind = ' class="long"' if len(told) > LONG else ""
+            return f"<td{kind}>{escape(told)}</td>"
+
+
+def written(told: float) -> str:
+    """A number that has no interval; counts are whole."""
+    return str(told) if isinstance(told, int) else number(told)
+
+
+def note(text: str) -> str:
+    """Small print, or nothing."""
+    return f'<p class="note">{words(text)}</p>\n' if text else ""
+
+
+def figure(shown: Figure, draw: Callable[[Figure], str]) -> str:
+    """A drawing with its title and note."""
+    return f"<figure>\n<figcaption>{escape(caption(shown))}</figcaption>\n{draw(shown)}\n{note(shown.note)}</figure>\n"
+
+
+def caption(shown: Figure) -> str:
+    """Title and number of questions."""
+    return shown.title if shown.n is None else f"{shown.title} (n = {shown.n})"
+
+
+def folded(shown: Folded) -> str:
+    """One question to open."""
+    return (
+        f"<details><summary>{escape(shown.title)}</summary><dl>{''.join(facts(shown))}</dl>"
+        + "".join(f"<p><code>{escape(command)}</code></p>" for command in shown.commands)
+        + "</details>\n"
+    )
+
+
+def facts(shown: Folded) -> Iterator[str]:
+    """What is known of the question."""
+    return (f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in shown.facts)

@@ -1,0 +1,165 @@
+"""From folders of runs and studies to the files of a report."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from thresher.errors import UsageError
+from thresher.evals.report.ablations import ablation_sections
+from thresher.evals.report.changes import change_sections, changes
+from thresher.evals.report.comparison import comparison_section
+from thresher.evals.report.costs import cost_section
+from thresher.evals.report.differences import category_section, difference_section
+from thresher.evals.report.heading import head
+from thresher.evals.report.knowing import knowing_section
+from thresher.evals.report.markdown import markdown
+from thresher.evals.report.measured import Block, Run, read_measured
+from thresher.evals.report.outcomes import outcome_section
+from thresher.evals.report.page import page
+from thresher.evals.report.people import people_section
+from thresher.evals.report.powers import power_section
+from thresher.evals.report.section import Figure, Part, Section
+from thresher.evals.report.summary import summary
+from thresher.evals.report.svg import render, standing_alone
+from thresher.evals.rows import written
+from thresher.evals.studies.reading import is_study, section_of
+
+TITLE = "What was measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The files that were written."""
+
+    html: Path
+    markdown: Path
+    sections: tuple[str, ...]
+    """Titles, each with the part it belongs to."""
+    figures: tuple[Path, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {
+            "html": str(self.html),
+            "markdown": str(self.markdown),
+            "sections": list(self.sections),
+            "figures": [str(path) for path in self.figures],
+        }
+
+
+def write_report(directories: Sequence[Path], out: Path, *, title: str = TITLE, baseline: str | None = None) -> Report:
+    """Read the folders and write report.html, report.md, figures/*.svg and changes/RUN.jsonl into `out`.
+
+    The same folders give the same bytes. Other files in `out` are left alone, so give a folder of its own.
+    """
+    if out.exists() and not out.is_dir():
+        raise UsageError("is not a folder", subject=str(out), next_step="give another --out")
+    if not directories:
+        raise UsageError("nothing to report", subject=str(out), next_step="give the folder of a run or of a study")
+    names = unique([slug(directory.resolve().name) for directory in directories])
+    said: list[tuple[str, list[str]]] = []
+    parts: list[Part] = []
+    runs: list[Run] = []
+    for directory, name in zip(directories, names, strict=True):
+        if is_study(directory):
+            one = section_of(directory)
+            parts.append(Part(one.title, [one]))
+            continue
+        run = read_measured(directory, name, baseline=baseline)
+        runs.append(run)
+        heading = f"{run.name}: {run.dataset['kind']} {run.dataset['name']}"
+        said.append((heading, summary(run)))
+        parts.append(Part(heading, list(sections(run))))
+    parts = named(parts)
+    drawn = {figure.name: render(figure) for part in parts for one in part.sections for figure in one.figures}
+    out.mkdir(parents=True, exist_ok=True)
+    html, text = out / "report.html", out / "report.md"
+    html.write_text(page(title, said, parts, lambda figure: drawn[figure.name]), encoding="utf-8", errors=ESCAPED)
+    text.write_text(markdown(title, said, parts, "figures"), encoding="utf-8", errors=ESCAPED)
+    write_changes(runs, out / "changes")
+    told = tuple(f"{part.title}: {one.title}" for part in parts for one in part.sections)
+    return Report(html, text, told, write_figures(drawn, out / "figures"))
+
+
+ESCAPED = "backslashreplace"
+"""What a model wrote may hold half of a character, which no file can."""
+
+
+def sections(run: Run) -> Iterator[Section]:
+    """Everything a run has data for, block by block."""
+    yield head(run)
+    for place, block in enumerate(run.blocks):
+        prefix = f"{run.name}-{place}" if len(run.blocks) > 1 else run.name
+        for one in block_sections(run, block, prefix):
+            yield (
+                replace(one, title=f"{one.title} ({block.generator or 'generator not told'})")
+                if len(run.blocks) > 1
+                else one
+            )
+
+
+def block_sections(run: Run, block: Block, prefix: str) -> Iterator[Section]:
+    """The sections of one generator's recipes."""
+    yield comparison_section(run, block, prefix)
+    yield from people_section(run, block, prefix)
+    yield outcome_section(block)
+    yield from difference_section(block, prefix)
+    yield from category_section(block)
+    yield from knowing_section(run, block, prefix)
+    yield cost_section(run, block, prefix)
+    yield from ablation_sections(run, block, prefix)
+    yield from power_section(run, block, prefix)
+    yield from change_sections(run, block)
+
+
+def write_figures(drawn: dict[str, str], folder: Path) -> tuple[Path, ...]:
+    """One file for each figure."""
+    folder.mkdir(exist_ok=True)
+    for name, element in drawn.items():
+        (folder / f"{name}.svg").write_text(standing_alone(element), encoding="utf-8")
+    return tuple(folder / f"{name}.svg" for name in drawn)
+
+
+def write_changes(runs: Sequence[Run], folder: Path) -> None:
+    """Every question that changed, one line each, a file for each run."""
+    folder.mkdir(exist_ok=True)
+    for run in runs:
+        lines = (written(change.to_dict()) for block in run.blocks for change in changes(block))
+        (folder / f"{run.name}.jsonl").write_bytes(b"".join(lines))
+
+
+def named(parts: Sequence[Part]) -> list[Part]:
+    """The same parts, each figure with a name that is a file name and nobody else's."""
+    figures = [figure for part in parts for one in part.sections for figure in one.figures]
+    names = iter(unique([slug(figure.name) for figure in figures]))
+
+    def renamed(figure: Figure) -> Figure:
+        return replace(figure, name=next(names))
+
+    return [
+        replace(
+            part, sections=[replace(one, figures=[renamed(figure) for figure in one.figures]) for one in part.sections]
+        )
+        for part in parts
+    ]
+
+
+def slug(name: str) -> str:
+    """Letters, digits and hyphens, beginning with a letter, as ids and file names may."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") or "unnamed"
+    return plain if plain[0].isalpha() else f"run-{plain}"
+
+
+def unique(names: Sequence[str]) -> list[str]:
+    """The same names, later ones of the same kind with a number."""
+    seen: Counter[str] = Counter()
+    told = []
+    for name in names:
+        seen[name] += 1
+        told.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
+    return told

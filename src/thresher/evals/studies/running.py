@@ -1,0 +1,132 @@
+"""Measures a study into its folder, row by row, and goes on where a killed one stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from thresher.collection import Collection
+from thresher.errors import UsageError
+from thresher.evals.folder import fingerprint
+from thresher.evals.labels import Dataset
+from thresher.evals.preparing import collection_of
+from thresher.evals.rows import cut_torn_line, written
+from thresher.evals.studies.folder import ROWS_FILE, ids_of, new_study, open_study, read_study_rows
+from thresher.evals.studies.kind import Kind
+from thresher.evals.studies.materials import Materials
+from thresher.evals.studies.opened import configured, known_settings
+from thresher.evals.variants import parse_variant
+from thresher.protocols import Progress
+from thresher.settings import check_known, flat, keys, own
+
+
+@dataclass(frozen=True, slots=True)
+class Conducted:
+    """What a call of `conduct` did."""
+
+    directory: Path
+    kind: str
+    measured: int
+    skipped: int
+    """Rows that were there before."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {
+            "directory": str(self.directory),
+            "kind": self.kind,
+            "measured": self.measured,
+            "skipped": self.skipped,
+        }
+
+
+def prepare(
+    kind: Kind, dataset: Dataset, given: Mapping[str, Any], *, home: Path, collection: str | None, seed: int
+) -> Materials:
+    """What the kind measures with: `given` holds settings of the study and of the recipes it uses.
+
+    Raises UsageError for a setting that neither has, and for a collection that the kind has no use for.
+    """
+    if collection is not None and not kind.needs_collection:
+        raise UsageError(
+            "makes its own collections", subject=f"study {kind.name}", next_step="measure it without --collection"
+        )
+    check_known(given, {*known_settings(), *keys(kind.settings)})
+    mine = own(kind.settings, given)
+    rest = {key: value for key, value in given.items() if key not in mine}
+    name = collection or collection_of(dataset)
+    return Materials(checked(kind.settings, mine), rest, seed, home, name, dataset)
+
+
+def checked(model: type[BaseModel], given: Mapping[str, Any]) -> BaseModel:
+    """The kind's settings. Raises UsageError for a value they cannot have."""
+    try:
+        return model.model_validate(dict(given))
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise UsageError(
+            f"{first['msg']} (given: {first['input']!r})", subject=f"setting {key}", next_step="see docs/studies.md"
+        ) from error
+
+
+def conduct(
+    kind: Kind,
+    materials: Materials,
+    out: Path,
+    *,
+    resume: bool = False,
+    command: str = "",
+    progress: Progress | None = None,
+) -> Conducted:
+    """Measure what has no row yet. `progress` is called with the number of rows just finished."""
+    study = new_study(
+        kind.name,
+        kind.title,
+        settings=settings_of(kind, materials),
+        data=data_of(kind, materials),
+        seed=materials.seed,
+        command=command,
+    )
+    open_study(out, study, resume=resume)
+    path = out / ROWS_FILE
+    cut_torn_line(path)
+    done = ids_of(read_study_rows(out))
+    if progress is not None and done:
+        progress(len(done))
+    measured = 0
+    with path.open("ab") as stream:
+        for row in kind.measure(materials, done):
+            stream.write(written(row))
+            stream.flush()
+            measured += 1
+            if progress is not None:
+                progress(1)
+    return Conducted(out, kind.name, measured, len(done))
+
+
+def settings_of(kind: Kind, materials: Materials) -> dict[str, Any]:
+    """The study's settings and, under `recipes`, all of each recipe's; secrets as stars."""
+    told = {}
+    for recipe in kind.recipes(materials.settings):
+        variant = parse_variant(recipe)
+        told[recipe] = flat(configured(variant.recipe, {**materials.given, **variant.settings}, materials.home))
+    return {**materials.settings.model_dump(), "recipes": told}
+
+
+def data_of(kind: Kind, materials: Materials) -> dict[str, Any]:
+    """What is measured on: hashes of files and questions, numbers of documents."""
+    dataset = materials.dataset
+    told: dict[str, Any] = {
+        "question file": dataset.sha256,
+        "questions": fingerprint([[question.id, question.question] for question in dataset.questions]),
+        **kind.data(materials),
+    }
+    if kind.needs_collection:
+        documents = Collection(materials.home, materials.collection).documents()
+        told |= {"collection": materials.collection, "documents": len(documents)}
+    return told

@@ -1,0 +1,251 @@
+"""Every kind of study, from the command to the section, over three small files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from matplotlib.figure import Figure as Drawing
+
+import thresher
+from thresher.cli import main
+from thresher.commands.studies import HELP
+from thresher.evals.studies.kinds import KINDS
+from thresher.evals.studies.reading import is_study, section_of
+
+QUESTIONS = (
+    ("q1", "When was the Kõpu lighthouse built?", "1531", "lighthouse.md"),
+    ("q2", "Who designed the Semmering railway?", "Carl von Ghega", "railway.txt"),
+)
+
+
+@pytest.fixture(scope="module")
+def cut(notes: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home whose collection is cut for the recipes that studies use."""
+    home = tmp_path_factory.mktemp("cut")
+    with thresher.open(home) as collection:
+        collection.add(notes, recipe=["rag", "chunkrag", "ecrag", "corrective"])
+    return home
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    """Two questions with CRAG's kind of contexts."""
+    path = tmp_path / "questions.jsonl"
+    lines = [
+        {
+            "id": id_,
+            "question": question,
+            "answers": [answer],
+            "gold_ids": [gold],
+            "internal": f"{answer} is the answer to it. It is in {gold}.",
+            "web": "Nothing to be found.",
+            "combined": f"Knowledge1: {answer} is the answer to it. Knowledge2: Nothing to be found.",
+        }
+        for id_, question, answer, gold in QUESTIONS
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def study(kind: str, out: Path, capsys: pytest.CaptureFixture[str], *options: object) -> tuple[int, Any]:
+    """Run the command with --json; its exit code and document (or the error line)."""
+    with pytest.raises(SystemExit) as ended:
+        main(["eval", "study", kind, "--out", str(out), "--json", *map(str, options)])
+    told = capsys.readouterr()
+    code = int(ended.value.code or 0)
+    return code, json.loads(told.out) if told.out else told.err
+
+
+def drawn(directory: Path) -> int:
+    """Draw every figure of a study; how many there are."""
+    figures = section_of(directory).figures
+    for figure in figures:
+        figure.draw(Drawing().subplots())
+    return len(figures)
+
+
+def rows_of(directory: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (directory / "rows.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def test_the_help_lists_every_kind() -> None:
+    assert [line.split()[0] for line in HELP.splitlines() if line.startswith("  ")] == list(KINDS)
+
+
+def test_redundancy_counts_what_each_threshold_removes(
+    cut: Path, questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, done = study("redundancy", tmp_path / "out", capsys, "--home", cut, "--questions", questions)
+    assert (code, done["measured"], done["skipped"]) == (0, 2, 0)
+    for row in rows_of(tmp_path / "out"):
+        embedding = [one for one in row["sweep"] if one["vectors"] == "embedding"]
+        removed = [one["removed"] for one in embedding]
+        assert removed == sorted(removed, reverse=True)
+        assert all(0 <= one["removed"] < one["total"] for one in row["sweep"])
+    assert done["section"]["tables"][0]["title"] == "Redundancy removed, n = 2"
+    assert drawn(tmp_path / "out") == 2
+
+
+def test_relevance_grades_every_side_by_the_same_judge(
+    cut: Path, questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    code, done = study("relevance", out, capsys, "--home", cut, "--questions", questions, "--set", "judges=local")
+    assert code == 0
+    sides = {"rag", "chunkrag", "chunkrag, unfiltered", "corrective", "corrective, unfiltered"}
+    for row in rows_of(out):
+        assert set(row["grades"]) == {"local"}
+        assert set(row["grades"]["local"]) == sides
+    assert len(done["section"]["tables"][1]["rows"]) == 6
+    assert drawn(out) == 1
+
+
+def test_retrieved_shows_labels_and_distances(
+    cut: Path, questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert study("retrieved", out, capsys, "--home", cut, "--questions", questions)[0] == 0
+    for row in rows_of(out):
+        distances = [chunk["distance"] for chunk in row["chunks"]]
+        assert distances == sorted(distances)
+        for chunk in row["chunks"]:
+            assert all(one["label"].startswith(f"{chunk['label']}-Sub") for one in chunk["subchunks"])
+            assert all(0 <= one["distance"] <= 2 for one in chunk["subchunks"])
+    assert drawn(out) == 2
+
+
+def test_actions_reads_each_context_and_pastes_it_beside(
+    questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    code, done = study("actions", out, capsys, "--questions", questions)
+    assert code == 0
+    for row in rows_of(out):
+        assert row["actions"]["internal"]["context_match"] is True
+        assert row["actions"]["web"]["context_match"] is False
+        assert row["actions"]["web"]["abstained"] is True
+    pasted = {row[0]: row[1] for row in done["section"]["tables"][1]["rows"]}
+    assert pasted["paste combined"].startswith("1.000")
+    assert drawn(out) == 1
+
+
+def test_questions_without_contexts_cannot_be_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "plain.jsonl"
+    file.write_text('{"id": "q1", "question": "Who?", "answers": ["Ada"]}\n', encoding="utf-8")
+    code, error = study("actions", tmp_path / "out", capsys, "--questions", file)
+    assert code == 2
+    assert "plain.jsonl:1" in error
+
+
+def test_evaluator_labels_passages_by_the_gold_title(
+    cut: Path, questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert study("evaluator", out, capsys, "--home", cut, "--questions", questions)[0] == 0
+    for row in rows_of(out):
+        assert [one["gold"] for one in row["passages"]].count(True) == 1
+        assert set(row["passages"][0]["scores"]) == {"cosine", "BM25 share", "KDM confidence", "local", "trained"}
+    drawn(out)
+
+
+def test_growth_counts_distinct_documents_only(
+    questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus = tmp_path / "corpus.jsonl"
+    texts = ["One text.", "Another text.", "One text."]
+    lines = [json.dumps({"_id": str(number), "title": "", "text": text}) for number, text in enumerate(texts)]
+    corpus.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    settings = [f"documents={corpus}", "sizes=2,50", "rounds=1", "compared=rag"]
+    options = [word for setting in settings for word in ("--set", setting)]
+    out = tmp_path / "out"
+    code, done = study("growth", out, capsys, "--questions", questions, *options)
+    assert code == 0
+    (row,) = rows_of(out)
+    assert row["index"]["documents"] == 2
+    assert len(row["ask"]["retrieved"]) == 2
+    assert all(0 < one <= other for one, other in zip(row["ask"]["retrieved"], row["ask"]["judged"], strict=True))
+    assert any("too few to tell curves apart" in paragraph for paragraph in done["section"]["text"])
+    assert drawn(out) == 2
+
+
+# --- the folder -------------------------------------------------------------------------------------------------------
+
+
+def test_a_killed_study_goes_on_where_it_was(
+    cut: Path, questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    options = ("--home", cut, "--questions", questions)
+    study("retrieved", out, capsys, *options)
+    rows = out / "rows.jsonl"
+    whole = rows.read_bytes()
+    rows.write_bytes(whole[: whole.index(b"\n") + 20])
+    assert study("retrieved", out, capsys, *options)[0] == 2
+    code, done = study("retrieved", out, capsys, *options, "--resume")
+    assert (code, done["measured"], done["skipped"]) == (0, 1, 1)
+    assert rows.read_bytes().startswith(whole[: whole.index(b"\n") + 1])
+    again, before = rows_of(out), [json.loads(line) for line in whole.splitlines()]
+    assert [row["id"] for row in again] == [row["id"] for row in before]
+    assert [row["verdict"] for row in again] == [row["verdict"] for row in before]
+
+
+def test_another_study_is_not_mixed_in(
+    cut: Path, questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    options = ("--home", cut, "--questions", questions, "--resume")
+    study("retrieved", out, capsys, *options)
+    code, error = study("retrieved", out, capsys, *options, "--set", "fine=3")
+    assert code == 2
+    assert "ecrag: fine (was 10, now 3)" in error
+    assert study("evaluator", out, capsys, *options)[0] == 2
+
+
+def test_a_study_says_what_it_was_and_hides_keys(
+    cut: Path, questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    options = ("--home", cut, "--questions", questions, "--set", "llm.api_key=hush", "--seed", 3)
+    assert study("retrieved", out, capsys, *options)[0] == 0
+    text = (out / "study.json").read_text(encoding="utf-8")
+    told = json.loads(text)
+    assert (told["kind"], told["seed"], told["data"]["documents"]) == ("retrieved", 3, 3)
+    assert set(told) == {
+        "kind", "title", "version", "settings", "data", "seed", "machine", "started", "command",
+    }  # fmt: skip
+    assert "hush" not in text
+
+
+def test_a_folder_is_a_study_when_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert not is_study(tmp_path)
+    with pytest.raises(thresher.errors.UsageError, match="no study in it"):
+        section_of(tmp_path)
+    shutil.copy(__file__, tmp_path / "study.json")
+    assert is_study(tmp_path)
+    with pytest.raises(thresher.errors.UsageError, match=r"study\.json is missing or damaged"):
+        section_of(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "words"),
+    [
+        ("redundancies", [], "did you mean 'redundancy'?"),
+        ("retrieved", [], "give --questions or --dataset"),
+        ("retrieved", ["--questions", "FILE", "--set", "limit=none"], "setting limit"),
+        ("retrieved", ["--questions", "FILE", "--set", "depht=3"], "unknown setting"),
+        ("actions", ["--questions", "FILE", "--collection", "notes"], "makes its own collections"),
+        ("growth", ["--questions", "FILE"], "documents=PATH"),
+    ],
+)
+def test_a_wrong_order_says_what_to_do(
+    kind: str, options: list[str], words: str, questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [str(questions) if option == "FILE" else option for option in options]
+    code, error = study(kind, tmp_path / "out", capsys, *given)
+    assert code == 2
+    assert words in error
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,68 @@
+"""The small rules of the studies: thresholds, names, contexts."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from thresher.errors import UsageError
+from thresher.evals.statistics import Forecast
+from thresher.evals.studies.actions import evidence
+from thresher.evals.studies.evaluator import balanced, best_threshold, share_right
+from thresher.evals.studies.names import split_names, split_numbers
+
+
+def test_the_threshold_is_the_score_that_is_right_most_often() -> None:
+    found = [Forecast(0.9, 1), Forecast(0.7, 0), Forecast(0.6, 1), Forecast(0.5, 1), Forecast(0.1, 0)]
+    assert best_threshold(found) == 0.5
+    assert share_right(found, 0.5) == 0.8
+    assert balanced(found, 0.5) == (1 + 0.5) / 2
+
+
+def test_a_judge_that_is_wrong_about_every_yes_says_never() -> None:
+    found = [Forecast(0.9, 0), Forecast(0.8, 0), Forecast(0.1, 1)]
+    threshold = best_threshold(found)
+    assert threshold is not None
+    assert threshold > 0.9
+    assert best_threshold([]) is None
+
+
+FORECASTS = some.lists(
+    some.tuples(some.sampled_from([0.1, 0.3, 0.5, 0.7]), some.sampled_from([0.0, 1.0])).map(lambda one: Forecast(*one)),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(FORECASTS)
+def test_no_other_threshold_is_right_more_often(found: list[Forecast]) -> None:
+    threshold = best_threshold(found)
+    assert threshold is not None
+    chosen = share_right(found, threshold)
+    assert chosen is not None
+    assert all(chosen >= (share_right(found, other) or 0) for other in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 1.0))
+
+
+def test_a_comma_in_brackets_belongs_to_the_recipe() -> None:
+    assert split_names("rag, rag[chunk.size=300,chunk.overlap=50],rag") == (
+        "rag",
+        "rag[chunk.size=300,chunk.overlap=50]",
+    )
+
+
+def test_sizes_are_sorted_and_unique() -> None:
+    assert split_numbers("50,10, 50", subject="sizes") == (10, 50)
+
+
+@pytest.mark.parametrize("text", ["", "ten", "0", "-5", "1.5"])
+def test_what_is_no_list_of_numbers_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="not a list of numbers"):
+        split_numbers(text, subject="sizes")
+
+
+def test_the_labels_of_a_combined_context_are_not_evidence() -> None:
+    pieces = evidence("combined", "Knowledge1: Ada was a painter.  Knowledge2: She was a Dane.")
+    assert [piece.text for piece in pieces] == ["Ada was a painter.", "She was a Dane."]
+    assert len({piece.hit.chunk.document_id for piece in pieces}) == 2
+    assert evidence("web", "  ") == []

@@ -1,0 +1,28 @@
+"""The page about measures has every measure that the code has, as the code describes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from thresher.evals.measures import MEASURES
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "measures.md"
+
+
+def test_the_table_lists_every_measure_with_its_meaning_source_range_and_questions() -> None:
+    printed = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    told = [
+        f"| `{measure}` | {measure.meaning} | {measure.source} | {measure.bounds} | {measure.questions}"
+        f" | {', '.join(measure.tasks) or 'on request'} |"
+        for measure in MEASURES.values()
+    ]
+    assert printed == told
+
+
+def test_no_cell_of_the_table_breaks_it() -> None:
+    cells = [
+        text
+        for measure in MEASURES.values()
+        for text in (measure.meaning, measure.source, measure.bounds, measure.questions)
+    ]
+    assert not [text for text in cells if "|" in text or "\n" in text or not text.strip()]
