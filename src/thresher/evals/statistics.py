@@ -260,20 +260,28 @@ def distinct_rows(rows: Sequence[Forecast] | Sequence[Counts]) -> tuple[Drawn, D
 def paired_difference(
     first: Sequence[float], second: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES
 ) -> Comparison:
-    """Mean difference, second minus first, with its paired bootstrap interval and p (Efron and Tibshirani 1993, 16)."""
+    """Mean difference, second minus first, its paired bootstrap interval (Efron and Tibshirani 1993, 16), and p.
+
+    p is the permutation test's: with few pairs that all point one way the bootstrap's would be far too small.
+    """
     differences = subtract(first, second)
     if not differences:
-        return Comparison(None, None, None, None, "paired bootstrap", 0, 0, 0)
+        return Comparison(None, None, None, None, "permutation", 0, 0, 0)
     means = resampled_means(differences, seed=seed, resamples=resamples)
     low, high = np.quantile(means, tails())
-    # One is added above and below: the sample itself is one of the resamples, and p is never 0.
-    beyond = min(int((means <= 0).sum()), int((means >= 0).sum()))
-    p = min(1.0, 2 * (1 + beyond) / (resamples + 1))
     value = math.fsum(differences) / len(differences)
     better, worse = signs(differences)
     tests = paired_tests(first, second, seed=seed, resamples=resamples)
     return Comparison(
-        value, float(low), float(high), p, "paired bootstrap", better, worse, len(differences), tests=tests
+        value,
+        float(low),
+        float(high),
+        tests["permutation"],
+        "permutation",
+        better,
+        worse,
+        len(differences),
+        tests=tests,
     )
 
 
