@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.evals.agreement import krippendorff_alpha, weighted_kappa
+from thresher.evals.judgements.agreement import krippendorff_alpha, weighted_kappa
 
 OBSERVERS = (
     (1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None),

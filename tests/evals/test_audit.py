@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.cli import main
-from thresher.evals.audit import COLUMNS, audit, markdown, rows, summary, told
-from thresher.evals.claims import Claim, Finding, Outcome, Printed, Relation, interval, recomputed
-from thresher.evals.printed_claims import CLAIMS
+from thresher.evals.auditing.audit import COLUMNS, audit, markdown, rows, summary, told
+from thresher.evals.auditing.claims import Claim, Finding, Outcome, Printed, Relation, interval, recomputed
+from thresher.evals.auditing.printed_claims import CLAIMS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "audit.md"
 COMPUTED = [finding for finding in audit() if finding.value is not None]

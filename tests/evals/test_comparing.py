@@ -11,13 +11,23 @@ import numpy as np
 import pytest
 
 from thresher.cli import main
-from thresher.evals.comparing import weigh, with_tuning
+from thresher.evals.compare.comparing import weigh, with_tuning
+from thresher.evals.compare.outcomes import Outcome, outcome, value
+from thresher.evals.compare.recommending import detectable, recommend
+from thresher.evals.compare.replaying import (
+    BOTH,
+    ELSEWHERE,
+    INSIDE,
+    OPEN,
+    Bounds,
+    choose,
+    halves,
+    usual_bounds,
+    variant,
+)
+from thresher.evals.compare.telling import tell
 from thresher.evals.labels import Gold, Question
-from thresher.evals.outcomes import Outcome, outcome, value
-from thresher.evals.recommending import detectable, recommend
-from thresher.evals.replaying import BOTH, ELSEWHERE, INSIDE, OPEN, Bounds, choose, halves, usual_bounds, variant
 from thresher.evals.rows import Place, Reply, Row
-from thresher.evals.telling import tell
 from thresher.evals.variants import parse_variant
 
 USAGE = {"llm_calls": 0, "prompt_tokens": 10, "completion_tokens": 2, "web_requests": 0, "hosts": []}

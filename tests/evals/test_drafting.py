@@ -12,12 +12,12 @@ import pytest
 
 from thresher.cli import main
 from thresher.collection import Collection
-from thresher.evals.cloze import cloze
+from thresher.evals.compare.cloze import cloze
+from thresher.evals.compare.drafting import draft_questions
+from thresher.evals.compare.drafts import Draft
+from thresher.evals.compare.headings import title_questions
+from thresher.evals.compare.passages import passages, sentences
 from thresher.evals.datasets import load
-from thresher.evals.drafting import draft_questions
-from thresher.evals.drafts import Draft
-from thresher.evals.headings import title_questions
-from thresher.evals.passages import passages, sentences
 from thresher.models.scripted_server import ScriptedServer
 from thresher.types import Chunk, Document
 
@@ -141,7 +141,7 @@ def test_a_model_drafts_and_what_does_not_stand_in_the_passage_is_dropped_and_co
             return json.dumps({"question": "Who planned the line over the Semmering?", "answer": "Karl von Ghega"})
         return "no JSON at all"
 
-    from thresher.evals.model_drafts import chat_model
+    from thresher.evals.compare.model_drafts import chat_model
     from thresher.settings import LanguageModelSettings
 
     server = serve(reply)

@@ -11,9 +11,9 @@ import pytest
 
 from thresher.errors import UsageError
 from thresher.evals.corpora import passage_id
-from thresher.evals.evidence import read_material
-from thresher.evals.holding import Pool, holds, words_of
 from thresher.evals.labels import Gold
+from thresher.evals.sets.evidence import read_material
+from thresher.evals.sets.holding import Pool, holds, words_of
 
 Write = Callable[[Path, list[Any]], Path]
 

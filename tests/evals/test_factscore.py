@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from thresher.evals.factscore import checked_facts, read_bullets, read_verdict
-from thresher.evals.judges import Case, Outcome
-from thresher.evals.knowledge import Knowledge
+from thresher.evals.judgements.factscore import checked_facts, read_bullets, read_verdict
+from thresher.evals.judgements.judges import Case, Outcome
+from thresher.evals.judgements.knowledge import Knowledge
+from thresher.evals.judgements.llm_judge import read_facts
 from thresher.evals.labels import Question
-from thresher.evals.llm_judge import read_facts
 from thresher.evals.rows import Reply, Row
 from thresher.models.structured import Unreadable
 

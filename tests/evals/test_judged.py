@@ -9,7 +9,7 @@ import pytest
 
 from thresher.errors import UsageError
 from thresher.evals.folder import rows_path
-from thresher.evals.judged import (
+from thresher.evals.judgements.judged import (
     Book,
     Judgement,
     answer_of,

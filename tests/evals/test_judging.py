@@ -14,14 +14,14 @@ import pytest
 from thresher.cli import main
 from thresher.errors import ProviderError, UsageError
 from thresher.evals.folder import rows_path
-from thresher.evals.judge_model import judge_model, judge_settings
-from thresher.evals.judged import judgements_of, judgements_path, read_judgements
-from thresher.evals.judges import Case, Judge, Outcome, judged
-from thresher.evals.judging import judge_run, references_of, rows_of, summary
-from thresher.evals.knowledge import Knowledge
+from thresher.evals.judgements.judge_model import judge_model, judge_settings
+from thresher.evals.judgements.judged import judgements_of, judgements_path, read_judgements
+from thresher.evals.judgements.judges import Case, Judge, Outcome, judged
+from thresher.evals.judgements.judging import judge_run, references_of, rows_of, summary
+from thresher.evals.judgements.knowledge import Knowledge
+from thresher.evals.judgements.llm_judge import llm_judge, marked, read_qualities, read_supports
+from thresher.evals.judgements.offline_judge import NOTE, offline_judge
 from thresher.evals.labels import Question
-from thresher.evals.llm_judge import llm_judge, marked, read_qualities, read_supports
-from thresher.evals.offline_judge import NOTE, offline_judge
 from thresher.evals.rows import Context, Row, read_reply, written
 from thresher.models.meter import Meter
 from thresher.models.scripted_server import Reply, ScriptedServer

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from thresher.errors import UsageError
 from thresher.evals.corpora import passage_id
 from thresher.evals.datasets import KINDS, load
-from thresher.evals.gathering import Articles, Passages, sides
 from thresher.evals.labels import Dataset, Gold
-from thresher.evals.papers import QUESTIONS
-from thresher.evals.popqa_longtail import contexts
 from thresher.evals.preparing import collection_of, files, outside_of
+from thresher.evals.sets.gathering import Articles, Passages, sides
+from thresher.evals.sets.papers import QUESTIONS
+from thresher.evals.sets.popqa_longtail import contexts
 from thresher.generation.options import choice_of
 from thresher.types import Origin
 

@@ -11,10 +11,10 @@ import pytest
 
 from thresher.cli import main
 from thresher.errors import UsageError
+from thresher.evals.judgements.ratings import rate
+from thresher.evals.judgements.sheets import harmless, read_key, write_sheet
 from thresher.evals.labels import Question
-from thresher.evals.ratings import rate
 from thresher.evals.rows import Context, Reply, Row, written
-from thresher.evals.sheets import harmless, read_key, write_sheet
 
 DIMENSIONS = ("correctness", "coherence", "relevance")
 

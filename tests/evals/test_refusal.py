@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from thresher.evals.datasets import load
-from thresher.evals.holding import holds_any, words_of
-from thresher.evals.off_topic import OFF_TOPIC
 from thresher.evals.preparing import collection_of, files, outside_of
+from thresher.evals.sets.holding import holds_any, words_of
+from thresher.evals.sets.off_topic import OFF_TOPIC
 from thresher.evals.splits import split_of
 from thresher.types import Origin
 

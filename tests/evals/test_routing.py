@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from thresher.errors import UsageError
 from thresher.evals.answers import normalise
 from thresher.evals.datasets import load
-from thresher.evals.evidence import Candidate
 from thresher.evals.labels import Dataset, Question
 from thresher.evals.preparing import collection_of, files, outside_of
-from thresher.evals.routing import divided, side_of
+from thresher.evals.sets.evidence import Candidate
+from thresher.evals.sets.routing import divided, side_of
 from thresher.types import Origin
 
 DATA = Path(os.environ.get("THRESHER_DATA", Path(__file__).parents[3] / "shared" / "data"))

@@ -15,7 +15,7 @@ import pytest
 
 from thresher.errors import ThresherError, UnknownSetting, UsageError
 from thresher.evals.datasets import load
-from thresher.evals.judged import Book, Judgement, answer_of
+from thresher.evals.judgements.judged import Book, Judgement, answer_of
 from thresher.evals.rows import read_rows
 from thresher.evals.runs import run
 from thresher.evals.score import score

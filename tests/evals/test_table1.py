@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.recipes.scripting import Judge, stage
 
-from thresher.evals.llm_judge import FACT_SYSTEM, FACTS_SYSTEM
+from thresher.evals.judgements.llm_judge import FACT_SYSTEM, FACTS_SYSTEM
 from thresher.models.scripted_server import ScriptedServer
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "table1.py"

@@ -10,7 +10,7 @@ from thresher.commands.options import AsJson
 @eval_app.command("audit")
 def eval_audit(json: AsJson = False) -> None:
     """Compute the claims of the published methods again from the numbers they print: claim, recomputed, verdict."""
-    from thresher.evals.audit import COLUMNS, audit, rows, summary, told
+    from thresher.evals.auditing.audit import COLUMNS, audit, rows, summary, told
 
     findings = audit()
     if json:

@@ -48,9 +48,9 @@ def eval_make_questions(
     json: AsJson = False,
 ) -> None:
     """Draft questions from your own documents, for you to correct; a chat model (llm.*) drafts better ones."""
-    from thresher.evals.drafting import draft_questions, language_model_settings
-    from thresher.evals.drafts import check_free, write_drafts
-    from thresher.evals.model_drafts import chat_model
+    from thresher.evals.compare.drafting import draft_questions, language_model_settings
+    from thresher.evals.compare.drafts import check_free, write_drafts
+    from thresher.evals.compare.model_drafts import chat_model
 
     check_free(out, force=force)
     with open_collection(home, collection) as opened:
@@ -110,7 +110,7 @@ def eval_compare(
     json: AsJson = False,
 ) -> None:
     """Ask your questions with and without correction, and say what it gains, costs and breaks on your documents."""
-    from thresher.evals.comparing import OFF, ON, Plan, compare
+    from thresher.evals.compare.comparing import OFF, ON, Plan, compare
     from thresher.evals.datasets import load
 
     dataset = load(f"qa:{questions}", sample=sample, seed=seed)
@@ -143,7 +143,7 @@ def eval_compare(
 
 def _say(found: dict[str, Any], questions: Path, home: Path, collection: str) -> None:
     """The comparison in words."""
-    from thresher.evals.telling import tell
+    from thresher.evals.compare.telling import tell
 
     for part in tell(found, shown=SHOWN_HURT):
         if isinstance(part, str):

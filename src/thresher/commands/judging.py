@@ -15,8 +15,8 @@ from thresher.commands.options import FAILED, IN_PART, AsJson, Settings, assignm
 from thresher.errors import UsageError
 
 if TYPE_CHECKING:
-    from thresher.evals.judges import Judge
-    from thresher.evals.judging import Done
+    from thresher.evals.judgements.judges import Judge
+    from thresher.evals.judgements.judging import Done
     from thresher.evals.rows import Row
     from thresher.models.meter import Meter
 
@@ -52,8 +52,8 @@ def eval_judge(
     json: AsJson = False,
 ) -> None:
     """Judge the answers of a run: supported by their context, right, relevant, well written, true fact by fact."""
-    from thresher.evals.judges import FACTS
-    from thresher.evals.judging import judge_run, references_of, rows_of, summary
+    from thresher.evals.judgements.judges import FACTS
+    from thresher.evals.judgements.judging import judge_run, references_of, rows_of, summary
     from thresher.models.meter import Meter
 
     rows = rows_of(directory, recipe)
@@ -93,17 +93,17 @@ def _judge(
 ) -> Judge:
     """The judge that was asked for."""
     if kind is Kind.OFFLINE:
-        from thresher.evals.offline_judge import offline_judge
+        from thresher.evals.judgements.offline_judge import offline_judge
 
         if given:
             raise UsageError(
                 "the offline judge has no settings", subject=next(iter(given)), next_step="--judge llm has"
             )
         return offline_judge(gamma=gamma)
-    from thresher.evals.judge_model import check_other_model, judge_model, judge_settings
-    from thresher.evals.judged import FOLDER
-    from thresher.evals.judging import generators_of
-    from thresher.evals.llm_judge import llm_judge
+    from thresher.evals.judgements.judge_model import check_other_model, judge_model, judge_settings
+    from thresher.evals.judgements.judged import FOLDER
+    from thresher.evals.judgements.judging import generators_of
+    from thresher.evals.judgements.llm_judge import llm_judge
 
     settings = judge_settings(given)
     generators = generators_of(directory, rows)
@@ -169,8 +169,8 @@ def eval_sheet(
     json: AsJson = False,
 ) -> None:
     """Write a sheet on which people rate answers without knowing which recipe gave them."""
-    from thresher.evals.judging import rows_of
-    from thresher.evals.sheets import write_sheet
+    from thresher.evals.judgements.judging import rows_of
+    from thresher.evals.judgements.sheets import write_sheet
 
     written = write_sheet(directory, rows_of(directory, recipe), out, sample=sample, seed=seed, context=context)
     if json:
@@ -187,7 +187,7 @@ def eval_ratings(
     json: AsJson = False,
 ) -> None:
     """Read filled sheets back: means of each recipe, and how far the people agree."""
-    from thresher.evals.ratings import rate
+    from thresher.evals.judgements.ratings import rate
 
     rated = rate(directory, sheet)
     if json:

@@ -8,24 +8,24 @@ from dataclasses import replace
 from pathlib import Path
 
 from thresher.errors import UsageError
-from thresher.evals.arc import load_arc
-from thresher.evals.asqa import load_asqa
-from thresher.evals.beir import load_beir
-from thresher.evals.biography import load_biography
-from thresher.evals.choice import load_choice
-from thresher.evals.clapnq import load_clapnq
-from thresher.evals.climate_fever import load_climate_fever
 from thresher.evals.labels import Dataset, Gold, Question
-from thresher.evals.multihop import load_multihop
-from thresher.evals.papers import QUESTIONS, load_papers
-from thresher.evals.popqa_longtail import load_popqa_longtail
-from thresher.evals.pubhealth import load_pubhealth
-from thresher.evals.qa import load_qa
-from thresher.evals.refusal import load_refusal
-from thresher.evals.routing import load_routing
+from thresher.evals.sets.arc import load_arc
+from thresher.evals.sets.asqa import load_asqa
+from thresher.evals.sets.beir import load_beir
+from thresher.evals.sets.biography import load_biography
+from thresher.evals.sets.choice import load_choice
+from thresher.evals.sets.clapnq import load_clapnq
+from thresher.evals.sets.climate_fever import load_climate_fever
+from thresher.evals.sets.multihop import load_multihop
+from thresher.evals.sets.papers import QUESTIONS, load_papers
+from thresher.evals.sets.popqa_longtail import load_popqa_longtail
+from thresher.evals.sets.pubhealth import load_pubhealth
+from thresher.evals.sets.qa import load_qa
+from thresher.evals.sets.refusal import load_refusal
+from thresher.evals.sets.routing import load_routing
+from thresher.evals.sets.squad import load_squad
+from thresher.evals.sets.wikipedia import load_wikipedia
 from thresher.evals.splits import Split, read_split
-from thresher.evals.squad import load_squad
-from thresher.evals.wikipedia import load_wikipedia
 
 __all__ = ["KINDS", "Dataset", "Gold", "Question", "load"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from thresher.errors import UnknownSetting, UsageError
 from thresher.evals.folder import read_run, rows_path
-from thresher.evals.judged import read_judgements
+from thresher.evals.judgements.judged import read_judgements
 from thresher.evals.measure import Measure, Summary, Values, summarised
 from thresher.evals.measures import measures_of, parse
 from thresher.evals.rows import Row, read_rows

@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 from thresher.errors import UsageError
-from thresher.evals.ratings import RATINGS
+from thresher.evals.judgements.ratings import RATINGS
+from thresher.evals.judgements.sheets import FOLDER
 from thresher.evals.report.comparison import drawer, fewest
 from thresher.evals.report.measured import Block, Run
 from thresher.evals.report.section import Cell, Figure, Measured, Section, Table, number
-from thresher.evals.sheets import FOLDER
 
 
 def people_section(run: Run, block: Block, prefix: str) -> list[Section]:

@@ -1,0 +1,1 @@
+"""Claims of the published methods, computed again from what they print."""

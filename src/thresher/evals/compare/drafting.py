@@ -1,0 +1,168 @@
+"""A question set drafted from a collection, for a person to read and correct: see docs/comparing.md."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from thresher import recipes
+from thresher.collection import Collection
+from thresher.errors import UsageError
+from thresher.evals.compare.cloze import clozes
+from thresher.evals.compare.drafts import Draft
+from thresher.evals.compare.headings import title_questions
+from thresher.evals.compare.model_drafts import ModelDrafter
+from thresher.evals.compare.passages import passages, sentences
+from thresher.evals.sets.off_topic import OFF_TOPIC
+from thresher.protocols import LanguageModel, Progress
+from thresher.settings import LanguageModelSettings, ambient, keys, own
+from thresher.types import Chunk, Document
+
+NUMBER = 80
+"""Questions, where no other number is given: a person reads them in an hour."""
+
+UNANSWERABLE = 0.25
+"""Share of the questions that have no answer in the collection: enough to see a recipe that never refuses."""
+
+TITLES = 0.2
+"""Share of title questions among those that have an answer, without a chat model."""
+
+MOST_DOCUMENTS = 300
+"""Documents that are read: a set of a few hundred questions cannot touch more."""
+
+MOST_DROPPED = 2
+"""Replies that may be dropped for each question wanted, before a model that does not follow is given up."""
+
+SEARCHED, BEST_PASSAGES = "hybrid", 5
+"""How the passages are found that a near miss is held against."""
+
+Source = Callable[[Document], Iterator[Draft]]
+"""Drafts of one document, one after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drafting:
+    """What was drafted, and what was not."""
+
+    drafts: tuple[Draft, ...]
+    documents: int
+    """Documents that the answerable questions are of."""
+    model: str
+    """The chat model that drafted, or nothing."""
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    """Why replies of the model were not used, and how often."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form, without the questions."""
+        return {
+            "questions": len(self.drafts),
+            "answerable": sum(draft.answerable for draft in self.drafts),
+            "made": dict(Counter(draft.made for draft in self.drafts)),
+            "documents": self.documents,
+            "model": self.model or None,
+            "dropped": dict(self.dropped),
+        }
+
+
+def draft_questions(
+    collection: Collection,
+    *,
+    number: int = NUMBER,
+    seed: int = 0,
+    model: LanguageModel | None = None,
+    progress: Progress | None = None,
+) -> Drafting:
+    """Up to `number` questions, spread over the documents, the same for the same seed and documents.
+
+    Raises UsageError where not one can be drafted.
+    """
+    generator = random.Random(seed)
+    found = sorted(collection.documents(), key=lambda record: record.source)
+    chosen = generator.sample(found, min(len(found), MOST_DOCUMENTS))
+    documents = [collection.document(record.id) for record in chosen]
+    unanswerable = round(UNANSWERABLE * number)
+    drawn = partial(spread, documents, progress=progress)
+    if model is None:
+        missing = off_topic(generator, unanswerable)
+        asked = number - len(missing)
+        titles = drawn(lambda one: title_questions(one, sentences(one), generator), round(TITLES * asked))
+        words = drawn(lambda one: clozes(sentences(one), generator), asked - len(titles))
+        answered = [*titles, *words]
+        dropped: Mapping[str, int] = {}
+    else:
+        drafter = ModelDrafter(model, partial(best_passages, collection))
+
+        def gives_up() -> bool:
+            return drafter.dropped.total() >= MOST_DROPPED * number
+
+        missing = drawn(lambda one: by_model(one, drafter.near_miss, generator, gives_up), unanswerable)
+        answered = drawn(lambda one: by_model(one, drafter.question, generator, gives_up), number - len(missing))
+        dropped = drafter.dropped
+    if not answered:
+        raise UsageError(
+            "no questions can be drafted from its documents",
+            subject=f"collection {collection.name}",
+            next_step="it needs documents with sentences; or write questions by hand, see docs/comparing.md",
+        )
+    sources = {place.source for draft in answered for place in draft.gold}
+    return Drafting((*answered, *missing), len(sources), "" if model is None else model.name, dropped)
+
+
+def spread(documents: list[Document], source: Source, wanted: int, *, progress: Progress | None = None) -> list[Draft]:
+    """`wanted` drafts, one of each document in turn, then a second of each, and so on; none is asked twice."""
+    chosen: dict[str, Draft] = {}
+    drawers = [source(document) for document in documents]
+    while drawers and len(chosen) < wanted:
+        left = []
+        for drawer in drawers:
+            if len(chosen) == wanted:
+                break
+            draft = next((one for one in drawer if one.id not in chosen), None)
+            if draft is None:
+                continue
+            chosen[draft.id] = draft
+            left.append(drawer)
+            if progress is not None:
+                progress(1)
+        drawers = left
+    return list(chosen.values())
+
+
+def by_model(
+    document: Document,
+    drafted: Callable[[Chunk], Draft | None],
+    generator: random.Random,
+    gives_up: Callable[[], bool],
+) -> Iterator[Draft]:
+    """What a chat model drafts of a document's passages, in random order; a bad reply costs the passage."""
+    found = list(passages(document, sentences(document)))
+    for passage in generator.sample(found, len(found)):
+        if gives_up():
+            return
+        draft = drafted(passage)
+        if draft is not None:
+            yield draft
+
+
+def off_topic(generator: random.Random, wanted: int) -> list[Draft]:
+    """Questions that no collection of documents answers."""
+    texts = generator.sample(OFF_TOPIC, min(wanted, len(OFF_TOPIC)))
+    return [Draft(text, "off-topic", "off-topic", answerable=False) for text in texts]
+
+
+def best_passages(collection: Collection, question: str) -> list[str]:
+    """What the collection has nearest to a question."""
+    found = collection.search(question, recipe=SEARCHED, limit=BEST_PASSAGES)
+    return [hit.chunk.text for hit in found.hits]
+
+
+def language_model_settings(collection: Collection, given: Mapping[str, Any]) -> LanguageModelSettings:
+    """The chat model's settings as a question asked of the collection would have them."""
+    recipe = recipes.get(SEARCHED)
+    everything = {key for name in recipes.names() for key in keys(recipes.get(name).settings)}
+    around = ambient(everything, collection.home)
+    return recipe.configured(own(recipe.settings, {**around, **given})).llm

@@ -1,0 +1,163 @@
+"""What a judge of answers is, which answers each measure looks at, and what follows without asking anybody.
+
+Hallucination is measured in two senses, which are never added up: `unsupported` is the share of an answer's sentences
+that its context does not support, and `judged_correct` says whether the answer is wrong against the gold answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from thresher.errors import UnknownSetting, UsageError
+from thresher.evals.judgements.knowledge import Knowledge
+from thresher.evals.judgements.wording import sentences
+from thresher.evals.replies import answered, spoken
+from thresher.evals.rows import Row
+
+UNSUPPORTED, FACTS, CORRECT, RELEVANCE, QUALITY = (
+    "unsupported",
+    "factscore",
+    "judged_correct",
+    "judged_relevance",
+    "likert",
+)
+
+VALUES: Mapping[str, tuple[str, ...]] = {
+    UNSUPPORTED: ("unsupported",),
+    FACTS: ("factscore", "responded"),
+    CORRECT: ("judged_correct",),
+    RELEVANCE: ("judged_relevance",),
+    QUALITY: ("likert_correctness", "likert_coherence", "likert_relevance"),
+}
+"""What is judged at once, and the names of the numbers that come of it."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """An answer and what it is judged by."""
+
+    row: Row
+    references: Knowledge | None = None
+    """What the facts of a long answer are checked against."""
+
+    @cached_property
+    def text(self) -> str:
+        """The answer without citation markers and quotation marks; empty where nothing was answered."""
+        return spoken(self.row.reply) if answered(self.row.reply) else ""
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        """The sentences of the answer."""
+        return sentences(self.text)
+
+    @cached_property
+    def context(self) -> tuple[str, ...] | None:
+        """The texts that the answer was written from; the quotes of its citations where a row does not keep them.
+
+        None where neither is known.
+        """
+        if self.row.context is not None:
+            return tuple(piece.text for piece in self.row.context)
+        reply = self.row.reply
+        return tuple(cited["quote"] for cited in reply.answer.get("citations", ())) or None if reply else None
+
+    @property
+    def context_is_quotes(self) -> bool:
+        """Whether the context is only what the answer quotes of it."""
+        return self.row.context is None and bool(self.context)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of judging one measure of one answer."""
+
+    values: Mapping[str, float] = field(default_factory=dict)
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    failed: bool = False
+    """Whether a reply could not be read, after one retry."""
+
+
+Look = Callable[[Case], Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Somebody who judges answers: a look for each measure it knows."""
+
+    name: str
+    prompts: str
+    """Version of its prompts or rules."""
+    looks: Mapping[str, Look]
+    described: Mapping[str, Any] = field(default_factory=dict)
+    """For judge.json."""
+    note: str = ""
+    """What must be said beside its numbers."""
+    workers: int = 1
+    """Answers judged at the same time."""
+
+    def wanted(self, names: list[str] | None) -> tuple[str, ...]:
+        """The measures that are meant by their names or those of their numbers; all it knows where none are given."""
+        if not names:
+            return tuple(self.looks)
+        known = {**{value: measure for measure, values in VALUES.items() for value in values}, **{m: m for m in VALUES}}
+        chosen = dict.fromkeys(known[name] if name in known else unknown(name) for name in names)
+        for measure in chosen:
+            if measure not in self.looks:
+                raise UsageError(
+                    f"is nothing the judge {self.name} can say",
+                    subject=measure,
+                    next_step=f"it knows {', '.join(self.looks)}; --judge llm knows all",
+                )
+        return tuple(chosen)
+
+
+def unknown(name: str) -> str:
+    """Raise UnknownSetting for the name of a measure."""
+    raise UnknownSetting(name, [*VALUES, *(value for values in VALUES.values() for value in values)], kind="measure")
+
+
+def judged(judge: Judge, measure: str, case: Case) -> Outcome:
+    """What a judge says, asked only where there is something to say.
+
+    A refusal or a failure of a question with gold answers is not correct, and does not respond to a topic; a sentence
+    written from no context at all is unsupported. Other measures do not apply to them.
+    """
+    asked = case.row.question
+    match measure:
+        case "judged_correct":
+            if not asked.answerable or not asked.answers:
+                return Outcome()
+            return judge.looks[measure](case) if case.text else Outcome({measure: 0.0})
+        case "factscore":
+            if not asked.topic:
+                return Outcome()
+            return judge.looks[measure](case) if case.sentences else Outcome({"responded": 0.0})
+        case "judged_relevance":
+            return judge.looks[measure](case) if case.context else Outcome()
+        case "unsupported":
+            return unsupported(judge, case)
+        case _:
+            return judge.looks[measure](case) if case.text else Outcome()
+
+
+def unsupported(judge: Judge, case: Case) -> Outcome:
+    """Whether the context supports the sentences; said without a judge where there is none or it is not known."""
+    if not case.sentences:
+        return Outcome()
+    if case.context is None:
+        return Outcome(detail={"context": "not known"})
+    if not case.context:
+        return Outcome({"unsupported": 1.0}, {"context": "none", "sentences": len(case.sentences)})
+    told = judge.looks[UNSUPPORTED](case)
+    origin = "quotes of the citations" if case.context_is_quotes else "all"
+    return Outcome(told.values, {"context": origin, **told.detail}, told.failed)
+
+
+def share_unsupported(sentences: list[str], supported: list[bool], **detail: Any) -> Outcome:
+    """The share of the sentences that are not supported, and which they are."""
+    lacking = [sentence for sentence, holds in zip(sentences, supported, strict=True) if not holds]
+    told = {"sentences": len(sentences), **detail, "unsupported_sentences": lacking}
+    return Outcome({"unsupported": len(lacking) / len(sentences)}, told)

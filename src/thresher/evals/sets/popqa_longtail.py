@@ -1,0 +1,63 @@
+"""`popqa-longtail:FILE`: the questions of PopQA (Mallen et al. 2023, arXiv 2212.10511) about rarely read pages.
+
+Self-RAG, CRAG and ChunkRAG report accuracy on them. CRAG's authors publish what their three actions handed to the
+generator: knowledge of the collection (`internal`), of the web (`web`), or of both (`combined`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from thresher.evals.labels import Dataset, Gold, Question
+from thresher.evals.lines import digest, records
+from thresher.evals.sets.fields import optional_text, unique
+from thresher.evals.sets.gathering import Passages, sides
+from thresher.evals.sets.holding import holds_any, words_of
+from thresher.evals.splits import Split, members
+
+ACTIONS = ("internal", "web", "combined")
+"""CRAG's actions Correct, Incorrect and Ambiguous, by the field that has what each handed on."""
+
+
+def load_popqa_longtail(spec: str, path: Path, split: Split) -> Dataset:
+    """Every line in its order; `internal` contexts are inside, `web` contexts outside, under the question's `title`.
+
+    Gold is the question's context inside where it holds an answer; a question without one can still be answered, from
+    outside or from another passage.
+    """
+    inside, outside = Passages(), Passages()
+    questions: list[Question] = []
+    for id, record in unique(records(path)).items():
+        title, answers = optional_text(record, "title"), record.texts("answers")
+        internal, web = (optional_text(record, name) for name in ("internal", "web"))
+        gold: tuple[Gold, ...] = ()
+        if internal:
+            place = inside.add(title, internal)
+            gold = (Gold(place),) if holds_any(words_of(internal), map(words_of, answers)) else ()
+        if web:
+            outside.add(title, web)
+        group = optional_text(record, "subject")
+        questions.append(Question(id, record.text("question"), answers, gold=gold, group=group))
+    held = sum(bool(question.gold) for question in questions)
+    note = (
+        f"contexts are CRAG's, refined already, under the title of the question's own page; {held} of {len(questions)} "
+        "contexts inside hold an answer"
+    )
+    return Dataset(
+        "popqa-longtail",
+        path.stem,
+        spec,
+        path,
+        digest(path),
+        members(questions, split),
+        "ask",
+        corpora=sides(inside, outside),
+        note=note,
+    )
+
+
+def contexts(path: Path) -> Mapping[str, Mapping[str, str]]:
+    """Question id to action to context, with which CRAG's three actions can be replayed; empty where none is given."""
+    lines = unique(records(path)).items()
+    return {id: {action: optional_text(record, action) for action in ACTIONS} for id, record in lines}
