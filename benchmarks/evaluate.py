@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from machine import CACHE, RESULTS, describe
+from machine import CACHE, DATA, RESULTS, describe
 
 THRESHER = Path(sys.executable).with_name("thresher")
 
@@ -45,7 +46,9 @@ def rows(name: str) -> Path:
 def thresher(*arguments: str, home: bool = True) -> str:
     """What a command prints; its complaints go to our stderr. A failure ends the benchmark."""
     where = ["--home", str(CACHE / "home")] if home else []
-    done = subprocess.run([str(THRESHER), *arguments, *where], stdout=subprocess.PIPE, text=True, check=False)
+    environment = {**os.environ, "THRESHER_DATA": str(DATA)}
+    command = [str(THRESHER), *arguments, *where]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode not in (0, 3):
         raise SystemExit(f"thresher {' '.join(arguments)} exited with {done.returncode}")
     return done.stdout

@@ -26,10 +26,14 @@ from routing import OUR_JUDGE
 QUESTIONS = 300
 """Of each set in the tables that compare recipes, chosen by hash; fewer where there are fewer."""
 
-ABLATED = 120
+BESIDE = 150
+"""Of each set beside those: what a recipe does elsewhere."""
+
+ABLATED = 100
 """Questions of an ablation, the same for all of them."""
 
 RECIPES = ("rag", "hybrid", "ecrag", "chunkrag", "crag", "corrective")
+PLAIN = ("rag", "crag", "corrective")
 PRESETS = ("hybrid-literal", "ecrag-literal", "chunkrag-v1", "crag-paper", "crag-code", "no-retrieval")
 
 BOUNDS = f"judge=calibrated,upper={OUR_JUDGE.upper},lower={OUR_JUDGE.lower}"
@@ -134,40 +138,40 @@ def jobs() -> Iterator[Run | Study]:
     compared = (*RECIPES, *FAIR)
     longtail = f"popqa-longtail:{data / 'popqa_longtail' / 'questions.jsonl'}"
     popqa, squad = f"routing:{small / 'popqa.jsonl'}", f"routing:{data / 'squad' / 'answered.jsonl'}"
-    yield Run("routing-popqa", popqa, (*compared, *PRESETS), judged=True)
+    yield Run("routing-popqa", popqa, compared, judged=True)
     yield Run("routing-squad", squad, compared, judged=True)
     yield Run("routing-nq", f"routing:{small / 'nq.jsonl'}", compared)
-    yield Run("routing-popqa-inside", popqa, compared, options=("--outside", "none"))
+    yield Run("routing-popqa-inside", popqa, ("rag", "ecrag", "crag", "corrective"), options=("--outside", "none"))
     yield Run("refusal-squad", f"refusal:{data / 'squad' / 'answered.jsonl'}", compared)
     yield Run("papers", "papers", RECIPES)
     yield Run("popqa-longtail", longtail, RECIPES)
-    yield Run("squad", f"squad:{data / 'squad' / 'answered.jsonl'}", RECIPES)
-    yield Run("clapnq", f"clapnq:{data / 'clapnq' / 'questions.jsonl'}", RECIPES)
-    yield Run("multihop", f"multihop:{data / 'multihop_rag' / 'questions.jsonl'}", RECIPES)
-    yield Run("biography", f"biography:{data / 'biography' / 'questions.jsonl'}", RECIPES, judged=True)
-    yield Run("pubhealth", f"pubhealth:{data / 'pubhealth' / 'claims.jsonl'}", ("rag", "crag", "corrective"))
-    yield Run("arc", f"arc:{data / 'arc' / 'questions.jsonl'}", ("rag", "crag", "corrective"))
-    yield Run(
-        "climate-fever", f"climate-fever:{data / 'climate_fever' / 'claims.jsonl'}", ("rag", "crag", "corrective")
-    )
+    yield Run("squad", f"squad:{data / 'squad' / 'answered.jsonl'}", RECIPES, BESIDE)
+    yield Run("clapnq", f"clapnq:{data / 'clapnq' / 'questions.jsonl'}", RECIPES, BESIDE)
+    yield Run("multihop", f"multihop:{data / 'multihop_rag' / 'questions.jsonl'}", RECIPES, BESIDE)
+    yield Run("biography", f"biography:{data / 'biography' / 'questions.jsonl'}", RECIPES, BESIDE, judged=True)
+    yield Run("pubhealth", f"pubhealth:{data / 'pubhealth' / 'claims.jsonl'}", PLAIN, BESIDE)
+    yield Run("arc", f"arc:{data / 'arc' / 'questions.jsonl'}", PLAIN, BESIDE)
+    yield Run("climate-fever", f"climate-fever:{data / 'climate_fever' / 'claims.jsonl'}", PLAIN, BESIDE)
     yield Run("scifact", f"beir:{data / 'scifact'}", RECIPES)
     yield Run("cranfield", f"beir:{data / 'cranfield'}", RECIPES)
+    yield Run("presets", popqa, (*RECIPES, *PRESETS), ABLATED)
     yield Run("crag-ablations", popqa, CRAG, ABLATED)
-    yield Run("ecrag-ablations", popqa, ECRAG, ABLATED)
-    yield Run("chunkrag-ablations", popqa, CHUNKRAG, ABLATED)
+    yield Run("ecrag-ablations", squad, ECRAG, ABLATED)
+    yield Run("chunkrag-ablations", squad, CHUNKRAG, ABLATED)
     yield Run("hybrid-ablations", f"beir:{data / 'scifact'}", HYBRID, ABLATED)
     yield Run("corrective-ablations", popqa, CORRECTIVE, ABLATED)
     for share in DEGRADED:
         told = f"degraded-{share}"
-        yield Run(told, longtail, ("rag", "crag", "corrective"), ABLATED, ("--degrade", str(share)))
+        yield Run(told, longtail, PLAIN, ABLATED, ("--degrade", str(share)))
     home = ("--home", str(machine.CACHE / "home"))
-    inside = (*home, "--collection", "routing-popqa-ff019208")
-    yield Study("redundancy", "redundancy", ("--dataset", popqa, *inside))
-    yield Study("relevance", "relevance", ("--dataset", popqa, *inside))
-    yield Study("retrieved", "retrieved", ("--dataset", popqa, *inside), 3)
-    yield Study("actions", "actions", ("--questions", str(data / "popqa_longtail" / "questions.jsonl")), 663)
-    yield Study("evaluator", "evaluator", ("--dataset", f"wikipedia:{small / 'popqa.jsonl'}", *home), QUESTIONS)
-    yield Study("growth", "growth", ("--questions", str(small / "popqa.jsonl")), 20)
+    pooled = f"wikipedia:{small / 'popqa.jsonl'}"
+    yield Study("redundancy", "redundancy", ("--dataset", popqa, *home))
+    yield Study("relevance", "relevance", ("--dataset", popqa, *home))
+    yield Study("retrieved", "retrieved", ("--dataset", popqa, *home), 3)
+    yield Study("actions", "actions", ("--dataset", longtail), QUESTIONS)
+    yield Study("evaluator", "evaluator", ("--dataset", pooled, *home), QUESTIONS)
+    sizes = ("--set", "sizes=10,25,50,100,250,500,1000", "--set", "rounds=2")
+    yield Study("growth", "growth", ("--dataset", pooled, *sizes), 20)
 
 
 def main() -> int:
