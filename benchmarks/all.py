@@ -13,15 +13,13 @@ NAMES = (
     "start_up",
     "encoder",
     "scifact",
-    "papers",
     "support",
     "store",
     "calibration",
     "judge",
     "reader",
-    "routing",
-    "refusal",
     "planted_errors",
+    "evidence",
     "costs",
 )
 

@@ -21,7 +21,8 @@ from pathlib import Path
 import evaluate
 import machine
 import pool
-from routing import OUR_JUDGE
+
+from thresher.judging.calibration import SHIPPED
 
 QUESTIONS = 300
 """Of each set in the tables that compare recipes, chosen by hash; fewer where there are fewer."""
@@ -36,6 +37,7 @@ RECIPES = ("rag", "hybrid", "ecrag", "chunkrag", "crag", "corrective")
 PLAIN = ("rag", "crag", "corrective")
 PRESETS = ("hybrid-literal", "ecrag-literal", "chunkrag-v1", "crag-paper", "crag-code", "no-retrieval")
 
+OUR_JUDGE = SHIPPED["trained"]
 BOUNDS = f"judge=calibrated,upper={OUR_JUDGE.upper},lower={OUR_JUDGE.lower}"
 FAIR = (
     f"ecrag[judge=calibrated,kdm.internal={OUR_JUDGE.upper},kdm.external={OUR_JUDGE.lower}]",
