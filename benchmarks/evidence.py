@@ -64,7 +64,7 @@ ECRAG = (
     "ecrag[summary=text]",
     "ecrag[subchunk.tail=literal]",
     "ecrag[chunk.overlap=0,subchunk.overlap=0]",
-    *(f"ecrag[kdm.cosine_weight={weight}]" for weight in (0, 0.3, 0.5, 1)),
+    *(f"ecrag[kdm.cosine_weight={weight}]" for weight in (0, 0.5, 1)),
     *(f"ecrag[kdm.cut={cut}]" for cut in (0.1, 0.3, 0.7, 0.9)),
     "ecrag[kdm.combine=sum]",
     "ecrag[kdm.nonzero_rule=normalized]",
@@ -154,9 +154,9 @@ def jobs() -> Iterator[Run | Study]:
     yield Run("pubhealth", f"pubhealth:{data / 'pubhealth' / 'claims.jsonl'}", PLAIN, BESIDE)
     yield Run("arc", f"arc:{data / 'arc' / 'questions.jsonl'}", PLAIN, BESIDE)
     yield Run("climate-fever", f"climate-fever:{data / 'climate_fever' / 'claims.jsonl'}", PLAIN, BESIDE)
-    yield Run("scifact", f"beir:{data / 'scifact'}", RECIPES)
-    yield Run("cranfield", f"beir:{data / 'cranfield'}", RECIPES)
-    yield Run("presets", popqa, (*RECIPES, *PRESETS), ABLATED)
+    yield Run("scifact", f"beir:{data / 'scifact'}", RECIPES, BESIDE)
+    yield Run("cranfield", f"beir:{data / 'cranfield'}", RECIPES, BESIDE)
+    yield Run("presets", popqa, (*PLAIN, *PRESETS), ABLATED)
     yield Run("crag-ablations", popqa, CRAG, ABLATED)
     yield Run("ecrag-ablations", squad, ECRAG, ABLATED)
     yield Run("chunkrag-ablations", squad, CHUNKRAG, ABLATED)
