@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from thresher.errors import BudgetSpent, MissingExtra, ThresherError, UsageError
+from thresher.errors import BudgetSpent, MissingExtra, StoreError, ThresherError, UsageError
 from thresher.evals.datasets import load
+from thresher.evals.folder import held
 from thresher.evals.rows import read_rows
 from thresher.evals.runs import run
 
@@ -256,3 +257,13 @@ def test_rows_keep_the_order_of_the_questions_however_many_are_asked_at_a_time(
 def test_fewer_than_one_question_at_a_time_is_refused(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="parallel is 0"):
         run(scripted(), load(f"qa:{qa}"), ["rag"], tmp_path / "out", parallel=0)
+
+
+def test_two_processes_do_not_add_rows_to_one_folder(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run(scripted(), load(f"qa:{qa}"), ["rag"], out)
+    before = (out / "rows" / "rag.jsonl").read_bytes()
+    with held(out), pytest.raises(StoreError, match="another process is adding rows"):
+        run(scripted(), load(f"qa:{qa}"), ["rag", "hybrid"], out, resume=True)
+    assert (out / "rows" / "rag.jsonl").read_bytes() == before
+    assert run(scripted(), load(f"qa:{qa}"), ["rag"], out, resume=True).asked == {"rag": 0}

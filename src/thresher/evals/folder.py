@@ -6,18 +6,23 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from thresher.errors import UsageError
+from filelock import FileLock, Timeout
+
+from thresher.errors import StoreError, UsageError
 from thresher.evals.labels import Dataset
 
 PACKAGES = ("thresher", "onnxruntime", "lancedb", "kreuzberg")
 """Packages whose versions change what is found or how fast."""
+
+LOCK = "run.lock"
 
 UNFINISHED = "run.json.new"
 """run.json while it is written; what is left of it after a kill is overwritten."""
@@ -92,6 +97,22 @@ def open_run(out: Path, description: Mapping[str, Any], *, resume: bool) -> None
     unfinished.write_text(json.dumps(description, indent=2, allow_nan=False) + "\n", encoding="utf-8")
     unfinished.replace(out / "run.json")
     (out / "rows").mkdir(exist_ok=True)
+
+
+@contextmanager
+def held(out: Path) -> Iterator[None]:
+    """Only one process adds rows to the folder; the lock dies with its holder."""
+    lock = FileLock(out / LOCK, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise StoreError(
+            "another process is adding rows to it", subject=str(out), next_step="wait for it, or end it"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def read_run(directory: Path) -> dict[str, Any]:

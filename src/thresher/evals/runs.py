@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from thresher.errors import Degraded, EncoderMismatch, MissingExtra, ThresherError, UsageError
-from thresher.evals.folder import describe_run, fingerprint, open_run, rows_path
+from thresher.evals.folder import describe_run, fingerprint, held, open_run, rows_path
 from thresher.evals.labels import Dataset, Question, Task
 from thresher.evals.rows import Context, Place, Reply, Row, cut_torn_line, finite, ids, read_reply, read_rows, written
 from thresher.protocols import Progress
@@ -103,28 +103,31 @@ def run(
     open_run(out, described, resume=resume)
     also = cache(asker.also)
     asked, skipped, failed = {}, {}, {}
-    for recipe in recipes:
-        path = rows_path(out, recipe)
-        cut_torn_line(path)
-        earlier = read_rows(path)
-        done = ids(earlier)
-        left = [question for question in dataset.questions if question.id not in done]
-        asked[recipe], skipped[recipe] = len(left), len(dataset.questions) - len(left)
-        failed[recipe] = sum(row.error is not None for row in earlier)
-        if progress is not None and skipped[recipe]:
-            progress(skipped[recipe])
-        config = fingerprint({"recipe": recipe, "settings": settings[recipe]})
-        with path.open("ab") as stream:
+    with held(out):
+        for recipe in recipes:
+            path = rows_path(out, recipe)
+            cut_torn_line(path)
+            earlier = read_rows(path)
+            done = ids(earlier)
+            left = [question for question in dataset.questions if question.id not in done]
+            asked[recipe], skipped[recipe] = len(left), len(dataset.questions) - len(left)
+            failed[recipe] = sum(row.error is not None for row in earlier)
+            if progress is not None and skipped[recipe]:
+                progress(skipped[recipe])
+            config = fingerprint({"recipe": recipe, "settings": settings[recipe]})
+            with path.open("ab") as stream:
 
-            def row_of(question: Question, recipe: str = recipe, config: str = config) -> Row:
-                return put(asker, also, question, recipe, config, task=dataset.task, limit=limit, alone=parallel == 1)
+                def row_of(question: Question, recipe: str = recipe, config: str = config) -> Row:
+                    return put(
+                        asker, also, question, recipe, config, task=dataset.task, limit=limit, alone=parallel == 1
+                    )
 
-            for row in in_order(row_of, left, parallel):
-                stream.write(written(row.to_dict()))
-                stream.flush()
-                failed[recipe] += row.error is not None
-                if progress is not None:
-                    progress(1)
+                for row in in_order(row_of, left, parallel):
+                    stream.write(written(row.to_dict()))
+                    stream.flush()
+                    failed[recipe] += row.error is not None
+                    if progress is not None:
+                        progress(1)
     return RunReport(out, asked, skipped, failed)
 
 
