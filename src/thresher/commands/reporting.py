@@ -21,12 +21,18 @@ def eval_report(
         str | None,
         typer.Option("--baseline", help="Recipe the others are compared with; the first of a run when not given."),
     ] = None,
+    changes: Annotated[
+        int, typer.Option("--changes", min=0, help="Questions gained and lost that are shown, of each recipe.")
+    ] = 10,
+    full_changes: Annotated[
+        bool, typer.Option("--full-changes", help="Write all of them to changes/RUN.jsonl as well.")
+    ] = False,
     json: AsJson = False,
 ) -> None:
     """Write one HTML page and Markdown with every table and figure that the folders have data for."""
     from thresher.evals.report.writing import write_report
 
-    report = write_report(directories, out, title=title, baseline=baseline)
+    report = write_report(directories, out, title=title, baseline=baseline, shown=changes, full_changes=full_changes)
     if json:
         printing.as_json(report.to_dict())
         return

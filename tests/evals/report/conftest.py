@@ -120,7 +120,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def report(run: Path) -> Report:
     """Its report, written once."""
-    return write_report([run], run.parent / "out", title="Numbers & <names>")
+    return write_report([run], run.parent / "out", title="Numbers & <names>", full_changes=True)
 
 
 @pytest.fixture

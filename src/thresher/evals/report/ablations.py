@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from thresher.evals.report.claims import ABLATED_ON, ABLATIONS, LABEL, LLAMA, SELF_RAG_LLAMA, ClaimedAblation
-from thresher.evals.report.differences import COLUMNS, SHOWN, cells, difference, difference_figures
+from thresher.evals.report.differences import COLUMNS, TOLD, cells, difference_figures, moved
 from thresher.evals.report.drawing import bars
 from thresher.evals.report.measured import Block, Run
 from thresher.evals.report.outcomes import LACKS, lacks
@@ -16,22 +16,15 @@ from thresher.evals.variants import parse_variant
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MEASURES = (*SHOWN, "verdict_accuracy", "abstained")
-
 
 def ablation_sections(run: Run, block: Block, prefix: str) -> list[Section]:
-    """A section for each recipe that stands in the run with variants of itself."""
-    return [ablation_section(run, block, base, variants, prefix) for base, variants in families(block.recipes).items()]
-
-
-def families(recipes: list[str]) -> dict[str, list[str]]:
-    """Recipe to its variants."""
-    found: dict[str, list[str]] = {}
-    for name in recipes:
-        variant = parse_variant(name)
-        if variant.settings:
-            found.setdefault(variant.recipe, []).append(name)
-    return found
+    """A section where most of the recipes are variants of one; see `Block.ablated`."""
+    base = block.ablated
+    if base is None:
+        return []
+    named = [(name, parse_variant(name)) for name in block.recipes]
+    variants = [name for name, variant in named if variant.recipe == base and variant.settings]
+    return [ablation_section(run, block, base, variants, prefix)]
 
 
 def ablation_section(run: Run, block: Block, base: str, variants: list[str], prefix: str) -> Section:
@@ -52,18 +45,15 @@ def ablation_section(run: Run, block: Block, base: str, variants: list[str], pre
             lacks(block.rows[variant]),
         ]
         for variant, comparisons in told.items()
-        for name in MEASURES
-        if name in comparisons
+        for name in TOLD
+        if name in comparisons and moved(comparisons[name])
     ]
-    note = f"Variant minus {base}, on the same questions; Holm's correction is for the number of variants."
+    note = (
+        f"Variant minus {base}, on the same questions; Holm's correction is for the number of variants. Rows in which "
+        "no question differs are left out."
+    )
     table = Table(title, ["variant", "measure", "variant's", f"{base}'s", *COLUMNS, LACKS], rows, note)
-    drawn = [
-        (f"{variant}: {name}", difference(comparisons[name]))
-        for variant, comparisons in told.items()
-        for name in dict.fromkeys((block.primary, "match_norm", "f1", "R@5", "verdict_accuracy"))
-        if name in comparisons
-    ]
-    figures = difference_figures(f"{prefix}-ablations-{base}", f"{title}: variant minus {base}", drawn)
+    figures = difference_figures(block, f"{prefix}-ablations-{base}", f"{title}: variant minus {base}", told)
     return Section(title, tables=[table], figures=[*figures, *claimed])
 
 

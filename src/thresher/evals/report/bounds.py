@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from thresher.evals.measures import SUFFICES, verdict_of
-from thresher.evals.report.drawing import COLOURS, INK, canvas_of
+from thresher.evals.report.drawing import COLOURS, INK, WIDTH, canvas_of, side_by_side
 from thresher.evals.report.measured import Run
 from thresher.evals.report.section import Cell, Figure, Measured, Table
 from thresher.evals.rows import Row
 from thresher.evals.statistics import proportion_interval
+from thresher.evals.variants import parse_variant
 from thresher.types import Verdict
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ Operators = Literal["blog", "paper", "code"]
 STEPS = 20
 """Parts that the scale is cut into; a finer grid has fewer questions to a step than the sets have."""
 
-HEIGHT = 4.6  # inches
+HEIGHT = 3.3  # inches
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ class Decided:
 def bounds_tables_and_figures(
     run: Run, deciding: Mapping[str, Sequence[Row]], prefix: str
 ) -> tuple[list[Table], list[Figure]]:
-    """A table of all recipes that tell their bounds, and two maps for all that score alike."""
+    """A table of all recipes that tell their bounds, and a figure for all that score alike."""
     alike: dict[tuple[Any, ...], list[Decided]] = {}
     rows: list[list[Cell]] = []
     for recipe, of in deciding.items():
@@ -132,22 +133,19 @@ def bounds_tables_and_figures(
 
 
 def maps(group: Sequence[Decided], prefix: str) -> list[Figure]:
-    """The two maps of recipes that score alike, with the bounds of each."""
-    first, names = group[0], ", ".join(one.recipe for one in group)
-    used = [one.used for one in group]
-    told = (
-        ("bounds", "Right to stay or go", "ambiguous goes outside, so the lower bound does not count", False),
-        ("bounds-decided", "Decided and right", "ambiguous uses both and counts as not decided", True),
+    """Two maps side by side of recipes that score alike, with the bounds of each; none where all are variants."""
+    plain_ones = [one for one in group if not parse_variant(one.recipe).settings]
+    if not plain_ones:
+        return []
+    first, names = plain_ones[0], ", ".join(one.recipe for one in plain_ones)
+    note = (
+        "Verdicts again from the best score of each question. Left, right to stay or go: ambiguous goes outside, so "
+        "the lower bound does not count. Right, decided and right: ambiguous uses both and counts as not decided. A "
+        "circle is what was used."
     )
+    draw = heat(first.points, [one.used for one in group], first.operators)
     return [
-        Figure(
-            f"{prefix}-{name}-{first.recipe}",
-            f"{title}, by the bounds: {names}",
-            heat(first.points, used, first.operators, decided=decided),
-            len(first.points),
-            f"Verdicts again from the best score of each question; {rule}. A circle is what was used.",
-        )
-        for name, title, rule, decided in told
+        Figure(f"{prefix}-bounds-{first.recipe}", f"Verdicts by the bounds: {names}", draw, len(first.points), note)
     ]
 
 
@@ -211,33 +209,36 @@ def grid(points: Sequence[Point]) -> list[float]:
     return [round(low + (1 - low) * step / STEPS, 6) for step in range(STEPS + 1)]
 
 
-def heat(
-    points: Sequence[Point], used: Sequence[tuple[float, float]], operators: Operators, *, decided: bool
-) -> Callable[[Axes], None]:
-    """Draws the share that is right for every pair of bounds, and the pairs that were used."""
+def heat(points: Sequence[Point], used: Sequence[tuple[float, float]], operators: Operators) -> Callable[[Axes], None]:
+    """Draws the share that is right for every pair of bounds, both ways of counting, and the pairs that were used."""
 
     def draw(axes: Axes) -> None:
         lines = grid(points)
-        shares = [
-            [
-                sum(hits(points, lower, upper, operators, decided=decided)) / len(points)
-                if lower <= upper
-                else float("nan")
-                for lower in lines
-            ]
-            for upper in lines
-        ]
         step = lines[1] - lines[0]
         ends = (lines[0] - step / 2, lines[-1] + step / 2)
-        image = axes.imshow(
-            shares, cmap="viridis", vmin=0, vmax=1, origin="lower", interpolation="none", extent=(*ends, *ends)
-        )
-        for lower, upper in used:
-            axes.plot(lower, upper, marker="o", markersize=9, markerfacecolor="none", markeredgecolor=COLOURS[1], mew=2)
-        axes.set_xlabel("LOWER")
+        drawings = side_by_side(axes, 2)
+        for one, decided in zip(drawings, (False, True), strict=True):
+            image = one.imshow(
+                [[right(points, lower, upper, operators, decided=decided) for lower in lines] for upper in lines],
+                cmap="viridis", vmin=0, vmax=1, origin="lower", interpolation="none", extent=(*ends, *ends),
+            )  # fmt: skip
+            for lower, upper in dict.fromkeys(used):
+                one.plot(lower, upper, marker="o", markersize=9, markerfacecolor="none", markeredgecolor=RING, mew=2)
+            one.set_title("decided and right" if decided else "right to stay or go", loc="left")
+            one.set_xlabel("LOWER")
         axes.set_ylabel("UPPER")
-        bar = canvas_of(axes).colorbar(image, ax=axes, label="share of the questions")
+        bar = canvas_of(axes).colorbar(image, ax=drawings, label="share of the questions")
         bar.outline.set_edgecolor(INK)
-        canvas_of(axes).set_size_inches(6.2, HEIGHT)
+        canvas_of(axes).set_size_inches(WIDTH, HEIGHT)
 
     return draw
+
+
+RING = COLOURS[1]
+
+
+def right(points: Sequence[Point], lower: float, upper: float, operators: Operators, *, decided: bool) -> float:
+    """The share of `hits`; not a number where the bounds are no bounds."""
+    if lower > upper:
+        return float("nan")
+    return sum(hits(points, lower, upper, operators, decided=decided)) / len(points)

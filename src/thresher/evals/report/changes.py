@@ -12,11 +12,14 @@ from thresher.evals.report.outcomes import outcome, successes
 from thresher.evals.report.section import Cell, Folded, Section, Table
 from thresher.evals.rows import Place, Row
 
-SHOWN = 50
-"""Questions of each side on the page; the file has all."""
+SHOWN = 10
+"""Questions of each side on the page, where nothing else is said."""
+
+LONGEST = 240
+"""Characters of what a recipe said that are shown: two sentences or so; the file and the trace have all."""
 
 LISTED = 5
-"""Entries of a ranking that are shown, as many as an answer is written from."""
+"""Entries of a ranking, and citations, that are shown: as many as an answer is written from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +97,11 @@ def judged(block: Block, recipe: str) -> Mapping[str, tuple[Row, float | None, s
     return {row.question.id: (row, value, str(outcome(row))) for row, value in told}
 
 
-def change_sections(run: Run, block: Block) -> list[Section]:
-    """Counts of gains and losses, and up to `SHOWN` questions of each to open."""
+def change_sections(run: Run, block: Block, shown: int = SHOWN, *, file: bool = False) -> list[Section]:
+    """Counts of gains and losses, and up to `shown` questions of each to open; `file`: all of them are written too.
+
+    The questions of ablations are counted only.
+    """
     if not block.others:
         return []
     found = list(changes(block))
@@ -116,17 +122,18 @@ def change_sections(run: Run, block: Block) -> list[Section]:
     ]
     note = (
         f"Questions that are better and worse than with {block.baseline}, by {block.primary} (for what cannot be "
-        f"answered, by whether it was refused). All of them are in changes/{run.name}.jsonl."
+        "answered, by whether it was refused). "
+        + (f"All of them are in changes/{run.name}.jsonl." if file else "`--full-changes` writes all of them.")
     )
     sections = [Section("Gains and losses", tables=[Table("Questions that changed", COLUMNS, rows, note)])]
     for (recipe, gained), side in sides.items():
-        if side:
+        if side and shown and block.ablated is None:
             what = "gained" if gained else "lost"
-            shown = "all shown" if len(side) <= SHOWN else f"the first {SHOWN} shown"
+            told = "all shown" if len(side) <= shown else f"the first {shown} shown"
             sections.append(
                 Section(
-                    f"What {recipe} {what} against {block.baseline}: {len(side)} ({shown})",
-                    folded=[folded(run, change) for change in side[:SHOWN]],
+                    f"What {recipe} {what} against {block.baseline}: {len(side)} ({told})",
+                    folded=[folded(run, change) for change in side[:shown]],
                 )
             )
     return sections
@@ -140,7 +147,7 @@ def folded(run: Run, change: Change) -> Folded:
     question = change.second.question
     facts = [("question", question.question)]
     if question.answers:
-        facts.append(("right answers", "; ".join(question.answers)))
+        facts.append(("right answers", shortened("; ".join(question.answers))))
     if not question.answerable:
         facts.append(("right answer", "a refusal"))
     if question.category:
@@ -156,20 +163,23 @@ def folded(run: Run, change: Change) -> Folded:
 
 
 def said(recipe: str, row: Row, became: str) -> Iterator[tuple[str, str]]:
-    """What a recipe said, what it cited, its verdict and its trace."""
+    """What a recipe said, what it cited and its verdict."""
     yield recipe, became
     if row.reply is not None:
-        yield f"{recipe} said", row.reply.text
+        yield f"{recipe} said", shortened(row.reply.text)
         if row.reply.citations:
-            yield f"{recipe} cited", "; ".join(map(place, row.reply.citations))
+            yield f"{recipe} cited", "; ".join(map(place, row.reply.citations[:LISTED]))
         if row.reply.answer.get("verdict"):
             yield f"{recipe}'s verdict", str(row.reply.answer["verdict"])
-        if row.reply.answer.get("trace"):
-            yield f"{recipe}'s trace", str(row.reply.answer["trace"])
     elif row.ranking is not None:
         yield f"{recipe} found", "; ".join(map(place, row.ranking[:LISTED])) or "nothing"
     if row.error:
-        yield f"{recipe}'s error", row.error
+        yield f"{recipe}'s error", shortened(row.error)
+
+
+def shortened(text: str) -> str:
+    """The beginning of a long text."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def place(cited: Place) -> str:

@@ -36,10 +36,13 @@ FAMILIES: Mapping[str, re.Pattern[str]] = {
 COST = "Cost"
 
 DRAWN: Sequence[tuple[str, str, Sequence[str], str]] = (
-    ("documents", "Documents among the first five", ("P@5", "R@5", "F1@5"), "share of 1"),
-    ("spans", "Gold spans among the first five", ("span_P@5", "span_R@5", "span_F1@5"), "share of 1"),
-    ("chunks", "Chunks among the first five", ("chunk_P@5", "chunk_R@5", "chunk_F1@5"), "share of 1"),
-    ("rankings", "Rankings", ("nDCG@10", "MRR", "MAP"), "share of 1"),
+    ("documents", "Documents among the first results", ("P@5", "R@5", "F1@5", "nDCG@10"), "share of 1"),
+    (
+        "passages",
+        "Gold spans and chunks among the first five",
+        ("span_R@5", "span_F1@5", "chunk_R@5", "chunk_F1@5"),
+        "",
+    ),
     ("answers", "Answers", ("label_accuracy", "match", "em", "f1"), "share of 1"),
     ("factscore", "Facts supported (FActScore)", ("factscore", "respond_ratio"), "share of 1"),
     (
@@ -127,8 +130,10 @@ def bar_figure(
     *,
     share: bool = True,
 ) -> Iterator[Figure]:
-    """Bars of the measures that there are, published ones hollow below them; nothing where there are none."""
-    names = [measure for measure in wanted if measure in block.measures]
+    """Bars of the measures in which recipes differ, published ones hollow below them; nothing where there are none."""
+    printed = {claim.measure for claim in claims}
+    names = [measure for measure in wanted if measure in printed or differs(block, measure)]
+    names = [measure for measure in names if measure in block.measures]
     if not names:
         return
     measured = [
@@ -140,13 +145,20 @@ def bar_figure(
         if claim.measure in names:
             claimed.setdefault(claim.label, {})[claim.measure] = claim.value
     note = claim_words(claims) if claimed else ""
-    yield Figure(name, title, drawer(measured, names, claimed, label, share), fewest(measured), note)
+    draw = drawer(measured, names, claimed, label, share)
+    yield Figure(name, title, draw, fewest(measured), note, block.legend(block.recipes))
+
+
+def differs(block: Block, measure: str) -> bool:
+    """Whether bars of a measure would say anything: one recipe's number is not the other's."""
+    return len({told[measure].value for told in block.scores.values() if measure in told}) > 1
 
 
 def bar_label(block: Block, recipe: str, names: Sequence[str]) -> str:
     """The recipe; with how long its answers are where a long answer matches more easily."""
     words = block.scores[recipe].get("words_median")
-    return f"{recipe} ({words.shown} words)" if words is not None and "match" in names else recipe
+    name = block.label(recipe)
+    return f"{name}, {words.shown} words" if words is not None and "match" in names else name
 
 
 def drawer(

@@ -13,12 +13,11 @@ from thresher.evals.rows import Row
 from thresher.evals.statistics import mean_interval
 
 DRAWN = (
-    ("seconds", "Seconds a question", ("seconds_p50", "seconds_p95"), "seconds"),
-    ("cpu", "Processor seconds a question", ("cpu_seconds",), "CPU seconds, mean"),
-    ("calls", "Calls of a language model for a question", ("llm_calls",), "calls, mean"),
-    ("tokens", "Tokens for a question", ("prompt_tokens", "completion_tokens"), "tokens, mean"),
+    ("seconds", "Seconds a question", ("seconds_p50", "seconds_p95", "cpu_seconds"), "seconds"),
+    ("calls", "Calls of a language model and tokens for a question, means", ("llm_calls", "completion_tokens"), ""),
 )
 """Name, title, measures and what the axis is of every figure of bars; left out where nothing was spent."""
+FEW_RECIPES = 3  # whose costs are seen at a glance in the table
 
 
 def cost_section(run: Run, block: Block, prefix: str) -> Section:
@@ -34,6 +33,7 @@ def cost_section(run: Run, block: Block, prefix: str) -> Section:
     figures = [
         figure
         for name, title, wanted, label in DRAWN
+        if len(block.rows) > FEW_RECIPES and block.ablated is None
         for figure in bar_figure(block, f"{prefix}-{name}", title, spent(block, wanted), (), label, share=False)
     ]
     table = Table("Costs", ["recipe", *names, LACKS], rows, note)
@@ -50,11 +50,12 @@ def claimed_seconds(run: Run, block: Block, prefix: str) -> list[Figure]:
     claims = claims_of(run.dataset["kind"], ["seconds_mean"])
     if not claims:
         return []
-    measured = [(recipe, {"seconds_mean": mean_seconds(rows)}) for recipe, rows in block.rows.items()]
+    measured = [(block.label(recipe), {"seconds_mean": mean_seconds(rows)}) for recipe, rows in block.rows.items()]
     claimed = {claim.label: {claim.measure: claim.value} for claim in claims}
     draw = drawer(measured, ["seconds_mean"], claimed, "seconds, mean", share=False)
+    legend = block.legend(block.recipes)
     title = "Mean seconds a question; the printed ones on other machines"
-    return [Figure(f"{prefix}-claimed-seconds", title, draw, fewest(measured), claim_words(claims))]
+    return [Figure(f"{prefix}-claimed-seconds", title, draw, fewest(measured), claim_words(claims), legend)]
 
 
 def mean_seconds(rows: Sequence[Row]) -> Measured:

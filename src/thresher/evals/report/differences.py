@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from thresher.evals.report.drawing import points
@@ -15,50 +16,63 @@ NOTE = (
     "Difference [95 % interval] of the mean on the questions both have, minus {baseline}'s. Higher and lower count the "
     "questions on which the number is. Holm's correction is for the number of recipes compared."
 )
-SHOWN = ("label_accuracy", "match", "match_norm", "em", "f1", "factscore", "nDCG@10", "R@5", "unsupported", "wrong")
-"""What is drawn; the table has all."""
+SHOWN = ("f1", "verdict_accuracy", "refusal_recall", "wrong_refusals", "R@5", "span_R@5")
+"""What is drawn beside the primary measure, the first that differ."""
+DRAWN = 4  # measures that have room side by side
+TOLD = (
+    "label_accuracy", "match", "match_norm", "em", "f1", "factscore", "nDCG@10", "R@5", "span_R@5", "chunk_F1@5",
+    "abstained", "refusal_recall", "wrong_refusals", "verdict_accuracy",
+)  # fmt: skip
+"""Measures that stand in the table: what was found, said, refused and decided."""
 
 
 def difference_section(block: Block, prefix: str) -> list[Section]:
-    """A table and a figure; nothing where there is one recipe only."""
-    if not block.differences:
+    """A table and a figure; nothing where there is one recipe only, or where the ablations say the same."""
+    if not block.differences or block.ablated == block.baseline:
         return []
     rows = [
         [recipe, name, *cells(told), lacks(block.rows[recipe])]
         for recipe, comparisons in block.differences.items()
         for name, told in comparisons.items()
-        if moved(told)
+        if name in TOLD and moved(told)
     ]
     still = ", ".join(
         name
-        for name in next(iter(block.differences.values()))
-        if not any(name in told and moved(told[name]) for told in block.differences.values())
+        for name in TOLD
+        if name in block.measures and not any(name in told and moved(told[name]) for told in block.differences.values())
     )
     table = Table(
         f"Differences from {block.baseline}",
         ["recipe", "measure", *COLUMNS, LACKS],
         rows,
         NOTE.format(baseline=block.baseline)
-        + " Rows in which no question differs are left out"
+        + " `eval score --json` has those of the other measures. Rows in which no question differs are left out"
         + (f"; for all recipes these are: {still}." if still else "."),
     )
-    drawn = [
-        (f"{recipe}: {name}", difference(told))
-        for recipe, comparisons in block.differences.items()
-        for name, told in comparisons.items()
-        if name in SHOWN and moved(told)
-    ]
     title = f"Differences from {block.baseline}, question by question"
-    return [Section(title, tables=[table], figures=difference_figures(f"{prefix}-differences", title, drawn))]
+    figures = difference_figures(block, f"{prefix}-differences", title, block.differences)
+    return [Section(title, tables=[table], figures=figures)]
 
 
-def difference_figures(name: str, title: str, drawn: Sequence[tuple[str, Measured]]) -> list[Figure]:
-    """One drawing of differences with their intervals, or none."""
-    if not drawn:
+def difference_figures(
+    block: Block, name: str, title: str, compared: Mapping[str, Mapping[str, Mapping[str, Any]]]
+) -> list[Figure]:
+    """One drawing of differences with their intervals, or none: the primary measure and up to three more."""
+    measures = [
+        measure
+        for measure in dict.fromkeys((block.primary, *SHOWN))
+        if any(measure in told and moved(told[measure]) for told in compared.values())
+    ][:DRAWN]
+    if not measures:
         return []
-    n = min(told.n or 0 for _, told in drawn)
+    drawn = [
+        (block.label(recipe), {measure: difference(told[measure]) for measure in measures if measure in told})
+        for recipe, told in compared.items()
+    ]
+    n = min(one.n or 0 for _, told in drawn for one in told.values())
     note = "Blue where the interval leaves out no difference; before Holm's correction."
-    return [Figure(name, title, lambda axes: points(axes, drawn, label="difference"), n, note)]
+    draw = partial(points, told=drawn, names=measures, label="difference")
+    return [Figure(name, title, draw, n, note, block.legend(compared))]
 
 
 def moved(told: Mapping[str, Any]) -> bool:

@@ -42,8 +42,8 @@ def head(run: Run) -> Section:
     table = Table("What was run", ["", ""], [[name, str(fact)] for name, fact in facts.items() if fact])
     return Section(
         "What was run",
-        [*warnings(run), *degradations(run), f"To make it again: `{command(run)}`"],
-        [table, *settings_table(run)],
+        [*warnings(run), f"To make it again: `{command(run)}`"],
+        [table, *settings_table(run), *degradations(run)],
     )
 
 
@@ -85,13 +85,14 @@ def warnings(run: Run) -> list[str]:
     return said
 
 
-def degradations(run: Run) -> list[str]:
-    """What recipes had to do without, once for each lack."""
+def degradations(run: Run) -> Iterator[Table]:
+    """What recipes had to do without, once for each lack; nothing where they had everything."""
     lacking: dict[str, list[str]] = {}
     for recipe, lacks in run.degraded.items():
         for lack in lacks:
             lacking.setdefault(lack, []).append(recipe)
-    return [f"Done without ({', '.join(of)}): {lack}" for lack, of in sorted(lacking.items())]
+    if lacking:
+        yield Table("Done without", ["what", "by"], [[lack, ", ".join(of)] for lack, of in sorted(lacking.items())])
 
 
 def command(run: Run) -> str:

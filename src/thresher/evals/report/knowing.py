@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from thresher.evals.report.section import Cell, Figure, Section, Table
 from thresher.evals.risk import Point, risk_coverage
 from thresher.evals.rows import Row
 from thresher.evals.statistics import BINS, Forecast, wilson_interval
+from thresher.evals.variants import parse_variant
 from thresher.types import Verdict
 
 if TYPE_CHECKING:
@@ -40,7 +42,12 @@ def knowing_section(run: Run, block: Block, prefix: str) -> list[Section]:
         Table("Verdict by category", columns, confusion, "Counts of questions."),
         Table("How good the verdicts are", ["recipe", *MEASURES, LACKS], known, "Value [95 % interval] n."),
     ]
-    figures = [figure for recipe, rows in deciding.items() for figure in reliability(recipe, rows, prefix)]
+    figures = [
+        figure
+        for recipe, rows in deciding.items()
+        if not parse_variant(recipe).settings
+        for figure in reliability(recipe, rows, prefix)
+    ]
     figures += risk_figures(block, prefix)
     bounds_tables, bounds_figures = bounds_tables_and_figures(run, deciding, prefix)
     return [Section("Verdicts", tables=[*tables, *bounds_tables], figures=[*figures, *bounds_figures])]
@@ -111,7 +118,7 @@ def calibration(forecasts: Sequence[Forecast]) -> Callable[[Axes], None]:
 
 def risk_figures(block: Block, prefix: str) -> list[Figure]:
     """The risk-coverage curves of the recipes whose answers have a confidence."""
-    curves = {recipe: points for recipe, rows in block.rows.items() if (points := risk_coverage(rows))}
+    curves = {recipe: points for recipe in block.curved if (points := risk_coverage(block.rows[recipe]))}
     if not curves:
         return []
     n = min(len(block.rows[recipe]) for recipe in curves)
@@ -119,7 +126,17 @@ def risk_figures(block: Block, prefix: str) -> list[Figure]:
         "Share of wrong answers among those that would be given at each confidence and above. What was refused or "
         "failed is not answered at any. The area below a curve and its interval stand in the table (aurc)."
     )
-    return [Figure(f"{prefix}-risk", "What it would cost to answer less", risks(curves), n, note)]
+    drawn = {block.label(recipe): thinned(points) for recipe, points in curves.items()}
+    return [Figure(f"{prefix}-risk", "What it would cost to answer less", risks(drawn), n, note, block.legend(curves))]
+
+
+STEPS = 60  # points of a curve that a drawing of this width can show apart
+
+
+def thinned(points: Sequence[Point]) -> list[Point]:
+    """At most about `STEPS` points of a curve, evenly chosen, the last one among them."""
+    every = math.ceil(len(points) / STEPS)
+    return [point for place, point in enumerate(points, start=1) if place % every == 0 or place == len(points)]
 
 
 def risks(curves: Mapping[str, Sequence[Point]]) -> Callable[[Axes], None]:
@@ -129,7 +146,7 @@ def risks(curves: Mapping[str, Sequence[Point]]) -> Callable[[Axes], None]:
         for place, (recipe, points) in enumerate(curves.items()):
             coverage, risk = [one.coverage for one in points], [one.risk for one in points]
             colour = COLOURS[place % len(COLOURS)]
-            axes.plot(coverage, risk, color=colour, label=recipe, drawstyle="steps-pre", marker=".", markersize=3)
+            axes.plot(coverage, risk, color=colour, label=recipe, drawstyle="steps-pre")
         axes.set_xlim(0, 1)
         axes.set_ylim(-0.02, 1.02)
         axes.set_xlabel("share of the questions answered")

@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from thresher.evals.report.page import Summary, caption, written
+from thresher.evals.report.page import caption, written
 from thresher.evals.report.section import Cell, Figure, Folded, Measured, Part, Section, Table
 
 MEANING = re.compile(r"[\\`*|]|\](?=\()|^(?=[#>+-])")
 """What Markdown would take for its own where it stands in data."""
 
 
-def markdown(title: str, summary: Summary, parts: Sequence[Part], figures: str) -> str:
+def markdown(title: str, top: Section, parts: Sequence[Part], figures: str) -> str:
     """The whole document; `figures` is the folder of the drawings as seen from it."""
     lines = [f"# {plain(title)}", ""]
-    for name, sentences in summary:
-        lines += [f"**{plain(name)}**", "", *(f"- {plain(sentence)}" for sentence in sentences), ""]
+    for shown in top.tables:
+        lines += table(shown)
+    lines += [*(f"- {plain(sentence)}" for sentence in top.text), ""]
     for part in parts:
         lines += [f"## {plain(part.title)}", ""]
         for one in part.sections:
@@ -88,6 +89,8 @@ def figure(shown: Figure, figures: str) -> Iterator[str]:
     yield from (f"![{plain(caption(shown))}]({figures}/{shown.name}.svg)", "", f"*{plain(caption(shown))}*", "")
     if shown.note:
         yield from (words(shown.note), "")
+    if shown.legend:
+        yield from (*(f"- {plain(short)}: {plain(long)}" for short, long in shown.legend), "")
 
 
 def folded(shown: Folded) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,8 +17,12 @@ from thresher.evals.measures import parse
 from thresher.evals.report.section import Measured
 from thresher.evals.rows import Row
 from thresher.evals.score import against, by_question, compared, corrected, judged_rows, score
+from thresher.evals.statistics import Comparison
+from thresher.evals.variants import parse_variant
 
 SIGNIFICANT = 0.05  # two-sided, after Holm's correction
+LONGEST_NAME = 26  # characters that leave most of a drawing's width to the drawing
+CURVES = 8  # that can be told apart, as many as there are colours
 
 HIGHER_IS_BETTER = re.compile(
     r"(micro_)?(span_|chunk_)?(nDCG|P|R|F1)@\d+|MRR|MAP|match|match_norm|em|f1|label_accuracy|factscore|respond_ratio"
@@ -98,21 +103,75 @@ class Block:
             for recipe, comparisons in found.items()
         }
 
-    def best(self, name: str) -> str | None:
-        """The recipe that is significantly better than each other one, paired and corrected for their number."""
-        measure = next(numeric([name]), None)
+    def leading(self, name: str) -> str | None:
+        """The recipe with the best number, the first of equals; None where no number is better than another."""
         sign = direction(name)
         told = {recipe: values[name] for recipe, values in self.scores.items() if name in values}
-        if measure is None or not sign or len(told) < 2 or measure.summary not in (Summary.MEAN, Summary.PROPORTION):
-            return None
-        leading = max(told, key=lambda recipe: sign * (told[recipe].value or 0.0))
-        numbers = {recipe: by_question(self.rows[recipe], measure.values(self.rows[recipe])) for recipe in told}
-        rivals = [compared(measure, numbers[other], numbers[leading], seed=0) for other in told if other != leading]
-        wins = all(
-            rival.p_holm is not None and rival.p_holm < SIGNIFICANT and sign * (rival.difference or 0.0) > 0
-            for rival in corrected(rivals)
-        )
-        return leading if wins else None
+        return max(told, key=lambda recipe: sign * (told[recipe].value or 0.0)) if told and sign else None
+
+    def best(self, name: str) -> str | None:
+        """The recipe that is significantly better than each other one, paired and corrected for their number."""
+        leading = self.leading(name)
+        rivals = {} if leading is None else self.rivals(leading, name)
+        return leading if rivals and all(standing(name, rival) > 0 for rival in rivals.values()) else None
+
+    def rivals(self, recipe: str, name: str) -> Mapping[str, Comparison]:
+        """Each other recipe to `recipe` minus it, question by question, corrected for their number (Holm)."""
+        if (recipe, name) not in self._rivals:
+            self._rivals[recipe, name] = dict(self._compared_with_each(recipe, name))
+        return self._rivals[recipe, name]
+
+    @cached_property
+    def _rivals(self) -> dict[tuple[str, str], Mapping[str, Comparison]]:
+        return {}
+
+    def _compared_with_each(self, recipe: str, name: str) -> Iterator[tuple[str, Comparison]]:
+        measure = next(numeric([name]), None)
+        told = [other for other, values in self.scores.items() if name in values]
+        if measure is None or recipe not in told or measure.summary not in (Summary.MEAN, Summary.PROPORTION):
+            return
+        numbers = {other: by_question(self.rows[other], measure.values(self.rows[other])) for other in told}
+        others = [other for other in told if other != recipe]
+        found = [compared(measure, numbers[other], numbers[recipe], seed=0) for other in others]
+        yield from zip(others, corrected(found), strict=True)
+
+    @cached_property
+    def ablated(self) -> str | None:
+        """The recipe that makes up more than two thirds of the block with its variants; None where none does.
+
+        Only then are variants told as ablations. Elsewhere a variant is one recipe among others.
+        """
+        of = Counter(parse_variant(name).recipe for name in self.rows)
+        base, many = of.most_common(1)[0]
+        varied = any(parse_variant(name).settings for name in self.rows if parse_variant(name).recipe == base)
+        return base if varied and 3 * many > 2 * len(self.rows) else None
+
+    @cached_property
+    def numbered(self) -> Mapping[str, str]:
+        """The recipes whose names are too long for a drawing, to what stands there for them."""
+        long = [name for name in self.rows if len(name) > LONGEST_NAME]
+        return {name: f"{parse_variant(name).recipe} ({place})" for place, name in enumerate(long, start=1)}
+
+    def label(self, recipe: str) -> str:
+        """The name of a recipe in a drawing."""
+        return self.numbered.get(recipe, recipe)
+
+    def legend(self, recipes: Iterable[str]) -> tuple[tuple[str, str], ...]:
+        """What the numbered names in a drawing of `recipes` stand for."""
+        return tuple((self.numbered[recipe], recipe) for recipe in recipes if recipe in self.numbered)
+
+    @property
+    def curved(self) -> list[str]:
+        """The recipes that are drawn as curves: variants only where there is room for them."""
+        plain = [name for name in self.rows if not parse_variant(name).settings]
+        return (self.recipes if len(self.rows) <= CURVES else plain)[:CURVES]
+
+
+def standing(name: str, told: Comparison) -> int:
+    """1 where a comparison is significantly to the good side of its measure, -1 to the bad side, 0 elsewhere."""
+    if told.p_holm is None or told.p_holm >= SIGNIFICANT or not told.difference:
+        return 0
+    return direction(name) if told.difference > 0 else -direction(name)
 
 
 def within(rows: Sequence[Row], category: str) -> list[Row]:
@@ -151,10 +210,7 @@ def read_measured(directory: Path, name: str, *, baseline: str | None = None) ->
         raise UnknownSetting(baseline, described["recipes"], kind="recipe of this run")
     scored = score(directory, baseline=baseline)
     rows = {recipe: judged_rows(directory, recipe) for recipe in described["recipes"]}
-    grouped: dict[str, list[str]] = {}
-    for recipe, of in rows.items():
-        if of:
-            grouped.setdefault(said(row.generator for row in of), []).append(recipe)
+    grouped = by_generator({recipe: said(row.generator for row in of) for recipe, of in rows.items() if of})
     blocks = [
         Block(
             generator=generator,
@@ -171,6 +227,18 @@ def read_measured(directory: Path, name: str, *, baseline: str | None = None) ->
         for generator, recipes in grouped.items()
     ]
     return Run(name, directory, described, scored["asked"], scored["degraded"], blocks)
+
+
+def by_generator(generators: Mapping[str, str]) -> dict[str, list[str]]:
+    """Generator to its recipes, in the order of the run.
+
+    A recipe that only refuses has none: no other wrote its answers, so it stands with the first generator there is.
+    """
+    first = next((generator for generator in generators.values() if generator), "")
+    grouped: dict[str, list[str]] = {}
+    for recipe, generator in generators.items():
+        grouped.setdefault(generator or first, []).append(recipe)
+    return grouped
 
 
 def said(names: Iterable[str]) -> str:

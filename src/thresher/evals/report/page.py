@@ -18,8 +18,11 @@ body { margin: 0 auto; max-width: 70rem; padding: 1rem; font: 16px/1.5 system-ui
 h1 { font-size: 1.6rem; line-height: 1.2; } h2 { margin-top: 3rem; border-bottom: 2px solid var(--line); }
 h3 { margin-top: 2rem; } h4 { margin: 1.5rem 0 .3rem; }
 .summary { background: var(--mark); padding: .2rem 1rem .7rem; border-radius: .4rem; margin-bottom: 1rem; }
-.summary ul { margin: 0; } .summary p { margin: .6rem 0 0; }
+.summary ul { margin: .6rem 0 0; padding-left: 1.2rem; }
+.summary th { background: none; white-space: normal; vertical-align: bottom; }
+.summary td { white-space: normal; } .summary td.long { min-width: 8rem; }
 nav { background: var(--band); padding: .5rem 1rem; border-radius: .4rem; } nav ul { margin: .2rem 0; }
+nav li summary { font-size: .85rem; color: var(--soft); } nav li details { border: 0; padding: 0; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-size: .85rem; overflow-wrap: normal; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .6rem; border-bottom: 1px solid var(--line); }
 td { white-space: nowrap; } td.long { min-width: 14rem; white-space: normal; overflow-wrap: anywhere; }
@@ -34,19 +37,14 @@ dt { color: var(--soft); } dd { margin: 0; } code { font-size: .85em; background
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; } dd { margin: 0 0 .3rem .6rem; } }
 """
 
-Summary = Sequence[tuple[str, Sequence[str]]]
-"""The name of a folder, and what is said of it."""
-
 LONG = 30
 """Characters from which a cell may be broken into lines."""
 
 
-def page(title: str, summary: Summary, parts: Sequence[Part], draw: Callable[[Figure], str]) -> str:
-    """The whole page; `draw` gives the `<svg>` of a figure."""
-    said = "".join(
-        f"<p><b>{escape(name)}</b></p><ul>{''.join(f'<li>{escape(sentence)}</li>' for sentence in sentences)}</ul>"
-        for name, sentences in summary
-    )
+def page(title: str, top: Section, parts: Sequence[Part], draw: Callable[[Figure], str]) -> str:
+    """The whole page, `top` first; `draw` gives the `<svg>` of a figure."""
+    said = "".join(table(shown) for shown in top.tables)
+    said += f"<ul>{''.join(f'<li>{escape(sentence)}</li>' for sentence in top.text)}</ul>" if top.text else ""
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -64,15 +62,20 @@ def page(title: str, summary: Summary, parts: Sequence[Part], draw: Callable[[Fi
 def contents(parts: Sequence[Part]) -> str:
     """The table of contents."""
     listed = "".join(
-        f'<li><a href="#part-{place}">{escape(part.title)}</a><ul>'
-        + "".join(
-            f'<li><a href="#part-{place}-{number}">{escape(one.title)}</a></li>'
-            for number, one in enumerate(part.sections)
-        )
-        + "</ul></li>"
+        f'<li><a href="#part-{place}">{escape(part.title)}</a>{subsections(part, place)}</li>'
         for place, part in enumerate(parts)
     )
     return f"<nav><details open><summary>Contents</summary><ul>{listed}</ul></details></nav>"
+
+
+def subsections(part: Part, place: int) -> str:
+    """The sections of a part to open, where it has more than one."""
+    if len(part.sections) < 2:
+        return ""
+    listed = "".join(
+        f'<li><a href="#part-{place}-{number}">{escape(one.title)}</a></li>' for number, one in enumerate(part.sections)
+    )
+    return f"<details><summary>sections</summary><ul>{listed}</ul></details>"
 
 
 def section(one: Section, anchor: str, draw: Callable[[Figure], str]) -> str:
@@ -134,7 +137,16 @@ def note(text: str) -> str:
 
 def figure(shown: Figure, draw: Callable[[Figure], str]) -> str:
     """A drawing with its title and note."""
-    return f"<figure>\n<figcaption>{escape(caption(shown))}</figcaption>\n{draw(shown)}\n{note(shown.note)}</figure>\n"
+    return (
+        f"<figure>\n<figcaption>{escape(caption(shown))}</figcaption>\n{draw(shown)}\n{note(shown.note)}"
+        f"{legend(shown)}</figure>\n"
+    )
+
+
+def legend(shown: Figure) -> str:
+    """What short names in a drawing stand for, or nothing."""
+    rows = "".join(f"<tr><td>{escape(short)}</td><td>{escape(long)}</td></tr>" for short, long in shown.legend)
+    return f'<div class="wide"><table class="legend"><tbody>{rows}</tbody></table></div>\n' if rows else ""
 
 
 def caption(shown: Figure) -> str:

@@ -21,10 +21,11 @@ ACCURACIES = ("label_accuracy", "match")
 
 
 def power_section(run: Run, block: Block, prefix: str) -> list[Section]:
-    """A table and curves; nothing where no accuracy was measured."""
-    if block.primary not in ACCURACIES:
+    """A table and curves; nothing where no accuracy was measured, or for ablations."""
+    if block.primary not in ACCURACIES or block.ablated is not None:
         return []
     told = {recipe: scores[block.primary] for recipe, scores in block.scores.items() if block.primary in scores}
+    drawn = {block.label(recipe): told[recipe] for recipe in block.curved if recipe in told}
     if not told:
         return []
     rows: list[list[Cell]] = [
@@ -41,9 +42,10 @@ def power_section(run: Run, block: Block, prefix: str) -> list[Section]:
     figure = Figure(
         f"{prefix}-powers",
         "Chance that n answers in a row are right",
-        lambda axes: curves(axes, list(told.items()), claims),
-        min(one.n or 0 for one in told.values()),
+        lambda axes: curves(axes, list(drawn.items()), claims),
+        min((one.n or 0 for one in drawn.values()), default=0),
         f"Bands are the intervals of {block.primary}." + (f" Dashed: {LABEL}." if claims else ""),
+        block.legend(block.curved),
     )
     return [Section("Several steps in a row", [words], [Table("Accuracy to the n", columns, rows, note)], [figure])]
 
@@ -59,7 +61,7 @@ def curves(axes: Axes, measured: Sequence[tuple[str, Measured]], claims: Sequenc
     for place, (recipe, told) in enumerate(measured):
         colour = COLOURS[place % len(COLOURS)]
         powers = [power(told, step) for step in STEPS]
-        axes.plot(STEPS, [one.value or 0.0 for one in powers], marker="o", markersize=3, color=colour, label=recipe)
+        axes.plot(STEPS, [one.value or 0.0 for one in powers], color=colour, label=recipe)
         axes.fill_between(
             STEPS, [one.low or 0.0 for one in powers], [one.high or 0.0 for one in powers],
             color=colour, alpha=0.12, linewidth=0,

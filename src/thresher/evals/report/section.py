@@ -75,6 +75,8 @@ class Figure:
     n: int | None = None
     """Questions behind it, the fewest where they differ; printed in the figure."""
     note: str = ""
+    legend: Sequence[tuple[str, str]] = ()
+    """Names in the drawing that stand for longer ones, and those."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,98 +1,88 @@
-"""The first lines of a report, made from its numbers by rule."""
+"""The top of a report: a table with a row for each run, and sentences, both made from the numbers by rule."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from thresher.evals.report.differences import probability
 from thresher.evals.report.heading import warnings
-from thresher.evals.report.measured import SIGNIFICANT, Block, Run, direction
-from thresher.evals.report.section import Measured, number
+from thresher.evals.report.measured import Block, Run, standing
+from thresher.evals.report.rivals import OURS, listed, rivals_of, verdict
+from thresher.evals.report.section import Cell, Measured, Section, Table
+
+COLUMNS = (
+    "run", "dataset", "n", "measure", "best recipe", "its value", "against the others", OURS,
+    f"{OURS} minus the best other", "that other, p (Holm)",
+)  # fmt: skip
+NOTE = (
+    "A row for each run: the recipe with the best primary measure, its value [95 % interval], and whether it is better "
+    "than each other recipe on the same questions, p < 0.05 after Holm's correction."
+)
 
 
-def summary(run: Run) -> list[str]:
-    """What a reader should know: warnings, the best recipe, gains and costs against the baseline, where it hurt."""
-    said = warnings(run)
-    for block in run.blocks:
-        who = f"{block.generator or 'Generator not told'}: " if len(run.blocks) > 1 else ""
-        said += [f"{who}{sentence}" for sentence in sentences(block)]
-    return said
+def overview(runs: Sequence[Run], also: Sequence[Run] = ()) -> Section:
+    """One table of all `runs`, and every warning once, of the runs in `also` too."""
+    rows = [row(run, block) for run in runs for block in run.blocks]
+    tables = [Table("The runs at a glance", COLUMNS, rows, NOTE)] if rows else []
+    warned: dict[str, list[str]] = {}
+    for run in (*runs, *also):
+        for warning in warnings(run):
+            warned.setdefault(warning, []).append(run.name)
+    return Section("At a glance", [f"{', '.join(names)}: {warning}" for warning, names in warned.items()], tables)
+
+
+def row(run: Run, block: Block) -> list[Cell]:
+    """What a run says, or one generator's part of it."""
+    name = f"{run.name} ({block.generator or 'generator not told'})" if len(run.blocks) > 1 else run.name
+    start: list[Cell] = [name, f"{run.dataset['kind']} {run.dataset['name']}", run.dataset["questions"], block.primary]
+    leading = block.leading(block.primary)
+    if leading is None:
+        return [*start, *[None] * (len(COLUMNS) - len(start))]
+    return [*start, leading, block.scores[leading][block.primary], shared(block, leading), *ours(block)]
+
+
+def shared(block: Block, leading: str) -> str:
+    """Whether the first is surely the first, or with whom it shares the place."""
+    rivals = block.rivals(leading, block.primary)
+    if not rivals:
+        return "not compared"
+    alike = [recipe for recipe, told in rivals.items() if standing(block.primary, told) <= 0]
+    return f"not distinguishable from {listed(alike, len(rivals))}" if alike else "significantly better than each"
+
+
+def ours(block: Block) -> list[Cell]:
+    """Our recipe's number, and its paired difference to the best of the others."""
+    value = block.scores.get(OURS, {}).get(block.primary)
+    compared = block.rivals(OURS, block.primary)
+    if not compared:
+        return [value, None, None]
+    best = max(compared, key=lambda other: block.scores[other][block.primary].value or 0.0)
+    told = compared[best]
+    p = "" if told.p_holm is None else f", {probability(told.p_holm)}"
+    return [value, Measured(told.difference, told.low, told.high, told.n), f"{best}{p}"]
 
 
 def sentences(block: Block) -> Iterator[str]:
-    """What can be said of one generator's recipes."""
-    yield from leading(block)
-    hurt = hurts(block)
-    for recipe in block.others:
-        told = block.differences.get(recipe, {}).get(block.primary)
-        if told is not None:
-            yield against_baseline(recipe, block.baseline, block.primary, told)
-        if hurt.get(recipe):
-            yield f"{recipe} is significantly worse than {block.baseline} in: {'; '.join(hurt[recipe])}."
-    if block.others and not any(hurt.values()):
-        yield f"No recipe is significantly worse than {block.baseline} in any measure or category."
-
-
-def leading(block: Block) -> Iterator[str]:
-    """Which recipe has the best primary measure, and whether that is sure."""
-    told = {recipe: values[block.primary] for recipe, values in block.scores.items() if block.primary in values}
-    if not told:
+    """At most three: who is highest, how ours stands among them, what is surely worse than the baseline."""
+    leading = block.leading(block.primary)
+    if leading is None:
         return
-    first = max(told, key=lambda recipe: told[recipe].value or 0.0)
-    words = block.scores[first].get("words_median")
+    words = block.scores[leading].get("words_median")
     length = f" (median length of an answer in words: {words.shown})" if words and block.primary == "match" else ""
-    best = block.best(block.primary)
-    if len(told) == 1:
-        yield f"{first} has {block.primary} {told[first]}{length}."
-    elif best is not None:
-        yield f"{best} has the best {block.primary}, {told[best]}{length}: significantly better than every other."
-    else:
-        alike = [recipe for recipe in told if told[recipe].value == told[first].value]
-        yield (
-            f"No recipe is significantly better in {block.primary} than every other; the highest is "
-            f"{' and '.join(alike)} with {told[first]}{length}."
-        )
-
-
-def against_baseline(recipe: str, baseline: str, measure: str, told: Mapping[str, Any]) -> str:
-    """What a recipe gains and loses, and costs."""
-    one = Measured(told["difference"], told["low"], told["high"], told["n"])
-    sure = told["p_holm"] is not None and told["p_holm"] < SIGNIFICANT
-    how = "significant" if sure else "not significant"
-    p = f", p {equals(told['p_holm'])} after Holm" if told["p_holm"] is not None else ""
-    return (
-        f"Against {baseline}, {recipe} has the higher {measure} on {told['better']} and the lower on {told['worse']} "
-        f"of {told['n']} questions (difference {one}{p}: {how})."
+    yield (
+        f"{leading} has the highest {block.primary}, {block.scores[leading][block.primary]}{length}: "
+        f"{shared(block, leading)}."
     )
+    if rivals_of(block):
+        yield verdict(block)
+    if block.others:
+        yield against_baseline(block)
 
 
-def equals(p: float) -> str:
-    """`= 0.02` or `< 0.001`."""
-    shown = probability(p) or ""
-    return shown if shown.startswith("<") else f"= {shown}"
-
-
-def hurts(block: Block) -> dict[str, list[str]]:
-    """Recipe to the measures, and the categories, in which it is significantly worse than the baseline."""
-    found: dict[str, list[str]] = {recipe: [] for recipe in block.others}
-    for recipe, comparisons in block.differences.items():
-        found[recipe] += [
-            f"{name} {number(told['difference'])} (n={told['n']})"
-            for name, told in comparisons.items()
-            if worse(name, told)
-        ]
-    for category, compared in block.category_differences.items():
-        for recipe, comparisons in compared.items():
-            told = comparisons.get(block.primary)
-            if told is not None and worse(block.primary, told):
-                found[recipe].append(
-                    f"{block.primary} of the category {category} {number(told['difference'])} (n={told['n']})"
-                )
-    return found
-
-
-def worse(name: str, told: Mapping[str, Any]) -> bool:
-    """Whether a comparison is significant and to the bad side of its measure."""
-    p, moved = told["p_holm"], told["difference"]
-    return p is not None and p < SIGNIFICANT and moved is not None and direction(name) * moved < 0
+def against_baseline(block: Block) -> str:
+    """The recipes that are significantly worse than the baseline in the primary measure."""
+    rivals = block.rivals(block.baseline, block.primary)
+    worse = [recipe for recipe, told in rivals.items() if standing(block.primary, told) > 0]
+    if not worse:
+        return f"No recipe is significantly worse than {block.baseline} in {block.primary}."
+    return f"Significantly worse than {block.baseline} in {block.primary}: {', '.join(worse)}."

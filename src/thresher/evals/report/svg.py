@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 from thresher.errors import MissingExtra
+from thresher.evals.report.compact import compact
 from thresher.evals.report.drawing import INK, WIDTH
 from thresher.evals.report.section import Figure
 
@@ -40,7 +41,7 @@ STYLE: Any = {
     "grid.color": INK,
     "axes.titlesize": 9,
 }
-MEASURED_WITH, FONTS = "'DejaVu Sans'", "DejaVu Sans, Verdana, sans-serif"
+FONTS = "DejaVu Sans, Verdana, sans-serif"
 """The font that widths are computed with comes with matplotlib; a reader without it has one as wide, or any."""
 NOTHING_TOLD = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
@@ -66,14 +67,10 @@ def bare(document: str, figure: Figure) -> str:
     """The element alone, with ids of its own among the figures of a page and a width that follows the page's."""
     element = document[document.index("<svg") :].strip()
     element = re.sub(r"<metadata>.*?</metadata>\s*", "", element, flags=re.DOTALL)
-    element = re.sub(r'\bid="', f'id="{figure.name}-', element)
-    element = re.sub(r'="#', f'="#{figure.name}-', element)
-    element = (
-        element.replace("url(#", f"url(#{figure.name}-").replace(INK, "currentColor").replace(MEASURED_WITH, FONTS)
-    )
-    return re.sub(
-        r'<svg [^>]*?(viewBox="[^"]*")[^>]*>', rf'<svg xmlns:xlink="{XLINK}" xmlns="{SVG}" \1 role="img">', element
-    )
+    element = compact(element.replace(INK, "currentColor"), figure.name)
+    named = f'xmlns:xlink="{XLINK}" xmlns="{SVG}"'
+    said = f'font-family="{FONTS}" fill="currentColor" role="img"'
+    return re.sub(r'<svg [^>]*?(viewBox="[^"]*")[^>]*>', rf"<svg {named} \1 {said}>", element)
 
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"

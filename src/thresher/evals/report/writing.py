@@ -11,9 +11,10 @@ from typing import Any
 
 from thresher.errors import UsageError
 from thresher.evals.report.ablations import ablation_sections
-from thresher.evals.report.changes import change_sections, changes
+from thresher.evals.report.changes import SHOWN, change_sections, changes
 from thresher.evals.report.comparison import comparison_section
 from thresher.evals.report.costs import cost_section
+from thresher.evals.report.degraded import degraded_part, grouped, share_of
 from thresher.evals.report.differences import category_section, difference_section
 from thresher.evals.report.heading import head
 from thresher.evals.report.knowing import knowing_section
@@ -23,9 +24,11 @@ from thresher.evals.report.outcomes import outcome_section
 from thresher.evals.report.page import page
 from thresher.evals.report.people import people_section
 from thresher.evals.report.powers import power_section
+from thresher.evals.report.rivals import rival_section
 from thresher.evals.report.section import Figure, Part, Section
-from thresher.evals.report.summary import summary
+from thresher.evals.report.summary import overview, sentences
 from thresher.evals.report.svg import render, standing_alone
+from thresher.evals.report.zeros import without_zeros
 from thresher.evals.rows import written
 from thresher.evals.studies.reading import is_study, section_of
 
@@ -52,85 +55,108 @@ class Report:
         }
 
 
-def write_report(directories: Sequence[Path], out: Path, *, title: str = TITLE, baseline: str | None = None) -> Report:
-    """Read the folders and write report.html, report.md, figures/*.svg and changes/RUN.jsonl into `out`.
+def write_report(
+    directories: Sequence[Path],
+    out: Path,
+    *,
+    title: str = TITLE,
+    baseline: str | None = None,
+    shown: int = SHOWN,
+    full_changes: bool = False,
+) -> Report:
+    """Read the folders and write report.html, report.md and figures/*.svg into `out`.
 
-    The same folders give the same bytes. Other files in `out` are left alone, so give a folder of its own.
+    Up to `shown` questions that a recipe gained, and that it lost, stand in the report; `full_changes` writes all to
+    changes/RUN.jsonl as well. The same folders give the same bytes. Figures and changes that an earlier report left
+    in `out` are removed.
     """
     if out.exists() and not out.is_dir():
         raise UsageError("is not a folder", subject=str(out), next_step="give another --out")
     if not directories:
         raise UsageError("nothing to report", subject=str(out), next_step="give the folder of a run or of a study")
     names = unique([slug(directory.resolve().name) for directory in directories])
-    said: list[tuple[str, list[str]]] = []
+    told: list[Run | Section] = [
+        section_of(directory) if is_study(directory) else read_measured(directory, name, baseline=baseline)
+        for directory, name in zip(directories, names, strict=True)
+    ]
+    worse = [one for one in told if isinstance(one, Run) and share_of(one) is not None]
+    runs = [one for one in told if isinstance(one, Run) and one not in worse]
+    first = {group[0].name: group for group in grouped(worse)}
     parts: list[Part] = []
-    runs: list[Run] = []
-    for directory, name in zip(directories, names, strict=True):
-        if is_study(directory):
-            one = section_of(directory)
+    for one in told:
+        if isinstance(one, Section):
             parts.append(Part(one.title, [one]))
-            continue
-        run = read_measured(directory, name, baseline=baseline)
-        runs.append(run)
-        heading = f"{run.name}: {run.dataset['kind']} {run.dataset['name']}"
-        said.append((heading, summary(run)))
-        parts.append(Part(heading, list(sections(run))))
+        elif one in runs:
+            heading = f"{one.name}: {one.dataset['kind']} {one.dataset['name']}"
+            parts.append(Part(heading, list(sections(one, shown, file=full_changes))))
+        elif one.name in first:
+            parts.append(degraded_part(first[one.name]))
     parts = named(parts)
+    top = overview(runs, worse)
     drawn = {figure.name: render(figure) for part in parts for one in part.sections for figure in one.figures}
     out.mkdir(parents=True, exist_ok=True)
     html, text = out / "report.html", out / "report.md"
-    html.write_text(page(title, said, parts, lambda figure: drawn[figure.name]), encoding="utf-8", errors=ESCAPED)
-    text.write_text(markdown(title, said, parts, "figures"), encoding="utf-8", errors=ESCAPED)
-    write_changes(runs, out / "changes")
-    told = tuple(f"{part.title}: {one.title}" for part in parts for one in part.sections)
-    return Report(html, text, told, write_figures(drawn, out / "figures"))
+    html.write_text(page(title, top, parts, lambda figure: drawn[figure.name]), encoding="utf-8", errors=ESCAPED)
+    text.write_text(markdown(title, top, parts, "figures"), encoding="utf-8", errors=ESCAPED)
+    write_changes(runs if full_changes else [], out / "changes")
+    titles = tuple(f"{part.title}: {one.title}" for part in parts for one in part.sections)
+    return Report(html, text, titles, write_figures(drawn, out / "figures"))
 
 
 ESCAPED = "backslashreplace"
 """What a model wrote may hold half of a character, which no file can."""
 
 
-def sections(run: Run) -> Iterator[Section]:
-    """Everything a run has data for, block by block."""
+def sections(run: Run, shown: int = SHOWN, *, file: bool = False) -> Iterator[Section]:
+    """Everything a run has data for, block by block, without columns in which nothing stands."""
     yield head(run)
     for place, block in enumerate(run.blocks):
         prefix = f"{run.name}-{place}" if len(run.blocks) > 1 else run.name
-        for one in block_sections(run, block, prefix):
-            yield (
-                replace(one, title=f"{one.title} ({block.generator or 'generator not told'})")
-                if len(run.blocks) > 1
-                else one
-            )
+        of = f" ({block.generator or 'generator not told'})" if len(run.blocks) > 1 else ""
+        for one in block_sections(run, block, prefix, shown, file=file):
+            yield replace(one, title=f"{one.title}{of}", tables=[without_zeros(table) for table in one.tables])
 
 
-def block_sections(run: Run, block: Block, prefix: str) -> Iterator[Section]:
+def block_sections(run: Run, block: Block, prefix: str, shown: int, *, file: bool) -> Iterator[Section]:
     """The sections of one generator's recipes."""
+    yield Section("In short", list(sentences(block)))
+    yield from rival_section(block, prefix)
     yield comparison_section(run, block, prefix)
     yield from people_section(run, block, prefix)
     yield outcome_section(block)
     yield from difference_section(block, prefix)
+    yield from ablation_sections(run, block, prefix)
     yield from category_section(block)
     yield from knowing_section(run, block, prefix)
     yield cost_section(run, block, prefix)
-    yield from ablation_sections(run, block, prefix)
     yield from power_section(run, block, prefix)
-    yield from change_sections(run, block)
+    yield from change_sections(run, block, shown, file=file)
 
 
 def write_figures(drawn: dict[str, str], folder: Path) -> tuple[Path, ...]:
-    """One file for each figure."""
-    folder.mkdir(exist_ok=True)
+    """One file for each figure, and no others."""
+    emptied(folder, "*.svg")
     for name, element in drawn.items():
         (folder / f"{name}.svg").write_text(standing_alone(element), encoding="utf-8")
     return tuple(folder / f"{name}.svg" for name in drawn)
 
 
 def write_changes(runs: Sequence[Run], folder: Path) -> None:
-    """Every question that changed, one line each, a file for each run."""
-    folder.mkdir(exist_ok=True)
+    """Every question that changed, one line each, a file for each run; no folder where there are no runs."""
+    if runs or folder.is_dir():
+        emptied(folder, "*.jsonl")
     for run in runs:
         lines = (written(change.to_dict()) for block in run.blocks for change in changes(block))
         (folder / f"{run.name}.jsonl").write_bytes(b"".join(lines))
+    if not runs and folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def emptied(folder: Path, of: str) -> None:
+    """A folder without the files of an earlier report."""
+    folder.mkdir(exist_ok=True)
+    for path in folder.glob(of):
+        path.unlink()
 
 
 def named(parts: Sequence[Part]) -> list[Part]:
