@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -148,3 +148,15 @@ def test_the_real_collections_are_read() -> None:
     popqa = load(f"qa:{DATA / 'wikipedia' / 'popqa.jsonl'}")
     assert len(popqa.questions) == 470
     assert all(question.gold and question.answers for question in popqa.questions)
+
+
+def test_a_folder_instead_of_a_file_is_wrong_usage(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        load(f"qa:{tmp_path}")
+
+
+def test_an_id_that_utf_8_cannot_write_is_sampled_as_any_other(
+    tmp_path: Path, write_lines: Callable[[Path, Sequence[Any]], Path]
+) -> None:
+    path = write_lines(tmp_path / "odd.jsonl", [{"id": f"{name}\ud800", "question": "Who?"} for name in "abc"])
+    assert len(load(f"qa:{path}", sample=2).questions) == 2

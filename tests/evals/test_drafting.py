@@ -12,8 +12,9 @@ import pytest
 
 from thresher.cli import main
 from thresher.collection import Collection
+from thresher.errors import UnknownSetting
 from thresher.evals.compare.cloze import cloze
-from thresher.evals.compare.drafting import draft_questions
+from thresher.evals.compare.drafting import draft_questions, language_model_settings
 from thresher.evals.compare.drafts import Draft
 from thresher.evals.compare.headings import title_questions
 from thresher.evals.compare.passages import passages, sentences
@@ -169,3 +170,8 @@ def test_a_collection_without_sentences_says_so(tmp_path: Path, capsys: pytest.C
     assert command("eval", "make-questions", "--home", home, "--out", tmp_path / "q.jsonl") == 2
     assert "no questions can be drafted" in capsys.readouterr().err
     assert not (tmp_path / "q.jsonl").exists()
+
+
+def test_an_unknown_setting_is_refused_before_anything_is_drafted(tmp_path: Path) -> None:
+    with pytest.raises(UnknownSetting, match="lllm"):
+        language_model_settings(Collection(tmp_path, "default"), {"lllm.model": "m"})

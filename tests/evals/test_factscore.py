@@ -96,8 +96,8 @@ def test_a_sentence_may_state_several_facts_or_none() -> None:
     assert (told.detail["supported"], told.detail["facts"]) == (2, 2)
 
 
-def test_an_answer_without_facts_scores_0() -> None:
-    assert checked_facts(case("Well, who knows."), lambda one: [], by_words).values["factscore"] == 0
+def test_an_answer_that_states_no_facts_does_not_respond_and_leaves_the_mean() -> None:
+    assert checked_facts(case("Well, who knows."), lambda one: [], by_words).values == {"responded": 0.0}
 
 
 def test_a_sentence_that_cannot_be_cut_leaves_the_answer_without_a_score() -> None:

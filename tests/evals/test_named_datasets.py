@@ -19,7 +19,6 @@ from thresher.evals.labels import Dataset, Gold
 from thresher.evals.preparing import collection_of, files, outside_of
 from thresher.evals.sets.gathering import Articles, Passages, sides
 from thresher.evals.sets.papers import QUESTIONS
-from thresher.evals.sets.popqa_longtail import contexts
 from thresher.generation.options import choice_of
 from thresher.types import Origin
 
@@ -245,10 +244,6 @@ def test_popqa_longtail_has_the_gold_that_its_inside_context_holds(tmp_path: Pat
     assert (first.group, second.gold, second.answerable) == ("Ada Moor", (), True)
     assert (texts(dataset), texts(dataset, Origin.OUTSIDE)) == (["She was a painter.", "Pages."], ["Ada: a painter."])
     assert {passage.title for passage in dataset.corpora[Origin.OUTSIDE].passages} == {"Ada Moor (artist)"}
-    assert contexts(path) == {
-        "0": {"internal": "She was a painter.", "web": "Ada: a painter.", "combined": "Both."},
-        "1": {"internal": "Pages.", "web": "", "combined": ""},
-    }
 
 
 def test_squad_has_spans_questions_without_answer_and_questions_of_which_none_is_told(

@@ -71,6 +71,8 @@ def test_letters(text: str, option: str | None) -> None:
         ("a mixture of true and false", PUBHEALTH, "mixture"),
         ("Unproven", PUBHEALTH, "unproven"),
         ("not unproven", PUBHEALTH, None),
+        ("not false", PUBHEALTH, None),
+        ("not false but unproven", PUBHEALTH, "unproven"),
         ("not enough info", CLIMATE, "NOT_ENOUGH_INFO"),
         ("There is not enough information.", CLIMATE, "NOT_ENOUGH_INFO"),
         ("Not_Enough_Info", CLIMATE, "NOT_ENOUGH_INFO"),

@@ -210,3 +210,31 @@ def test_the_commands_write_a_sheet_and_read_it_back(
     printed = capsys.readouterr().out
     assert "rag\t5 [5, 5] n=2\t4 [4, 4] n=2\t3 [3, 3] n=2" in printed
     assert thresher("eval", "ratings", run, tmp_path / "ada.csv") == 2
+
+
+def test_a_key_that_cannot_be_written_leaves_no_sheet_without_one(run: Path, tmp_path: Path) -> None:
+    (run / "ratings" / "KEY.json.new").mkdir(parents=True)
+    with pytest.raises(OSError, match="directory"):
+        write_sheet(run, ROWS, tmp_path / "sheet.csv")
+    assert not (tmp_path / "sheet.csv").exists()
+
+
+def test_a_key_that_cannot_be_replaced_stays_as_it_was(run: Path, tmp_path: Path) -> None:
+    write_sheet(run, ROWS, tmp_path / "sheet.csv")
+    before = read_key(run)
+    (run / "ratings" / "KEY.json.new").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write_sheet(run, ROWS, tmp_path / "another.csv", seed=1)
+    assert read_key(run) == before
+
+
+def test_a_sheet_that_is_missing_or_no_csv_is_wrong_usage(
+    run: Path, filled: Callable[..., Path], tmp_path: Path
+) -> None:
+    one = filled("one", lambda recipe, id: 3)
+    with pytest.raises(UsageError, match="No such file"):
+        rate(run, [one, tmp_path / "missing.csv"])
+    huge = tmp_path / "huge.csv"
+    huge.write_text(f"code,correctness,coherence,relevance\n{'x' * (csv.field_size_limit() + 1)},1,1,1\n")
+    with pytest.raises(UsageError, match="is no CSV"):
+        rate(run, [one, huge])

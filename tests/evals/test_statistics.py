@@ -269,3 +269,8 @@ def test_holm_by_hand() -> None:
     assert holm([0.9, 0.8]) == [1.0, 1.0]
     assert holm([0.02]) == [0.02]
     assert holm([]) == []
+
+
+def test_differences_that_differ_in_their_last_bits_alone_have_no_t_test() -> None:
+    assert len({0.3 - 0.2, 0.5 - 0.4, 0.7 - 0.6, 1.1 - 1.0}) > 1
+    assert "paired t" not in paired_tests([0.2, 0.4, 0.6, 1.0], [0.3, 0.5, 0.7, 1.1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -69,6 +70,7 @@ def eval_run(
     from thresher.evals.runs import run
     from thresher.evals.variants import parse_variant
 
+    recipe = list(dict.fromkeys(recipe))
     loaded = load(dataset, split=split, sample=sample, seed=seed)
     name = collection or collection_of(loaded)
     elsewhere = outside_of(loaded, name) if outside == "auto" else outside
@@ -139,7 +141,7 @@ def eval_score(
         return
     recipes = scored["recipes"]
     names = dict.fromkeys(name for values in recipes.values() for name, value in values.items() if value["n"])
-    rows = [[name, *(_interval(values.get(name)) for values in recipes.values())] for name in names]
+    rows = [[name, *(interval(values.get(name)) for values in recipes.values())] for name in names]
     printing.table(f"{scored['dataset']}, n = {scored['n']}", ["measure", *recipes], rows)
     outcomes = scored["outcomes"]
     kinds = dict.fromkeys(kind for counts in outcomes.values() for kind in counts)
@@ -149,7 +151,8 @@ def eval_score(
         printing.say(f"{one} is not compared: {reason}")
 
 
-def _interval(value: dict[str, Any] | None) -> str:
+def interval(value: Mapping[str, Any] | None) -> str:
+    """`0.42 [0.31, 0.52] n=30`, or a dash where nothing can be said."""
     if value is None or value["value"] is None:
         return "-"
     return f"{value['value']:.4g} [{value['low']:.4g}, {value['high']:.4g}] n={value['n']}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from thresher import printing
-from thresher.commands.evals import eval_app
+from thresher.commands.evals import eval_app, interval
 from thresher.commands.options import FAILED, IN_PART, AsJson, Settings, assignments
 from thresher.errors import UsageError
 
@@ -121,9 +121,7 @@ def _print_judged(judge: Judge, summed: Mapping[str, Any], done: Done, meter: Me
         for error in done.unreached[recipe]:
             printing.complain(f"not judged: {recipe}, {error}")
     names = list(dict.fromkeys(name for one in summed.values() for name in one["values"]))
-    lines: list[list[Any]] = [
-        [name, *(_interval(one["values"].get(name)) for one in summed.values())] for name in names
-    ]
+    lines: list[list[Any]] = [[name, *(interval(one["values"].get(name)) for one in summed.values())] for name in names]
     lines.append(["judge_failed", *(f"{one['judge_failed']} of {one['judged']}" for one in summed.values())])
     printing.table(f"judged by {judge.name}", ["measure", *summed], lines)
     for recipe, one in summed.items():
@@ -148,12 +146,6 @@ def _notes(summed: Mapping[str, Any]) -> list[str]:
     if summed["context_not_known"]:
         told.append(f"of {summed['context_not_known']} answers the context is not known")
     return told
-
-
-def _interval(value: Mapping[str, Any] | None) -> str:
-    if value is None or value["value"] is None:
-        return "-"
-    return f"{value['value']:.4g} [{value['low']:.4g}, {value['high']:.4g}] n={value['n']}"
 
 
 @eval_app.command("sheet")
@@ -198,7 +190,7 @@ def eval_ratings(
     printing.table(
         f"ratings from 1 to 5 by {people} people",
         ["recipe", *dimensions],
-        [[name, *(_interval(values[one]) for one in dimensions)] for name, values in rated["recipes"].items()],
+        [[name, *(interval(values[one]) for one in dimensions)] for name, values in rated["recipes"].items()],
     )
     printing.table(
         "agreement",

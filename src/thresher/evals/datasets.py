@@ -97,7 +97,7 @@ def sampled(questions: tuple[Question, ...], size: int, seed: int) -> tuple[Ques
     """`size` questions in their own order; a smaller sample of the same seed lies within a larger one."""
 
     def draw(question: Question) -> str:
-        return hashlib.sha256(f"{seed}:{question.id}".encode()).hexdigest()
+        return hashlib.sha256(f"{seed}:{question.id}".encode("utf-8", "backslashreplace")).hexdigest()
 
     chosen = {question.id for question in sorted(questions, key=draw)[:size]}
     return tuple(question for question in questions if question.id in chosen)

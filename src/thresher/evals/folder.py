@@ -143,6 +143,9 @@ def compare(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     outside = before.get("outside", "none")
     if outside != now["outside"]:
         differences.append(f"where recipes may look outside (was {outside}, now {now['outside']})")
+    asked = before.get("collection")
+    if asked is not None and asked != now["collection"]:
+        differences.append(f"collection (was {asked}, now {now['collection']})")
     for recipe in now["recipes"]:
         if recipe in before["settings"]:
             differences += unlike(f"settings of {recipe}", before["settings"][recipe], now["settings"][recipe])

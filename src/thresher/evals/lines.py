@@ -81,10 +81,13 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
                 if line.strip():
                     yield number, line
     except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise UsageError(
-            f"cannot be read ({reason})", subject=str(path), next_step="check the dataset's path"
-        ) from error
+        raise unreadable(path, error) from error
+
+
+def unreadable(path: Path, error: OSError) -> UsageError:
+    """The error for a file that cannot be read at all."""
+    reason = error.strerror or type(error).__name__
+    return UsageError(f"cannot be read ({reason})", subject=str(path), next_step="check the dataset's path")
 
 
 def bad_line(path: Path, number: int, what: str, *, next_step: str = "") -> UsageError:
@@ -93,10 +96,13 @@ def bad_line(path: Path, number: int, what: str, *, next_step: str = "") -> Usag
 
 
 def digest(*paths: Path) -> str:
-    """sha256 of the files' bytes, one after the other."""
+    """sha256 of the files' bytes, one after the other. Raises UsageError for one that cannot be read."""
     total = hashlib.sha256()
     for path in paths:
-        with path.open("rb") as stream:
-            while block := stream.read(1 << 20):
-                total.update(block)
+        try:
+            with path.open("rb") as stream:
+                while block := stream.read(1 << 20):
+                    total.update(block)
+        except OSError as error:
+            raise unreadable(path, error) from error
     return total.hexdigest()

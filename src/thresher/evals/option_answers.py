@@ -17,7 +17,9 @@ SYNONYMS = (
 )
 """Labels of FEVER, Climate-FEVER and PubHealth that mean the same (Self-RAG reads SUPPORTS as true)."""
 
-CONTRARY = {"true": "false", "false": "true"}
+CONTRARY = {"true": "false"}
+"""What "not" makes of a label among more than two: what is not false may be anything but that."""
+
 NEGATION = r"(?P<negation>(?:\bnot|\bnever|\bcannot|n['’]t)\s+(?:(?:a|an|the|be|been|\w+ly)\s+)?)?"
 ALONE = r"(?<![^\W_])(?<!\.){}(?![^\W_]|['’-]\w|\.[^\W\d_](?![^\W_]))"
 """A letter that is no part of a word (`Ann`), of an abbreviation (`A.D.`) or of a compound (`C-section`)."""

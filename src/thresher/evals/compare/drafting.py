@@ -19,7 +19,7 @@ from thresher.evals.compare.model_drafts import ModelDrafter
 from thresher.evals.compare.passages import passages, sentences
 from thresher.evals.sets.off_topic import OFF_TOPIC
 from thresher.protocols import LanguageModel, Progress
-from thresher.settings import LanguageModelSettings, ambient, keys, own
+from thresher.settings import LanguageModelSettings, ambient, check_known, keys, own
 from thresher.types import Chunk, Document
 
 NUMBER = 80
@@ -164,5 +164,6 @@ def language_model_settings(collection: Collection, given: Mapping[str, Any]) ->
     """The chat model's settings as a question asked of the collection would have them."""
     recipe = recipes.get(SEARCHED)
     everything = {key for name in recipes.names() for key in keys(recipes.get(name).settings)}
+    check_known(given, everything)
     around = ambient(everything, collection.home)
     return recipe.configured(own(recipe.settings, {**around, **given})).llm

@@ -184,7 +184,12 @@ class Book:
     def add(self, judgement: Judgement) -> None:
         """One more line, on disk before this returns."""
         with self._lock, self._path.open("ab") as stream:
-            stream.write(written(judgement.to_dict()))
+            try:
+                stream.write(written(judgement.to_dict()))
+                stream.flush()
+            except OSError:  # a full disk may have taken half a line, to which another thread would add its own
+                cut_torn_line(self._path)
+                raise
 
 
 def missing(

@@ -76,8 +76,19 @@ def read_sheet(path: Path, key: Mapping[str, Mapping[str, str]]) -> dict[str, di
     """The ratings of one sheet; a code that is not of this run, twice there, or a rating but 1 to 5 is an error."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise UsageError(f"cannot be read ({reason})", subject=str(path), next_step="check the path") from error
+    except UnicodeDecodeError as error:
         raise UsageError("cannot be read as UTF-8", subject=str(path), next_step="save it as CSV, UTF-8") from error
+    try:
+        return read_ratings(path, text, key)
+    except csv.Error as error:
+        raise UsageError(f"is no CSV ({error})", subject=str(path), next_step="save it as CSV, UTF-8") from error
+
+
+def read_ratings(path: Path, text: str, key: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, int]]:
+    """The ratings in the text of a sheet; raises csv.Error where it cannot be taken apart."""
     heading = text.split("\n", 1)[0]
     # Spreadsheets of many countries save with semicolons.
     delimiter = max(",;\t", key=heading.count)

@@ -70,6 +70,7 @@ def write_sheet(
         entry = {"recipe": recipe, "id": id, "answer": answer_of(cases[recipe, id].row)}
         if key.setdefault(code, entry) != entry:
             raise UsageError("its codes are in use", subject=f"--seed {seed}", next_step="give another --seed")
+    path = write_key(directory, key)  # before the sheet, whose codes nobody could read without it
     columns = [CODE, "question", *(["context"] if context else []), "answer", *DIMENSIONS, COMMENT]
     try:
         with out.open("x", encoding="utf-8-sig", newline="") as stream:  # the mark tells spreadsheets that it is UTF-8
@@ -83,10 +84,17 @@ def write_sheet(
                 lines.writerow({name: harmless(text) for name, text in told.items()})
     except OSError as error:
         raise UsageError(f"cannot be written ({error.strerror})", subject=str(out), next_step="check --out") from error
+    return Sheet(path, len(codes), len(chosen))
+
+
+def write_key(directory: Path, key: Mapping[str, Mapping[str, str]]) -> Path:
+    """Replace the key as a whole: ratings of earlier sheets mean nothing without it."""
     path = directory / FOLDER / KEY
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(key, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return Sheet(path, len(codes), len(chosen))
+    unfinished = path.with_name(f"{KEY}.new")
+    unfinished.write_text(json.dumps(key, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    unfinished.replace(path)
+    return path
 
 
 def read_key(directory: Path) -> dict[str, dict[str, str]]:

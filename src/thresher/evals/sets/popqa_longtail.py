@@ -6,7 +6,6 @@ generator: knowledge of the collection (`internal`), of the web (`web`), or of b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from thresher.evals.labels import Dataset, Gold, Question
@@ -15,9 +14,6 @@ from thresher.evals.sets.fields import optional_text, unique
 from thresher.evals.sets.gathering import Passages, sides
 from thresher.evals.sets.holding import holds_any, words_of
 from thresher.evals.splits import Split, members
-
-ACTIONS = ("internal", "web", "combined")
-"""CRAG's actions Correct, Incorrect and Ambiguous, by the field that has what each handed on."""
 
 
 def load_popqa_longtail(spec: str, path: Path, split: Split) -> Dataset:
@@ -55,9 +51,3 @@ def load_popqa_longtail(spec: str, path: Path, split: Split) -> Dataset:
         corpora=sides(inside, outside),
         note=note,
     )
-
-
-def contexts(path: Path) -> Mapping[str, Mapping[str, str]]:
-    """Question id to action to context, with which CRAG's three actions can be replayed; empty where none is given."""
-    lines = unique(records(path)).items()
-    return {id: {action: optional_text(record, action) for action in ACTIONS} for id, record in lines}

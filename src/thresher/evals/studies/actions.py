@@ -97,7 +97,11 @@ def indexed(folder: Path, texts: Sequence[str], materials: Materials) -> Parts:
     corpus = folder / "corpus.jsonl"
     lines = [json.dumps({"_id": str(number), "title": "", "text": text}) for number, text in enumerate(texts) if text]
     if not lines:
-        raise UsageError("every combined context is empty", subject=str(materials.dataset.path))
+        raise UsageError(
+            "every combined context is empty",
+            subject=str(materials.dataset.path),
+            next_step="give a file whose lines have texts in combined",
+        )
     corpus.write_text("\n".join(lines) + "\n", encoding="utf-8")
     collection = Collection(folder, "contexts")
     collection.add(corpus, recipe=RECIPE, settings=own(recipes.get(RECIPE).settings, materials.given))

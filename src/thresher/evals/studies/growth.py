@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -236,16 +237,9 @@ def at_size(measured: Rows) -> dict[int, list[StudyRow]]:
     return found
 
 
-def median(values: Sequence[float]) -> float:
-    """The middle value; of two the mean."""
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
-
-
 def milliseconds(row: StudyRow) -> float:
     """The median latency of a round."""
-    return 1000 * median(row["ask"]["retrieved"])
+    return float(1000 * median(row["ask"]["retrieved"]))
 
 
 def curves(measured: Rows) -> list[Fit]:
