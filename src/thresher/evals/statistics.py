@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -105,9 +106,9 @@ def mean_interval(values: Sequence[float], *, seed: int = 0, resamples: int = RE
     if not len(values):
         return NOTHING_MEASURED
     value = math.fsum(values) / len(values)
-    low, high = np.quantile(resampled_means(values, seed=seed, resamples=resamples), tails())
+    low, high = mean_bounds(tuple(sorted(values)), seed, resamples)
     # Where all values are equal the two sums may differ in the last bit.
-    return Interval(value, min(value, float(low)), max(value, float(high)), len(values))
+    return Interval(value, min(value, low), max(value, high), len(values))
 
 
 def proportion_interval(values: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
@@ -267,15 +268,14 @@ def paired_difference(
     differences = subtract(first, second)
     if not differences:
         return Comparison(None, None, None, None, "permutation", 0, 0, 0)
-    means = resampled_means(differences, seed=seed, resamples=resamples)
-    low, high = np.quantile(means, tails())
+    low, high = mean_bounds(tuple(sorted(differences)), seed, resamples)
     value = math.fsum(differences) / len(differences)
     better, worse = signs(differences)
     tests = paired_tests(first, second, seed=seed, resamples=resamples)
     return Comparison(
         value,
-        float(low),
-        float(high),
+        low,
+        high,
         tests["permutation"],
         "permutation",
         better,
@@ -317,7 +317,13 @@ def permutation_test(
     Exact where there are at most `resamples` ways to turn the pairs round; otherwise over that many random ways, the
     sample itself counted as one.
     """
-    differences = np.sort(np.asarray([one for one in subtract(first, second) if one], dtype=np.float64))
+    return turned_round(tuple(sorted(one for one in subtract(first, second) if one)), seed, resamples)
+
+
+@lru_cache(maxsize=10_000)  # as above
+def turned_round(unequal: tuple[float, ...], seed: int, resamples: int) -> float:
+    """The p of the permutation test for the differences that are not zero."""
+    differences = np.asarray(unequal, dtype=np.float64)
     sizes, times = np.unique(np.abs(differences), return_counts=True)
     # Sums of the same numbers in another order may differ in the last bits.
     observed = abs(math.fsum(differences)) - 1e-9 * math.fsum(np.abs(differences))
@@ -364,6 +370,13 @@ def signs(differences: Sequence[float]) -> tuple[int, int]:
 def subtract(first: Sequence[float], second: Sequence[float]) -> list[float]:
     """Second minus first, question by question."""
     return [later - earlier for earlier, later in zip(first, second, strict=True)]
+
+
+@lru_cache(maxsize=10_000)  # a report asks for the same numbers several times over
+def mean_bounds(values: tuple[float, ...], seed: int, resamples: int) -> tuple[float, float]:
+    """Where 95 % of the means of samples lie that are drawn from the values with replacement."""
+    low, high = np.quantile(resampled_means(values, seed=seed, resamples=resamples), tails())
+    return float(low), float(high)
 
 
 def resampled_means(values: Sequence[float], *, seed: int, resamples: int) -> NDArray[np.float64]:
