@@ -201,9 +201,21 @@ def main() -> int:
     report = machine.ROOT / "docs" / "results" if given.sample is None else kept / "report"
     title = "What correction is worth" if given.sample is None else f"A smoke run of {given.sample} questions each"
     print(evaluate.thresher("eval", "report", *folders, "--out", str(report), "--title", title, home=False))
+    without_own_paths(report)
     if given.sample is not None:
         print(f"THIS WAS A SMOKE RUN: {given.sample} questions of each set prove nothing.")
     return 0
+
+
+def without_own_paths(report: Path) -> None:
+    """Name the folders of data and of the project as anyone has them, not where they are on this machine."""
+    places = {str(machine.DATA): "$THRESHER_DATA", f"{machine.ROOT}/": "", str(machine.ROOT): "."}
+    for file in report.rglob("*"):
+        if file.suffix in (".md", ".html", ".svg", ".jsonl"):
+            text = file.read_text(encoding="utf-8")
+            for place, name in places.items():
+                text = text.replace(place, name)
+            file.write_text(text, encoding="utf-8")
 
 
 def measure(job: Run | Study, out: Path, sample: int | None) -> None:
