@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from thresher.cli import main
 from thresher.errors import UnknownSetting, UsageError
+from thresher.evals.report.heading import warnings
 from thresher.evals.report.measured import read_measured
 from thresher.evals.report.section import Measured
 from thresher.evals.report.svg import render
@@ -73,6 +75,16 @@ def test_a_sample_is_announced_at_the_top(report: Report) -> None:
     for path in (report.html, report.markdown):
         text = path.read_text(encoding="utf-8")
         assert "--sample 5: a smoke run, not evidence. n = 5." in text[: text.index("What was run")]
+
+
+def test_a_sample_as_large_as_the_dataset_is_all_of_it(run: Path, tmp_path: Path) -> None:
+    whole = shutil.copytree(run, tmp_path / "whole")
+    described = json.loads((whole / "run.json").read_text(encoding="utf-8"))
+    described["dataset"]["available"] = described["dataset"]["sample"]
+    (whole / "run.json").write_text(json.dumps(described), encoding="utf-8")
+    said = warnings(read_measured(whole, "whole"))
+    assert not any("sample" in one for one in said)
+    assert any("all the questions of the dataset, and few" in one for one in said)
 
 
 def test_every_figure_of_few_questions_says_how_few(report: Report) -> None:

@@ -61,8 +61,8 @@ def warnings(run: Run) -> list[str]:
     said = []
     dataset = run.dataset
     sample, n = dataset.get("sample"), dataset["questions"]
-    if sample is not None:
-        available = dataset.get("available")
+    available = dataset.get("available")
+    if sample is not None and not (available and sample >= available):
         of = f" of {available}" if available else ""
         if n < ENOUGH_FOR_ABLATIONS:
             worth = "a smoke run, not evidence"
