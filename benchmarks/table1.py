@@ -32,6 +32,7 @@ def main() -> int:
     parser.add_argument("--model", required=True, help="writes the answers, and judges chunks where a recipe asks")
     parser.add_argument("--judge-base-url", help="where the judge is, if elsewhere")
     parser.add_argument("--judge-model", help="checks the facts; FActScore is left out without one")
+    parser.add_argument("--recipe", action="append", help=f"default: {', '.join(RECIPES)}")
     parser.add_argument("--parallel", type=int, default=4, help="questions asked at a time")
     parser.add_argument("--sample", type=int, help="questions of each set; all of them when not given")
     parser.add_argument("--out", type=Path, default=machine.CACHE / "table1", help="folder of the rows and the report")
@@ -40,7 +41,7 @@ def main() -> int:
     given = parser.parse_args()
     machine.tell()
     os.environ["THRESHER_LLM__BASE_URL"], os.environ["THRESHER_LLM__MODEL"] = given.base_url, given.model
-    recipes = [part for recipe in RECIPES for part in ("--recipe", recipe)]
+    recipes = [part for recipe in given.recipe or RECIPES for part in ("--recipe", recipe)]
     options = ["--resume", "--parallel", str(given.parallel), "--home", str(given.out / "home")]
     if given.sample is not None:
         options += ["--sample", str(given.sample)]

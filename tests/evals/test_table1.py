@@ -56,7 +56,8 @@ def test_one_command_answers_judges_and_reports_with_the_model(tmp_path: Path) -
     out = tmp_path / "table"
     with ScriptedServer(replies) as server:
         given = [part for kind, file in files.items() for part in (f"--{kind}", str(file))]
-        models = ["--base-url", server.base_url, "--model", "scripted", "--judge-model", "another"]
+        chosen = [part for recipe in ("no-retrieval", "rag", "corrective") for part in ("--recipe", recipe)]
+        models = [*chosen, "--base-url", server.base_url, "--model", "scripted", "--judge-model", "another"]
         environment = {**os.environ, "THRESHER_DATA": str(tmp_path / "data")}
         done = subprocess.run(
             [sys.executable, str(SCRIPT), *models, *given, "--out", str(out)],
