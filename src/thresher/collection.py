@@ -274,6 +274,10 @@ class Collection:
         """Every setting a recipe would run with here, by dotted key; secrets as stars."""
         return flat(self._configured(recipe, settings))
 
+    def check_outside(self, given: str | None) -> None:
+        """Raise UsageError for an `outside` of `ask` that is no place, or not there, whatever recipe would look."""
+        self._place(given)
+
     # --- inside
 
     def _existing(self) -> Archive:
@@ -301,13 +305,19 @@ class Collection:
 
     def _outside(self, given: str | None, recipe: str) -> Outside | None:
         """Where `--outside` points; UsageError for a place that is not there and a recipe that never goes there."""
-        if given in (None, "none"):
+        if given not in (None, "none") and not recipes.get(recipe).corrects:
+            raise UsageError(
+                "this recipe never goes outside", subject=f"--outside {given}", next_step=f"ask {recipe} without it"
+            )
+        return self._place(given)
+
+    def _place(self, given: str | None) -> Outside | None:
+        """Where `--outside` points; UsageError for a place that is not there."""
+        if given is None or given == "none":
             return None
-        subject = f"--outside {given}"
-        if not recipes.get(recipe).corrects:
-            raise UsageError("this recipe never goes outside", subject=subject, next_step=f"ask {recipe} without it")
         if given == "web":
             return Outside(given)
+        subject = f"--outside {given}"
         prefix, _, name = given.partition(":")
         if prefix != "collection" or not name:
             raise UsageError("is no place to look", subject=subject, next_step="use none, web or collection:NAME")
@@ -324,8 +334,7 @@ class Collection:
         recipe = recipes.get(name)
         given = dict(dotted(settings or {}))
         check_known(given, keys(recipe.settings))
-        everything = {key for name in recipes.names() for key in keys(recipes.get(name).settings)}
-        around = own(recipe.settings, ambient(everything, self.home))
+        around = own(recipe.settings, ambient(recipes.settings_keys(), self.home))
         return recipe.configured({**around, **given})
 
     def _layouts(self, names: Sequence[str], settings: Mapping[str, Any] | None, parts: Parts) -> list[Layout]:

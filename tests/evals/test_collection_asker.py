@@ -23,6 +23,9 @@ class Listening:
     def __init__(self) -> None:
         self.asked: list[tuple[str, str | None]] = []
 
+    def check_outside(self, given: str | None) -> None:
+        """Any place will do."""
+
     def ask(self, question: str, *, recipe: str, outside: str | None, where: str | None, settings: Any) -> None:
         self.asked.append((recipe, outside))
 
@@ -36,6 +39,21 @@ def test_only_recipes_that_correct_are_sent_outside() -> None:
     assert sent == {recipe for recipe in recipes.names() if recipes.get(recipe).corrects}
     assert {outside for recipe, outside in collection.asked if recipe not in sent} == {None}
     assert not {"rag", "hybrid", "no-retrieval"} & sent
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [("nowhere", "is no place to look"), ("collection:", "is no place"), ("collection:x", "no documents yet")],
+)
+def test_a_place_that_is_not_there_is_refused_as_by_a_question_also_where_no_recipe_would_look(
+    home: Path, notes: Path, place: str, words: str
+) -> None:
+    with asked_of(home, notes) as collection:
+        with pytest.raises(UsageError, match=words) as by_question:
+            collection.ask("?", recipe="crag", outside=place)
+        with pytest.raises(UsageError, match=words) as by_asker:
+            CollectionAsker(collection, {}, outside=place)
+    assert str(by_asker.value) == str(by_question.value)
 
 
 def command(*arguments: object) -> int:
@@ -83,6 +101,15 @@ def test_a_collection_that_is_named_is_used_and_nothing_outside_is_indexed_unles
     assert command(*given, "--out", tmp_path / "b", "--split", "neither") == 2
 
 
+def test_a_run_that_never_looks_outside_refuses_a_place_that_is_not_there(
+    popqa: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ("eval", "run", "--dataset", f"routing:{popqa}", "--recipe", "rag", "--home", tmp_path / "home")
+    assert command(*given, "--out", tmp_path / "out", "--outside", "collection:typo") == 2
+    assert "--outside collection:typo: holds no documents yet" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 # --- retrieval made worse on purpose ----------------------------------------------------------------------------------
 
 
@@ -120,6 +147,16 @@ def test_no_question_is_degraded_where_all_may_find_their_documents(home: Path, 
     with asked_of(home, notes) as collection:
         assert hidden(collection, [places(["lighthouse.md"])], 1.0) == {}
         assert hidden(collection, [places(["elsewhere.md"]), places([])], 0.0) == {}
+
+
+def test_questions_of_one_text_hide_the_documents_of_those_that_are_not_in_the_share(home: Path, notes: Path) -> None:
+    with asked_of(home, notes) as collection:
+        lighthouse, railway = places(["lighthouse.md"]), places(["railway.txt"], id="q2")
+        none_kept = CollectionAsker(collection, {}, degraded=0.0, questions=[lighthouse, railway])
+        assert found(none_kept, lighthouse) == ["cheese.txt"]
+        one_kept = hidden(collection, [lighthouse, railway], 0.5)
+        # sha1 keeps q1 at one half and not q2; the other order says the same.
+        assert one_kept == hidden(collection, [railway, lighthouse], 0.5) == hidden(collection, [railway], 0.0)
 
 
 def test_a_share_keeps_about_as_many_and_those_of_every_lower_share(home: Path, notes: Path) -> None:

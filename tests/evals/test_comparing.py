@@ -300,8 +300,8 @@ def test_nonsense_is_refused_in_one_line(home: Path, asked: Path, capsys: pytest
     assert command(*given, "--recipe", "rag") == 2
     assert "is compared with nothing" in capsys.readouterr().err
     assert command(*given, "--outside", "nowhere") == 2
-    assert "is no other place to look" in capsys.readouterr().err
-    assert command(*given, "--outside", "collection:missing") == 1
+    assert "is no place to look" in capsys.readouterr().err
+    assert command(*given, "--outside", "collection:missing") == 2
     assert "holds no documents yet" in capsys.readouterr().err
     assert not (home / "comparisons").exists()
     assert command(*given, "--collection", "empty") == 1

@@ -14,7 +14,7 @@ from thresher.cli import main
 from thresher.collection import Collection
 from thresher.errors import UnknownSetting
 from thresher.evals.compare.cloze import cloze
-from thresher.evals.compare.drafting import draft_questions, language_model_settings
+from thresher.evals.compare.drafting import draft_questions, drafting_model
 from thresher.evals.compare.drafts import Draft
 from thresher.evals.compare.headings import title_questions
 from thresher.evals.compare.passages import passages, sentences
@@ -142,11 +142,8 @@ def test_a_model_drafts_and_what_does_not_stand_in_the_passage_is_dropped_and_co
             return json.dumps({"question": "Who planned the line over the Semmering?", "answer": "Karl von Ghega"})
         return "no JSON at all"
 
-    from thresher.evals.compare.model_drafts import chat_model
-    from thresher.settings import LanguageModelSettings
-
     server = serve(reply)
-    model = chat_model(LanguageModelSettings(base_url=server.base_url, model="scripted"))
+    model = drafting_model(collection, {"llm.base_url": server.base_url, "llm.model": "scripted"})
     made = draft_questions(collection, number=8, model=model)
     by_kind = {kind: [draft for draft in made.drafts if draft.made == kind] for kind in ("model", "model, near miss")}
     (answered,) = by_kind["model"]
@@ -174,4 +171,4 @@ def test_a_collection_without_sentences_says_so(tmp_path: Path, capsys: pytest.C
 
 def test_an_unknown_setting_is_refused_before_anything_is_drafted(tmp_path: Path) -> None:
     with pytest.raises(UnknownSetting, match="lllm"):
-        language_model_settings(Collection(tmp_path, "default"), {"lllm.model": "m"})
+        drafting_model(Collection(tmp_path, "default"), {"lllm.model": "m"})

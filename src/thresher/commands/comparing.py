@@ -48,13 +48,12 @@ def eval_make_questions(
     json: AsJson = False,
 ) -> None:
     """Draft questions from your own documents, for you to correct; a chat model (llm.*) drafts better ones."""
-    from thresher.evals.compare.drafting import draft_questions, language_model_settings
+    from thresher.evals.compare.drafting import draft_questions, drafting_model
     from thresher.evals.compare.drafts import check_free, write_drafts
-    from thresher.evals.compare.model_drafts import chat_model
 
     check_free(out, force=force)
     with open_collection(home, collection) as opened:
-        model = chat_model(language_model_settings(opened, assignments(settings)))
+        model = drafting_model(opened, assignments(settings))
         with printing.counting(number, "questions") as count:
             made = draft_questions(opened, number=number, seed=seed, model=model, progress=count)
     write_drafts(made.drafts, out, force=force)

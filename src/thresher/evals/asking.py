@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -25,7 +26,8 @@ class CollectionAsker:
     """Puts questions to one collection; a setting counts for the recipes that have it.
 
     A recipe may be a variant (`crag[upper=0.6]`), whose own settings come last and must be settings of that recipe.
-    `outside` (as of `--outside`) counts for the recipes that correct, so that others can be asked in the same run.
+    `outside` (as of `--outside`) counts for the recipes that correct, so that others can be asked in the same run; a
+    place that is not there is refused at once, also where no recipe would look.
 
     With `degraded` (0 to 1) retrieval inside is made worse on purpose (CRAG, arXiv:2401.15884v3, Figure 3): of the
     `questions` with gold documents inside, that share may still find them; from the others these are hidden.
@@ -40,6 +42,7 @@ class CollectionAsker:
         degraded: float | None = None,
         questions: Iterable[Question] = (),
     ) -> None:
+        collection.check_outside(outside)
         self._collection = collection
         self._settings = dict(settings)
         self._outside = outside
@@ -51,8 +54,7 @@ class CollectionAsker:
 
         Raises UnknownSetting for a setting no recipe has.
         """
-        everything = {key for name in recipes.names() for key in keys(recipes.get(name).settings)}
-        check_known(self._settings, everything)
+        check_known(self._settings, recipes.settings_keys())
         name, settings = self._own(recipe)
         worse = {} if self._degraded is None else {"degraded": self._degraded}
         return {**self._collection.settings(name, settings), **worse}
@@ -90,20 +92,21 @@ def hidden(collection: Collection, questions: Iterable[Question], share: float) 
     """The question's text to the filter that hides its gold documents, for all but `share` (0 to 1) of the questions.
 
     Which ones is a matter of sha1("degrade:" + id): those that find their documents at one share find them at every
-    higher one. What is hidden is every document that a gold source names by any of its own sources.
+    higher one. What is hidden is every document that a gold source names by any of its own sources. Questions of one
+    text are asked alike, so the gold documents of all of them that are not in the share are hidden from each.
     """
     if not 0 <= share <= 1:
         raise UsageError("is not a share", subject=f"degraded {share:g}", next_step="give a number from 0 to 1")
     documents = {name: record.source for record in collection.documents() for name in (record.source, *record.also)}
-    filters: dict[str, str] = {}
+    gone: dict[str, set[str]] = defaultdict(set)
     for question in questions:
         if sha1_number(f"degrade:{question.id}") % BUCKETS < share * BUCKETS:
             continue
         gold = [source for source, grade in question.relevance.items() if grade > 0]
-        named = {documents[name] for source in gold for name in _named(source, documents)}
-        if named:
-            filters[question.question] = f"source NOT IN ({', '.join(map(_quoted, sorted(named)))})"
-    return filters
+        gone[question.question].update(documents[name] for source in gold for name in _named(source, documents))
+    return {
+        text: f"source NOT IN ({', '.join(map(_quoted, sorted(sources)))})" for text, sources in gone.items() if sources
+    }
 
 
 def _named(gold: str, sources: Mapping[str, str]) -> list[str]:

@@ -20,7 +20,13 @@ SYNONYMS = (
 CONTRARY = {"true": "false"}
 """What "not" makes of a label among more than two: what is not false may be anything but that."""
 
-NEGATION = r"(?P<negation>(?:\bnot|\bnever|\bcannot|n['’]t)\s+(?:(?:a|an|the|be|been|\w+ly)\s+)?)?"
+NEGATION = r"(?P<negation>(?:\b(?:not|never|cannot|neither|nor)|n['’]t)\s+(?:(?:a|an|the|be|been|either|\w+ly)\s+)?)?"
+OTHER = r"(?:(?:\s+(?:it|(?:the|this)\s+\w+))?(?:\s+(?P<join>or)|,?\s+(?P<nor>nor))\s+(?:\w+ly\s+)?(?:{})(?![^\W_]))?"
+"""A second label that shares the first one's verb: `support the claim or refute`, `true nor entirely false`."""
+
+UNDECIDED = re.compile(r"\b(?:whether|if)\b[^.,;:!?\n]*\Z", re.IGNORECASE)
+"""What stands before a label that is only considered: `I cannot say whether it is true`."""
+
 ALONE = r"(?<![^\W_])(?<!\.){}(?![^\W_]|['’-]\w|\.[^\W\d_](?![^\W_]))"
 """A letter that is no part of a word (`Ann`), of an abbreviation (`A.D.`) or of a compound (`C-section`)."""
 
@@ -32,8 +38,9 @@ def read_option(text: str, options: Sequence[str]) -> str | None:
     """The first option that stands alone in the text, or None.
 
     A label may be written in any case, with spaces for underscores, or as a synonym; after "not" it means the other one
-    of two labels. A letter is a capital, or small where it is all there is, in brackets, or after "answer". A capital
-    A before a word at the start of a sentence is the English article.
+    of two labels. Labels denied together ("neither true nor false") name nothing, nor do those of a clause that leaves
+    them open ("whether it is true"). A letter is a capital, or small where it is all there is, in brackets, or after
+    "answer". A capital A before a word at the start of a sentence is the English article.
     """
     letters = tuple(option for option in options if len(option) == 1)
     labels = tuple(option for option in options if len(option) > 1)
@@ -92,9 +99,8 @@ def labels_in(text: str, labels: tuple[str, ...]) -> Iterator[tuple[int, str]]:
         return
     names, pattern = label_pattern(labels)
     for found in pattern.finditer(text):
-        name = plain(found["label"])
-        option = denied(name, names, labels) if found["negation"] else names[name]
-        if option is not None:
+        option = meant(found, names, labels)
+        if option is not None and not UNDECIDED.search(text[: found.start("label")]):
             yield found.start(), option
 
 
@@ -105,7 +111,16 @@ def label_pattern(labels: tuple[str, ...]) -> tuple[Mapping[str, str], re.Patter
     names = {word: label for name, label in own.items() for group in SYNONYMS if name in group for word in group} | own
     written = sorted(names, key=lambda name: (-len(name), name))
     either = "|".join(r"[\s_-]+".join(map(re.escape, name.split())) for name in written)
-    return names, re.compile(rf"{NEGATION}(?<![^\W_])(?P<label>{either})(?![^\W_])", re.IGNORECASE)
+    alone = rf"(?<![^\W_])(?P<label>{either})(?![^\W_])"
+    return names, re.compile(NEGATION + alone + OTHER.format(either), re.IGNORECASE)
+
+
+def meant(found: re.Match[str], names: Mapping[str, str], labels: Sequence[str]) -> str | None:
+    """The option that a label means where it was found, or nothing."""
+    name, negation = plain(found["label"]), (found["negation"] or "").lower()
+    if found["nor"] or negation.startswith(("neither", "nor")) or (negation and found["join"]):
+        return None  # denied together with another one
+    return denied(name, names, labels) if negation else names[name]
 
 
 def denied(name: str, names: Mapping[str, str], labels: Sequence[str]) -> str | None:

@@ -40,3 +40,10 @@ def get(name: str) -> Recipe:
     module = import_module(f"thresher.recipes.{_FILES[name]}")
     found: dict[str, Recipe] = module.RECIPES
     return found[name]
+
+
+def settings_keys() -> set[str]:
+    """The dotted keys of the settings that any recipe has."""
+    from thresher.settings import keys
+
+    return {key for name in names() for key in keys(get(name).settings)}

@@ -24,10 +24,10 @@ from thresher.judging.stored import Calibrations
 from thresher.models.exchanges import Exchanges
 from thresher.models.memo import RememberingEncoder
 from thresher.models.meter import Meter, MeteredEncoder
-from thresher.models.rate import shared_rate
 from thresher.models.recorded import RecordedCrossEncoder, RecordedEncoder
 from thresher.models.reply_cache import ReplyCache
 from thresher.protocols import ChunkTable, CrossEncoder, Encoder, Generator, LanguageModel
+from thresher.recipes.chat import chat_model
 from thresher.settings import (
     AnswerSettings,
     EncoderSettings,
@@ -166,22 +166,8 @@ class Parts:
 
     def language_model(self, settings: LanguageModelSettings) -> LanguageModel | None:
         """The chat model, if one is configured."""
-        if not (settings.base_url and settings.model):
-            return None
-        from thresher.models.chat import ChatModel
-
-        return ChatModel(
-            base_url=settings.base_url,
-            model=settings.model,
-            meter=self.meter,
-            api_key=None if settings.api_key is None else settings.api_key.get_secret_value(),
-            temperature=settings.temperature,
-            max_tokens=settings.max_tokens,
-            timeout_seconds=settings.timeout_seconds,
-            rate=None if settings.per_minute is None else shared_rate(settings.base_url, settings.per_minute),
-            exchanges=self.exchanges,
-            cache=self.replies if settings.cache else None,
-        )
+        cache = self.replies if settings.cache else None
+        return chat_model(settings, self.meter, exchanges=self.exchanges, cache=cache)
 
     def reranker(self, name: str | None, *, api_key: str | None = None, model: str = "") -> CrossEncoder | None:
         """The cross-encoder of that name or folder, an endpoint for a URL, None for `none` or nothing."""

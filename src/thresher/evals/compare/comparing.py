@@ -85,7 +85,6 @@ def compare(plan: Plan, *, progress: Progress | None = None, say: Say = lambda t
         raise UsageError(
             "corrects, and cannot be the baseline", subject=plan.baseline, next_step="give one that does not, e.g. rag"
         )
-    check_outside(plan)
     asker = CollectionAsker(plan.collection, plan.settings or {}, outside=plan.outside)
     report = ask(plan, asker, plan.dataset.questions, plan.recipes, plan.out, resume=plan.resume, progress=progress)
     rows = {recipe: read_rows(rows_path(plan.out, recipe)) for recipe in plan.recipes}
@@ -105,21 +104,6 @@ def compare(plan: Plan, *, progress: Progress | None = None, say: Say = lambda t
 def corrects(recipe: str) -> bool:
     """Whether a recipe or a variant of one may look outside."""
     return recipes.get(parse_variant(recipe).recipe).corrects
-
-
-def check_outside(plan: Plan) -> None:
-    """Raise now what the first recipe that corrects would raise after the baseline has been asked everything."""
-    if plan.outside in ("none", "web"):
-        return
-    prefix, _, name = plan.outside.partition(":")
-    if prefix != "collection" or not name or name == plan.collection.name:
-        raise UsageError(
-            "is no other place to look",
-            subject=f"--outside {plan.outside}",
-            next_step="use none, web or collection:NAME",
-        )
-    with Collection(plan.collection.home, name) as elsewhere:
-        elsewhere.documents()
 
 
 def ask(

@@ -18,8 +18,10 @@ from thresher.evals.compare.headings import title_questions
 from thresher.evals.compare.model_drafts import ModelDrafter
 from thresher.evals.compare.passages import passages, sentences
 from thresher.evals.sets.off_topic import OFF_TOPIC
+from thresher.models.meter import Meter
 from thresher.protocols import LanguageModel, Progress
-from thresher.settings import LanguageModelSettings, ambient, check_known, keys, own
+from thresher.recipes.chat import chat_model
+from thresher.settings import ambient, check_known, own
 from thresher.types import Chunk, Document
 
 NUMBER = 80
@@ -160,10 +162,9 @@ def best_passages(collection: Collection, question: str) -> list[str]:
     return [hit.chunk.text for hit in found.hits]
 
 
-def language_model_settings(collection: Collection, given: Mapping[str, Any]) -> LanguageModelSettings:
-    """The chat model's settings as a question asked of the collection would have them."""
-    recipe = recipes.get(SEARCHED)
-    everything = {key for name in recipes.names() for key in keys(recipes.get(name).settings)}
-    check_known(given, everything)
-    around = ambient(everything, collection.home)
-    return recipe.configured(own(recipe.settings, {**around, **given})).llm
+def drafting_model(collection: Collection, given: Mapping[str, Any]) -> LanguageModel | None:
+    """The chat model that a question asked of the collection would have, if any; its replies are kept nowhere."""
+    recipe, known = recipes.get(SEARCHED), recipes.settings_keys()
+    check_known(given, known)
+    around = ambient(known, collection.home)
+    return chat_model(recipe.configured(own(recipe.settings, {**around, **given})).llm, Meter())

@@ -7,13 +7,9 @@ from collections.abc import Callable, Sequence
 
 from thresher.evals.compare.drafts import Draft
 from thresher.evals.labels import Gold
-from thresher.models.chat import ChatModel
 from thresher.models.fence import fenced
-from thresher.models.meter import Meter
-from thresher.models.rate import shared_rate
 from thresher.models.structured import asked, read_choice, read_text
 from thresher.protocols import LanguageModel
-from thresher.settings import LanguageModelSettings
 from thresher.types import Chunk
 
 ANSWER_WORDS = 15
@@ -110,19 +106,3 @@ def read_question(text: str) -> str:
 def read_answered(text: str) -> str:
     """Whether passages answer, yes or no. Raises Unreadable."""
     return read_choice(text, "answered", ("yes", "no"))
-
-
-def chat_model(settings: LanguageModelSettings) -> ChatModel | None:
-    """The chat model of the settings, if one is configured; replies are kept nowhere."""
-    if not (settings.base_url and settings.model):
-        return None
-    return ChatModel(
-        base_url=settings.base_url,
-        model=settings.model,
-        meter=Meter(),
-        api_key=None if settings.api_key is None else settings.api_key.get_secret_value(),
-        temperature=settings.temperature,
-        max_tokens=settings.max_tokens,
-        timeout_seconds=settings.timeout_seconds,
-        rate=None if settings.per_minute is None else shared_rate(settings.base_url, settings.per_minute),
-    )

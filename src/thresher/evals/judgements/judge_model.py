@@ -15,8 +15,8 @@ from pydantic import ValidationError
 from thresher.errors import UsageError
 from thresher.models.chat import ChatModel
 from thresher.models.meter import Meter
-from thresher.models.rate import shared_rate
 from thresher.models.reply_cache import ReplyCache
+from thresher.recipes.chat import chat_model
 from thresher.settings import LanguageModelSettings, check_known, keys
 
 PREFIX = "judge.llm."
@@ -61,16 +61,6 @@ def check_other_model(settings: LanguageModelSettings, generators: Iterable[str]
 
 def judge_model(settings: LanguageModelSettings, replies: Path, meter: Meter) -> ChatModel:
     """The model at temperature 0, its replies kept in the folder `replies`."""
-    assert settings.base_url is not None
-    assert settings.model is not None
-    return ChatModel(
-        base_url=settings.base_url,
-        model=settings.model,
-        meter=meter,
-        api_key=None if settings.api_key is None else settings.api_key.get_secret_value(),
-        temperature=0.0,
-        max_tokens=settings.max_tokens,
-        timeout_seconds=settings.timeout_seconds,
-        rate=None if settings.per_minute is None else shared_rate(settings.base_url, settings.per_minute),
-        cache=ReplyCache(replies),
-    )
+    model = chat_model(settings.model_copy(update={"temperature": 0.0}), meter, cache=ReplyCache(replies))
+    assert model is not None, "judge_settings refuses settings without a model"
+    return model

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from thresher.evals.labels import Dataset, Question
-from thresher.evals.lines import digest, records
+from thresher.evals.lines import records
 from thresher.evals.sets.choice import read_choice
 from thresher.evals.sets.fields import optional_text, unique
 from thresher.evals.sets.gathering import Passages, sides
-from thresher.evals.splits import Split, members
+from thresher.evals.sets.loaded import loaded
+from thresher.evals.splits import Split
 
 
 def load_arc(spec: str, path: Path, split: Split) -> Dataset:
@@ -22,14 +23,4 @@ def load_arc(spec: str, path: Path, split: Split) -> Dataset:
             if text := optional_text(record, name):
                 passages.add("", text)
     note = "contexts are CRAG's, refined already; which of them answers is not known, so there are no gold passages"
-    return Dataset(
-        "arc",
-        path.stem,
-        spec,
-        path,
-        digest(path),
-        members(questions, split),
-        "ask",
-        corpora=sides(inside, outside),
-        note=note,
-    )
+    return loaded("arc", spec, path, questions, split, corpora=sides(inside, outside), note=note)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from thresher.evals.labels import Dataset, Question
-from thresher.evals.lines import Record, digest, records
+from thresher.evals.lines import Record, records
 from thresher.evals.sets.evidence import pool_places
 from thresher.evals.sets.fields import objects, unique
-from thresher.evals.splits import Split, members
+from thresher.evals.sets.loaded import loaded
+from thresher.evals.splits import Split
 
 
 def load_asqa(spec: str, path: Path, split: Split) -> Dataset:
@@ -17,17 +18,8 @@ def load_asqa(spec: str, path: Path, split: Split) -> Dataset:
         Question(id, record.text("question"), short_answers(record)) for id, record in unique(records(path)).items()
     ]
     pool = next((place for place in pool_places(path) if place.is_file()), None)
-    return Dataset(
-        "asqa",
-        path.stem,
-        spec,
-        path,
-        digest(path),
-        members(questions, split),
-        "ask",
-        corpus=pool,
-        note="any short answer of any reading counts as right; ASQA's own measure is the share of readings answered",
-    )
+    note = "any short answer of any reading counts as right; ASQA's own measure is the share of readings answered"
+    return loaded("asqa", spec, path, questions, split, corpus=pool, note=note)
 
 
 def short_answers(record: Record) -> tuple[str, ...]:

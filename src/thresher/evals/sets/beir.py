@@ -9,7 +9,8 @@ from thresher.errors import UsageError
 from thresher.evals.labels import Dataset, Gold, Question
 from thresher.evals.lines import bad_line, digest, lines, records
 from thresher.evals.sets.fields import unique
-from thresher.evals.splits import Split, members
+from thresher.evals.sets.loaded import loaded
+from thresher.evals.splits import Split
 
 JUDGEMENTS = ("qrels.tsv", "qrels/test.tsv")
 """Where judgements are looked for, in this order."""
@@ -40,8 +41,8 @@ def load_beir(spec: str, path: Path, split: Split) -> Dataset:
         for id, text in texts.items()
         if id in grades
     )
-    asked = members(questions, split)
-    return Dataset("beir", path.name, spec, path, digest(queries, judgements), asked, "search", corpus=corpus)
+    sha256 = digest(queries, judgements)
+    return loaded("beir", spec, path, questions, split, task="search", sha256=sha256, corpus=corpus)
 
 
 def read_queries(path: Path) -> dict[str, str]:

@@ -11,7 +11,8 @@ from thresher.evals.labels import Dataset, Question
 from thresher.evals.lines import digest, records
 from thresher.evals.sets.evidence import pool_beside, read_pool
 from thresher.evals.sets.fields import unique
-from thresher.evals.splits import Split, members
+from thresher.evals.sets.loaded import loaded
+from thresher.evals.splits import Split
 from thresher.types import Origin
 
 QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
@@ -38,17 +39,15 @@ def load_biography(spec: str, path: Path, split: Split) -> Dataset:
         if retrieved:
             references[id] = tuple(passage.text for passage in about or retrieved)
         questions.append(Question(id, record.text("question"), topic=entity))
-    asked = members(questions, split)
-    return Dataset(
+    return loaded(
         "biography",
-        path.stem,
         spec,
         path,
-        digest(path, pool),
-        asked,
-        "ask",
+        questions,
+        split,
+        sha256=digest(path, pool),
         corpora={Origin.INSIDE: Corpus(tuple(used.values()))} if used else {},
-        references={question.id: references[question.id] for question in asked if question.id in references},
+        references=references,
         note=f"{own_page} of {len(questions)} have passages of their own page; facts of the others are checked against "
         "all that was retrieved for them",
     )

@@ -7,10 +7,11 @@ from pathlib import Path
 from string import ascii_uppercase
 
 from thresher.evals.labels import Dataset, Question
-from thresher.evals.lines import Record, digest, records
+from thresher.evals.lines import Record, records
 from thresher.evals.sets.fields import unique
 from thresher.evals.sets.gathering import Passages, sides
-from thresher.evals.splits import Split, members
+from thresher.evals.sets.loaded import loaded
+from thresher.evals.splits import Split
 
 LETTERS = tuple(ascii_uppercase[:8])
 """Letters a question's options can have; `thresher.generation.options` reads these back."""
@@ -24,8 +25,7 @@ def load_choice(spec: str, path: Path, split: Split) -> Dataset:
         questions.append(read_choice(id, record))
         for text in record.texts("contexts"):
             contexts.add("", text)
-    corpora = sides(contexts)
-    return Dataset("choice", path.stem, spec, path, digest(path), members(questions, split), "ask", corpora=corpora)
+    return loaded("choice", spec, path, questions, split, corpora=sides(contexts))
 
 
 def read_choice(id: str, record: Record) -> Question:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from thresher.evals.labels import Dataset, Gold, Question
-from thresher.evals.lines import Record, digest, records
+from thresher.evals.lines import Record, records
 from thresher.evals.sets.fields import objects, optional_text, unique
 from thresher.evals.sets.gathering import Passages, sides
-from thresher.evals.splits import Split, members
+from thresher.evals.sets.loaded import loaded
+from thresher.evals.splits import Split
 
 
 def load_clapnq(spec: str, path: Path, split: Split) -> Dataset:
@@ -19,18 +20,11 @@ def load_clapnq(spec: str, path: Path, split: Split) -> Dataset:
     """
     passages = Passages()
     questions = [read_question(id, record, passages) for id, record in unique(records(path)).items()]
-    return Dataset(
-        "clapnq",
-        path.stem,
-        spec,
-        path,
-        digest(path),
-        members(questions, split),
-        "ask",
-        corpora=sides(passages),
-        note="answers are the annotators' long ones, which the paper compares by ROUGE-L and recall; f1 is the nearest "
-        "measure here, match and em say nothing of them",
+    note = (
+        "answers are the annotators' long ones, which the paper compares by ROUGE-L and recall; f1 is the nearest "
+        "measure here, match and em say nothing of them"
     )
+    return loaded("clapnq", spec, path, questions, split, corpora=sides(passages), note=note)
 
 
 def read_question(id: str, record: Record, passages: Passages) -> Question:

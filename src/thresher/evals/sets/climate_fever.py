@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from thresher.evals.labels import Dataset, Gold, Question
-from thresher.evals.lines import Record, digest, records
+from thresher.evals.lines import Record, records
 from thresher.evals.sets.choice import with_labels
 from thresher.evals.sets.fields import objects, one_of, unique
 from thresher.evals.sets.gathering import Articles, sides
-from thresher.evals.splits import Split, members
+from thresher.evals.sets.loaded import loaded
+from thresher.evals.splits import Split
 
 LABELS = ("SUPPORTS", "REFUTES", "NOT_ENOUGH_INFO", "DISPUTED")
 DECIDING = ("SUPPORTS", "REFUTES")
@@ -31,17 +32,8 @@ def load_climate_fever(spec: str, path: Path, split: Split) -> Dataset:
         found = [read_evidence(evidence, articles) for evidence in objects(record, "evidences")]
         gold = tuple(dict.fromkeys(place for place, decides in found if decides))
         questions.append(Question(id, text, (labels[id],), gold=gold, category=labels[id], options=options))
-    return Dataset(
-        "climate-fever",
-        path.stem,
-        spec,
-        path,
-        digest(path),
-        members(questions, split),
-        "ask",
-        corpora=sides(articles),
-        note="the collection is the evidence of all claims: sentences of an article are together, others are missing",
-    )
+    note = "the collection is the evidence of all claims: sentences of an article are together, others are missing"
+    return loaded("climate-fever", spec, path, questions, split, corpora=sides(articles), note=note)
 
 
 def read_evidence(evidence: Record, articles: Articles) -> tuple[Gold, bool]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from thresher.evals.labels import Dataset, Gold, Question
-from thresher.evals.lines import Record, digest, records
+from thresher.evals.lines import Record, records
 from thresher.evals.sets.fields import objects, optional_text, unique
 from thresher.evals.sets.gathering import Articles, sides
-from thresher.evals.splits import Split, members
+from thresher.evals.sets.loaded import loaded
+from thresher.evals.splits import Split
 
 UNANSWERABLE = "insufficient information"
 """How the answer of a question begins that the articles do not answer (`null_query`)."""
@@ -21,17 +22,8 @@ def load_multihop(spec: str, path: Path, split: Split) -> Dataset:
     """
     articles = Articles()
     questions = [read_question(id, record, articles) for id, record in unique(records(path)).items()]
-    return Dataset(
-        "multihop",
-        path.stem,
-        spec,
-        path,
-        digest(path),
-        members(questions, split),
-        "ask",
-        corpora=sides(articles),
-        note="the collection is the evidence of all questions, not the whole articles: easier than the published task",
-    )
+    note = "the collection is the evidence of all questions, not the whole articles: easier than the published task"
+    return loaded("multihop", spec, path, questions, split, corpora=sides(articles), note=note)
 
 
 def read_question(id: str, record: Record, articles: Articles) -> Question:

@@ -7,9 +7,9 @@ from pathlib import Path, PurePosixPath
 
 from thresher.errors import UsageError
 from thresher.evals.labels import Dataset
-from thresher.evals.lines import digest
+from thresher.evals.sets.loaded import loaded
 from thresher.evals.sets.qa import read_questions
-from thresher.evals.splits import Split, members
+from thresher.evals.splits import Split
 
 QUESTIONS = Path(__file__).with_name("papers.jsonl")
 """Written from the PDFs before anything was tuned, and nothing is tuned on them."""
@@ -28,7 +28,7 @@ def load_papers(spec: str, path: Path, split: Split) -> Dataset:
             subject=str(folder),
             next_step="put them there under these names; docs/datasets.md says which papers they are",
         )
-    return Dataset("papers", path.stem, spec, path, digest(path), members(questions, split), "ask", corpus=folder)
+    return loaded("papers", spec, path, questions, split, corpus=folder)
 
 
 def papers_folder(spec: str) -> Path:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from thresher.evals.labels import Dataset, Gold, Question
-from thresher.evals.lines import digest, records
+from thresher.evals.lines import records
 from thresher.evals.sets.fields import optional_text, unique
 from thresher.evals.sets.gathering import Passages, sides
 from thresher.evals.sets.holding import holds_any, words_of
-from thresher.evals.splits import Split, members
+from thresher.evals.sets.loaded import loaded
+from thresher.evals.splits import Split
 
 
 def load_popqa_longtail(spec: str, path: Path, split: Split) -> Dataset:
@@ -40,14 +41,4 @@ def load_popqa_longtail(spec: str, path: Path, split: Split) -> Dataset:
         f"contexts are CRAG's, refined already, under the title of the question's own page; {held} of {len(questions)} "
         "contexts inside hold an answer"
     )
-    return Dataset(
-        "popqa-longtail",
-        path.stem,
-        spec,
-        path,
-        digest(path),
-        members(questions, split),
-        "ask",
-        corpora=sides(inside, outside),
-        note=note,
-    )
+    return loaded("popqa-longtail", spec, path, questions, split, corpora=sides(inside, outside), note=note)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from thresher.evals.labels import Dataset, Gold, Question
-from thresher.evals.lines import digest, records
+from thresher.evals.lines import records
 from thresher.evals.sets.choice import with_labels
 from thresher.evals.sets.fields import one_of, optional_text, unique
 from thresher.evals.sets.gathering import Passages, sides
-from thresher.evals.splits import Split, members
+from thresher.evals.sets.loaded import loaded
+from thresher.evals.splits import Split
 
 LABELS = ("true", "false", "mixture", "unproven")
 PUBLISHED = ("true", "false")
@@ -33,14 +34,4 @@ def load_pubhealth(spec: str, path: Path, split: Split) -> Dataset:
         "oracle evidence: the explanation leaks the label; not comparable with published numbers, which leave out "
         f"claims that are neither true nor false ({others} of {len(questions)} here)"
     )
-    return Dataset(
-        "pubhealth",
-        path.stem,
-        spec,
-        path,
-        digest(path),
-        members(questions, split),
-        "ask",
-        corpora=sides(explanations),
-        note=note,
-    )
+    return loaded("pubhealth", spec, path, questions, split, corpora=sides(explanations), note=note)

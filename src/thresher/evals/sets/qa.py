@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from thresher.evals.labels import Dataset, Gold, Question
-from thresher.evals.lines import Record, digest, records
+from thresher.evals.lines import Record, records
 from thresher.evals.sets.fields import unique
-from thresher.evals.splits import Split, members
+from thresher.evals.sets.loaded import loaded
+from thresher.evals.splits import Split
 
 
 def load_qa(spec: str, path: Path, split: Split) -> Dataset:
     """Every line of the file, in its order."""
-    return Dataset("qa", path.stem, spec, path, digest(path), members(read_questions(path), split), "ask")
+    return loaded("qa", spec, path, read_questions(path), split)
 
 
 def read_questions(path: Path) -> list[Question]:

@@ -13,6 +13,7 @@ from thresher.errors import UsageError
 from thresher.evals.corpora import Corpus
 from thresher.evals.labels import Dataset, Question
 from thresher.evals.sets.evidence import Candidate, read_material
+from thresher.evals.sets.loaded import loaded
 from thresher.evals.sets.off_topic import OFF_TOPIC
 from thresher.evals.splits import Split, members, sha1_number
 from thresher.types import Origin
@@ -48,17 +49,8 @@ def load_refusal(spec: str, path: Path, split: Split) -> Dataset:
     note = f"{material.form}: {len(gone)} of {len(material.passages)} passages taken out for the near misses"
     if not material.unanswerable:
         note += "; the file marks no question as unanswerable, so there are none of that kind"
-    return Dataset(
-        "refusal",
-        path.stem,
-        spec,
-        path,
-        material.sha256,
-        questions,
-        "ask",
-        corpora={Origin.INSIDE: Corpus(passages)},
-        note=note,
-    )
+    corpora = {Origin.INSIDE: Corpus(passages)}
+    return loaded("refusal", spec, path, questions, split, sha256=material.sha256, corpora=corpora, note=note)
 
 
 def in_order(candidates: Iterable[Candidate], split: Split) -> list[Candidate]:

@@ -14,7 +14,8 @@ from thresher.errors import UsageError
 from thresher.evals.corpora import Corpus
 from thresher.evals.labels import Dataset, Question
 from thresher.evals.sets.evidence import Candidate, read_material
-from thresher.evals.splits import Split, members, sha1_number
+from thresher.evals.sets.loaded import loaded
+from thresher.evals.splits import Split, sha1_number
 from thresher.types import Origin
 
 
@@ -42,9 +43,7 @@ def load_routing(spec: str, path: Path, split: Split) -> Dataset:
         f"{material.left_out} without a first gold passage that holds the answer, {conflicts} whose evidence is "
         "needed on the other side"
     )
-    return Dataset(
-        "routing", path.stem, spec, path, material.sha256, members(questions, split), "ask", corpora=corpora, note=note
-    )
+    return loaded("routing", spec, path, questions, split, sha256=material.sha256, corpora=corpora, note=note)
 
 
 def side_of(id: str) -> Origin:

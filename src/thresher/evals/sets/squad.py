@@ -7,10 +7,11 @@ from pathlib import Path
 
 from thresher.evals.corpora import Corpus
 from thresher.evals.labels import Dataset, Question
-from thresher.evals.lines import digest, records
+from thresher.evals.lines import records
 from thresher.evals.sets.evidence import paragraphs, squad_question
 from thresher.evals.sets.fields import unique
-from thresher.evals.splits import Split, members
+from thresher.evals.sets.loaded import loaded
+from thresher.evals.splits import Split
 from thresher.types import Origin
 
 
@@ -23,14 +24,13 @@ def load_squad(spec: str, path: Path, split: Split) -> Dataset:
     questions = [placed(squad_question(id, record)) for id, record in asked.items()]
     told = sum(question.category is not None for question in questions)
     note = f"{len(questions) - told} of {len(questions)} questions have a paragraph, and answers are not told"
-    return Dataset(
+    return loaded(
         "squad",
-        path.stem,
         spec,
         path,
-        digest(path),
-        members(questions, split),
-        "ask" if told else "search",
+        questions,
+        split,
+        task="ask" if told else "search",
         corpora={Origin.INSIDE: Corpus(tuple(paragraphs(asked.values()).values()))},
         note=note if told < len(questions) else "",
     )

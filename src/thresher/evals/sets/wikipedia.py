@@ -9,7 +9,8 @@ from thresher.evals.labels import Dataset, Gold, Question
 from thresher.evals.lines import Record, digest, records
 from thresher.evals.sets.evidence import pool_beside, read_pool, subject_of
 from thresher.evals.sets.fields import unique
-from thresher.evals.splits import Split, members
+from thresher.evals.sets.loaded import loaded
+from thresher.evals.splits import Split
 
 
 def load_wikipedia(spec: str, path: Path, split: Split) -> Dataset:
@@ -18,17 +19,8 @@ def load_wikipedia(spec: str, path: Path, split: Split) -> Dataset:
     passages = read_pool(pool)
     questions = [read_question(id, record, passages) for id, record in unique(records(path)).items()]
     unlabelled = sum(not question.gold for question in questions)
-    return Dataset(
-        "wikipedia",
-        path.stem,
-        spec,
-        path,
-        digest(path, pool),
-        members(questions, split),
-        "ask",
-        corpus=pool,
-        note=f"a pool of {len(passages)} passages; {unlabelled} of {len(questions)} questions have none labelled in it",
-    )
+    note = f"a pool of {len(passages)} passages; {unlabelled} of {len(questions)} questions have none labelled in it"
+    return loaded("wikipedia", spec, path, questions, split, sha256=digest(path, pool), corpus=pool, note=note)
 
 
 def read_question(id: str, record: Record, pool: Collection[str]) -> Question:

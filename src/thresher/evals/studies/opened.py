@@ -15,7 +15,7 @@ from thresher.models.reply_cache import ReplyCache
 from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable
 from thresher.recipes.parts import Models, Parts
-from thresher.settings import RecipeSettings, ambient, keys, own
+from thresher.settings import RecipeSettings, ambient, own
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,5 @@ def parts_of(collection: Collection, home: Path) -> Parts:
 def configured(recipe: str, given: Mapping[str, Any], home: Path) -> RecipeSettings:
     """As `Collection.settings` finds them, as a model; settings that the recipe has not are passed over."""
     model = recipes.get(recipe).settings
-    around = ambient(known_settings(), home)
+    around = ambient(recipes.settings_keys(), home)
     return recipes.get(recipe).configured({**own(model, around), **own(model, given)})
-
-
-def known_settings() -> set[str]:
-    """The settings that any recipe has."""
-    return {key for name in recipes.names() for key in keys(recipes.get(name).settings)}
