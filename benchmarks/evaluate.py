@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from machine import CACHE, DATA, RESULTS, describe
+from processes import Processes
 
 THRESHER = Path(sys.executable).with_name("thresher")
+PROCESSES = Processes()
 
 
 def measured(
@@ -44,14 +45,14 @@ def rows(name: str) -> Path:
 
 
 def thresher(*arguments: str, home: bool = True) -> str:
-    """What a command prints; its complaints go to our stderr. A failure ends the benchmark."""
+    """What a command prints; its complaints go to our stderr. A failure ends the benchmark. For several threads."""
     where = ["--home", str(CACHE / "home")] if home else []
     environment = {**os.environ, "THRESHER_DATA": str(DATA)}
     command = [str(THRESHER), *arguments, *where]
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode not in (0, 3):
-        raise SystemExit(f"thresher {' '.join(arguments)} exited with {done.returncode}")
-    return done.stdout
+    code, printed = PROCESSES.run(command, environment)
+    if code not in (0, 3):
+        raise SystemExit(f"thresher {' '.join(arguments)} exited with {code}")
+    return printed
 
 
 def keep(name: str, results: Mapping[str, Any]) -> None:

@@ -6,6 +6,10 @@
 
 No chat model is used. Rows are kept below benchmarks/.cache and what was stopped goes on; `--fresh` starts anew. The
 collections are prepared on the first run, which takes longer, and used again.
+
+`--jobs 2` runs and studies are measured at a time, and the recipes of a run are asked in turn (`eval run --together`),
+so that they find remembered what others have read. What each answer takes is measured in the run `latency` and in the
+study `growth`, which have the machine to themselves, at the end.
 """
 
 from __future__ import annotations
@@ -14,13 +18,16 @@ import argparse
 import shutil
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
 import evaluate
 import machine
 import pool
+import processes
 
 from thresher.judging.calibration import SHIPPED
 
@@ -32,6 +39,9 @@ BESIDE = 100
 
 ABLATED = 100
 """Questions of an ablation, the same for all of them."""
+
+TIMED = 100
+"""Questions of the run that tells what each recipe takes."""
 
 RECIPES = ("rag", "hybrid", "ecrag", "chunkrag", "crag", "corrective")
 PLAIN = ("rag", "crag", "corrective")
@@ -123,6 +133,8 @@ class Run:
     questions: int = QUESTIONS
     options: Sequence[str] = ()
     judged: bool = False
+    timed: bool = False
+    """Whether it tells what an answer takes: then it runs alone, recipe by recipe."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +145,8 @@ class Study:
     kind: str
     options: Sequence[str]
     questions: int = 100
+    timed: bool = False
+    """Whether it tells what an answer takes: then it runs alone."""
 
 
 def jobs(*, smoke: bool = False) -> Iterator[Run | Study]:
@@ -166,6 +180,7 @@ def jobs(*, smoke: bool = False) -> Iterator[Run | Study]:
     for share in DEGRADED:
         told = f"degraded-{share}"
         yield Run(told, longtail, PLAIN, ABLATED, ("--degrade", str(share)))
+    yield Run("latency", popqa, RECIPES, TIMED, timed=True)
     home = ("--home", str(machine.CACHE / "home"))
     pooled = f"wikipedia:{small / 'popqa.jsonl'}"
     yield Study("redundancy", "redundancy", ("--dataset", popqa, *home))
@@ -174,27 +189,39 @@ def jobs(*, smoke: bool = False) -> Iterator[Run | Study]:
     yield Study("actions", "actions", ("--dataset", longtail), QUESTIONS)
     yield Study("evaluator", "evaluator", ("--dataset", pooled, *home), QUESTIONS)
     sizes = "10,20" if smoke else "10,25,50,100,250,500,1000"
-    yield Study("growth", "growth", ("--dataset", pooled, "--set", f"sizes={sizes}", "--set", "rounds=2"), 20)
+    growing = ("--dataset", pooled, "--set", f"sizes={sizes}", "--set", "rounds=2")
+    yield Study("growth", "growth", growing, 20, timed=True)
 
 
 def main() -> int:
+    processes.interrupted_by_signals()
+    try:
+        return evidence()
+    except KeyboardInterrupt:
+        evaluate.PROCESSES.end()
+        print("interrupted; what was measured is kept, run it again to go on", file=sys.stderr)
+        return 130
+
+
+def evidence() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, help="ask this many questions of each run: a smoke run, not evidence")
     parser.add_argument("--only", action="append", default=[], help="only runs and studies with this in their names")
     parser.add_argument("--rows-only", action="store_true", help="write no report")
     parser.add_argument("--fresh", action="store_true", help="ask everything again")
+    parser.add_argument("--jobs", type=int, default=2, help="runs and studies at a time; those that time run alone")
     given = parser.parse_args()
+    if given.jobs < 1:
+        parser.error("--jobs is a number from 1")
+    started = time.perf_counter()
     machine.tell()
     kept = machine.CACHE / ("evidence" if given.sample is None else f"evidence-{given.sample}")
     if given.fresh:
         shutil.rmtree(kept, ignore_errors=True)
     planned = list(jobs(smoke=given.sample is not None))
-    for job in planned:
-        if given.only and not any(part in job.name for part in given.only):
-            continue
-        started = time.perf_counter()
-        measure(job, kept / job.name, given.sample)
-        print(f"{job.name}: {time.perf_counter() - started:.0f} s", flush=True)
+    chosen = [job for job in planned if not given.only or any(part in job.name for part in given.only)]
+    seconds = measure_all(chosen, kept, given.sample, at_a_time=given.jobs)
+    print(f"{len(chosen)} jobs: {seconds:.0f} s in all", flush=True)
     if given.rows_only:
         return 0
     folders = [str(kept / job.name) for job in planned if (kept / job.name).is_dir()]
@@ -202,6 +229,7 @@ def main() -> int:
     title = "What correction is worth" if given.sample is None else f"A smoke run of {given.sample} questions each"
     print(evaluate.thresher("eval", "report", *folders, "--out", str(report), "--title", title, home=False))
     without_own_paths(report)
+    print(f"whole report: {(time.perf_counter() - started) / 60:.0f} min")
     if given.sample is not None:
         print(f"THIS WAS A SMOKE RUN: {given.sample} questions of each set prove nothing.")
     return 0
@@ -218,6 +246,43 @@ def without_own_paths(report: Path) -> None:
             file.write_text(text, encoding="utf-8")
 
 
+def measure_all(jobs: Sequence[Run | Study], kept: Path, sample: int | None, *, at_a_time: int) -> float:
+    """Run what is left of the jobs, those that time alone at the end; the sum of their seconds.
+
+    A job that fails ends it all once those that are running have ended; the others are not begun.
+    """
+    workers = ThreadPoolExecutor(at_a_time)
+    left = deque(job for job in jobs if not job.timed)
+    running: set[Future[float]] = set()
+    seconds = 0.0
+    try:
+        while left or running:
+            while left and len(running) < at_a_time:
+                job = left.popleft()
+                running.add(workers.submit(measured, job, kept / job.name, sample))
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            seconds += sum(one.result() for one in done)
+    except (Exception, SystemExit):
+        workers.shutdown()
+        raise
+    finally:  # an interruption waits for nobody
+        workers.shutdown(wait=False)
+    return seconds + sum(measured(job, kept / job.name, sample) for job in jobs if job.timed)
+
+
+def measured(job: Run | Study, out: Path, sample: int | None) -> float:
+    """Run what is left of a job and tell how long it took."""
+    started = time.perf_counter()
+    try:
+        measure(job, out, sample)
+    except (Exception, SystemExit):
+        print(f"{job.name}: not finished", flush=True)
+        raise
+    seconds = time.perf_counter() - started
+    print(f"{job.name}: {seconds:.0f} s", flush=True)
+    return seconds
+
+
 def measure(job: Run | Study, out: Path, sample: int | None) -> None:
     """Run what is left of a job."""
     questions = str(job.questions if sample is None else min(sample, job.questions))
@@ -227,7 +292,8 @@ def measure(job: Run | Study, out: Path, sample: int | None) -> None:
         return
     recipes = [part for recipe in job.recipes for part in ("--recipe", recipe)]
     arguments = ["eval", "run", "--dataset", job.dataset, *recipes, "--sample", questions, "--out", str(out)]
-    evaluate.thresher(*arguments, *job.options, "--resume")
+    together = () if job.timed else ("--together",)
+    evaluate.thresher(*arguments, *together, *job.options, "--resume")
     if job.judged:
         evaluate.thresher("eval", "judge", str(out), "--judge", "offline", home=False)
 

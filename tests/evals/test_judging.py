@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from thresher.cli import main
-from thresher.errors import ProviderError, UsageError
-from thresher.evals.folder import rows_path
+from thresher.errors import ProviderError, StoreError, UsageError
+from thresher.evals.folder import held, rows_path
 from thresher.evals.judgements.judge_model import judge_model, judge_settings
 from thresher.evals.judgements.judged import judgements_of, judgements_path, read_judgements
 from thresher.evals.judgements.judges import Case, Judge, Outcome, judged
@@ -295,6 +295,16 @@ def test_a_judging_that_was_killed_goes_on_where_it_was(make_run: Callable[..., 
         assert len(server.asked()) == 4
     assert (done.skipped, done.judged) == ({"rag": 2}, {"rag": 2})
     assert [values["judged_correct"] for values in read_judgements(run, "rag").values()] == [1, 0, 0, 0]
+
+
+def test_two_processes_do_not_judge_one_run(make_run: Callable[..., Path]) -> None:
+    row = make_row("q1", "It was built in 1871.")
+    run = make_run(row)
+    judge = offline_judge(gamma=10)
+    with held(run / "judgements"), pytest.raises(StoreError, match="another process is writing into it"):
+        judge_run(run, judge, {"rag": [row]}, ["unsupported"], gamma=10, references={})
+    assert judgements_of(run, "rag") == []
+    assert not (run / "judgements" / "judge.json").exists()
 
 
 def test_answers_that_the_server_fails_at_are_left_for_the_next_time(make_run: Callable[..., Path]) -> None:

@@ -15,6 +15,7 @@ from thresher.evals.judgements.ratings import rate
 from thresher.evals.judgements.sheets import harmless, read_key, write_sheet
 from thresher.evals.labels import Question
 from thresher.evals.rows import Context, Reply, Row, written
+from thresher.evals.whole_files import unfinished
 
 DIMENSIONS = ("correctness", "coherence", "relevance")
 
@@ -213,7 +214,7 @@ def test_the_commands_write_a_sheet_and_read_it_back(
 
 
 def test_a_key_that_cannot_be_written_leaves_no_sheet_without_one(run: Path, tmp_path: Path) -> None:
-    (run / "ratings" / "KEY.json.new").mkdir(parents=True)
+    unfinished(run / "ratings" / "KEY.json").mkdir(parents=True)
     with pytest.raises(OSError, match="directory"):
         write_sheet(run, ROWS, tmp_path / "sheet.csv")
     assert not (tmp_path / "sheet.csv").exists()
@@ -222,7 +223,7 @@ def test_a_key_that_cannot_be_written_leaves_no_sheet_without_one(run: Path, tmp
 def test_a_key_that_cannot_be_replaced_stays_as_it_was(run: Path, tmp_path: Path) -> None:
     write_sheet(run, ROWS, tmp_path / "sheet.csv")
     before = read_key(run)
-    (run / "ratings" / "KEY.json.new").mkdir()
+    unfinished(run / "ratings" / "KEY.json").mkdir()
     with pytest.raises(OSError, match="directory"):
         write_sheet(run, ROWS, tmp_path / "another.csv", seed=1)
     assert read_key(run) == before

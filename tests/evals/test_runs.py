@@ -102,16 +102,19 @@ def test_what_every_question_would_meet_ends_the_run(
     assert read_rows(tmp_path / "out" / "rows" / "rag.jsonl") == []
 
 
+@pytest.mark.parametrize("together", [False, True])
 @pytest.mark.parametrize("calls", [0, 1, 2, 4, 5])
-def test_a_killed_run_resumed_equals_one_that_was_not(scripted: Scripted, qa: Path, tmp_path: Path, calls: int) -> None:
+def test_a_killed_run_resumed_equals_one_that_was_not(
+    scripted: Scripted, qa: Path, tmp_path: Path, calls: int, together: bool
+) -> None:
     hits, answers = {"Who?": ["ada.pdf"], "Where?": ["x"]}, {"Who?": "Ada", "Where?": "Paris"}
     dataset, recipes = load(f"qa:{qa}"), ["rag", "hybrid"]
     run(scripted(hits, answers), dataset, recipes, tmp_path / "whole")
     with pytest.raises(KeyboardInterrupt):
-        run(scripted(hits, answers, die_after=calls), dataset, recipes, tmp_path / "killed")
+        run(scripted(hits, answers, die_after=calls), dataset, recipes, tmp_path / "killed", together=together)
     finished: list[int] = []
     again = scripted(hits, answers)
-    report = run(again, dataset, recipes, tmp_path / "killed", resume=True, progress=finished.append)
+    report = run(again, dataset, recipes, tmp_path / "killed", resume=True, together=together, progress=finished.append)
     for recipe in recipes:
         assert kept(tmp_path / "killed" / "rows" / f"{recipe}.jsonl") == kept(
             tmp_path / "whole" / "rows" / f"{recipe}.jsonl"
@@ -242,16 +245,74 @@ def test_a_run_wants_a_recipe_and_a_limit_from_one(scripted: Scripted, beir: Pat
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("together", [False, True])
 @pytest.mark.parametrize("parallel", [2, 5])
 def test_rows_keep_the_order_of_the_questions_however_many_are_asked_at_a_time(
-    scripted: Scripted, write_lines: Callable[..., Path], tmp_path: Path, parallel: int
+    scripted: Scripted, write_lines: Callable[..., Path], tmp_path: Path, parallel: int, together: bool
 ) -> None:
     lines = [{"id": str(number), "question": f"question {number}", "answers": ["yes"]} for number in range(12)]
     dataset = load(f"qa:{write_lines(tmp_path / 'questions.jsonl', lines)}")
-    run(scripted(), dataset, ["rag"], tmp_path / "out", parallel=parallel)
-    rows = kept(tmp_path / "out" / "rows" / "rag.jsonl")
-    assert [row["id"] for row in rows] == [str(number) for number in range(12)]
-    assert all(row["cpu_seconds"] is None for row in rows)
+    run(scripted(), dataset, ["rag", "hybrid"], tmp_path / "out", parallel=parallel, together=together)
+    for recipe in ("rag", "hybrid"):
+        rows = [json.loads(line) for line in (tmp_path / "out" / "rows" / f"{recipe}.jsonl").read_text().splitlines()]
+        assert [(row["id"], row["recipe"]) for row in rows] == [(str(number), recipe) for number in range(12)]
+        assert all(row["cpu_seconds"] is None for row in rows)
+
+
+# --- question by question ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("together", "order"),
+    [
+        (False, ["1 rag", "2 rag", "4 rag", "1 hybrid", "2 hybrid", "4 hybrid"]),
+        (True, ["1 rag", "1 hybrid", "2 rag", "2 hybrid", "4 rag", "4 hybrid"]),
+    ],
+)
+def test_recipes_are_asked_one_after_the_other_or_in_turn(
+    scripted: Scripted, beir: Path, tmp_path: Path, together: bool, order: list[str]
+) -> None:
+    asker = scripted(HITS)
+    run(asker, load(f"beir:{beir}"), ["rag", "hybrid"], tmp_path / "out", together=together)
+    assert [f"{question.removeprefix('question ')} {recipe}" for _, question, recipe in asker.asked] == order
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["together"] is together
+
+
+def test_a_run_that_asks_in_turn_goes_on_with_the_recipe_that_was_next(
+    scripted: Scripted, beir: Path, tmp_path: Path
+) -> None:
+    dataset, recipes = load(f"beir:{beir}"), ["rag", "hybrid"]
+    with pytest.raises(KeyboardInterrupt):
+        run(scripted(HITS, die_after=3), dataset, recipes, tmp_path / "out", together=True)
+    again = scripted(HITS)
+    report = run(again, dataset, recipes, tmp_path / "out", together=True, resume=True)
+    assert [(question, recipe) for _, question, recipe in again.asked] == [
+        ("question 2", "hybrid"),
+        ("question 4", "rag"),
+        ("question 4", "hybrid"),
+    ]
+    assert (report.asked, report.skipped) == ({"rag": 1, "hybrid": 2}, {"rag": 2, "hybrid": 1})
+
+
+def test_a_run_is_not_resumed_in_the_other_order(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
+    dataset, out = load(f"beir:{beir}"), tmp_path / "out"
+    run(scripted(HITS), dataset, ["rag"], out, together=True)
+    with pytest.raises(UsageError, match=r"order of asking \(was question by question, now recipe by recipe\)"):
+        run(scripted(), dataset, ["rag"], out, resume=True)
+
+
+def test_a_run_of_an_earlier_version_was_asked_recipe_by_recipe(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
+    dataset, out = load(f"beir:{beir}"), tmp_path / "out"
+    run(scripted(HITS), dataset, ["rag"], out)
+    described = json.loads((out / "run.json").read_text())
+    del described["together"]
+    (out / "run.json").write_text(json.dumps(described))
+    assert run(scripted(), dataset, ["rag"], out, resume=True).skipped == {"rag": 3}
+    with pytest.raises(UsageError, match="order of asking"):
+        run(scripted(), dataset, ["rag"], out, resume=True, together=True)
+
+
+# --- at the same time -------------------------------------------------------------------------------------------------
 
 
 def test_fewer_than_one_question_at_a_time_is_refused(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
@@ -263,7 +324,7 @@ def test_two_processes_do_not_add_rows_to_one_folder(scripted: Scripted, qa: Pat
     out = tmp_path / "out"
     run(scripted(), load(f"qa:{qa}"), ["rag"], out)
     before = (out / "rows" / "rag.jsonl").read_bytes()
-    with held(out), pytest.raises(StoreError, match="another process is adding rows"):
+    with held(out), pytest.raises(StoreError, match="another process is writing into it"):
         run(scripted(), load(f"qa:{qa}"), ["rag", "hybrid"], out, resume=True)
     assert (out / "rows" / "rag.jsonl").read_bytes() == before
     assert run(scripted(), load(f"qa:{qa}"), ["rag"], out, resume=True).asked == {"rag": 0}

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from thresher.evals.judgements.judged import Book, Judgement, answer_of
 from thresher.evals.rows import read_rows
 from thresher.evals.runs import run
 from thresher.evals.score import score
+from thresher.evals.splits import Split, split_of
 from thresher.types import Answer
 
 Scripted = Callable[..., Any]
@@ -143,6 +145,22 @@ def test_a_folder_without_a_run_or_without_rows_is_refused(scripted: Scripted, q
         run(scripted(die_after=0), load(f"qa:{qa}"), ["rag"], tmp_path / "out")
     with pytest.raises(UsageError, match="no rows yet"):
         score(tmp_path / "out")
+
+
+def test_a_split_without_questions_is_named_with_the_run_and_what_to_do(
+    scripted: Scripted, qa: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    dataset = load(f"qa:{qa}")
+    (split,) = {split_of(question.group or question.id) for question in dataset.questions[:1]}
+    run(scripted(), replace(dataset, questions=dataset.questions[:1]), ["rag"], out)
+    assert score(out, split=split)["n"] == 1
+    other: Split = "tune" if split != "tune" else "final"
+    with pytest.raises(UsageError) as refused:
+        score(out, split=other)
+    told = str(refused.value)
+    assert told.startswith(f"{out}: none of the 1 questions with a row is of the split {other}")
+    assert f"--split all, or ask those of {other} with thresher eval run --split {other}" in told
 
 
 def test_a_run_does_not_need_the_packages_of_scoring() -> None:

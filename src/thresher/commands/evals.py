@@ -55,6 +55,13 @@ def eval_run(
         ),
     ] = None,
     parallel: Annotated[int, typer.Option("--parallel", min=1, help="Questions asked at a time.")] = 1,
+    together: Annotated[
+        bool,
+        typer.Option(
+            "--together",
+            help="Ask question by question, every recipe in turn: faster, but what each took says nothing.",
+        ),
+    ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
     home: Home = DEFAULT_HOME,
     collection: Annotated[
@@ -107,6 +114,7 @@ def eval_run(
                 collection=name,
                 outside=elsewhere,
                 parallel=parallel,
+                together=together,
                 progress=count,
             )
     if json:
@@ -132,8 +140,10 @@ def eval_score(
     json: AsJson = False,
 ) -> None:
     """Compute the measures of a run from its rows, with 95 % intervals."""
+    from thresher.evals.folder import read_run
     from thresher.evals.score import score
     from thresher.evals.splits import read_split
+    from thresher.evals.together import WHY, is_together
 
     scored = score(directory, measures=measure, baseline=baseline, split=read_split(split))
     if json:
@@ -147,6 +157,8 @@ def eval_score(
     kinds = dict.fromkeys(kind for counts in outcomes.values() for kind in counts)
     counted = [[kind, *(outcomes[one].get(kind, 0) for one in recipes)] for kind in kinds]
     printing.table("outcomes, questions", ["outcome", *recipes], counted)
+    if is_together(read_run(directory)):
+        printing.say(WHY)
     for one, reason in scored["against"].get("skipped", {}).items():
         printing.say(f"{one} is not compared: {reason}")
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from thresher.evals.whole_files import write_whole
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -42,9 +44,7 @@ class Corpus:
         """Write the corpus.jsonl, unless it is there already: a file that stays is not indexed again."""
         if not path.is_file() or path.read_bytes() != self.written:
             path.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = path.with_name(f"{path.name}.new")
-            unfinished.write_bytes(self.written)
-            unfinished.replace(path)
+            write_whole(path, self.written)
         return path
 
 

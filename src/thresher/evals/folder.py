@@ -18,14 +18,14 @@ from filelock import FileLock, Timeout
 
 from thresher.errors import StoreError, UsageError
 from thresher.evals.labels import Dataset
+from thresher.evals.together import is_together, order_of
+from thresher.evals.whole_files import is_left_of, write_whole
 
 PACKAGES = ("thresher", "onnxruntime", "lancedb", "kreuzberg")
 """Packages whose versions change what is found or how fast."""
 
-LOCK = "run.lock"
-
-UNFINISHED = "run.json.new"
-"""run.json while it is written; what is left of it after a kill is overwritten."""
+RUN_FILE = "run.json"
+LOCK = "writing.lock"
 
 
 def describe_run(
@@ -36,6 +36,7 @@ def describe_run(
     settings: Mapping[str, Any],
     outside: str | None = None,
     collection: str | None = None,
+    together: bool = False,
 ) -> dict[str, Any]:
     """run.json: everything needed to know what the rows mean and to run it again."""
     return {
@@ -59,28 +60,17 @@ def describe_run(
         "limit": limit,
         "collection": collection,
         "outside": outside or "none",
+        "together": together,
         "seed": dataset.seed,
         "versions": {"python": platform.python_version(), **{package: version_of(package) for package in PACKAGES}},
-        "machine": {
-            "system": platform.platform(),
-            "processor": platform.processor() or platform.machine(),
-            "cores": os.cpu_count(),
-        },
+        "machine": this_machine(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
 
 def open_run(out: Path, description: Mapping[str, Any], *, resume: bool) -> None:
     """Make the folder, or check that what it holds is the same run; recipes may be added to a run."""
-    if out.exists() and not out.is_dir():
-        raise UsageError("is not a folder", subject=str(out), next_step="give another --out")
-    if out.is_dir() and {entry.name for entry in out.iterdir()} - {UNFINISHED}:
-        if not resume:
-            raise UsageError(
-                "already holds something",
-                subject=str(out),
-                next_step="give another --out, or --resume to go on with it",
-            )
+    if is_begun(out, RUN_FILE, resume=resume):
         before = read_run(out)
         differences = list(compare(before, description))
         if differences:
@@ -93,31 +83,13 @@ def open_run(out: Path, description: Mapping[str, Any], *, resume: bool) -> None
         settings = {**before["settings"], **description["settings"]}
         description = {**before, "recipes": recipes, "settings": settings}
     out.mkdir(parents=True, exist_ok=True)
-    unfinished = out / UNFINISHED
-    unfinished.write_text(json.dumps(description, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    unfinished.replace(out / "run.json")
+    write_whole(out / RUN_FILE, (json.dumps(description, indent=2, allow_nan=False) + "\n").encode())
     (out / "rows").mkdir(exist_ok=True)
-
-
-@contextmanager
-def held(out: Path) -> Iterator[None]:
-    """Only one process adds rows to the folder; the lock dies with its holder."""
-    lock = FileLock(out / LOCK, timeout=0)
-    try:
-        lock.acquire()
-    except Timeout as error:
-        raise StoreError(
-            "another process is adding rows to it", subject=str(out), next_step="wait for it, or end it"
-        ) from error
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def read_run(directory: Path) -> dict[str, Any]:
     """run.json of a folder."""
-    path = directory / "run.json"
+    path = directory / RUN_FILE
     try:
         description: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if not {"dataset", "recipes", "settings", "limit"} <= set(description):
@@ -146,6 +118,8 @@ def compare(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     asked = before.get("collection")
     if asked is not None and asked != now["collection"]:
         differences.append(f"collection (was {asked}, now {now['collection']})")
+    if is_together(before) != is_together(now):
+        differences.append(f"the order of asking (was {order_of(before)}, now {order_of(now)})")
     for recipe in now["recipes"]:
         if recipe in before["settings"]:
             differences += unlike(f"settings of {recipe}", before["settings"][recipe], now["settings"][recipe])
@@ -163,6 +137,50 @@ def unlike(what: str, old: Any, new: Any) -> list[str]:
 def rows_path(directory: Path, recipe: str) -> Path:
     """Where a recipe's rows are; a name that is no file name is escaped."""
     return directory / "rows" / f"{quote(recipe, safe=' ')}.jsonl"
+
+
+# --- any folder that is measured into ---------------------------------------------------------------------------------
+
+
+def is_begun(out: Path, name: str, *, resume: bool) -> bool:
+    """Whether the folder holds something to go on with; what is left of writing its first file, `name`, is nothing.
+
+    Raises UsageError for what is no folder, and for a folder that holds something where nothing is to be resumed.
+    """
+    if out.exists() and not out.is_dir():
+        raise UsageError("is not a folder", subject=str(out), next_step="give another --out")
+    begun = out.is_dir() and not all(is_left_of(entry, name) for entry in out.iterdir())
+    if begun and not resume:
+        raise UsageError(
+            "already holds something", subject=str(out), next_step="give another --out, or --resume to go on with it"
+        )
+    return begun
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Only one process writes into the folder; the lock dies with its holder."""
+    folder.mkdir(exist_ok=True)
+    lock = FileLock(folder / LOCK, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise StoreError(
+            "another process is writing into it", subject=str(folder), next_step="wait for it, or end it"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def this_machine() -> dict[str, Any]:
+    """Where something is measured."""
+    return {
+        "system": platform.platform(),
+        "processor": platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+    }
 
 
 def fingerprint(value: Any) -> str:

@@ -256,15 +256,6 @@ def whole_lines(path: Path) -> Iterable[bytes]:
     return path.read_bytes().split(b"\n")[:-1] if path.is_file() else []
 
 
-def cut_torn_line(path: Path) -> None:
-    """Remove what follows the last end of line, so that the next row starts on its own line."""
-    if not path.is_file():
-        return
-    kept = sum(len(line) + 1 for line in whole_lines(path))
-    with path.open("rb+") as stream:
-        stream.truncate(kept)
-
-
 def ids(rows: Sequence[Row]) -> set[str]:
     """The questions that have a row."""
     return {row.question.id for row in rows}

@@ -9,18 +9,20 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any, Protocol
 
 from thresher.errors import Degraded, EncoderMismatch, MissingExtra, ThresherError, UsageError
 from thresher.evals.folder import describe_run, fingerprint, held, open_run, rows_path
 from thresher.evals.labels import Dataset, Question, Task
-from thresher.evals.rows import Context, Place, Reply, Row, cut_torn_line, finite, ids, read_reply, read_rows, written
+from thresher.evals.line_file import LineFile
+from thresher.evals.rows import Context, Place, Reply, Row, finite, ids, read_reply, read_rows
 from thresher.protocols import Progress
 from thresher.types import Answer, Citation, Evidence, Hit, Origin, Refined, SearchResult, Step
 
@@ -29,6 +31,9 @@ LIMITS: Mapping[Task, int] = {"search": 100, "ask": 5}
 
 HOPELESS = (UsageError, MissingExtra, EncoderMismatch, Degraded)
 """Errors that the next question would meet too: they end the run instead of filling it with failures."""
+
+Asked = tuple[str, Question]
+"""A recipe and a question that is put to it."""
 
 Also = Callable[[str], tuple[str, ...]]
 """A document's id to its other sources; see `Asker.also`."""
@@ -81,6 +86,7 @@ def run(
     collection: str | None = None,
     outside: str | None = None,
     parallel: int = 1,
+    together: bool = False,
     progress: Progress | None = None,
 ) -> RunReport:
     """Put every question to every recipe and keep a row of each.
@@ -88,7 +94,9 @@ def run(
     `settings` are each recipe's, by its name: kept in run.json, hashed into every row, compared on `resume`. `outside`,
     where the asker lets recipes look, is kept and compared too; `collection`, the name of what is asked, is kept.
     `parallel` questions are asked at a time, which pays where a chat model answers; rows keep the order of the
-    questions, and the seconds of each include what it waited for the others.
+    questions, and the seconds of each include what it waited for the others. `together` asks question by question,
+    every recipe in turn, so that recipes find remembered what others have just read; what a row took then says nothing
+    of its recipe. It is kept and compared as well.
     `progress` is called with the number of questions just finished (those of earlier runs at once).
     """
     recipes = list(dict.fromkeys(recipes))
@@ -100,48 +108,58 @@ def run(
         raise UsageError(f"parallel is {parallel}", subject=dataset.spec, next_step="give a number from 1")
     limit = LIMITS[dataset.task] if limit is None else limit
     settings = {recipe: finite((settings or {}).get(recipe, {})) for recipe in recipes}
-    described = describe_run(dataset, recipes, limit=limit, settings=settings, outside=outside, collection=collection)
+    described = describe_run(
+        dataset, recipes, limit=limit, settings=settings, outside=outside, collection=collection, together=together
+    )
     open_run(out, described, resume=resume)
+    configs = {recipe: fingerprint({"recipe": recipe, "settings": settings[recipe]}) for recipe in recipes}
     also = cache(asker.also)
-    asked, skipped, failed = {}, {}, {}
+
+    def row_of(one: Asked) -> Row:
+        recipe, question = one
+        config, alone = configs[recipe], parallel == 1
+        return put(asker, also, question, recipe, config, task=dataset.task, limit=limit, alone=alone)
+
+    files: dict[str, LineFile] = {}
+    done: dict[str, set[str]] = {}
+    failed: dict[str, int] = {}
     with held(out):
         for recipe in recipes:
             path = rows_path(out, recipe)
-            cut_torn_line(path)
+            files[recipe] = LineFile(path)
             earlier = read_rows(path)
-            done = ids(earlier)
-            left = [question for question in dataset.questions if question.id not in done]
-            asked[recipe], skipped[recipe] = len(left), len(dataset.questions) - len(left)
+            done[recipe] = ids(earlier)
             failed[recipe] = sum(row.error is not None for row in earlier)
-            if progress is not None and skipped[recipe]:
-                progress(skipped[recipe])
-            config = fingerprint({"recipe": recipe, "settings": settings[recipe]})
-            with path.open("ab") as stream:
-
-                def row_of(question: Question, recipe: str = recipe, config: str = config) -> Row:
-                    return put(
-                        asker, also, question, recipe, config, task=dataset.task, limit=limit, alone=parallel == 1
-                    )
-
-                for row in in_order(row_of, left, parallel):
-                    stream.write(written(row.to_dict()))
-                    stream.flush()
-                    failed[recipe] += row.error is not None
-                    if progress is not None:
-                        progress(1)
+        every = in_turn(recipes, dataset.questions) if together else product(recipes, dataset.questions)
+        left = [(recipe, question) for recipe, question in every if question.id not in done[recipe]]
+        counts = Counter(recipe for recipe, _ in left)
+        asked = {recipe: counts[recipe] for recipe in recipes}
+        skipped = {recipe: len(dataset.questions) - counts[recipe] for recipe in recipes}
+        if progress is not None and any(skipped.values()):
+            progress(sum(skipped.values()))
+        for row in in_order(row_of, left, parallel):
+            files[row.recipe].add(row.to_dict())
+            failed[row.recipe] += row.error is not None
+            if progress is not None:
+                progress(1)
     return RunReport(out, asked, skipped, failed)
 
 
-def in_order(row_of: Callable[[Question], Row], questions: Iterable[Question], parallel: int) -> Iterator[Row]:
-    """The rows in the order of the questions, of which at most `parallel` are asked at a time."""
+def in_turn(recipes: Sequence[str], questions: Iterable[Question]) -> Iterator[Asked]:
+    """Every recipe's first question, then every recipe's second."""
+    return ((recipe, question) for question in questions for recipe in recipes)
+
+
+def in_order(row_of: Callable[[Asked], Row], asked: Iterable[Asked], parallel: int) -> Iterator[Row]:
+    """The rows in the order of what is asked, of which at most `parallel` are asked at a time."""
     if parallel == 1:
-        yield from map(row_of, questions)
+        yield from map(row_of, asked)
         return
     with ThreadPoolExecutor(parallel) as pool:
         waiting: deque[Future[Row]] = deque()
         try:
-            for question in questions:
-                waiting.append(pool.submit(row_of, question))
+            for one in asked:
+                waiting.append(pool.submit(row_of, one))
                 if len(waiting) >= 2 * parallel:
                     yield waiting.popleft().result()
             while waiting:

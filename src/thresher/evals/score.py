@@ -15,6 +15,7 @@ from thresher.evals.measures import measures_of, parse
 from thresher.evals.rows import Row, read_rows
 from thresher.evals.splits import Split, members
 from thresher.evals.statistics import Comparison, Counts, Forecast, holm, paired_difference
+from thresher.evals.together import TAKEN, is_together
 
 Valued = Mapping[Measure, Values]
 """Each measure's number for every row of one recipe, None where it does not apply."""
@@ -62,13 +63,23 @@ def score(
     `baseline`, the first when not given, on the questions both have) and, where questions have them, `categories`.
     """
     described = read_run(directory)
-    recipes = {recipe: of_split(judged_rows(directory, recipe), split) for recipe in described["recipes"]}
+    every = {recipe: judged_rows(directory, recipe) for recipe in described["recipes"]}
+    recipes = {recipe: of_split(rows, split) for recipe, rows in every.items()}
     if baseline is not None and baseline not in recipes:
         raise UnknownSetting(baseline, recipes, kind="recipe of this run")
-    if not any(recipes.values()):
-        raise UsageError("the run has no rows yet", subject=str(directory), next_step="finish it with --resume")
     dataset = described["dataset"]
+    if not any(every.values()):
+        raise UsageError("the run has no rows yet", subject=str(directory), next_step="finish it with --resume")
+    if not any(recipes.values()):
+        asked, rows = dataset.get("split", "all"), max(map(len, every.values()))
+        raise UsageError(
+            f"none of the {rows} questions with a row is of the split {split}; the run asked those of {asked}",
+            subject=str(directory),
+            next_step=f"score it with --split {asked}, or ask those of {split} with thresher eval run --split {split}",
+        )
     wanted = measures_of(dataset["task"]) if measures is None else tuple(parse(name) for name in measures)
+    if is_together(described):
+        wanted = tuple(measure for measure in wanted if str(measure) not in TAKEN)
     values: Mapping[str, Valued] = {
         recipe: {measure: measure.values(rows) for measure in wanted} for recipe, rows in recipes.items()
     }

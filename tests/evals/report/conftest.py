@@ -80,6 +80,7 @@ def write_folder(
     sample: int | None = None,
     rows: Mapping[str, Sequence[Row]] | None = None,
     task: str = "ask",
+    together: bool = False,
 ) -> Path:
     of = rows or {recipe: make_rows(recipe, (generators or {}).get(recipe, "model-a")) for recipe in SAID}
     (directory / "rows").mkdir(parents=True)
@@ -98,7 +99,7 @@ def write_folder(
         "limit_questions": None,
     }
     settings = {recipe: {"upper": 0.9 if "upper" in recipe else 0.7, "bounds": "blog"} for recipe in of}
-    described = {"dataset": dataset, "recipes": list(of), "settings": settings, "limit": 5}
+    described = {"dataset": dataset, "recipes": list(of), "settings": settings, "limit": 5, "together": together}
     (directory / "run.json").write_text(json.dumps(described), encoding="utf-8")
     for recipe, lines in of.items():
         rows_path(directory, recipe).write_bytes(b"".join(written(row.to_dict()) for row in lines))

@@ -162,6 +162,41 @@ def test_a_search_run_tells_what_moved(write_run: Write, ranked: Mapping[str, li
     assert ("hybrid found", "x; y") in lost.facts
 
 
+def test_what_an_answer_took_is_left_out_where_the_recipes_were_asked_in_turn(write_run: Write) -> None:
+    alone, in_turn = (
+        sections(read_measured(write_run(name, kind="popqa-longtail", together=together), "run"))
+        for name, together in (("alone", False), ("in-turn", True))
+    )
+    of_each = [{one.title: one for one in told} for told in (alone, in_turn)]
+    timed, told = (of["What it costs"] for of in of_each)
+    assert {"seconds_p50", "seconds_p95", "cpu_seconds", "memory_mib"} <= set(timed.tables[0].columns)
+    assert "run-claimed-seconds" in {figure.name for figure in timed.figures}
+    assert "the recipes were asked in turn" in told.text[0]
+    (table,) = told.tables
+    assert {"llm_calls", "completion_tokens"} <= set(table.columns)
+    assert "seconds" not in table.note
+    cells = [str(column) for one in of_each[1].values() for shown in one.tables for column in shown.columns]
+    assert not [cell for cell in cells if "seconds" in cell or "memory" in cell]
+    assert not [figure.name for one in of_each[1].values() for figure in one.figures if "seconds" in figure.name]
+    head = of_each[1]["What was run"]
+    assert ["asked", "question by question, every recipe in turn"] in [list(row) for row in head.tables[0].rows]
+    assert "--together" in head.text[-1]
+    assert "--together" not in of_each[0]["What was run"].text[-1]
+
+
+def test_the_scores_of_recipes_asked_in_turn_are_printed_without_what_they_took(
+    write_run: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    printed = []
+    for name, together in (("alone", False), ("in-turn", True)):
+        with pytest.raises(SystemExit):
+            main(["eval", "score", str(write_run(name, together=together))])
+        printed.append(capsys.readouterr().out)
+    measures = [{line.split("\t")[0] for line in text.splitlines()} for text in printed]
+    assert measures[0] - measures[1] == {"seconds_p50", "seconds_p95", "cpu_seconds", "memory_mib"}
+    assert "the recipes were asked in turn" in printed[1]
+
+
 def test_a_baseline_no_run_has_is_refused(write_run: Write, tmp_path: Path) -> None:
     with pytest.raises(UnknownSetting, match="grag"):
         write_report([write_run()], tmp_path / "out", baseline="grag")

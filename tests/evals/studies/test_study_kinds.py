@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable, Iterator, Set
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,15 @@ from matplotlib.figure import Figure as Drawing
 import thresher
 from thresher.cli import main
 from thresher.commands.studies import HELP
+from thresher.errors import StoreError, UsageError
+from thresher.evals.datasets import load
+from thresher.evals.folder import held
+from thresher.evals.studies.folder import StudyRow
+from thresher.evals.studies.kind import Kind
 from thresher.evals.studies.kinds import KINDS
+from thresher.evals.studies.materials import Materials
 from thresher.evals.studies.reading import is_study, section_of
+from thresher.evals.studies.running import conduct, prepare
 
 QUESTIONS = (
     ("q1", "When was the Kõpu lighthouse built?", "1531", "lighthouse.md"),
@@ -104,18 +113,38 @@ def test_relevance_grades_every_side_by_the_same_judge(
     assert drawn(out) == 1
 
 
-def test_retrieved_shows_labels_and_distances(
-    cut: Path, questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def labels_and_distances(row: dict[str, Any]) -> bool:
+    """Whether a row of `retrieved` has subchunks labelled after their chunk, and distances that are in order."""
+    distances = [chunk["distance"] for chunk in row["chunks"]]
+    below = [(chunk["label"], one) for chunk in row["chunks"] for one in chunk["subchunks"]]
+    named = all(one["label"].startswith(f"{label}-Sub") for label, one in below)
+    return named and distances == sorted(distances) and all(0 <= one["distance"] <= 2 for _, one in below)
+
+
+def one_gold_title_and_every_score(row: dict[str, Any]) -> bool:
+    """Whether a row of `evaluator` has one passage of the gold page, and every judge's scores."""
+    scores = {"cosine", "BM25 share", "KDM confidence", "local", "trained"}
+    passages = row["passages"]
+    return [one["gold"] for one in passages].count(True) == 1 and all(set(one["scores"]) == scores for one in passages)
+
+
+@pytest.mark.parametrize(
+    ("kind", "holds", "figures"),
+    [("retrieved", labels_and_distances, 2), ("evaluator", one_gold_title_and_every_score, 0)],
+)
+def test_every_row_of_a_study_of_a_collection_holds_what_is_told_of_it(
+    kind: str,
+    holds: Callable[[dict[str, Any]], bool],
+    figures: int,
+    cut: Path,
+    questions: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     out = tmp_path / "out"
-    assert study("retrieved", out, capsys, "--home", cut, "--questions", questions)[0] == 0
-    for row in rows_of(out):
-        distances = [chunk["distance"] for chunk in row["chunks"]]
-        assert distances == sorted(distances)
-        for chunk in row["chunks"]:
-            assert all(one["label"].startswith(f"{chunk['label']}-Sub") for one in chunk["subchunks"])
-            assert all(0 <= one["distance"] <= 2 for one in chunk["subchunks"])
-    assert drawn(out) == 2
+    assert study(kind, out, capsys, "--home", cut, "--questions", questions)[0] == 0
+    assert [holds(row) for row in rows_of(out)] == [True, True]
+    assert drawn(out) == figures
 
 
 def test_actions_reads_each_context_and_pastes_it_beside(
@@ -139,17 +168,7 @@ def test_questions_without_contexts_cannot_be_replayed(tmp_path: Path, capsys: p
     code, error = study("actions", tmp_path / "out", capsys, "--questions", file)
     assert code == 2
     assert "plain.jsonl:1" in error
-
-
-def test_evaluator_labels_passages_by_the_gold_title(
-    cut: Path, questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "out"
-    assert study("evaluator", out, capsys, "--home", cut, "--questions", questions)[0] == 0
-    for row in rows_of(out):
-        assert [one["gold"] for one in row["passages"]].count(True) == 1
-        assert set(row["passages"][0]["scores"]) == {"cosine", "BM25 share", "KDM confidence", "local", "trained"}
-    drawn(out)
+    assert not (tmp_path / "out").exists()
 
 
 def test_growth_counts_distinct_documents_only(
@@ -193,6 +212,50 @@ def test_a_killed_study_goes_on_where_it_was(
     assert [row["verdict"] for row in again] == [row["verdict"] for row in before]
 
 
+def test_a_study_that_fails_before_its_first_row_is_not_in_the_way_of_the_next_try(
+    cut: Path, questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    options = ("--home", cut, "--questions", questions)
+    code, error = study("relevance", out, capsys, *options, "--set", "judges=llm")
+    assert (code, "no chat model is configured" in error) == (2, True)
+    assert not out.exists()
+    code, done = study("relevance", out, capsys, *options, "--set", "judges=local")
+    assert (code, done["measured"]) == (0, 2)
+
+
+def made_up(measure: Callable[[Materials, Set[str]], Iterator[StudyRow]]) -> Kind:
+    """A kind of study without settings and without a collection."""
+    return replace(KINDS["actions"], measure=measure)
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_a_study_that_fails_leaves_its_rows_or_nothing(questions: Path, tmp_path: Path, rows: int) -> None:
+    def measure(materials: Materials, done: Set[str]) -> Iterator[StudyRow]:
+        yield from [row for row in [{"id": "q1"}][:rows] if row["id"] not in done]
+        raise UsageError("the model is gone")
+
+    kind, out = made_up(measure), tmp_path / "out"
+    materials = prepare(kind, load(f"qa:{questions}"), {}, home=tmp_path, collection=None, seed=0)
+    for resume in (False, True):
+        with pytest.raises(UsageError, match="the model is gone"):
+            conduct(kind, materials, out, resume=resume)
+        assert out.exists() == bool(rows)
+    assert not rows or [row["id"] for row in rows_of(out)] == ["q1"]
+
+
+def test_a_study_that_another_one_measures_is_left_to_it(questions: Path, tmp_path: Path) -> None:
+    def measure(materials: Materials, done: Set[str]) -> Iterator[StudyRow]:
+        with pytest.raises(StoreError, match="another process"):
+            conduct(kind, materials, out, resume=True)
+        yield {"id": "q1"}
+
+    kind, out = made_up(measure), tmp_path / "out"
+    materials = prepare(kind, load(f"qa:{questions}"), {}, home=tmp_path, collection=None, seed=0)
+    assert conduct(kind, materials, out).measured == 1
+    assert is_study(out)
+
+
 def test_another_study_is_not_mixed_in(
     cut: Path, questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -203,6 +266,18 @@ def test_another_study_is_not_mixed_in(
     assert code == 2
     assert "ecrag: fine (was 10, now 3)" in error
     assert study("evaluator", out, capsys, *options)[0] == 2
+
+
+def test_two_processes_do_not_measure_one_study(
+    cut: Path, questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    options = ("--home", cut, "--questions", questions, "--resume")
+    assert study("retrieved", out, capsys, *options)[0] == 0
+    with held(out):
+        code, error = study("retrieved", out, capsys, *options)
+    assert code == 1
+    assert "another process is writing into it" in error
 
 
 def test_a_study_says_what_it_was_and_hides_keys(
@@ -222,11 +297,11 @@ def test_a_study_says_what_it_was_and_hides_keys(
 
 def test_a_folder_is_a_study_when_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert not is_study(tmp_path)
-    with pytest.raises(thresher.errors.UsageError, match="no study in it"):
+    with pytest.raises(UsageError, match="no study in it"):
         section_of(tmp_path)
     shutil.copy(__file__, tmp_path / "study.json")
     assert is_study(tmp_path)
-    with pytest.raises(thresher.errors.UsageError, match=r"study\.json is missing or damaged"):
+    with pytest.raises(UsageError, match=r"study\.json is missing or damaged"):
         section_of(tmp_path)
 
 

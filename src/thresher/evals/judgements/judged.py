@@ -10,13 +10,14 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
 from typing import Any
 from urllib.parse import quote
 
 from thresher.errors import UsageError
 from thresher.evals.folder import fingerprint, rows_path
-from thresher.evals.rows import Row, cut_torn_line, read_rows, whole_lines, written
+from thresher.evals.line_file import LineFile
+from thresher.evals.rows import Row, read_rows, whole_lines
+from thresher.evals.whole_files import write_whole
 
 FOLDER = "judgements"
 JUDGES = "judge.json"
@@ -167,29 +168,18 @@ def remember_judge(directory: Path, name: str, described: Mapping[str, Any]) -> 
     judges = {**read_judges(directory).get("judges", {}), name: dict(described)}
     folder = directory / FOLDER
     folder.mkdir(exist_ok=True)
-    unfinished = folder / f"{JUDGES}.new"
-    unfinished.write_text(json.dumps({"latest": name, "judges": judges}, indent=2) + "\n", encoding="utf-8")
-    unfinished.replace(folder / JUDGES)
+    write_whole(folder / JUDGES, (json.dumps({"latest": name, "judges": judges}, indent=2) + "\n").encode())
 
 
 class Book:
-    """Adds judgements to the file of one recipe, whole lines only. Safe to use from several threads."""
+    """Adds judgements to the file of one recipe. Safe to use from several threads."""
 
     def __init__(self, directory: Path, recipe: str) -> None:
-        self._path = judgements_path(directory, recipe)
-        self._path.parent.mkdir(exist_ok=True)
-        cut_torn_line(self._path)
-        self._lock = Lock()
+        self._lines = LineFile(judgements_path(directory, recipe))
 
     def add(self, judgement: Judgement) -> None:
         """One more line, on disk before this returns."""
-        with self._lock, self._path.open("ab") as stream:
-            try:
-                stream.write(written(judgement.to_dict()))
-                stream.flush()
-            except OSError:  # a full disk may have taken half a line, to which another thread would add its own
-                cut_torn_line(self._path)
-                raise
+        self._lines.add(judgement.to_dict())
 
 
 def missing(

@@ -11,8 +11,9 @@ from typing import Any
 from thresher.errors import ProviderError, UnknownSetting, UsageError
 from thresher.evals.datasets import load
 from thresher.evals.factscore_penalty import factscore
-from thresher.evals.folder import read_run, rows_path
+from thresher.evals.folder import held, read_run, rows_path
 from thresher.evals.judgements.judged import (
+    FOLDER,
     Book,
     Judgement,
     answer_of,
@@ -114,23 +115,24 @@ def judge_run(
     """Judge what this judge has not judged yet, a line for each answer as soon as it is judged.
 
     An answer at which the judge's server fails is left for the next time; after `PATIENCE` of them in a row the
-    failure is raised. Raises ProviderError, ModelError.
+    failure is raised. Raises ProviderError, ModelError, and StoreError where another process is judging the run.
     """
-    remember_judge(directory, judge.name, {**judge.described, "measures": list(judge.looks)})
     knowledge = {id: Knowledge(texts) for id, texts in references.items()}
     done = Done()
-    for recipe, answers in rows.items():
-        book = Book(directory, recipe)
-        known = judgements_of(directory, recipe)
-        for changed in regraded(known, judge, gamma) if FACTS in measures else ():
-            book.add(changed)
-        todo = missing(answers, known, judge=judge.name, prompts=judge.prompts, measures=measures)
-        done.skipped[recipe] = len(answers) - len(todo)
-        progress(done.skipped[recipe])
-        desk = Desk(judge, book, knowledge, progress)
-        in_parallel([desk.task(row, names) for row, names in todo], workers=judge.workers)
-        done.judged[recipe] = len(todo) - len(desk.unreached)
-        done.unreached[recipe] = desk.unreached
+    with held(directory / FOLDER):
+        remember_judge(directory, judge.name, {**judge.described, "measures": list(judge.looks)})
+        for recipe, answers in rows.items():
+            book = Book(directory, recipe)
+            known = judgements_of(directory, recipe)
+            for changed in regraded(known, judge, gamma) if FACTS in measures else ():
+                book.add(changed)
+            todo = missing(answers, known, judge=judge.name, prompts=judge.prompts, measures=measures)
+            done.skipped[recipe] = len(answers) - len(todo)
+            progress(done.skipped[recipe])
+            desk = Desk(judge, book, knowledge, progress)
+            in_parallel([desk.task(row, names) for row, names in todo], workers=judge.workers)
+            done.judged[recipe] = len(todo) - len(desk.unreached)
+            done.unreached[recipe] = desk.unreached
     return done
 
 

@@ -13,6 +13,7 @@ from thresher.errors import UsageError
 from thresher.evals.judgements.judged import answer_of
 from thresher.evals.judgements.judges import Case
 from thresher.evals.rows import Row
+from thresher.evals.whole_files import write_whole
 
 FOLDER, KEY = "ratings", "KEY.json"
 
@@ -91,9 +92,7 @@ def write_key(directory: Path, key: Mapping[str, Mapping[str, str]]) -> Path:
     """Replace the key as a whole: ratings of earlier sheets mean nothing without it."""
     path = directory / FOLDER / KEY
     path.parent.mkdir(exist_ok=True)
-    unfinished = path.with_name(f"{KEY}.new")
-    unfinished.write_text(json.dumps(key, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    unfinished.replace(path)
+    write_whole(path, (json.dumps(key, indent=1, ensure_ascii=False) + "\n").encode())
     return path
 
 

@@ -6,7 +6,6 @@ Rows are appended and never rewritten. Each has an `id`, by which a study that w
 from __future__ import annotations
 
 import json
-import os
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -15,16 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from thresher.errors import UsageError
-from thresher.evals.folder import unlike, version_of
+from thresher.evals.folder import is_begun, this_machine, unlike, version_of
 from thresher.evals.rows import finite, whole_lines
+from thresher.evals.whole_files import write_whole
 
 StudyRow = Mapping[str, Any]
 """One measurement: a JSON object with an `id`; what else it has is its kind's."""
 
 STUDY_FILE = "study.json"
 ROWS_FILE = "rows.jsonl"
-UNFINISHED = "study.json.new"
-"""study.json while it is written; what is left of it after a kill is overwritten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +49,7 @@ def new_study(
     kind: str, title: str, *, settings: Mapping[str, Any], data: Mapping[str, Any], seed: int, command: str
 ) -> Study:
     """A study that starts now, on this machine."""
-    machine = {
-        "system": platform.platform(),
-        "processor": platform.processor() or platform.machine(),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-    }
+    machine = {**this_machine(), "python": platform.python_version()}
     started = datetime.now(UTC).isoformat(timespec="seconds")
     kept = json.loads(json.dumps(finite(settings)))
     return Study(kind, title, version_of("thresher") or "", kept, dict(data), seed, machine, started, command)
@@ -64,15 +57,7 @@ def new_study(
 
 def open_study(out: Path, study: Study, *, resume: bool) -> None:
     """Make the folder, or check that what it holds is the same study."""
-    if out.exists() and not out.is_dir():
-        raise UsageError("is not a folder", subject=str(out), next_step="give another --out")
-    if out.is_dir() and {entry.name for entry in out.iterdir()} - {UNFINISHED}:
-        if not resume:
-            raise UsageError(
-                "already holds something",
-                subject=str(out),
-                next_step="give another --out, or --resume to go on with it",
-            )
+    if is_begun(out, STUDY_FILE, resume=resume):
         differences = compare(read_study(out), study)
         if differences:
             raise UsageError(
@@ -82,9 +67,7 @@ def open_study(out: Path, study: Study, *, resume: bool) -> None:
             )
         return
     out.mkdir(parents=True, exist_ok=True)
-    unfinished = out / UNFINISHED
-    unfinished.write_text(json.dumps(asdict(study), indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    unfinished.replace(out / STUDY_FILE)
+    write_whole(out / STUDY_FILE, (json.dumps(asdict(study), indent=2, allow_nan=False) + "\n").encode())
 
 
 def compare(before: Study, now: Study) -> list[str]:

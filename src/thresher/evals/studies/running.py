@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from thresher import recipes
 from thresher.collection import Collection
 from thresher.errors import UsageError
-from thresher.evals.folder import fingerprint
+from thresher.evals.folder import LOCK, fingerprint, held
 from thresher.evals.labels import Dataset
+from thresher.evals.line_file import LineFile
 from thresher.evals.preparing import collection_of
-from thresher.evals.rows import cut_torn_line, written
-from thresher.evals.studies.folder import ROWS_FILE, ids_of, new_study, open_study, read_study_rows
+from thresher.evals.studies.folder import ROWS_FILE, STUDY_FILE, ids_of, new_study, open_study, read_study_rows
 from thresher.evals.studies.kind import Kind
 from thresher.evals.studies.materials import Materials
-from thresher.evals.studies.opened import configured, known_settings
+from thresher.evals.studies.opened import configured
 from thresher.evals.variants import parse_variant
 from thresher.protocols import Progress
 from thresher.settings import check_known, flat, keys, own
@@ -55,7 +57,7 @@ def prepare(
         raise UsageError(
             "makes its own collections", subject=f"study {kind.name}", next_step="measure it without --collection"
         )
-    check_known(given, {*known_settings(), *keys(kind.settings)})
+    check_known(given, {*recipes.settings_keys(), *keys(kind.settings)})
     mine = own(kind.settings, given)
     rest = {key: value for key, value in given.items() if key not in mine}
     name = collection or collection_of(dataset)
@@ -93,20 +95,33 @@ def conduct(
         command=command,
     )
     open_study(out, study, resume=resume)
-    path = out / ROWS_FILE
-    cut_torn_line(path)
-    done = ids_of(read_study_rows(out))
-    if progress is not None and done:
-        progress(len(done))
     measured = 0
-    with path.open("ab") as stream:
+    with held(out), without_a_trace(out):
+        rows = LineFile(out / ROWS_FILE)
+        done = ids_of(read_study_rows(out))
+        if progress is not None and done:
+            progress(len(done))
         for row in kind.measure(materials, done):
-            stream.write(written(row))
-            stream.flush()
+            rows.add(row)
             measured += 1
             if progress is not None:
                 progress(1)
     return Conducted(out, kind.name, measured, len(done))
+
+
+@contextmanager
+def without_a_trace(out: Path) -> Iterator[None]:
+    """What fails before its first row leaves nothing: the folder would only be in the way of the next try."""
+    try:
+        yield
+    except BaseException:
+        rows = out / ROWS_FILE
+        if not rows.is_file() or not rows.stat().st_size:
+            with suppress(OSError):  # what somebody else put there stays, and so does its folder
+                for name in (ROWS_FILE, STUDY_FILE, LOCK):
+                    (out / name).unlink(missing_ok=True)
+                out.rmdir()
+        raise
 
 
 def settings_of(kind: Kind, materials: Materials) -> dict[str, Any]:
