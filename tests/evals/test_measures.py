@@ -309,6 +309,14 @@ def test_what_a_judge_said_is_read_and_only_responding_answers_have_a_factscore(
     assert parse("likert_coherence").values(rows) == [4.0, None, None]
 
 
+def test_what_was_handed_on_holds_an_answer_or_not_whatever_was_said(make_row: MakeRow) -> None:
+    holds, holds_not = (Context("a", 0, 9, "In Paris."),), (Context("b", 0, 8, "In Lyon."),)
+    rows = [replace(make_row(CAPITAL, text="Lyon"), context=pieces) for pieces in (holds, holds_not, (), None)]
+    assert parse("context_match").values(rows) == [1.0, 0.0, 0.0, None]
+    unanswerable = replace(make_row(replace(CAPITAL, answerable=False)), context=holds)
+    assert parse("context_match").values([unanswerable]) == [None]
+
+
 # --- what it cost -----------------------------------------------------------------------------------------------------
 
 

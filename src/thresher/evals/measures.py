@@ -195,6 +195,14 @@ def context_characters(row: Row) -> float | None:
     return None if row.context is None else float(sum(len(piece.text) for piece in row.context))
 
 
+def context_match(row: Row) -> float | None:
+    """Whether an accepted answer stands in a piece of the evidence that the generator was given."""
+    asked = row.question
+    if row.context is None or not asked.answerable or not asked.answers:
+        return None
+    return float(any(answers.match(piece.text, asked.answers) for piece in row.context))
+
+
 def used(name: str) -> Callable[[Sequence[Row]], Values]:
     """A count of the answer's usage, for questions that did not fail."""
 
@@ -235,6 +243,10 @@ MEASURES: Mapping[str, Measure] = {
         Measure(
             "context_characters", "characters of the evidence handed to the generator, mean", OURS,
             each(context_characters), bounds=COUNT, questions="those whose evidence is kept in the row",
+        ),
+        Measure(
+            "context_match", "a gold answer stands in the evidence handed to the generator, letter by letter", OURS,
+            each(context_match), PROPORTION, questions=f"{ANSWERABLE}, whose evidence is kept in the row",
         ),
         Measure(
             "match", "a gold answer is a substring of the answer, letter by letter", SELF_RAG,

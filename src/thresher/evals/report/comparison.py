@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FAMILIES: Mapping[str, re.Pattern[str]] = {
     "Retrieval, documents": re.compile(r"(micro_)?(nDCG|P|R|F1)@\d+|MRR|MAP"),
-    "Retrieval, gold spans": re.compile(r"(micro_)?span_.*|context_characters"),
+    "Retrieval, gold spans": re.compile(r"(micro_)?span_.*|context_(match|characters)"),
     "Retrieval, chunks": re.compile(r"(micro_)?chunk_.*"),
     "Answers": re.compile(r"match|match_norm|em|f1|words_median|label_accuracy|unparsed|majority_label"),
     "Facts (FActScore)": re.compile(r"factscore|respond_ratio"),

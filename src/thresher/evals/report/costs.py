@@ -11,33 +11,37 @@ from thresher.evals.report.outcomes import LACKS, lacks
 from thresher.evals.report.section import Cell, Figure, Measured, Section, Table
 from thresher.evals.rows import Row
 from thresher.evals.statistics import mean_interval
+from thresher.evals.together import WHY
 
 DRAWN = (
     ("seconds", "Seconds a question", ("seconds_p50", "seconds_p95", "cpu_seconds"), "seconds"),
     ("calls", "Calls of a language model and tokens for a question, means", ("llm_calls", "completion_tokens"), ""),
 )
 """Name, title, measures and what the axis is of every figure of bars; left out where nothing was spent."""
+ABOUT_TAKEN = (
+    "Questions that failed count for the seconds. Memory is the most the process had held when the question was done: "
+    "it never falls, so a recipe shows what the ones before it took as well."
+)
 FEW_RECIPES = 3  # whose costs are seen at a glance in the table
 
 
 def cost_section(run: Run, block: Block, prefix: str) -> Section:
-    """A table of all costs, bars of those that are not nothing."""
+    """A table of all costs, bars of those that are not nothing; of recipes asked in turn only what cannot be shared."""
     names = by_family(block.measures).get(COST, [])
     rows: list[list[Cell]] = [
         [recipe, *(block.scores[recipe].get(name) for name in names), lacks(of)] for recipe, of in block.rows.items()
     ]
-    note = (
-        "Value [95 % interval] n. Questions that failed count for the seconds. Memory is the most the process had held "
-        "when the question was done: it never falls, so a recipe shows what the ones before it took as well."
-    )
+    note = "Value [95 % interval] n." if run.together else f"Value [95 % interval] n. {ABOUT_TAKEN}"
     figures = [
         figure
         for name, title, wanted, label in DRAWN
         if len(block.rows) > FEW_RECIPES and block.ablated is None
         for figure in bar_figure(block, f"{prefix}-{name}", title, spent(block, wanted), (), label, share=False)
     ]
-    table = Table("Costs", ["recipe", *names, LACKS], rows, note)
-    return Section("What it costs", tables=[table], figures=[*figures, *claimed_seconds(run, block, prefix)])
+    tables = [Table("Costs", ["recipe", *names, LACKS], rows, note)] if spent(block, names) else []
+    if run.together:
+        return Section("What it costs", [WHY], tables, figures)
+    return Section("What it costs", tables=tables, figures=[*figures, *claimed_seconds(run, block, prefix)])
 
 
 def spent(block: Block, names: Sequence[str]) -> list[str]:

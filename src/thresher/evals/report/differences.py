@@ -21,7 +21,7 @@ SHOWN = ("f1", "verdict_accuracy", "refusal_recall", "wrong_refusals", "R@5", "s
 DRAWN = 4  # measures that have room side by side
 TOLD = (
     "label_accuracy", "match", "match_norm", "em", "f1", "factscore", "nDCG@10", "R@5", "span_R@5", "chunk_F1@5",
-    "abstained", "refusal_recall", "wrong_refusals", "verdict_accuracy",
+    "context_match", "abstained", "refusal_recall", "wrong_refusals", "verdict_accuracy",
 )  # fmt: skip
 """Measures that stand in the table: what was found, said, refused and decided."""
 

@@ -10,13 +10,25 @@ from thresher import recipes
 from thresher.errors import ThresherError
 from thresher.evals.report.measured import Run
 from thresher.evals.report.section import Cell, Section, Table
+from thresher.evals.together import order_of
 from thresher.evals.variants import parse_variant
 from thresher.settings import flat
 
 ENOUGH_FOR_HEADLINES, ENOUGH_FOR_ABLATIONS = 300, 100
 """Questions, or all there are (docs/methods.md, sizes)."""
 
-TOLD_ELSEWHERE = {"dataset", "recipes", "settings", "limit", "outside", "seed", "versions", "machine", "started"}
+TOLD_ELSEWHERE = {
+    "dataset",
+    "recipes",
+    "settings",
+    "limit",
+    "outside",
+    "seed",
+    "together",
+    "versions",
+    "machine",
+    "started",
+}
 
 
 def head(run: Run) -> Section:
@@ -33,6 +45,7 @@ def head(run: Run) -> Section:
         f"{described.get('seed', 0)}",
         "results of a search": described["limit"],
         "looked outside in": described.get("outside", "none"),
+        "asked": f"{order_of(described)}, every recipe in turn" if run.together else None,
         "generator": "; ".join(block.generator or "not told" for block in run.blocks),
         "machine": told(described.get("machine", {})),
         "versions": told(described.get("versions", {})),
@@ -111,6 +124,7 @@ def command(run: Run) -> str:
     }
     named = " ".join(f"--recipe {quote(recipe)}" for recipe in described["recipes"])
     given = " ".join(f"{name} {quote(str(value))}" for name, value in options.items() if value is not None)
+    given += " --together" if run.together else ""
     return f"thresher eval run --dataset {quote(dataset['spec'])} {named} {given}"
 
 

@@ -18,6 +18,7 @@ from thresher.evals.report.section import Measured
 from thresher.evals.rows import Row
 from thresher.evals.score import against, by_question, compared, corrected, judged_rows, score
 from thresher.evals.statistics import Comparison
+from thresher.evals.together import is_together
 from thresher.evals.variants import parse_variant
 
 SIGNIFICANT = 0.05  # two-sided, after Holm's correction
@@ -25,7 +26,7 @@ LONGEST_NAME = 26  # characters that leave most of a drawing's width to the draw
 CURVES = 8  # that can be told apart, as many as there are colours
 
 HIGHER_IS_BETTER = re.compile(
-    r"(micro_)?(span_|chunk_)?(nDCG|P|R|F1)@\d+|MRR|MAP|match|match_norm|em|f1|label_accuracy|factscore|respond_ratio"
+    r"(micro_)?(span_|chunk_)?(nDCG|P|R|F1)@\d+|MRR|MAP|context_match|match|match_norm|em|f1|label_accuracy|factscore|respond_ratio"
     r"|gold_page|gold_source|refusal_precision|refusal_recall|verdict_accuracy|auroc|judged_.*|likert_.*"
 )
 LOWER_IS_BETTER = re.compile(r"unsupported|wrong|wrong_refusals|ece|aurc|failed|timed_out|unreadable|unparsed")
@@ -201,6 +202,11 @@ class Run:
         """What run.json says of the dataset."""
         told: Mapping[str, Any] = self.described["dataset"]
         return told
+
+    @property
+    def together(self) -> bool:
+        """Whether its recipes were asked in turn, so that what each took is no comparison and no block tells it."""
+        return is_together(self.described)
 
 
 def read_measured(directory: Path, name: str, *, baseline: str | None = None) -> Run:

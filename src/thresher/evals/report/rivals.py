@@ -14,7 +14,7 @@ from thresher.evals.variants import parse_variant
 
 OURS = "corrective"
 
-COMPARED = ("em", "f1", "refusal_recall", "wrong_refusals", "verdict_accuracy")
+COMPARED = ("em", "f1", "context_match", "refusal_recall", "wrong_refusals", "verdict_accuracy")
 """Measures beside the primary one, where there are numbers."""
 
 NAMED = 4  # recipes that a sentence names; more are counted
