@@ -237,7 +237,12 @@ Model = TypeVar("Model", bound=RecipeSettings)
 
 def build(model: type[Model], overrides: Mapping[str, Any], *, preset: Mapping[str, Any] | None = None) -> Model:
     """Settings of a recipe: its preset's values, then the overrides; dotted keys. Raises UsageError in one line."""
-    nested: dict[str, Any] = {}
+    # A table that is given in part keeps what the recipe's own default says of the rest of it.
+    nested: dict[str, Any] = {
+        name: field.default.model_dump(exclude_unset=True)
+        for name, field in model.model_fields.items()
+        if isinstance(field.default, BaseModel)
+    }
     for key, value in {**(preset or {}), **overrides}.items():
         *path, last = key.split(".")
         inner = nested

@@ -143,11 +143,18 @@ def test_the_number_of_words_is_a_setting(make_hit: Make) -> None:
     assert texts(StripRefiner(CUT, Given({}, 0.9), min_words=4)(QUERY, [hit])) == ["Cats meow all night."]
 
 
-def test_a_filter_that_leaves_nothing_can_keep_the_best(hits: list[Hit]) -> None:
+def test_the_first_strips_need_less_than_the_others(hits: list[Hit]) -> None:
     assert letters(StripRefiner(CUT, LETTERS, min_score=0.95)(QUERY, hits)) == ""
-    refined = StripRefiner(CUT, LETTERS, min_score=0.95, keep_best=2)(QUERY, hits)
+    assert letters(StripRefiner(CUT, LETTERS, min_score=0.95, first=2, first_score=0.85)(QUERY, hits)) == "a"
+    refined = StripRefiner(CUT, LETTERS, min_score=0.95, first=2, first_score=0.3)(QUERY, hits)
     assert letters(refined) == "ab"
-    assert reasons(refined)["early"][0] is False
+    assert reasons(refined)["early"] == (False, "no strip reaches 0.95, best 0.40")
+    assert letters(StripRefiner(CUT, LETTERS, top_k=1, first=2, first_score=0.3)(QUERY, hits)) == "a"
+
+
+def test_inside_and_outside_have_first_strips_each(both: list[Hit]) -> None:
+    refined = StripRefiner(CUT, LETTERS, min_score=1.0, first=1, first_score=0.0)(QUERY, both)
+    assert [piece.hit.origin for piece in refined.evidence] == [Origin.INSIDE, Origin.OUTSIDE]
 
 
 def test_no_hits_are_no_evidence_and_no_call() -> None:
@@ -159,6 +166,8 @@ def test_no_hits_are_no_evidence_and_no_call() -> None:
 def test_a_threshold_off_the_scale_is_refused() -> None:
     with pytest.raises(UsageError, match="not on the scale"):
         StripRefiner(CUT, LETTERS, min_score=-0.5)
+    with pytest.raises(UsageError, match="first_score 2 is not on the scale"):
+        StripRefiner(CUT, LETTERS, first=1, first_score=2.0)
 
 
 def test_overlapping_strips_of_one_chunk_are_one_piece(make_hit: Make) -> None:
@@ -305,7 +314,7 @@ def made_hits(draw: st.DrawFn) -> list[Hit]:
 @given(
     hits=made_hits(),
     top_k=st.integers(1, 4),
-    keep_best=st.integers(0, 6),
+    first=st.integers(0, 6),
     budget=st.none() | st.integers(0, 30),
     min_score=st.sampled_from([None, 0.5]),
     values=st.dictionaries(st.sampled_from(["a", "bb", "b a"]), st.none() | st.floats(0, 1)),
@@ -313,12 +322,12 @@ def made_hits(draw: st.DrawFn) -> list[Hit]:
 def test_evidence_is_bounded_in_document_order_and_every_hit_is_judged(
     hits: list[Hit],
     top_k: int,
-    keep_best: int,
+    first: int,
     budget: int | None,
     min_score: float | None,
     values: dict[str, float | None],
 ) -> None:
-    refiner = StripRefiner(CUT, Given(values), top_k, min_score, keep_best=keep_best, min_words=1, budget_tokens=budget)
+    refiner = StripRefiner(CUT, Given(values), top_k, min_score, first=first, min_words=1, budget_tokens=budget)
     refined = refiner(QUERY, hits)
     assert sorted(j.hit.chunk.id for j in refined.judgements) == [hit.chunk.id for hit in hits]
     assert all(judgement.reason for judgement in refined.judgements)

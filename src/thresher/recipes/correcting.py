@@ -176,14 +176,27 @@ def decomposition(settings: OutsideSettings) -> Decomposition:
             return selection
 
 
-def strips(settings: OutsideSettings, scorer: Scorer, min_score: float | None) -> Refiner:
-    """Strips that reach the score, the best ones, put together; of the hits that `refine.of` names."""
+def strips(
+    settings: OutsideSettings,
+    scorer: Scorer,
+    min_score: float | None,
+    *,
+    first: int = 0,
+    first_score: float | None = None,
+) -> Refiner:
+    """Strips that reach the score, the best ones, put together; of the hits that `refine.of` names.
+
+    A score that the settings give counts for all of them, the `first` ones as well.
+    """
+    given = settings.refine.min_score
     conflicts = RuleConflicts(index_terms, sentence_spans)
     refiner = StripRefiner(
         decomposition(settings),
         scorer,
         top_k=settings.refine.top_k,
-        min_score=settings.refine.min_score if settings.refine.min_score is not None else min_score,
+        min_score=min_score if given is None else given,
+        first=first if given is None else 0,
+        first_score=first_score,
         order=settings.refine.order,
         min_words=settings.refine.min_words,
         on_unreadable=settings.on_unreadable,

@@ -47,7 +47,7 @@ class StripRefiner:
 
     Inside and outside hits are two groups, inside first, each with a `top_k` of its own (Z9), unless `per_origin` is
     off. A text that is said twice is handed over once. Where nothing passes, nothing is handed over and the generator
-    abstains, unless `keep_best` strips are asked for.
+    abstains. With `first`, so many strips of each group pass with `first_score` already. Not published.
     """
 
     decompose: Decomposition
@@ -59,7 +59,9 @@ class StripRefiner:
     edge_order: bool = False
     """Best strips at both ends instead of `order`."""
     min_words: int = MIN_WORDS
-    keep_best: int = 0
+    first: int = 0
+    first_score: float | None = None
+    """On the scorer's scale; not above `min_score`."""
     on_unreadable: Literal["keep", "drop", "raise"] = "keep"
     """A strip without a score stays, after those that have one, as long as `top_k` has room."""
     per_origin: bool = True
@@ -68,12 +70,13 @@ class StripRefiner:
 
     def __post_init__(self) -> None:
         scale = self.scorer.scale
-        if self.min_score is not None and not scale.low <= self.min_score <= scale.high:
-            raise UsageError(
-                f"min_score {self.min_score:g} is not on the scale {scale}",
-                subject=f"strips scored by {self.scorer.name}",
-                next_step=f"choose a number from {scale.low:g} to {scale.high:g}",
-            )
+        for name, score in (("min_score", self.min_score), ("first_score", self.first_score)):
+            if score is not None and not scale.low <= score <= scale.high:
+                raise UsageError(
+                    f"{name} {score:g} is not on the scale {scale}",
+                    subject=f"strips scored by {self.scorer.name}",
+                    next_step=f"choose a number from {scale.low:g} to {scale.high:g}",
+                )
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
         """The strips that stay, as evidence, and for every hit whether any did."""
@@ -106,20 +109,16 @@ class StripRefiner:
         fates: list[_Strip] = []
         said: dict[str, _Strip] = {}
         for group in self._grouped(strips):
-            fates += self._choose(group, said, limit=self.top_k, floor=self.min_score)
-        if self.keep_best and not said:
-            limit = self.keep_best if self.top_k is None else min(self.keep_best, self.top_k)
-            return self._choose(strips, said, limit=limit, floor=None)
+            fates += self._choose(group, said)
         return fates
 
-    def _choose(
-        self, strips: Sequence[_Strip], said: dict[str, _Strip], *, limit: int | None, floor: float | None
-    ) -> list[_Strip]:
+    def _choose(self, strips: Sequence[_Strip], said: dict[str, _Strip]) -> list[_Strip]:
         """The strips, best first; `said` holds what was kept so far and grows."""
         fates = []
-        room = limit
+        kept = 0
         for strip in sorted(strips, key=_by_score):
             text = " ".join(strip.hit.chunk.text.casefold().split())
+            floor = self.first_score if kept < self.first else self.min_score
             if strip.score is None and self.on_unreadable == "drop":
                 fates.append(_dropped(strip, "its best strip could not be scored"))
             elif strip.score is not None and floor is not None and strip.score.value < floor:
@@ -127,11 +126,11 @@ class StripRefiner:
             elif (twin := said.get(text)) is not None:
                 name = twin.hit.chunk.label or twin.hit.chunk.parent_id
                 fates.append(replace(strip, dropped=f"says what {name} says", twin=twin.at))
-            elif room == 0:
-                fates.append(_dropped(strip, f"its best strip is below the best {limit}"))
+            elif kept == self.top_k:
+                fates.append(_dropped(strip, f"its best strip is below the best {self.top_k}"))
             else:
                 said[text] = strip
-                room = None if room is None else room - 1
+                kept += 1
                 fates.append(strip)
         return fates
 
