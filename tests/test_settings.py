@@ -78,6 +78,13 @@ def test_text_becomes_what_the_setting_is(key: str, value: str, read: object) ->
     assert flat(build(HYBRID, {key: value}))[key] == read
 
 
+def test_a_table_given_in_part_keeps_the_rest_of_the_recipes_own_default() -> None:
+    own = recipes.get("corrective").settings
+    assert flat(build(own, {}))["refine.top_k"] != flat(build(recipes.get("crag").settings, {}))["refine.top_k"]
+    given = flat(build(own, {"refine.min_score": 0.4}))
+    assert given == {**flat(build(own, {})), "refine.min_score": 0.4}
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     [
@@ -99,13 +106,6 @@ def test_text_becomes_what_the_setting_is(key: str, value: str, read: object) ->
         ("protect.position", "last"),
     ],
 )
-def test_a_table_given_in_part_keeps_the_rest_of_the_recipes_own_default() -> None:
-    own = recipes.get("corrective").settings
-    assert flat(build(own, {}))["refine.top_k"] != flat(build(recipes.get("crag").settings, {}))["refine.top_k"]
-    given = flat(build(own, {"refine.min_score": 0.4}))
-    assert given == {**flat(build(own, {})), "refine.min_score": 0.4}
-
-
 def test_a_value_out_of_bounds_is_an_error_in_one_line_that_names_the_setting(key: str, value: str) -> None:
     with pytest.raises(UsageError) as caught:
         build(HYBRID, {key: value})
