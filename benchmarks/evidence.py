@@ -46,6 +46,8 @@ TIMED = 100
 RECIPES = ("rag", "hybrid", "ecrag", "chunkrag", "crag", "corrective")
 PLAIN = ("rag", "crag", "corrective")
 RANKING = ("rag", "hybrid", "crag", "corrective")
+RANKED = ("--limit", "20")
+"""Results of a search: the measures look at the first ten, and a recipe that judges judges all of them."""
 PRESETS = ("hybrid-literal", "ecrag-literal", "chunkrag-v1", "crag-paper", "crag-code", "no-retrieval")
 
 OUR_JUDGE = SHIPPED["trained"]
@@ -169,13 +171,13 @@ def jobs(*, smoke: bool = False) -> Iterator[Run | Study]:
     yield Run("pubhealth", f"pubhealth:{data / 'pubhealth' / 'claims.jsonl'}", PLAIN, BESIDE)
     yield Run("arc", f"arc:{data / 'arc' / 'questions.jsonl'}", PLAIN, BESIDE)
     yield Run("climate-fever", f"climate-fever:{data / 'climate_fever' / 'claims.jsonl'}", PLAIN, BESIDE)
-    yield Run("scifact", f"beir:{data / 'scifact'}", RANKING)
-    yield Run("cranfield", f"beir:{data / 'cranfield'}", RANKING)
+    yield Run("scifact", f"beir:{data / 'scifact'}", RANKING, options=RANKED)
+    yield Run("cranfield", f"beir:{data / 'cranfield'}", RANKING, options=RANKED)
     yield Run("presets", popqa, (*PLAIN, *PRESETS), ABLATED)
     yield Run("crag-ablations", popqa, CRAG, ABLATED)
     yield Run("ecrag-ablations", squad, ECRAG, ABLATED)
     yield Run("chunkrag-ablations", squad, CHUNKRAG, ABLATED)
-    yield Run("hybrid-ablations", f"beir:{data / 'scifact'}", HYBRID, ABLATED)
+    yield Run("hybrid-ablations", f"beir:{data / 'scifact'}", HYBRID, ABLATED, RANKED)
     yield Run("corrective-ablations", popqa, CORRECTIVE, ABLATED)
     for share in DEGRADED:
         told = f"degraded-{share}"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from thresher.errors import StoreError, UsageError
-from thresher.traces import KEPT, Traces, trace_id
+from thresher.traces import KEPT, LEFT, Traces, trace_id
 
 
 def described(source: str, text: str = "x") -> dict[str, Any]:
@@ -77,9 +77,10 @@ def test_the_oldest_traces_go_first(traces: Traces) -> None:
         os.utime(file, (number, number))
     traces.save("new", described("a.txt"))
     left = {file.name for file in traces.folder.glob("*.json")}
-    assert len(left) == KEPT
+    assert len(left) == LEFT
     assert "new.json" in left
-    assert "t0000.json" not in left
+    assert f"t{KEPT - LEFT:04}.json" not in left
+    assert f"t{KEPT - LEFT + 1:04}.json" in left
 
 
 def test_nothing_unfinished_is_left_behind(traces: Traces) -> None:

@@ -63,6 +63,7 @@ class Collection:
         self.calibrations = Calibrations(self.folder / "calibrations.json")
         self._replies = ReplyCache(home / "replies")
         self._archive = Archive(self.folder)
+        self._others: dict[str, Archive] = {}  # collections that were looked in; an open one need not be read again
         self._models = Models()
         self._completing = completing
 
@@ -77,6 +78,7 @@ class Collection:
     def close(self) -> None:
         """Let go of the models; what was committed is on disk already."""
         self._models = Models()
+        self._others.clear()
 
     # --- documents
 
@@ -323,12 +325,14 @@ class Collection:
             raise UsageError("is no place to look", subject=subject, next_step="use none, web or collection:NAME")
         if name == self.name:
             raise UsageError("is the collection that is asked", subject=subject, next_step="name another one")
-        other = Collection(self.home, name, completing=self._completing)
-        if not other._archive.exists:
+        if name not in self._others:
+            self._others[name] = Collection(self.home, name)._archive
+        other = self._others[name]
+        if not other.exists:
             raise UsageError(
                 "holds no documents yet", subject=subject, next_step=f"run thresher index PATH --collection {name}"
             )
-        return Outside(given, other._archive)
+        return Outside(given, other)
 
     def _configured(self, name: str, settings: Mapping[str, Any] | None) -> RecipeSettings:
         recipe = recipes.get(name)

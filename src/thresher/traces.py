@@ -14,7 +14,10 @@ from typing import Any
 from thresher.errors import StoreError, UsageError
 
 KEPT = 1000
-"""Traces kept; the oldest go first. One is about 50 kB, so a collection's traces stay under 50 MB."""
+"""Traces kept at most; the oldest go first. One is about 50 kB, so a collection's traces stay under 50 MB."""
+
+LEFT = 950
+"""Of more than `KEPT` so many stay: which are oldest is then looked up for every fiftieth answer only."""
 
 DAMAGED = ""
 """Stands for the sources of a trace that cannot be read; no source is the empty text."""
@@ -54,8 +57,9 @@ class Traces:
                 unfinished.replace(self.folder / name)
             finally:
                 unfinished.unlink(missing_ok=True)
-        for old in self._by_age()[:-KEPT]:
-            old.unlink(missing_ok=True)
+        if sum(name.endswith(".json") for name in os.listdir(self.folder)) > KEPT:
+            for old in self._by_age()[:-LEFT]:
+                old.unlink(missing_ok=True)
 
     def load(self, identifier: str = "last") -> dict[str, Any]:
         """A stored answer by its id, or the newest. Raises UsageError when there is none."""
