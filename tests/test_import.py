@@ -52,3 +52,8 @@ def test_the_front_door_says_what_is_behind_it() -> None:
     assert all(hasattr(thresher, name) for name in thresher.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         thresher.nonsense  # noqa: B018 - the access is what is tested
+
+
+def test_the_package_can_be_run_as_a_module() -> None:
+    done = subprocess.run([sys.executable, "-m", "thresher", "recipes"], capture_output=True, text=True, check=True)
+    assert "corrective" in done.stdout
