@@ -160,7 +160,10 @@ class Completing:
 
 @contextmanager
 def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
-    """Shows how many of a known number of things are done: a bar for a person, a line now and then in a pipe."""
+    """Shows how many of a known number of things are done: a bar for a person, a line now and then in a pipe.
+
+    What is told first says nothing of the pace: it may be what an earlier run did.
+    """
     if sys.stderr.isatty():
         from rich.console import Console
         from rich.progress import Progress
@@ -170,15 +173,17 @@ def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
             yield lambda done: bar.advance(task, done)
         return
     started = told = monotonic()
-    finished = 0
+    finished = before = 0
 
     def tell(done: int) -> None:
-        nonlocal told, finished
-        finished += done
+        nonlocal started, told, finished, before
         now = monotonic()
-        if now - told >= TELL_SECONDS and finished:
+        if not finished:
+            started, before = now, done
+        finished += done
+        if now - told >= TELL_SECONDS and finished > before:
             told = now
-            left = (now - started) * (total - finished) / finished
+            left = (now - started) * (total - finished) / (finished - before)
             complain(f"{finished} of {total} {what}, about {left:.0f} s left")
 
     yield tell
