@@ -29,6 +29,7 @@ import machine
 import pool
 import processes
 
+from thresher.evals.studies.evaluator import RETRIEVER
 from thresher.judging.calibration import SHIPPED
 
 QUESTIONS = 300
@@ -149,6 +150,8 @@ class Study:
     questions: int = 100
     timed: bool = False
     """Whether it tells what an answer takes: then it runs alone."""
+    indexed: Sequence[str] = ()
+    """What `index` is given before, where no run has made the collection already."""
 
 
 def jobs(*, smoke: bool = False) -> Iterator[Run | Study]:
@@ -189,8 +192,10 @@ def jobs(*, smoke: bool = False) -> Iterator[Run | Study]:
     yield Study("relevance", "relevance", ("--dataset", popqa, *home))
     yield Study("retrieved", "retrieved", ("--dataset", popqa, *home), 3)
     yield Study("actions", "actions", ("--dataset", longtail), QUESTIONS)
-    yield Study("evaluator", "evaluator", ("--dataset", pooled, *home), QUESTIONS)
-    sizes = "10,20" if smoke else "10,25,50,100,250,500,1000"
+    whole = ("--collection", "evidence-pool")
+    passages = (str(small / "corpus.jsonl"), "--recipe", RETRIEVER, *whole)
+    yield Study("evaluator", "evaluator", ("--dataset", pooled, *whole, *home), QUESTIONS, indexed=passages)
+    sizes = "10,20" if smoke else "10,25,50,100,250,500"
     growing = ("--dataset", pooled, "--set", f"sizes={sizes}", "--set", "rounds=2")
     yield Study("growth", "growth", growing, 20, timed=True)
 
@@ -289,6 +294,8 @@ def measure(job: Run | Study, out: Path, sample: int | None) -> None:
     """Run what is left of a job."""
     questions = str(job.questions if sample is None else min(sample, job.questions))
     if isinstance(job, Study):
+        if job.indexed:
+            evaluate.thresher("index", *job.indexed)
         arguments = ["eval", "study", job.kind, "--out", str(out), "--sample", questions, *job.options]
         evaluate.thresher(*arguments, "--resume", home=False)
         return
