@@ -20,9 +20,12 @@ QUESTIONS = (
 
 
 def samples() -> list[str]:
-    """README and docs: beside the package in an installation, in the project's folder in a checkout."""
+    """README and docs: beside the package in an installation, in the project's folder in a checkout.
+
+    Without the folders in docs: the report of all measurements would take minutes to read.
+    """
     folder = _folder()
-    return [str(folder / "README.md"), str(folder / "docs")]
+    return [str(folder / "README.md"), *map(str, sorted((folder / "docs").glob("*.md")))]
 
 
 def almanac() -> list[str]:
