@@ -1,6 +1,6 @@
 """The whole evidence: every recipe and preset on the real data, every ablation, every study, one report.
 
-    .venv/bin/python benchmarks/evidence.py               writes docs/results, under an hour once the collections exist
+    .venv/bin/python benchmarks/evidence.py               writes docs/results, in an hour or more once the collections exist
     .venv/bin/python benchmarks/evidence.py --sample 6    a smoke run: six questions of each, into benchmarks/.cache
     .venv/bin/python benchmarks/evidence.py --only crag   what has `crag` in its name, and the report of all there is
 

@@ -26,6 +26,13 @@ def kept(path: Path) -> list[dict[str, Any]]:
     return [{**row, **dict.fromkeys(costs)} for row in rows]
 
 
+def forget(out: Path, key: str) -> None:
+    """Leave run.json as a version wrote it that did not know the key."""
+    described = json.loads((out / "run.json").read_text())
+    del described[key]
+    (out / "run.json").write_text(json.dumps(described))
+
+
 def test_a_ranking_is_kept_with_spans_scores_and_other_sources(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
     asker = scripted(HITS, others={"B": ("b-copy",)})
     report = run(asker, load(f"beir:{beir}"), ["rag", "hybrid", "rag"], tmp_path / "out")
@@ -213,9 +220,7 @@ def test_a_run_of_an_earlier_version_that_never_went_outside_can_be_resumed(
 ) -> None:
     dataset, out = load(f"beir:{beir}"), tmp_path / "out"
     run(scripted(HITS), dataset, ["rag"], out)
-    described = json.loads((out / "run.json").read_text())
-    del described["outside"]
-    (out / "run.json").write_text(json.dumps(described))
+    forget(out, "outside")
     assert run(scripted(), dataset, ["rag"], out, resume=True).skipped == {"rag": 3}
 
 
@@ -304,9 +309,7 @@ def test_a_run_is_not_resumed_in_the_other_order(scripted: Scripted, beir: Path,
 def test_a_run_of_an_earlier_version_was_asked_recipe_by_recipe(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
     dataset, out = load(f"beir:{beir}"), tmp_path / "out"
     run(scripted(HITS), dataset, ["rag"], out)
-    described = json.loads((out / "run.json").read_text())
-    del described["together"]
-    (out / "run.json").write_text(json.dumps(described))
+    forget(out, "together")
     assert run(scripted(), dataset, ["rag"], out, resume=True).skipped == {"rag": 3}
     with pytest.raises(UsageError, match="order of asking"):
         run(scripted(), dataset, ["rag"], out, resume=True, together=True)

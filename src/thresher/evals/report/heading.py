@@ -10,7 +10,6 @@ from thresher import recipes
 from thresher.errors import ThresherError
 from thresher.evals.report.measured import Run
 from thresher.evals.report.section import Cell, Section, Table
-from thresher.evals.together import order_of
 from thresher.evals.variants import parse_variant
 from thresher.settings import flat
 
@@ -45,7 +44,7 @@ def head(run: Run) -> Section:
         f"{described.get('seed', 0)}",
         "results of a search": described["limit"],
         "looked outside in": described.get("outside", "none"),
-        "asked": f"{order_of(described)}, every recipe in turn" if run.together else None,
+        "asked": "question by question, every recipe in turn" if run.together else None,
         "generator": "; ".join(block.generator or "not told" for block in run.blocks),
         "machine": told(described.get("machine", {})),
         "versions": told(described.get("versions", {})),

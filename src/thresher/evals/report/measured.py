@@ -26,8 +26,8 @@ LONGEST_NAME = 26  # characters that leave most of a drawing's width to the draw
 CURVES = 8  # that can be told apart, as many as there are colours
 
 HIGHER_IS_BETTER = re.compile(
-    r"(micro_)?(span_|chunk_)?(nDCG|P|R|F1)@\d+|MRR|MAP|context_match|match|match_norm|em|f1|label_accuracy|factscore|respond_ratio"
-    r"|gold_page|gold_source|refusal_precision|refusal_recall|verdict_accuracy|auroc|judged_.*|likert_.*"
+    r"(micro_)?(span_|chunk_)?(nDCG|P|R|F1)@\d+|MRR|MAP|(context_)?match|match_norm|em|f1|label_accuracy|factscore"
+    r"|respond_ratio|gold_page|gold_source|refusal_precision|refusal_recall|verdict_accuracy|auroc|judged_.*|likert_.*"
 )
 LOWER_IS_BETTER = re.compile(r"unsupported|wrong|wrong_refusals|ece|aurc|failed|timed_out|unreadable|unparsed")
 
