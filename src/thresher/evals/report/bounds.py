@@ -32,7 +32,7 @@ HEIGHT = 3.3  # inches
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class Decided:
     """One question: the best score of its chunks, whether the collection answers it, and what was decided."""
 
     best: float | None
@@ -43,7 +43,7 @@ class Point:
     upper: float | None = None
 
 
-def point_of(row: Row) -> Point | None:
+def point_of(row: Row) -> Decided | None:
     """The point of a question of which it is known whether the collection answers it; None for others."""
     suffices, verdict = SUFFICES.get(row.question.category), verdict_of(row)
     if suffices is None or verdict is None or row.reply is None:
@@ -51,11 +51,11 @@ def point_of(row: Row) -> Point | None:
     told = next((step.get("detail") or {} for step in row.reply.answer["steps"] if step["name"] == "decide"), {})
     known = {name: told.get(name) for name in ("best", "lower", "upper")}
     if any(not isinstance(value, int | float) for value in known.values()):
-        return Point(None, suffices, verdict)
-    return Point(known["best"], suffices, verdict, known["lower"], known["upper"])
+        return Decided(None, suffices, verdict)
+    return Decided(known["best"], suffices, verdict, known["lower"], known["upper"])
 
 
-def verdict_at(point: Point, lower: float, upper: float, operators: Operators) -> Verdict:
+def verdict_at(point: Decided, lower: float, upper: float, operators: Operators) -> Verdict:
     """What two bounds say of the best score; `unsure` acts as ambiguous and is told as that."""
     if point.best is None:
         return point.verdict
@@ -66,7 +66,7 @@ def verdict_at(point: Point, lower: float, upper: float, operators: Operators) -
     return Verdict.INCORRECT
 
 
-def hits(points: Sequence[Point], lower: float, upper: float, operators: Operators, *, decided: bool) -> list[float]:
+def hits(points: Sequence[Decided], lower: float, upper: float, operators: Operators, *, decided: bool) -> list[float]:
     """1 for every question where staying or going was right: correct stays, anything else goes outside.
 
     With `decided`, ambiguous (which uses both) is right nowhere: only then does the lower bound count.
@@ -86,7 +86,7 @@ class Decided:
     """A recipe that tells its bounds: its questions, the bounds it used, and how it compares."""
 
     recipe: str
-    points: Sequence[Point]
+    points: Sequence[Decided]
     used: tuple[float, float]
     operators: Operators
 
@@ -149,7 +149,7 @@ def maps(group: Sequence[Decided], prefix: str) -> list[Figure]:
     ]
 
 
-def summary(points: Sequence[Point], used: tuple[float, float], operators: Operators) -> list[Cell]:
+def summary(points: Sequence[Decided], used: tuple[float, float], operators: Operators) -> list[Cell]:
     """What stands in the table for one recipe."""
     lower, upper = used
     lines = grid(points)
@@ -182,7 +182,7 @@ def share(values: Sequence[float]) -> Measured:
     return Measured.of(proportion_interval(values).to_dict())
 
 
-def used_bounds(points: Sequence[Point]) -> tuple[float, float] | None:
+def used_bounds(points: Sequence[Decided]) -> tuple[float, float] | None:
     """The bounds of most of the questions; None where none tells any."""
     told = Counter((point.lower, point.upper) for point in points if point.lower is not None)
     if not told:
@@ -202,14 +202,14 @@ def operators_of(settings: Mapping[str, Any]) -> Operators:
             return "code"
 
 
-def grid(points: Sequence[Point]) -> list[float]:
+def grid(points: Sequence[Decided]) -> list[float]:
     """The bounds that are tried: over 0..1, or over -1..1 where a score or a bound is below 0."""
     values = (value for point in points for value in (point.best, point.lower, point.upper))
     low = -1.0 if any(value is not None and value < 0 for value in values) else 0.0
     return [round(low + (1 - low) * step / STEPS, 6) for step in range(STEPS + 1)]
 
 
-def heat(points: Sequence[Point], used: Sequence[tuple[float, float]], operators: Operators) -> Callable[[Axes], None]:
+def heat(points: Sequence[Decided], used: Sequence[tuple[float, float]], operators: Operators) -> Callable[[Axes], None]:
     """Draws the share that is right for every pair of bounds, both ways of counting, and the pairs that were used."""
 
     def draw(axes: Axes) -> None:
@@ -237,7 +237,7 @@ def heat(points: Sequence[Point], used: Sequence[tuple[float, float]], operators
 RING = COLOURS[1]
 
 
-def right(points: Sequence[Point], lower: float, upper: float, operators: Operators, *, decided: bool) -> float:
+def right(points: Sequence[Decided], lower: float, upper: float, operators: Operators, *, decided: bool) -> float:
     """The share of `hits`; not a number where the bounds are no bounds."""
     if lower > upper:
         return float("nan")

@@ -143,13 +143,13 @@ def settings_table(run: Run) -> Iterator[Table]:
         rows += [
             [recipe, name, told(value), told(defaults[name])]
             for name, value in settings.items()
-            if name in defaults and listed(defaults[name]) != listed(value)
+            if name in defaults and as_json(defaults[name]) != as_json(value)
         ]
     if rows:
         yield Table("Settings that are not the default", ["recipe", "setting", "value", "default now"], rows)
 
 
-def listed(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """A default as JSON gives it back."""
     return list(value) if isinstance(value, tuple) else value
 
