@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 
 install: $(VENV)/.installed
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.installed: pyproject.toml packages/thresher-evals/pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[evals,web,dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[web,dev]' --editable packages/thresher-evals
 	touch $@
 
 demo: install

@@ -27,11 +27,11 @@ import numpy as np
 from evaluate import keep
 from machine import CACHE, DATA, tell
 
-from thresher.chunking.sentences import sentence_spans
-from thresher.indexing.analyzer import TITLE_WEIGHT, index_terms, query_terms
 from thresher.judging.calibration import SHIPPED, Calibration, auroc, calibration_error, fit, gather, made_questions
-from thresher.models.encoder import BundledEncoder
-from thresher.models.relevance import LocalRelevance
+from thresher.judging.scorers import LocalRelevance
+from thresher.models.encoders import BundledEncoder
+from thresher.text.sentences import sentence_spans
+from thresher.text.terms import TITLE_WEIGHT, index_terms, query_terms
 from thresher.types import Chunk
 
 FOLDER = CACHE / "calibration"

@@ -27,17 +27,18 @@ from machine import CACHE, DATA, tell
 
 import thresher
 from thresher.collection import Collection
-from thresher.correction.words import MOST_WORDS, content_words
-from thresher.evals import datasets, preparing
-from thresher.evals.asking import CollectionAsker
-from thresher.evals.labels import Dataset
-from thresher.generation.grounded import NOT_FOUND, PARAMETRIC_SYSTEM
-from thresher.generation.grounded import SYSTEM as GROUNDED
-from thresher.generation.llm_check import NOT_STATED, SUPPORTED
-from thresher.indexing.analyzer import index_terms
+from thresher.correction.search_query import MOST_WORDS, content_words
+from thresher.generation.llm import NOT_FOUND, PARAMETRIC_SYSTEM
+from thresher.generation.llm import SYSTEM as GROUNDED
+from thresher.generation.verify import NOT_STATED, SUPPORTED
 from thresher.judging.thresholds import SYSTEM as THRESHOLD
-from thresher.models.scripted_server import Reply, ScriptedServer
+from thresher.testing.llm_server import Reply, ScriptedServer
+from thresher.text.terms import index_terms
 from thresher.types import Answer, Step
+from thresher_evals import runner as preparing
+from thresher_evals.dataset import Dataset
+from thresher_evals.datasets import registry as datasets
+from thresher_evals.runner import CollectionAsker
 
 RECIPES = ("no-retrieval", "rag", "hybrid", "crag", "ecrag", "chunkrag", "chunkrag-v1", "corrective")
 CORRECTING = ("crag", "ecrag", "corrective")

@@ -20,9 +20,8 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
-from thresher.models.encoder import BUNDLED, DIMENSION, BundledEncoder
-from thresher.models.fastembed_encoder import FastembedEncoder
-from thresher.models.onnx_model import usable_cores
+from thresher.models.encoders import BUNDLED, DIMENSION, BundledEncoder, FastembedEncoder
+from thresher.models.onnx import usable_cores
 
 TOKENS = 192  # a chunk of 900 characters, the default, has about this many
 LAYERS, INNER = 6, 1536  # all-MiniLM-L6-v2's

@@ -1,6 +1,6 @@
 """The whole evidence: every recipe and preset on the real data, every ablation, every study, one report.
 
-    .venv/bin/python benchmarks/evidence.py               writes docs/results, in an hour or more once the collections exist
+    .venv/bin/python benchmarks/evidence.py               writes docs/results, in an hour or more
     .venv/bin/python benchmarks/evidence.py --sample 6    a smoke run: six questions of each, into benchmarks/.cache
     .venv/bin/python benchmarks/evidence.py --only crag   what has `crag` in its name, and the report of all there is
 
@@ -29,8 +29,8 @@ import machine
 import pool
 import processes
 
-from thresher.evals.studies.evaluator import RETRIEVER
 from thresher.judging.calibration import SHIPPED
+from thresher_evals.studies.judge_accuracy import RETRIEVER
 
 QUESTIONS = 300
 """Of each set in the tables that compare recipes, chosen by hash; fewer where there are fewer."""

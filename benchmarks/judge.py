@@ -59,18 +59,17 @@ from calibration import (
 from evaluate import keep
 from machine import CACHE, DATA, RESULTS, ROOT, tell
 
-from thresher.chunking.sentences import sentence_spans
-from thresher.evals.statistics import Comparison, Forecast, Interval, auroc_interval, mean_interval, paired_difference
-from thresher.indexing.analyzer import index_terms
 from thresher.judging.calibration import CLIP, auroc, calibration_error, fit
-from thresher.judging.trained import LOGIT_WEIGHT, SENTENCE_WEIGHT, TERMS_WEIGHT
-from thresher.models import judge as reading
-from thresher.models.cross_encoder import FastembedCrossEncoder
-from thresher.models.encoder import BundledEncoder
-from thresher.models.judge import BUNDLED_JUDGE, BundledJudge
-from thresher.models.onnx_model import usable_cores
-from thresher.models.relevance import LocalRelevance
+from thresher.judging.scorers import LOGIT_WEIGHT, TERMS_WEIGHT, LocalRelevance
+from thresher.judging.scorers import TRAINED_SENTENCE_WEIGHT as SENTENCE_WEIGHT
+from thresher.models import cross_encoders as reading
+from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge, FastembedCrossEncoder
+from thresher.models.encoders import BundledEncoder
+from thresher.models.onnx import usable_cores
+from thresher.text.sentences import sentence_spans
+from thresher.text.terms import index_terms
 from thresher.types import Chunk
+from thresher_evals.stats import Comparison, Forecast, Interval, auroc_interval, mean_interval, paired_difference
 
 FOLDER = CACHE / "judge"
 DEPTH, CUTOFF = 20, 10

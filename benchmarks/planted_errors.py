@@ -25,12 +25,12 @@ import numpy as np
 from evaluate import keep
 from machine import CACHE, DATA, tell
 
-from thresher.chunking.sentences import sentence_spans
-from thresher.evals.statistics import wilson_interval
-from thresher.generation.local_check import LocalCheck
-from thresher.indexing.analyzer import index_terms
-from thresher.models.encoder import BundledEncoder
-from thresher.models.judge import BundledJudge
+from thresher.generation.verify import LocalCheck
+from thresher.models.cross_encoders import BundledJudge
+from thresher.models.encoders import BundledEncoder
+from thresher.text.sentences import sentence_spans
+from thresher.text.terms import index_terms
+from thresher_evals.stats import wilson_interval
 
 PASSAGES = 3_600
 """Wikipedia passages that are read: enough for 200 errors of every kind in the final slice."""

@@ -7,7 +7,7 @@ popqa    Long-tail PopQA over the contexts that CRAG's authors published: one sh
 labels   Claims with evidence: the sign of the support logit against true and false.
 options  ARC-Challenge over CRAG's contexts: the option whose best piece scores highest.
 
-Without `--final` nothing of the final fifth is read: splits are those of thresher.evals.splits, by article, subject,
+Without `--final` nothing of the final fifth is read: splits are those of thresher_evals.dataset, by article, subject,
 claim or question id. Whatever there is to choose (thresholds, weights, one way of several) is chosen on the tune fifth.
 The judge was trained on the training fifths of SQuAD, PopQA, SciFact and Climate-FEVER; it has not seen PubHealth and
 ARC, whose training fifths count as tune here. Intervals are 95 %, over questions. With `--final` the numbers go to
@@ -38,20 +38,19 @@ import numpy as np
 from evaluate import keep
 from machine import CACHE, DATA, RESULTS, tell
 
-from thresher.chunking.sentences import sentence_spans
-from thresher.evals.answers import exact_match, f1, match, match_norm, normalise, word_f1
-from thresher.evals.splits import split_of
-from thresher.evals.statistics import Forecast, auroc_interval, mean_interval, proportion_interval, quantile_interval
-from thresher.generation.extractive import ExtractiveReader
-from thresher.generation.support import SUPPORT, SupportJudge, rarity_from
-from thresher.indexing.analyzer import index_terms, query_terms
-from thresher.models import judge as limits
-from thresher.models.encoder import BundledEncoder
-from thresher.models.judge import BUNDLED_JUDGE, BundledJudge
-from thresher.models.memo import RememberingEncoder
-from thresher.models.onnx_model import usable_cores
+from thresher.generation.reader import ExtractiveReader
+from thresher.generation.sentence_support import SUPPORT, SupportJudge, rarity_from
+from thresher.models import cross_encoders as limits
+from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
+from thresher.models.encoders import BundledEncoder, RememberingEncoder
+from thresher.models.onnx import usable_cores
 from thresher.protocols import PairReader
+from thresher.text.sentences import sentence_spans
+from thresher.text.terms import index_terms, query_terms
 from thresher.types import Chunk, Evidence, Hit, Query, Reading, Score
+from thresher_evals.dataset import split_of
+from thresher_evals.metrics.answers import exact_match, f1, match, match_norm, normalise, word_f1
+from thresher_evals.stats import Forecast, auroc_interval, mean_interval, proportion_interval, quantile_interval
 
 Part = Literal["squad", "popqa", "labels", "options"]
 FILE = CACHE / "judge" / "reader.sqlite"

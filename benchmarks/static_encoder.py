@@ -37,15 +37,14 @@ from machine import CACHE, DATA, ROOT, tell
 from numpy.typing import NDArray
 
 from thresher.chunking.semantic import SemanticChunker
-from thresher.chunking.sentences import sentence_spans
-from thresher.documents.discover import Item
 from thresher.documents.read import fetch, parse
-from thresher.evals.statistics import mean_interval, paired_difference
-from thresher.indexing.analyzer import TITLE_WEIGHT, index_terms, query_terms
-from thresher.models.encoder import BundledEncoder
-from thresher.models.memo import RememberingEncoder
-from thresher.models.relevance import LocalRelevance
+from thresher.documents.sources import Item
+from thresher.judging.scorers import LocalRelevance
+from thresher.models.encoders import BundledEncoder, RememberingEncoder
+from thresher.text.sentences import sentence_spans
+from thresher.text.terms import TITLE_WEIGHT, index_terms, query_terms
 from thresher.types import Document
+from thresher_evals.stats import mean_interval, paired_difference
 
 sys.path.insert(0, str(ROOT / "tools"))
 from distil_static_encoder import TARGET, TRAINING_PARTS, loaded_tokenizer

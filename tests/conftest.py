@@ -10,7 +10,7 @@ import pytest
 
 import thresher
 from thresher.collection import Collection
-from thresher.models.scripted_server import ScriptedServer
+from thresher.testing.llm_server import ScriptedServer
 from thresher.types import COSINE, Chunk, Evidence, Hit, Judgement, Origin, Scale, Score, Sifted
 
 LIGHTHOUSE = """# Lighthouses

@@ -9,7 +9,7 @@ import pytest
 
 from thresher.collection import Collection
 from thresher.errors import Degraded, UsageError
-from thresher.models.scripted_server import EMBEDDINGS, RERANK, Reply, ScriptedServer
+from thresher.testing.llm_server import EMBEDDINGS, RERANK, Reply, ScriptedServer
 from thresher.types import Answer
 
 Serve = Callable[..., ScriptedServer]

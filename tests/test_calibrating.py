@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 import thresher
-from recipes.scripting import Judge, stages, using
-from thresher.cli import main
+from tests.recipes.scripting import Judge, stages, using
+from thresher.cli.app import main
 from thresher.collection import Collection
 from thresher.errors import StoreError, UsageError
 from thresher.judging.calibration import Calibration
-from thresher.models.scripted_server import ScriptedServer
+from thresher.testing.llm_server import ScriptedServer
 from thresher.types import Answer, Verdict
 
 Serve = Callable[..., ScriptedServer]
@@ -193,7 +193,7 @@ def test_another_encoder_has_no_calibration_yet(calibrated: tuple[Path, Calibrat
     with thresher.open(calibrated[0]) as collection:
         parts = collection._parts()
         from thresher import recipes
-        from thresher.recipes.correcting import calibration
+        from thresher.recipes.build import calibration
 
         configured = recipes.get("corrective").configured(settings)
         assert calibration(configured, parts, "trained").source == "shipped"

@@ -36,8 +36,8 @@ def loaded_by(code: str) -> set[str]:
     [
         "import thresher",
         "import thresher; thresher.recipes.names()",
-        "import thresher.cli, contextlib\nwith contextlib.suppress(SystemExit): thresher.cli.main(['--help'])",
-        "import thresher.models.chat, thresher.models.cross_encoder, thresher.models.fake, thresher.models.meter",
+        "import thresher.cli.app, contextlib\nwith contextlib.suppress(SystemExit): thresher.cli.app.main(['--help'])",
+        "import thresher.models.chat, thresher.models.cross_encoders, thresher.testing.fakes, thresher.models.usage",
     ],
 )
 def test_nothing_heavy_is_loaded(code: str) -> None:

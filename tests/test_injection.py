@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import thresher
-from recipes.scripting import Judge, stage, user_of, using
+from tests.recipes.scripting import Judge, stage, user_of, using
 from thresher import recipes
 from thresher.collection import Collection
-from thresher.models.scripted_server import Reply, ScriptedServer
+from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher.types import Answer
 
 Serve = Callable[..., ScriptedServer]

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import thresher
-from recipes.scripting import Judge, blocks, stage, stages, user_of, using
+from tests.recipes.scripting import Judge, blocks, stage, stages, user_of, using
 from thresher.collection import Collection
-from thresher.correction.recency import month_before
+from thresher.correction.search_query import month_before
 from thresher.errors import Degraded, UsageError
-from thresher.models.scripted_server import Reply, ScriptedServer
+from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher.types import Answer, Origin, Verdict
 
 Serve = Callable[..., ScriptedServer]

@@ -9,18 +9,8 @@ from typing import Any
 import pytest
 
 from thresher.errors import Degraded
-from thresher.models.meter import Meter
-from thresher.pipeline import (
-    SLOTS,
-    Pipeline,
-    always_correct,
-    as_asked,
-    as_is,
-    keep_all,
-    never,
-    select,
-    unverified,
-)
+from thresher.models.usage import Meter
+from thresher.pipeline import SLOTS, Pipeline, always_correct, as_asked, as_is, keep_all, never, select, unverified
 from thresher.types import (
     UNIT,
     Answer,

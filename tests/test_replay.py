@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import thresher
-from recipes.scripting import Judge, using
-from thresher.cli import main
+from tests.recipes.scripting import Judge, using
+from thresher.cli.app import main
 from thresher.collection import Collection
 from thresher.errors import NotRecorded, UsageError
-from thresher.models.scripted_server import Reply, ScriptedServer
+from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher.types import Answer
 
 Serve = Callable[..., ScriptedServer]

@@ -33,8 +33,8 @@ from hashing import sha256
 from numpy.typing import NDArray
 from scipy import sparse
 
-from thresher.chunking.sentences import sentence_spans
-from thresher.models.encoder import BUNDLED, BundledEncoder
+from thresher.models.encoders import BUNDLED, BundledEncoder
+from thresher.text.sentences import sentence_spans
 
 Matrix = NDArray[np.float32]
 

@@ -36,8 +36,8 @@ from hashing import sha256  # noqa: E402
 from machine import DATA  # noqa: E402
 from planted_errors import clapnq, climate_fever, planted, scifact, untokenised, wikipedia  # noqa: E402
 
-from thresher.chunking.sentences import sentence_spans  # noqa: E402
-from thresher.models.encoder import BundledEncoder  # noqa: E402
+from thresher.models.encoders import BundledEncoder  # noqa: E402
+from thresher.text.sentences import sentence_spans  # noqa: E402
 
 SEED = 7
 NEGATIVES = 24

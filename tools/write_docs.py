@@ -10,7 +10,7 @@ from pathlib import Path
 
 from thresher import recipes
 from thresher.pipeline import SLOTS
-from thresher.recipes.recipe import DOES_NOTHING
+from thresher.recipes.registry import DOES_NOTHING
 from thresher.settings import descriptions
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"

@@ -1,6 +1,6 @@
 """`python -m thresher`: the command line."""
 
-from thresher.cli import main
+from thresher.cli.app import main
 
 if __name__ == "__main__":
     main()

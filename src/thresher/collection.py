@@ -19,23 +19,22 @@ from typing import Any, BinaryIO
 from thresher import recipes
 from thresher.chunking.hierarchical import HierarchicalChunker, estimated
 from thresher.errors import DocumentError, StoreError, UnknownSetting, UsageError
-from thresher.indexing.archive import Archive
 from thresher.indexing.catalog import Place
 from thresher.indexing.doctor import Finding, examine
-from thresher.indexing.incoming import Incoming, Report
+from thresher.indexing.filters import to_filter
+from thresher.indexing.index_config import Layout
+from thresher.indexing.ingest import Incoming, Report
 from thresher.indexing.lance import to_json
-from thresher.indexing.layout import Layout
 from thresher.indexing.records import DocumentRecord
-from thresher.indexing.where import to_filter
-from thresher.judging.calibration import Calibration
-from thresher.judging.stored import Calibrations
-from thresher.models.exchanges import Exchanges
-from thresher.models.meter import Meter
+from thresher.indexing.store import Archive
+from thresher.judging.calibration import Calibration, Calibrations
+from thresher.models.cassette import Exchanges
 from thresher.models.reply_cache import ReplyCache
+from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
-from thresher.recipes.parts import Models, Outside, Parts
+from thresher.recipes.components import Models, Outside, Parts
 from thresher.settings import RecipeSettings, ambient, check_known, dotted, flat, flat_public, keys, own
-from thresher.traces import Traces, trace_id
+from thresher.tracing import Traces, trace_id
 from thresher.types import Answer, Document, Metadata, Query, SearchResult, Step
 
 DEFAULT_LIMIT = 5
@@ -259,7 +258,7 @@ class Collection:
         `questions` are (question, whether the documents answer it); without any, `number` are made of the documents.
         `progress` is called with the number of searches just finished. Raises UsageError for too few questions.
         """
-        from thresher.recipes.calibrating import calibrated
+        from thresher.recipes.calibrate import calibrated
         from thresher.recipes.corrective import Settings
 
         parts = self._parts()
@@ -426,7 +425,7 @@ class _Reading:
         home: Path,
         progress: Callable[[IndexProgress], None] | None,
     ) -> None:
-        from thresher.documents.discover import Item, discover
+        from thresher.documents.sources import Item, discover
 
         self._metadata = metadata
         self._progress = progress
@@ -438,8 +437,8 @@ class _Reading:
 
     def incoming(self) -> Iterator[Incoming | DocumentError]:
         """The files in order, each read when its turn comes."""
-        from thresher.documents.discover import Failure
         from thresher.documents.read import Limits, fetch
+        from thresher.documents.sources import Failure
 
         given = to_json(dict(self._metadata)) if self._metadata else ""
         limits = Limits()
@@ -470,8 +469,8 @@ class _Reading:
     def _reader(
         self, item: Any, data: bytes, hints: Any, limits: Any
     ) -> Callable[[], Iterator[Document | DocumentError]]:
-        from thresher.documents.discover import Failure
         from thresher.documents.read import parse
+        from thresher.documents.sources import Failure
 
         def documents() -> Iterator[Document | DocumentError]:
             before = self._done

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from tests.chunking.promises import TEXTS, assert_numbered, assert_promises, document, documents
 from thresher.chunking import FixedChunker, RecursiveChunker
 from thresher.errors import UsageError
 from thresher.types import Document, Page
-
-from .promises import TEXTS, assert_numbered, assert_promises, document, documents
 
 SIZES = st.integers(1, 80).flatmap(lambda size: st.tuples(st.just(size), st.integers(0, size - 1)))
 

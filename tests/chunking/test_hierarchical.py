@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.chunking.promises import assert_numbered, assert_promises, document, documents
 from thresher.chunking import HierarchicalChunker, Report, estimate, report
 from thresher.errors import UsageError
 from thresher.types import Chunk, Document
-
-from .promises import assert_numbered, assert_promises, document, documents
 
 
 def parents(chunks: Sequence[Chunk]) -> list[Chunk]:

@@ -7,16 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from thresher.chunking import (
-    FixedChunker,
-    HierarchicalChunker,
-    RecursiveChunker,
-    SemanticChunker,
-    report,
-)
+from tests.chunking.promises import assert_promises, document, hash_encoder
+from thresher.chunking import FixedChunker, HierarchicalChunker, RecursiveChunker, SemanticChunker, report
 from thresher.types import Document, Page
-
-from .promises import assert_promises, document, hash_encoder
 
 PAPERS = Path(os.environ.get("THRESHER_DATA", Path(__file__).parents[3] / "shared" / "data")) / "papers"
 NAMES = ["2005.11401.pdf", "1502.03167.pdf", "BERT.pdf", "GPT1.pdf"]

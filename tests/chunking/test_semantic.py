@@ -9,17 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from thresher.chunking import SemanticChunker
-from thresher.errors import ModelError, UsageError
-from thresher.types import Document, Table
-
-from .promises import (
+from tests.chunking.promises import (
     assert_numbered,
     assert_promises,
     document,
     documents,
     hash_encoder,
 )
+from thresher.chunking import SemanticChunker
+from thresher.errors import ModelError, UsageError
+from thresher.types import Document, Table
 
 SETTINGS = st.tuples(
     st.sampled_from(["absolute", "percentile", "std"]),

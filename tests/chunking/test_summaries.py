@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.chunking.sentences import sentence_spans
+from tests.chunking.promises import WORDS
 from thresher.chunking.summaries import (
     SHORTEST_CHARACTERS,
     TOKEN_CHARACTERS,
@@ -16,9 +16,8 @@ from thresher.chunking.summaries import (
     summary_bounds,
 )
 from thresher.errors import ProviderError
-from thresher.models.fake import ScriptedModel
-
-from .promises import WORDS
+from thresher.testing.fakes import ScriptedModel
+from thresher.text.sentences import sentence_spans
 
 
 def terms(text: str) -> list[str]:

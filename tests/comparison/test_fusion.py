@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thresher.retrieval.fuse import reciprocal_rank_fusion, weighted_fusion
+from thresher.retrieval.fusion import reciprocal_rank_fusion, weighted_fusion
 from thresher.types import BM25, COSINE, Chunk, Hit, Score
 
 RANKINGS = st.lists(st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8), min_size=1, max_size=3)

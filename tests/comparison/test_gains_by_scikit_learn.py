@@ -12,9 +12,9 @@ from sklearn.metrics import (  # type: ignore[import-untyped, unused-ignore]
     ndcg_score,
 )
 
-from thresher.evals.labels import Question
-from thresher.evals.measures import parse
-from thresher.evals.rows import Place, Row
+from thresher_evals.dataset import Question
+from thresher_evals.metrics.registry import parse
+from thresher_evals.rows import Place, Row
 
 DEPTH = 12
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped, unused-ignore]
 
-from thresher.evals.statistics import (
+from thresher_evals.stats import (
     Counts,
     Forecast,
     aurc_interval,

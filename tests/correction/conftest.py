@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from thresher.correction.pages import PageFetcher
-from thresher.models.meter import Meter
-from thresher.models.scripted_server import ScriptedServer
-
-from .making import CERTIFICATE, names
+from tests.correction.making import CERTIFICATE, names
+from thresher.correction.fetch import PageFetcher
+from thresher.models.usage import Meter
+from thresher.testing.llm_server import ScriptedServer
 
 
 @pytest.fixture

@@ -5,18 +5,16 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from thresher.correction.corrector import SearchingCorrector
-from thresher.correction.pages import PageFetcher
-from thresher.correction.searxng import SearxngSearch
-from thresher.correction.source import Found, WebSource
-from thresher.correction.words import AsAsked, KeywordWords, LLMSearchWords
+from tests.correction.making import ARTICLE
+from thresher.correction.corrector import Found, SearchingCorrector, WebSource
+from thresher.correction.fetch import PageFetcher
+from thresher.correction.providers import SearxngSearch
+from thresher.correction.search_query import AsAsked, KeywordWords, LLMSearchWords
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.models.fake import ScriptedModel
-from thresher.models.meter import Meter
-from thresher.models.scripted_server import Reply, ScriptedServer
+from thresher.models.usage import Meter
+from thresher.testing.fakes import ScriptedModel
+from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher.types import Decision, Hit, Judgement, Origin, Query, Sifted, Verdict
-
-from .making import ARTICLE
 
 QUERY = Query("When was the Kõpu lighthouse built?", "…", today="2026-01-15")
 Site = Callable[..., tuple[str, PageFetcher, ScriptedServer]]

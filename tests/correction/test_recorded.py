@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from thresher.correction.bounded import NotFetched
-from thresher.correction.pages import Page
+from thresher.correction.fetch import Page
+from thresher.correction.http import NotFetched
+from thresher.correction.providers import SCALE
 from thresher.correction.recorded import RecordedPages, RecordedSearch
-from thresher.correction.searxng import SCALE
 from thresher.correction.web import WebResult
 from thresher.errors import BudgetSpent, NotRecorded, ProviderError
-from thresher.models.exchanges import Exchanges
-from thresher.models.meter import Meter
+from thresher.models.cassette import Exchanges
+from thresher.models.usage import Meter
 from thresher.types import Score
 
 RESULTS = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import zipfile
 from collections.abc import Sequence
 from email.message import EmailMessage
@@ -16,14 +15,12 @@ import pypdf
 import pytest
 from reportlab.pdfgen import canvas
 
-from thresher.documents.discover import Failure, Item
-from thresher.documents.fetching import Hints
-from thresher.documents.limits import Limits
+from tests.real_data import DATA
 from thresher.documents.read import fetch, parse
+from thresher.documents.sources import Failure, Hints, Item, Limits
 from thresher.errors import DocumentError
 from thresher.types import Document
 
-DATA = Path(os.environ.get("THRESHER_DATA", Path(__file__).parents[3] / "shared" / "data"))
 PAPERS = DATA / "papers"
 needs_papers = pytest.mark.skipif(not PAPERS.is_dir(), reason=f"no papers in {PAPERS} (set THRESHER_DATA)")
 

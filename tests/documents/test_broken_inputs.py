@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from thresher.documents.discover import Item
-from thresher.documents.extraction import failure
-from thresher.documents.limits import Limits
+from tests.documents.making import needs_papers, read_all, read_one, refusal, save
+from thresher.documents.formats.office import failure
 from thresher.documents.read import fetch
+from thresher.documents.sources import Item, Limits
 from thresher.errors import DocumentError
 
 from . import making
-from .making import needs_papers, read_all, read_one, refusal, save
 
 SMALL = Limits(max_bytes=10_000, max_unpacked_bytes=50_000)
 

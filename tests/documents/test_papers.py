@@ -7,11 +7,10 @@ import time
 
 import pytest
 
+from tests.documents.making import DATA, PAPERS, needs_papers, read_all, read_paper, spans_hold
+from tests.documents.making import Item as Input
 from thresher.documents.cleaning import references_span
 from thresher.types import Document
-
-from .making import DATA, PAPERS, needs_papers, read_all, read_paper, spans_hold
-from .making import Item as Input
 
 pytestmark = needs_papers
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from thresher.errors import ThresherError
-from thresher.evals.labels import Question
-from thresher.evals.rows import Place, Reply, Row
 from thresher.types import COSINE, Answer, Chunk, Citation, Hit, Score, SearchResult, Step, Usage
+from thresher_evals.dataset import Question
+from thresher_evals.rows import Place, Reply, Row
 
 
 def make_hit(source: str, rank: int, page: int | None = None) -> Hit:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from thresher.evals.measures import MEASURES
+from thresher_evals.metrics.registry import MEASURES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "measures.md"
 

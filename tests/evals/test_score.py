@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 from thresher.errors import ThresherError, UnknownSetting, UsageError
-from thresher.evals.datasets import load
-from thresher.evals.judgements.judged import Book, Judgement, answer_of
-from thresher.evals.rows import read_rows
-from thresher.evals.runs import run
-from thresher.evals.score import score
-from thresher.evals.splits import Split, split_of
 from thresher.types import Answer
+from thresher_evals.dataset import Split, split_of
+from thresher_evals.datasets.registry import load
+from thresher_evals.judges.base import Book, Judgement, answer_of
+from thresher_evals.rows import read_rows
+from thresher_evals.runner import run
+from thresher_evals.score import score
 
 Scripted = Callable[..., Any]
 
@@ -165,18 +165,18 @@ def test_a_split_without_questions_is_named_with_the_run_and_what_to_do(
 
 def test_a_run_does_not_need_the_packages_of_scoring() -> None:
     code = (
-        "import sys, thresher.evals.runs, thresher.evals.datasets\n"
+        "import sys, thresher_evals.runner, thresher_evals.datasets.registry\n"
         "print({'scipy', 'ir_measures', 'numpy'} & set(sys.modules))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
 
 
-@pytest.mark.parametrize(("package", "room"), [("scipy", "statistics"), ("ir_measures", "rankings")])
+@pytest.mark.parametrize(("package", "room"), [("scipy", "stats"), ("ir_measures", "metrics.retrieval")])
 def test_a_missing_package_names_the_extra(package: str, room: str) -> None:
     code = (
         f"import sys; sys.modules['{package}'] = None\n"
         "from thresher.errors import MissingExtra\n"
-        f"try:\n    import thresher.evals.{room}\n"
+        f"try:\n    import thresher_evals.{room}\n"
         "except MissingExtra as error:\n    print(error)"
     )
     assert "pip install 'thresher[evals]'" in subprocess.check_output([sys.executable, "-c", code], text=True)

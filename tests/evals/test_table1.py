@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.recipes.scripting import Judge, stage
-
-from thresher.evals.judgements.llm_judge import FACT_SYSTEM, FACTS_SYSTEM
-from thresher.models.scripted_server import ScriptedServer
+from thresher.testing.llm_server import ScriptedServer
+from thresher_evals.judges.llm import FACT_SYSTEM, FACTS_SYSTEM
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "table1.py"
 KEEPER = "Ada Berg was the keeper of Vik lighthouse from 1871 to 1890."

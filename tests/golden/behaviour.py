@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import json
 import os
 import subprocess
@@ -26,7 +25,7 @@ from typing import Any
 import thresher
 
 HERE = Path(__file__).parent
-DATA = Path(os.environ.get("THRESHER_DATA", HERE.parents[2] / ".." / "shared" / "data"))
+DATA = Path(os.environ.get("THRESHER_DATA", HERE.parents[2] / "shared" / "data"))
 PAPERS = (
     "2005.11401.pdf",
     "2005.11401-second-copy.pdf",
@@ -284,7 +283,11 @@ def _made(what: str, only: Sequence[str]) -> int:
             now = text.splitlines()
             rows = [pair for pair in zip(before, now, strict=False) if pair[0] != pair[1]]
             different += len(rows) + abs(len(before) - len(now))
-            print(f"{name}: {len(rows)} of {len(before)} lines differ" if len(before) == len(now) else f"{name}: {len(before)} lines before, {len(now)} now")
+            print(
+                f"{name}: {len(rows)} of {len(before)} lines differ"
+                if len(before) == len(now)
+                else f"{name}: {len(before)} lines before, {len(now)} now"
+            )
             for one, other in rows[:20]:
                 print(f"  - {one[:2000]}\n  + {other[:2000]}")
     return int(different > 0)

@@ -11,10 +11,10 @@ from typing import Any
 
 from thresher.chunking import HierarchicalChunker, RecursiveChunker
 from thresher.errors import DocumentError
-from thresher.indexing.archive import Archive
-from thresher.indexing.incoming import Incoming
-from thresher.indexing.layout import Layout
-from thresher.models.fake import HashEncoder
+from thresher.indexing.index_config import Layout
+from thresher.indexing.ingest import Incoming
+from thresher.indexing.store import Archive
+from thresher.testing.fakes import HashEncoder
 from thresher.types import Chunk, ChunkRow, Document
 
 ENCODER = HashEncoder(32)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.indexing.making import document
 from thresher.indexing.catalog import Catalog, Entry, Place
 from thresher.types import Document, Page
-
-from .making import document
 
 
 def test_new_documents_are_numbered_in_order_and_counted_as_added() -> None:

@@ -10,12 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from thresher.indexing.archive import Archive
+from tests.indexing.making import LARGE, SMALL, TREE, Files, assert_sound, chunks_of, prose, row
 from thresher.indexing.doctor import examine
-from thresher.indexing.layout import Layout
+from thresher.indexing.index_config import Layout
+from thresher.indexing.store import Archive
 from thresher.types import ChunkRow
-
-from .making import LARGE, SMALL, TREE, Files, assert_sound, chunks_of, prose, row
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.indexing.making import ENCODER, bytes_holding, row
 from thresher.errors import StoreError
 from thresher.indexing.lance import LanceChunkTable, LanceRecords, LanceStore
 from thresher.types import ChunkRow
-
-from .making import ENCODER, bytes_holding, row
 
 TEXTS = {
     "c1": "Lighthouses guide ships at night.",

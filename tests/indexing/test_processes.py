@@ -19,7 +19,7 @@ import pytest
 
 import thresher
 from thresher.collection import Collection
-from thresher.models.scripted_server import ScriptedServer
+from thresher.testing.llm_server import ScriptedServer
 
 from . import asking
 

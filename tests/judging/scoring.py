@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from thresher.models.fake import ScriptedModel
+from thresher.testing.fakes import ScriptedModel
 from thresher.types import UNIT, Hit, Query, Scale, Score, Scored
 
 CHUNK = re.compile(r'<chunk number="\d+">\n(.*?)\n</chunk>', re.DOTALL)

@@ -4,14 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from judging.scoring import ASKED, Given, failing
+from tests.judging.scoring import ASKED, Given, failing
 from thresher.errors import ModelError, ProviderError, UsageError
-from thresher.judging.critique import Critic
 from thresher.judging.judge import ScoringJudge
-from thresher.judging.multistage import MultiStageScorer
-from thresher.judging.relevance import LLMRelevance
+from thresher.judging.llm_scorers import Critic, LLMRelevance, MultiStageScorer
 from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical
-from thresher.models.fake import ScriptedModel
+from thresher.testing.fakes import ScriptedModel
 from thresher.types import COSINE, PROBABILITY, UNIT, Hit, Score, Sifted
 
 Make = Callable[..., Hit]

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from judging.scoring import ASKED, failing, scores
+from tests.judging.scoring import ASKED, failing, scores
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical
-from thresher.models.fake import ScriptedModel
+from thresher.testing.fakes import ScriptedModel
 from thresher.types import COSINE, LOGIT, UNIT
 
 units = some.lists(some.floats(0, 1), min_size=1, max_size=30)

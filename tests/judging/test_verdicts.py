@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from thresher.errors import UsageError
-from thresher.judging.bounds import Bounds
-from thresher.judging.confidence import KDM
-from thresher.judging.verdicts import INSTEAD, Actions, Calibrated, Limited, Routing, Survivors, ThreeWay
+from thresher.judging.kdm import KDM
+from thresher.judging.verdicts import INSTEAD, Actions, Bounds, Calibrated, Limited, Routing, Survivors, ThreeWay
 from thresher.pipeline import always_correct
 from thresher.protocols import Decider
 from thresher.types import COSINE, PROBABILITY, UNIT, Chunk, Hit, Judgement, Scale, Score, Verdict

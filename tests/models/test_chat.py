@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 
 from thresher.errors import BudgetSpent, NotRecorded, ProviderError
+from thresher.models.cassette import Exchanges
 from thresher.models.chat import ChatModel
-from thresher.models.exchanges import Exchanges
-from thresher.models.meter import Meter
-from thresher.models.rate import Rate
 from thresher.models.reply_cache import ReplyCache
-from thresher.models.scripted_server import CHAT, Reply, ScriptedServer
 from thresher.models.structured import asked, in_parallel, read_scores, scores_schema
+from thresher.models.usage import Meter, Rate
+from thresher.testing.llm_server import CHAT, Reply, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.models.fake import ScriptedModel
 from thresher.models.structured import (
     Unreadable,
     asked,
@@ -24,6 +23,7 @@ from thresher.models.structured import (
     scores_schema,
     text_schema,
 )
+from thresher.testing.fakes import ScriptedModel
 
 NO = Unreadable
 DEEP = "[" * 100_000
@@ -282,7 +282,7 @@ def test_scores_are_read_when_they_can_be_meant_in_one_way_only(text: str, numbe
         assert read_scores(text, number) == wanted
 
 
-@pytest.mark.parametrize(("read", "text", "wanted"), OTHERS, ids=lambda value: repr(value)[:60])
+@pytest.mark.parametrize(("read", "text", "wanted"), OTHERS)
 def test_other_forms_are_read_as_strictly(read: Callable[[str], object], text: str, wanted: object) -> None:
     if wanted is NO:
         with pytest.raises(Unreadable):

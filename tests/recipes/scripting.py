@@ -10,10 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from thresher.chunking import summaries
-from thresher.generation import grounded, llm_check
-from thresher.judging import critique, relevance, thresholds
-from thresher.models.scripted_server import ScriptedServer
+from thresher.generation import llm as grounded
+from thresher.generation import verify as llm_check
+from thresher.judging import llm_scorers as critique
+from thresher.judging import llm_scorers as relevance
+from thresher.judging import thresholds
 from thresher.retrieval import rewrite
+from thresher.testing.llm_server import ScriptedServer
 
 STAGES = {
     "relevance": relevance.PROMPT.system,

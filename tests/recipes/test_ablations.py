@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 
 import thresher
+from tests.recipes.scripting import Judge, blocks, stage, stages, user_of, using
 from thresher import recipes
 from thresher.collection import Collection
-from thresher.evals.variants import parse_variant
-from thresher.models.scripted_server import ScriptedServer
 from thresher.settings import check_known, flat, keys
+from thresher.testing.llm_server import ScriptedServer
 from thresher.types import Answer, Origin, Verdict
-
-from .scripting import Judge, blocks, stage, stages, user_of, using
+from thresher_evals.runner import parse_variant
 
 Serve = Callable[..., ScriptedServer]
 QUESTION = "When was the Kõpu lighthouse built?"

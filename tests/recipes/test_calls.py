@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 import thresher
+from tests.recipes.scripting import Judge, stages, using
 from thresher.collection import Collection
-from thresher.models.scripted_server import Reply, ScriptedServer
+from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher.types import Answer
-
-from .scripting import Judge, stages, using
 
 Serve = Callable[..., ScriptedServer]
 QUESTION = "Which harbour town has a lighthouse with a green lamp?"

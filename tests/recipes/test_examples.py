@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 import thresher
+from tests.recipes.scripting import Judge, blocks, stage, user_of, using
 from thresher.collection import Collection
-from thresher.models.scripted_server import ScriptedServer
+from thresher.testing.llm_server import ScriptedServer
 from thresher.types import Answer, Verdict
-
-from .scripting import Judge, blocks, stage, user_of, using
 
 Serve = Callable[..., ScriptedServer]
 Making = Callable[..., Collection]

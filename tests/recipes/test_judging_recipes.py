@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 import thresher
+from tests.recipes.scripting import Judge, stages, using
 from thresher import recipes
 from thresher.collection import Collection
 from thresher.errors import Degraded
-from thresher.models.scripted_server import ScriptedServer
+from thresher.testing.llm_server import ScriptedServer
 from thresher.types import Answer, Verdict
-
-from .scripting import Judge, stages, using
 
 Serve = Callable[..., ScriptedServer]
 QUESTION = "When was the Kõpu lighthouse built?"

@@ -9,15 +9,14 @@ from typing import Any
 
 import pytest
 
+from tests.recipes.scripting import Judge, blocks, stage, stages, user_of, using
 from thresher import recipes
 from thresher.chunking.summaries import ExtractiveSummarizer, LLMSummarizer
 from thresher.collection import Collection
 from thresher.errors import UnknownSetting, UsageError
-from thresher.models.scripted_server import ScriptedServer
 from thresher.pipeline import Pipeline
+from thresher.testing.llm_server import ScriptedServer
 from thresher.types import Answer, Chunk, Document, Sifted, Verdict
-
-from .scripting import Judge, blocks, stage, stages, user_of, using
 
 Serve = Callable[..., ScriptedServer]
 Settings = Mapping[str, Any]
@@ -616,7 +615,7 @@ def test_an_upper_bound_alone_takes_the_lower_one_of_the_calibration_with_it(col
         ({"lower": 0.01, "upper": 1}, {Verdict.AMBIGUOUS, Verdict.UNSURE}),
         ({"lower": 0.999, "upper": 1}, {Verdict.INCORRECT}),
     ],
-    ids=str,
+    ids=lambda value: str(value if isinstance(value, dict) else sorted(value)),
 )
 def test_the_bounds_of_the_default_recipe_can_be_given(
     collection: Collection, settings: Settings, verdict: set[Verdict]
@@ -767,6 +766,6 @@ def test_secrets_are_neither_shown_nor_stored(collection: Collection, serve: Ser
 
 
 def _ranking(body: dict[str, Any]) -> Any:
-    from thresher.models.scripted_server import Reply
+    from thresher.testing.llm_server import Reply
 
     return Reply(body=json.dumps(body))

@@ -9,7 +9,7 @@ from thresher import recipes
 from thresher.collection import Collection
 from thresher.errors import UnknownSetting, UsageError
 from thresher.pipeline import SLOTS
-from thresher.retrieval.fuse import reciprocal_rank_fusion
+from thresher.retrieval.fusion import reciprocal_rank_fusion
 from thresher.types import Hit
 
 PUBLIC = ("name", "preset_of", "slots", "follows", "needs_llm")

@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thresher.chunking.sentences import sentence_spans
 from thresher.errors import ModelError, UsageError
-from thresher.refinement.conflicts import Conflicts
-from thresher.refinement.order import STRIP
 from thresher.refinement.refine import PassageRefiner, StripRefiner
-from thresher.refinement.strips import selection, sentences
+from thresher.refinement.strips import STRIP, selection, sentences
+from thresher.text.contradiction import Conflicts
+from thresher.text.sentences import sentence_spans
 from thresher.types import COSINE, UNIT, Chunk, Evidence, Hit, Origin, Query, Refined, Scale, Score, Scored
 
 Make = Callable[..., Hit]

@@ -7,16 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thresher.chunking.sentences import sentence_spans
-from thresher.refinement.strips import (
-    Decomposition,
-    excerption,
-    fixed_num,
-    selection,
-    sentences,
-    strip_hit,
-    word_count,
-)
+from thresher.refinement.strips import Decomposition, excerption, fixed_num, selection, sentences, strip_hit, word_count
+from thresher.text.sentences import sentence_spans
 from thresher.types import COSINE, Chunk, Hit, Score
 
 Make = Callable[..., Hit]

@@ -6,11 +6,11 @@ import pytest
 
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.chat import ChatModel
-from thresher.models.fake import ScriptedModel
-from thresher.models.meter import Meter
-from thresher.models.scripted_server import ScriptedServer
 from thresher.models.structured import Unreadable
+from thresher.models.usage import Meter
 from thresher.retrieval.rewrite import SYSTEM, LLMRewriter, read_rewriting
+from thresher.testing.fakes import ScriptedModel
+from thresher.testing.llm_server import ScriptedServer
 from thresher.types import Query
 
 QUESTION = 'Who said "I am legion" in 1999?'

@@ -4,11 +4,10 @@
 from thresher.chunking.fixed import FixedChunker, RecursiveChunker
 from thresher.chunking.hierarchical import HierarchicalChunker, Report, estimate, report
 from thresher.chunking.semantic import SemanticChunker
+from thresher.chunking.spans import Region, chunk_id, row_spans, text_regions
 
 # --- what they are made of --------------------------------------------------------------------------------------------
-from thresher.chunking.sentences import sentence_spans
-from thresher.chunking.spans import chunk_id
-from thresher.chunking.tables import Region, row_spans, text_regions
+from thresher.text.sentences import sentence_spans
 
 __all__ = [
     "FixedChunker",

@@ -11,6 +11,7 @@ from thresher.chunking.spans import (
     Span,
     SpanFinder,
     check_sizes,
+    chunk_regions,
     cut_before,
     fingerprint,
     first_ink,
@@ -18,7 +19,6 @@ from thresher.chunking.spans import (
     overlap_start,
     trim,
 )
-from thresher.chunking.tables import chunk_regions
 from thresher.errors import UsageError
 from thresher.types import Chunk, Document
 

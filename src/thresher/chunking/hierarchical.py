@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from thresher.chunking import sentences
 from thresher.chunking.spans import (
+    Region,
     Span,
     SpanFinder,
     check_sizes,
@@ -16,10 +16,12 @@ from thresher.chunking.spans import (
     make_chunk,
     name_of,
     overlap_start,
+    pack_rows,
     split_at_whitespace,
+    text_regions,
 )
-from thresher.chunking.tables import Region, pack_rows, text_regions
 from thresher.errors import UsageError
+from thresher.text import sentences
 from thresher.types import Chunk, Document
 
 OverlapMode = Literal["character", "sentence", "none"]

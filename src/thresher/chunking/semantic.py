@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from thresher.chunking import sentences
 from thresher.chunking.spans import (
     Span,
     SpanFinder,
     check_sizes,
+    chunk_regions,
     fingerprint,
     name_of,
     split_at_whitespace,
+    text_regions,
 )
-from thresher.chunking.tables import chunk_regions, text_regions
 from thresher.errors import ModelError, UsageError
+from thresher.text import sentences
 from thresher.types import Chunk, Document
 
 if TYPE_CHECKING:

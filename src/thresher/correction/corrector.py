@@ -8,15 +8,212 @@ the collection alone, then (incorrect) nothing, on which the recipe abstains.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import sha256
 from typing import Any
 
-from thresher.correction.source import NOTHING, Found, OutsideSource
-from thresher.correction.words import SearchWords
+from thresher.correction.fetch import Page
+from thresher.correction.http import NotFetched
+from thresher.correction.search_query import SearchWords
+from thresher.correction.web import WebResult, WebSearch
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.protocols import Judge
-from thresher.types import Correction, Decision, Judgement, Query, Verdict
+from thresher.models.structured import in_parallel
+from thresher.protocols import Judge, Retriever
+from thresher.types import Chunk, Correction, Decision, Hit, Judgement, Origin, Query, Scale, Score, Verdict
+
+Chunker = Callable[[str], Sequence[tuple[int, int]]]
+"""A text to the spans of its passages, in order."""
+
+FetchPage = Callable[[str], Page]
+"""An address to its page. Raises NotFetched, BudgetSpent."""
+
+WEB_RANK = Scale("web rank", 0.0, 1.0)
+"""1 / rank of the result, for providers that give no score to each."""
+
+PAGES, SNIPPETS, NOTHING = "pages", "snippets", "nothing"
+"""Outcomes: whole texts (pages, or passages of a collection), search results' snippets alone, neither."""
+
+_PAGE, _SENT, _SNIPPET, _NOTHING = "page", "text from the provider", "snippet", "nothing"
+"""What a result's text is."""
+
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a source found, best first, kept or not; `detail` has outcome, provider, results and pages."""
+
+    judgements: tuple[Judgement, ...]
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+OutsideSource = Callable[[Query, str], Found]
+"""A query and the words to search for it to what is there. Raises ProviderError, BudgetSpent."""
+
+
+# --- another collection -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RetrieverSource:
+    """What a retriever finds in another collection; nothing leaves the machine for it.
+
+    The query's filter is left out: it was written for the metadata of the collection that was asked.
+    """
+
+    retrieve: Retriever
+    name: str
+    """For the trace, e.g. `collection:archive`."""
+    as_asked: bool = False
+    """Search for the question instead of the search words."""
+
+    def __call__(self, query: Query, words: str) -> Found:
+        """The retriever's hits, now from outside."""
+        sifted = self.retrieve(replace(query, search=query.question if self.as_asked else words, where=None))
+        judgements = tuple(
+            replace(judgement, hit=replace(judgement.hit, origin=Origin.OUTSIDE)) for judgement in sifted.judgements
+        )
+        detail: dict[str, Any] = {
+            "outcome": PAGES if sifted.kept else NOTHING,
+            "provider": self.name,
+            "results": len(sifted.kept),
+            "pages": [],
+        }
+        if sifted.detail.get("degraded"):
+            detail["degraded"] = list(sifted.detail["degraded"])
+        return Found(judgements, detail)
+
+
+# --- the web ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class WebSource:
+    """Searches, fetches the pages of the results in parallel, and cuts them into passages.
+
+    Where a page cannot be had, what the provider sent of it stands in: its text, else its snippet (Z11 in
+    docs/methods.md). `fetch=None` takes no page and only that. Of a long page the `passages` that hold the most of the
+    search words are kept, in the page's order: the others stay in the trace.
+    """
+
+    search: WebSearch
+    fetch: FetchPage | None
+    chunker: Chunker
+    limit: int = 5
+    """Results looked at (CRAG repository: the first five of ten)."""
+    passages: int = 20
+    """Of one page at most: 18,000 characters of passages of 900, more than the main text of most pages."""
+    workers: int = 4
+
+    def __call__(self, query: Query, words: str) -> Found:
+        """Passages in the order of the results. Raises ProviderError and BudgetSpent when the search fails."""
+        once: dict[str, WebResult] = {}
+        for result in self.search(words, limit=self.limit):
+            once.setdefault(result.url, result)
+        results = list(once.values())
+        taken = in_parallel([partial(self._take, result) for result in results], workers=self.workers)
+        scores = _scores(results)
+        judgements: list[Judgement] = []
+        lines: list[dict[str, Any]] = []
+        texts: dict[str, str] = {}
+        for at, (result, text) in enumerate(zip(results, taken, strict=True)):
+            line: dict[str, Any] = {"url": result.url, "status": text.status, "fetched": text.page.fetched}
+            lines.append(line if text.error is None else {**line, "error": text.error})
+            key = " ".join(text.page.text.split())
+            if not key:
+                continue
+            if key in texts:
+                lines[-1]["status"] = f"the same text as {texts[key]}"
+                continue
+            texts[key] = result.url
+            judgements.extend(self._passages(text, words, scores[at], f"web result {at + 1}"))
+        return Found(_ranked(judgements), self._detail(taken, lines, judgements))
+
+    def _take(self, result: WebResult) -> _Taken:
+        """The page of a result, or what stands in for it."""
+        error = None
+        if self.fetch is not None:
+            try:
+                return _Taken(self.fetch(result.url), _PAGE)
+            except (NotFetched, BudgetSpent) as failure:
+                error = str(failure)
+        status, text = (_SENT, result.content) if result.content else (_SNIPPET, result.snippet)
+        return _Taken(Page(result.url, result.title, text, result.fetched), status if text else _NOTHING, error)
+
+    def _passages(self, taken: _Taken, words: str, score: Score, place: str) -> list[Judgement]:
+        page = taken.page
+        spans = [(start, end) for start, end in self.chunker(page.text) if page.text[start:end].strip()]
+        if taken.status == _SNIPPET:
+            spans = [(0, len(page.text))]
+        chosen = _most_of(words, [page.text[start:end] for start, end in spans], self.passages)
+        reason = f"{place}, {taken.status}" + ("" if taken.error is None else f" ({taken.error})")
+        judgements = []
+        for number, span in enumerate(spans, start=1):
+            chunk = _chunk(page, span, number)
+            hit = Hit(chunk, score, number, Origin.OUTSIDE, {score.scale.name: score}, page.fetched)
+            keep = number - 1 in chosen
+            why = reason if keep else f"{reason}, not among the {self.passages} passages with most of the search words"
+            judgements.append(Judgement(hit, keep=keep, reason=why))
+        return judgements
+
+    def _detail(
+        self, taken: Sequence[_Taken], lines: list[dict[str, Any]], judgements: Sequence[Judgement]
+    ) -> dict[str, Any]:
+        whole = any(text.status in (_PAGE, _SENT) for text in taken)
+        outcome = PAGES if judgements and whole else SNIPPETS if judgements else NOTHING
+        detail = {"outcome": outcome, "provider": self.search.host, "results": len(taken), "pages": lines}
+        errors = [text.error for text in taken if text.error is not None]
+        if errors and not any(text.status == _PAGE for text in taken):
+            instead = "what the search itself sent was used" if judgements else "nothing was found"
+            detail["degraded"] = [f"correct: no page could be read ({errors[0]}); {instead}"]
+        return detail
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """The text of a result, where it is from, and why it is not the page."""
+
+    page: Page
+    status: str
+    error: str | None = None
+
+
+def _scores(results: Sequence[WebResult]) -> list[Score]:
+    """The provider's scores where every result has one, 1/rank otherwise: numbers of two scales do not mix."""
+    given = [result.score for result in results if result.score is not None]
+    if len(given) == len(results):
+        return given
+    return [Score(1 / rank, WEB_RANK) for rank in range(1, len(results) + 1)]
+
+
+def _most_of(words: str, passages: Sequence[str], number: int) -> set[int]:
+    """Positions of the passages that hold the most distinct search words; the earlier one of equals."""
+    wanted = set(_WORD.findall(words.lower()))
+    held = [len(wanted & set(_WORD.findall(passage.lower()))) for passage in passages]
+    return set(sorted(range(len(passages)), key=lambda at: -held[at])[:number])
+
+
+def _chunk(page: Page, span: tuple[int, int], number: int) -> Chunk:
+    """A passage of a page; ids are hashes of the address, the page's text and the span."""
+    start, end = span
+    document = sha256(f"{page.url}\n{page.text}".encode(errors="surrogatepass")).hexdigest()
+    id_ = sha256(f"{document}:web:{start}:{end}".encode()).hexdigest()[:24]
+    return Chunk(id_, document, page.url, page.title, start, end, page.text[start:end], number=number)
+
+
+def _ranked(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
+    """The kept ones first, with ranks 1, 2, ..., then the others behind them."""
+    ordered = sorted(judgements, key=lambda judgement: not judgement.keep)
+    return tuple(
+        replace(judgement, hit=replace(judgement.hit, rank=rank)) for rank, judgement in enumerate(ordered, start=1)
+    )
+
+
+# --- goes outside when the verdict asks for it, and never makes a question fail (CRAG guide; Z5, Z11 in docs/----------
+
 
 GOES_OUTSIDE = frozenset({Verdict.AMBIGUOUS, Verdict.INCORRECT, Verdict.UNSURE})
 """One heading of the guide has `incorrect` alone, its text and its table `ambiguous` too (Z5); `unsure` acts so."""

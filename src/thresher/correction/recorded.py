@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
-from thresher.correction.bounded import NotFetched
-from thresher.correction.pages import Page
-from thresher.correction.source import FetchPage
+from thresher.correction.corrector import FetchPage
+from thresher.correction.fetch import Page
+from thresher.correction.http import NotFetched
 from thresher.correction.web import WebResult, WebSearch
-from thresher.models.exchanges import Exchanges
-from thresher.models.meter import Meter
+from thresher.models.cassette import Exchanges
+from thresher.models.usage import Meter
 from thresher.types import Scale, Score
 
 

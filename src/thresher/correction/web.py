@@ -12,8 +12,7 @@ from typing import Any, Protocol
 
 import httpx
 
-from thresher.correction.addresses import resolved
-from thresher.correction.bounded import Bounds, NotFetched, Reply, exchange
+from thresher.correction.http import Bounds, NotFetched, Reply, exchange, resolved
 from thresher.errors import ProviderError
 from thresher.types import Scale, Score
 

@@ -11,10 +11,8 @@ from urllib.parse import unquote, urlsplit
 
 from thresher.documents.assembly import Parsed
 from thresher.documents.cleaning import clean_inline
-from thresher.documents.discover import Failure, Item
-from thresher.documents.fetching import Hints, read_file, read_url
-from thresher.documents.kinds import kind_of
-from thresher.documents.limits import Limits
+from thresher.documents.detect import kind_of
+from thresher.documents.sources import Failure, Hints, Item, Limits, read_file, read_url
 from thresher.errors import DocumentError
 from thresher.types import Document, Metadata
 
@@ -64,7 +62,7 @@ def parse(
             raise DocumentError("the file is empty", next_step="leave it out, or fetch it again")
         kind = kind_of(data, name=name, content_type=hints.content_type)
         if kind == "jsonl":
-            from thresher.documents.rows import is_corpus
+            from thresher.documents.formats.tabular import is_corpus
 
             if is_corpus(data):
                 return _passages(item, data, metadata)
@@ -88,39 +86,39 @@ def file_name(item: Item, hints: Hints) -> str:
 def _read(data: bytes, kind: str, *, name: str, hints: Hints, limits: Limits) -> Parsed:
     match kind:
         case "pdf":
-            from thresher.documents.pdf import read_pdf
+            from thresher.documents.formats.pdf import read_pdf
 
             return read_pdf(data, limits=limits)
         case "docx" | "pptx" | "xlsx" | "epub":
-            from thresher.documents.office import read_office
+            from thresher.documents.formats.office import read_office
 
             return read_office(data, kind, limits=limits)
         case "html":
-            from thresher.documents.html import read_html
+            from thresher.documents.formats.html import read_html
 
             return read_html(data, content_type=hints.content_type)
         case "email":
-            from thresher.documents.mail import read_mail
+            from thresher.documents.formats.email import read_mail
 
             return read_mail(data)
         case "markdown":
-            from thresher.documents.markdown import read_markdown
+            from thresher.documents.formats.markdown import read_markdown
 
             return read_markdown(data)
         case "csv":
-            from thresher.documents.rows import read_csv
+            from thresher.documents.formats.tabular import read_csv
 
             return read_csv(data, name=name)
         case "json":
-            from thresher.documents.rows import read_json
+            from thresher.documents.formats.tabular import read_json
 
             return read_json(data)
         case "jsonl":
-            from thresher.documents.rows import read_jsonl
+            from thresher.documents.formats.tabular import read_jsonl
 
             return read_jsonl(data)
         case _:
-            from thresher.documents.markdown import read_text
+            from thresher.documents.formats.markdown import read_text
 
             return read_text(data)
 
@@ -143,7 +141,7 @@ def _document(item: Item, parsed: Parsed, name: str, metadata: Metadata) -> Docu
 
 
 def _passages(item: Item, data: bytes, metadata: Metadata) -> Iterator[Document | Failure]:
-    from thresher.documents.rows import BadRow, corpus_rows
+    from thresher.documents.formats.tabular import BadRow, corpus_rows
 
     for row in corpus_rows(data):
         if isinstance(row, BadRow):

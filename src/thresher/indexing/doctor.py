@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from thresher.indexing.archive import Archive
-from thresher.indexing.layout import Layout
+from thresher.indexing.index_config import Layout
 from thresher.indexing.records import DocumentRecord
+from thresher.indexing.store import Archive
 from thresher.protocols import ChunkTable
 
 UNIT_TOLERANCE = 1e-3  # float32 of 384 dimensions is exact to about 1e-6; what is a thousand times worse is damage

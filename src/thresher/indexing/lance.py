@@ -8,6 +8,7 @@ half of a change and a killed writer leaves the version before. What spans two t
 from __future__ import annotations
 
 import json
+import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,15 +20,96 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from thresher.errors import StoreError
-from thresher.indexing.analyzer import TITLE_WEIGHT, index_terms, query_terms
-from thresher.indexing.resident import MOST_ROWS, ResidentRows
-from thresher.indexing.versions import TableVersion
+from thresher.text.terms import TITLE_WEIGHT, index_terms, query_terms
 from thresher.types import Chunk, ChunkRow
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from thresher.protocols import Vectors
+
+MOST_ROWS = 100_000
+"""About 300 MB with vectors of 384 dimensions and chunks of 1,000 characters, and 10 ms a question on two cores.
+Larger tables are searched where they lie."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResidentRows:
+    """All rows of one version of a table."""
+
+    version: int
+    matrix: Vectors
+    """(n_rows, dimension) float32, rows of unit length."""
+    columns: pa.Table
+    """The other columns, `id` and `_rowid` among them."""
+    ids: Sequence[str]
+    positions: Mapping[int, int]
+    """Row id to position."""
+
+    @classmethod
+    def read(cls, version: int, rows: pa.Table) -> ResidentRows:
+        """From a table with `id`, `_rowid`, `vector` and what else is wanted."""
+        import numpy as np
+
+        flat = rows["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        matrix = np.ascontiguousarray(flat.reshape(rows.num_rows, -1), np.float32)
+        columns = rows.drop_columns(["vector"]).combine_chunks()
+        positions = {row_id: at for at, row_id in enumerate(columns["_rowid"].to_pylist())}
+        return cls(version, matrix, columns, columns["id"].to_pylist(), positions)
+
+    def nearest(self, vector: Vectors, limit: int) -> list[tuple[dict[str, Any], float]]:
+        """The nearest rows and their cosines, best first; ties by id."""
+        import numpy as np
+
+        cosines = self.matrix @ np.asarray(vector, np.float32)
+        candidates: Iterable[int] = range(len(cosines))
+        if limit < len(cosines):
+            lowest = np.partition(cosines, -limit)[-limit]
+            candidates = np.flatnonzero(cosines >= lowest).tolist()
+        best = sorted(candidates, key=lambda at: (-cosines[at], self.ids[at]))[:limit]
+        return list(zip(self._rows(best), cosines[best].tolist(), strict=True))
+
+    def taken(self, row_ids: Iterable[int]) -> list[dict[str, Any]] | None:
+        """Rows by their row ids, in that order; None when one of them is not of this version."""
+        try:
+            return self._rows([self.positions[row_id] for row_id in row_ids])
+        except KeyError:
+            return None
+
+    def _rows(self, positions: Sequence[int]) -> list[dict[str, Any]]:
+        import pyarrow as pa
+
+        rows: list[dict[str, Any]] = self.columns.take(pa.array(positions, pa.int64())).to_pylist()
+        return rows
+
+
+# --- the version of a Lance table, asked of Lance only when its folder of versions has changed ------------------------
+
+
+class TableVersion:
+    """The newest version of one table on a local disk."""
+
+    def __init__(self, table: Any, folder: Path) -> None:
+        self._table = table
+        self._manifests = folder / f"{table.name}.lance" / "_versions"
+        self._names: frozenset[str] = frozenset()
+        self._version = -1
+
+    def newest(self) -> int:
+        """Grows with every change, whoever made it. Raises what Lance raises."""
+        try:
+            # Listed before Lance is asked: a commit in between is then seen at the next call, never overlooked.
+            names = frozenset(os.listdir(self._manifests))
+        except OSError:
+            return int(self._table.version)
+        if not names or names != self._names:
+            self._version = int(self._table.version)
+            self._names = names
+        return self._version
+
+
+# --- the store on LanceDB: tables of rows, vectors and BM25 in one folder, every change one transaction ---------------
+
 
 ANN_ROWS = MOST_ROWS
 """Rows from which an approximate index is built: those that are no longer kept in memory. Measured by

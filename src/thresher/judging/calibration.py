@@ -8,17 +8,20 @@ own sentences: asked of the collection as it is, and with the documents that ans
 
 from __future__ import annotations
 
+import json
+import os
 import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.errors import UsageError
+from thresher.errors import StoreError, UsageError
 from thresher.protocols import Scorer
 from thresher.types import PROBABILITY, UNIT, Chunk, Hit, Query, Scale, Score, Scored
 
@@ -526,3 +529,56 @@ SHIPPED: Mapping[str, Calibration] = {usual.judge: usual for usual in _USUAL}
 SQuAD, as many of each, asked with and without what answers them. The local judge: 200 training questions of each set
 (`benchmarks/calibration.py` fits it again). The trained judge: 68 questions of each set that its cross-encoder was not
 trained on, the tune fifths (`benchmarks/judge.py`)."""
+
+
+# --- the calibrations of a collection: one for each judge and encoder, in one JSON file -------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrations:
+    """A file of calibrations; absent until the first one is put."""
+
+    file: Path
+
+    def get(self, judge: str, encoder: str) -> Calibration | None:
+        """The calibration of a judge on vectors of an encoder. Raises StoreError for a damaged file."""
+        stored = self._read().get(_key(judge, encoder))
+        try:
+            return None if stored is None else Calibration.from_dict(stored)
+        except UsageError as error:
+            raise self._damaged() from error
+
+    def put(self, calibration: Calibration) -> None:
+        """Keep one in place of an earlier one and of a damaged file; a reader sees the old or the new, never half."""
+        try:
+            before = self._read()
+        except StoreError:
+            before = {}
+        stored = {**before, _key(calibration.judge, calibration.encoder): calibration.to_dict()}
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = self.file.with_name(f".{self.file.name}.{os.getpid()}")
+        try:
+            unfinished.write_text(json.dumps(stored, indent=1), encoding="utf-8")
+            unfinished.replace(self.file)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    def _read(self) -> dict[str, dict[str, object]]:
+        if not self.file.is_file():
+            return {}
+        try:
+            read = json.loads(self.file.read_text(encoding="utf-8"))
+            if not isinstance(read, dict):
+                raise ValueError("not an object")
+        except ValueError as error:
+            raise self._damaged() from error
+        return read
+
+    def _damaged(self) -> StoreError:
+        return StoreError(
+            "the stored calibrations are damaged", subject=str(self.file), next_step="run thresher calibrate again"
+        )
+
+
+def _key(judge: str, encoder: str) -> str:
+    return f"{judge} | {encoder}"

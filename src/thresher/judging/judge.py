@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from thresher.errors import ModelError, UsageError
-from thresher.judging.failures import failed
+from thresher.errors import BudgetSpent, ModelError, ProviderError, UsageError
+from thresher.judging.llm_scorers import failed
 from thresher.judging.thresholds import Cut, Threshold
-from thresher.protocols import Scorer
-from thresher.types import Hit, Judgement, Query, Score, Sifted
+from thresher.protocols import CrossEncoder, Judge, Scorer
+from thresher.types import Hit, Judgement, Query, Scale, Score, Sifted
 
 OnUnreadable = Literal["keep", "drop", "raise"]
 
@@ -131,3 +131,88 @@ def _merged(scorer: Mapping[str, Any], cut: Cut) -> dict[str, Any]:
     detail.pop("failed", None)
     lacks = [lack for facts in both for lack in facts.get("degraded", ())]
     return {**detail, "degraded": lacks} if lacks else detail
+
+
+# --- A judge that also reorders: what retrieval ranked and what the judge thinks, together ----------------------------
+
+
+BLEND = Scale("retrieval and judge", 0.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class BlendedJudge:
+    """Orders what `judge` keeps by (1 - weight) * retrieval + weight * judgement. Not published.
+
+    `judge` scores from 0 to 1 and leaves the order alone; the retrieval's scores are brought to 0..1 by their minimum
+    and maximum. Only the best `most` are judged: a judge reads sentences, and nobody reads the fiftieth result. The
+    others follow behind them, kept and not judged.
+    """
+
+    judge: Judge
+    weight: float
+    most: int
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Sifted:
+        """Kept hits by both scores, best first, then those that were not judged, then the dropped ones."""
+        first, rest = hits[: self.most], hits[self.most :]
+        judged = self.judge(query, first)
+        near = _spread(first)
+        kept = [self._blended(one, near) for one in judged.judgements if one.keep]
+        kept.sort(key=lambda one: -one.hit.score.value)
+        follow = [Judgement(hit, keep=True, reason=f"not judged: behind the best {self.most}") for hit in rest]
+        dropped = [one for one in judged.judgements if not one.keep]
+        ranked = [
+            replace(one, hit=replace(one.hit, rank=rank))
+            for rank, one in enumerate((*kept, *follow, *dropped), start=1)
+        ]
+        return Sifted(tuple(ranked), judged.detail)
+
+    def _blended(self, judgement: Judgement, near: dict[str, float]) -> Judgement:
+        """With the blend as the score it is ranked by; a hit without a judgement has that of retrieval alone."""
+        retrieval = near[judgement.hit.chunk.id]
+        value = retrieval if judgement.score is None else judgement.score.value
+        score = Score((1 - self.weight) * retrieval + self.weight * value, BLEND)
+        return replace(judgement, hit=replace(judgement.hit, score=score))
+
+
+def _spread(hits: Sequence[Hit]) -> dict[str, float]:
+    """The hits' scores from 0 to 1, by chunk; 1 where all are equal."""
+    values = [hit.score.value for hit in hits]
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    return {hit.chunk.id: (hit.score.value - low) / (high - low) if high > low else 1.0 for hit in hits}
+
+
+# --- what a judge keeps, in the order of a cross-encoder --------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RerankedJudge:
+    """Orders what another judge kept (ChunkRAG, Algorithm 1, line 24; Y16: a reranker only sorts).
+
+    A cross-encoder that fails leaves the order as it was, and says so.
+    """
+
+    judge: Judge
+    cross_encoder: CrossEncoder
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Sifted:
+        """Kept hits by the cross-encoder's score, best first, ties as they were; then the dropped ones."""
+        sifted = self.judge(query, hits)
+        kept = [judgement for judgement in sifted.judgements if judgement.keep]
+        if not kept:
+            return sifted
+        try:
+            scores = self.cross_encoder(query.search, [judgement.hit.chunk.titled for judgement in kept])
+        except (ProviderError, BudgetSpent) as error:
+            lacks = [*sifted.detail.get("degraded", ()), f"judge: {error}; the order of the scores was kept"]
+            return replace(sifted, detail={**sifted.detail, "degraded": lacks})
+        scored = [
+            replace(one, hit=replace(one.hit, score=score, scores={**one.hit.scores, "rerank": score}))
+            for one, score in zip(kept, scores, strict=True)
+        ]
+        scored.sort(key=lambda one: -one.hit.score.value)
+        ranked: list[Judgement] = [
+            replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate(scored, start=1)
+        ]
+        dropped = [judgement for judgement in sifted.judgements if not judgement.keep]
+        return Sifted((*ranked, *dropped), {**sifted.detail, "reranker": self.cross_encoder.name})

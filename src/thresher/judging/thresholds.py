@@ -12,9 +12,9 @@ from statistics import fmean, pstdev, pvariance
 from typing import Any, Protocol
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
-from thresher.models.fence import fenced
 from thresher.models.structured import asked, read_scores, scores_schema
 from thresher.protocols import LanguageModel
+from thresher.text.injection import fenced
 from thresher.types import UNIT, Query, Scale, Score
 
 EPSILON = 0.01

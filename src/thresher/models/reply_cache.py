@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from thresher.errors import StoreError
-from thresher.models.exchanges import content_hash
+from thresher.models.cassette import content_hash
 
 MAX_REPLIES = 20_000
 """Replies kept at most: some hundreds of questions of a recipe that judges every chunk, well below 100 MB."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from thresher.errors import UnknownSetting
 
 if TYPE_CHECKING:
-    from thresher.recipes.recipe import Recipe
+    from thresher.recipes.registry import Recipe
 
 DEFAULT = "corrective"
 

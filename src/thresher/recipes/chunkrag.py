@@ -33,24 +33,20 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from thresher.chunking.semantic import SemanticChunker
-from thresher.indexing.layout import Layout
-from thresher.judging.critique import Critic, Reflection
-from thresher.judging.heuristics import temporal
-from thresher.judging.judge import ScoringJudge
-from thresher.judging.multistage import MultiStageScorer
-from thresher.judging.reranked import RerankedJudge
+from thresher.indexing.index_config import Layout
+from thresher.judging.judge import RerankedJudge, ScoringJudge
+from thresher.judging.llm_scorers import Critic, MultiStageScorer, Reflection, temporal
 from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical, Threshold
 from thresher.pipeline import Pipeline, as_asked
 from thresher.protocols import ChunkTable, Retriever, Rewriter, Scorer
-from thresher.recipes.correcting import evaluator, judge_slot, redundancy, stand_in
-from thresher.recipes.parts import Parts, nothing, reader_slot
-from thresher.recipes.recipe import Recipe, preset
-from thresher.refinement.redundancy import DeduplicatedRetriever
+from thresher.recipes.build import evaluator, judge_slot, redundancy, stand_in
+from thresher.recipes.components import Parts, nothing, reader_slot
+from thresher.recipes.registry import Recipe, preset
 from thresher.refinement.refine import PassageRefiner
-from thresher.retrieval.dense import DenseRetriever
-from thresher.retrieval.fuse import FusedRetriever, Fusion, reciprocal_rank_fusion, weighted_fusion
-from thresher.retrieval.lexical import LexicalRetriever
+from thresher.retrieval.fusion import FusedRetriever, Fusion, reciprocal_rank_fusion, weighted_fusion
 from thresher.retrieval.rewrite import LLMRewriter
+from thresher.retrieval.search import DenseRetriever, LexicalRetriever
+from thresher.retrieval.wrappers import DeduplicatedRetriever
 from thresher.settings import (
     DenseSettings,
     Frozen,

@@ -24,17 +24,16 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from thresher.chunking.hierarchical import HierarchicalChunker
-from thresher.indexing.layout import Layout
-from thresher.judging.banded import BandedScorer
-from thresher.judging.blended import BlendedJudge
+from thresher.indexing.index_config import Layout
 from thresher.judging.calibration import CalibratedScorer, Calibration
-from thresher.judging.judge import ScoringJudge
-from thresher.judging.relevance import LLMRelevance
+from thresher.judging.judge import BlendedJudge, ScoringJudge
+from thresher.judging.llm_scorers import LLMRelevance
+from thresher.judging.scorers import BandedScorer
 from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Calibrated
 from thresher.pipeline import Pipeline
 from thresher.protocols import Judge, Retriever, Scorer
-from thresher.recipes.correcting import (
+from thresher.recipes.build import (
     calibration,
     corrector,
     mapping,
@@ -44,16 +43,13 @@ from thresher.recipes.correcting import (
     strips_slot,
     verifier,
 )
-from thresher.recipes.parts import Parts, reader_slot
-from thresher.recipes.recipe import Recipe
-from thresher.refinement.best import BestHits
-from thresher.refinement.redundancy import DeduplicatedRetriever
-from thresher.retrieval.cut import CutRetriever
-from thresher.retrieval.fuse import weighted_fusion
-from thresher.retrieval.hierarchy import HierarchyRetriever
-from thresher.retrieval.rerank import RerankedRetriever
+from thresher.recipes.components import Parts, reader_slot
+from thresher.recipes.registry import Recipe
+from thresher.refinement.strips import BestHits
+from thresher.retrieval.fusion import weighted_fusion
 from thresher.retrieval.rewrite import LLMRewriter
-from thresher.retrieval.second_look import SecondLookRetriever
+from thresher.retrieval.search import HierarchyRetriever
+from thresher.retrieval.wrappers import CutRetriever, DeduplicatedRetriever, RerankedRetriever, SecondLookRetriever
 from thresher.settings import (
     DenseSettings,
     Frozen,

@@ -32,18 +32,17 @@ from typing import Literal
 
 from pydantic import Field
 
-from thresher.indexing.layout import Layout
-from thresher.judging.bounds import Bounds
-from thresher.judging.cross_encoder import CrossEncoderScorer, StandInForT5
+from thresher.indexing.index_config import Layout
 from thresher.judging.judge import ScoringJudge
+from thresher.judging.scorers import CrossEncoderScorer, StandInForT5
 from thresher.judging.thresholds import Cut, Fixed, KeepAll, Threshold
-from thresher.judging.verdicts import INSTEAD, Actions, Limited, ThreeWay
+from thresher.judging.verdicts import INSTEAD, Actions, Bounds, Limited, ThreeWay
 from thresher.pipeline import Pipeline
 from thresher.protocols import Scorer
-from thresher.recipes.correcting import corrector, evaluator, judge_slot, stand_in, strips, strips_slot
-from thresher.recipes.parts import Parts, reader_slot
-from thresher.recipes.recipe import Recipe, preset
-from thresher.retrieval.dense import DenseRetriever
+from thresher.recipes.build import corrector, evaluator, judge_slot, stand_in, strips, strips_slot
+from thresher.recipes.components import Parts, reader_slot
+from thresher.recipes.registry import Recipe, preset
+from thresher.retrieval.search import DenseRetriever
 from thresher.settings import DenseSettings, FixedChunking, OutsideSettings
 from thresher.types import T5, Query, Scale, Score, Verdict
 

@@ -33,23 +33,21 @@ from typing import Literal
 from pydantic import Field
 
 from thresher.chunking.hierarchical import HierarchicalChunker
-from thresher.chunking.sentences import sentence_spans
 from thresher.chunking.summaries import ExtractiveSummarizer, LLMSummarizer, Summarizer
-from thresher.indexing.analyzer import index_terms, query_terms
-from thresher.indexing.layout import Layout
-from thresher.judging.bounds import Bounds
-from thresher.judging.confidence import KDM, AbsoluteConfidence, ConfidenceJudge
+from thresher.indexing.index_config import Layout
 from thresher.judging.judge import ScoringJudge
-from thresher.judging.lexical import LexicalConfidence
+from thresher.judging.kdm import KDM, AbsoluteConfidence, ConfidenceJudge, LexicalConfidence
 from thresher.judging.thresholds import Fixed
-from thresher.judging.verdicts import Routing, Survivors, ThreeWay
+from thresher.judging.verdicts import Bounds, Routing, Survivors, ThreeWay
 from thresher.pipeline import Pipeline, always_correct
 from thresher.protocols import ChunkTable, Decider, Judge
-from thresher.recipes.correcting import corrector, evaluator, judge_slot, stand_in, strips, strips_slot
-from thresher.recipes.parts import Parts, reader_slot
-from thresher.recipes.recipe import DOES_NOTHING, Recipe, preset
-from thresher.retrieval.coarse_to_fine import CoarseToFineRetriever
+from thresher.recipes.build import corrector, evaluator, judge_slot, stand_in, strips, strips_slot
+from thresher.recipes.components import Parts, reader_slot
+from thresher.recipes.registry import DOES_NOTHING, Recipe, preset
+from thresher.retrieval.search import CoarseToFineRetriever
 from thresher.settings import Frozen, OutsideSettings
+from thresher.text.sentences import sentence_spans
+from thresher.text.terms import index_terms, query_terms
 
 FINAL = 5
 """Subchunks handed on; the thesis gives k1 and k2 no values, and evaluates at 5."""

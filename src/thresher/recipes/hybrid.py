@@ -24,16 +24,14 @@ from functools import partial
 from pydantic import Field
 
 from thresher.chunking.fixed import RecursiveChunker
-from thresher.indexing.layout import Layout
+from thresher.indexing.index_config import Layout
 from thresher.pipeline import Pipeline
 from thresher.protocols import Retriever
-from thresher.recipes.parts import NO_RERANKER, Parts, nothing, reader_slot
-from thresher.recipes.recipe import Recipe, preset
-from thresher.retrieval.cut import CutRetriever
-from thresher.retrieval.dense import DenseRetriever
-from thresher.retrieval.fuse import FusedRetriever, Fusion, reciprocal_rank_fusion, weighted_fusion
-from thresher.retrieval.lexical import LexicalRetriever
-from thresher.retrieval.rerank import RerankedRetriever
+from thresher.recipes.components import NO_RERANKER, Parts, nothing, reader_slot
+from thresher.recipes.registry import Recipe, preset
+from thresher.retrieval.fusion import FusedRetriever, Fusion, reciprocal_rank_fusion, weighted_fusion
+from thresher.retrieval.search import DenseRetriever, LexicalRetriever
+from thresher.retrieval.wrappers import CutRetriever, RerankedRetriever
 from thresher.settings import (
     DenseSettings,
     Frozen,

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from thresher.generation.extractive import abstention
-from thresher.generation.grounded import ParametricGenerator
+from thresher.generation.llm import ParametricGenerator
+from thresher.generation.reader import abstention
 from thresher.pipeline import Pipeline
 from thresher.protocols import Generator
-from thresher.recipes.parts import Parts, nothing
-from thresher.recipes.recipe import Recipe
+from thresher.recipes.components import Parts, nothing
+from thresher.recipes.registry import Recipe
 from thresher.settings import RecipeSettings
 from thresher.types import Draft, Evidence, Query
 

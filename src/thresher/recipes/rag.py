@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from thresher.indexing.layout import Layout
+from thresher.indexing.index_config import Layout
 from thresher.pipeline import Pipeline
-from thresher.recipes.parts import Parts, reader_slot
-from thresher.recipes.recipe import Recipe
-from thresher.retrieval.cut import CutRetriever
-from thresher.retrieval.dense import DenseRetriever
+from thresher.recipes.components import Parts, reader_slot
+from thresher.recipes.registry import Recipe
+from thresher.retrieval.search import DenseRetriever
+from thresher.retrieval.wrappers import CutRetriever
 from thresher.settings import DenseSettings, FixedChunking, RecipeSettings
 
 

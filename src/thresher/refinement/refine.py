@@ -12,9 +12,16 @@ from typing import Any, Literal, TypeVar
 
 from thresher.errors import ModelError, UsageError
 from thresher.protocols import Scorer
-from thresher.refinement.conflicts import ConflictFinder
-from thresher.refinement.order import STRIP, document_order, edge_order, within_budget
-from thresher.refinement.strips import Decomposition, strip_hit, word_count
+from thresher.refinement.strips import (
+    STRIP,
+    Decomposition,
+    document_order,
+    edge_order,
+    strip_hit,
+    within_budget,
+    word_count,
+)
+from thresher.text.contradiction import ConflictFinder
 from thresher.types import Evidence, Hit, Judgement, Origin, Query, Refined, Score, Scored
 
 MIN_WORDS = 2

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
+from typing import TypeVar
 
-from thresher.types import Hit
+from thresher.protocols import Refiner
+from thresher.types import Evidence, Hit, Judgement, Origin, Query, Refined
 
 Span = tuple[int, int]
 Spans = Callable[[str], Sequence[Span]]
@@ -133,3 +135,81 @@ def strip_hit(hit: Hit, span: Span) -> Hit:
 def word_count(text: str) -> int:
     """Words of a text: runs of letters and digits; marks and rules are none."""
     return len(_WORD.findall(text))
+
+
+# --- only the best hits are refined: cutting and scoring every sentence of ten chunks takes longer than it he----------
+
+
+@dataclass(frozen=True, slots=True)
+class BestHits:
+    """The first `most` hits from inside, and from outside, to another refiner; the others are dropped."""
+
+    refiner: Refiner
+    most: int
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
+        """What the refiner makes of them; every hit that came in has a judgement."""
+        chosen = [hit for origin in Origin for hit in [hit for hit in hits if hit.origin is origin][: self.most]]
+        ids = {hit.chunk.id for hit in chosen}
+        refined = self.refiner(query, [hit for hit in hits if hit.chunk.id in ids])
+        left = tuple(
+            Judgement(hit, keep=False, reason=f"below the best {self.most}") for hit in hits if hit.chunk.id not in ids
+        )
+        return replace(refined, judgements=(*refined.judgements, *left))
+
+
+# --- the order of the evidence, and how much of it there is -----------------------------------------------------------
+
+
+Item = TypeVar("Item")
+
+CHARACTERS_PER_TOKEN = 4
+"""A rule of thumb for English and byte-pair vocabularies; a budget is no promise to the token."""
+
+STRIP = "strip"
+"""Name under which a hit of the evidence carries the score of its strip."""
+
+
+def document_order(evidence: Sequence[Evidence]) -> list[Evidence]:
+    """Documents in the order they first come in, the pieces of each as they stand in it."""
+    first: dict[str, int] = {}
+    for piece in evidence:
+        first.setdefault(piece.hit.chunk.document_id, len(first))
+    return sorted(evidence, key=lambda piece: (first[piece.hit.chunk.document_id], piece.start, piece.end))
+
+
+def edge_order(best_first: Sequence[Item]) -> list[Item]:
+    """The best at both ends: the 1st, 3rd, 5th, ... from the front, the 2nd, 4th, 6th, ... from the back.
+
+    For readers that attend least to the middle of a long context (Y16 in docs/methods.md).
+    """
+    return [*best_first[0::2], *reversed(best_first[1::2])]
+
+
+def estimated_tokens(text: str) -> int:
+    """Tokens of a text, about."""
+    return -(-len(text) // CHARACTERS_PER_TOKEN)
+
+
+def within_budget(
+    evidence: Sequence[Evidence], tokens: int, *, count: Callable[[str], int] = estimated_tokens
+) -> tuple[list[Evidence], list[Evidence]]:
+    """What fits into `tokens` and what does not, each in the order given.
+
+    The best strips are taken first. What was not scored comes after them, in the order given; a piece that is too long
+    leaves its room to the ones behind it.
+    """
+    order = sorted(range(len(evidence)), key=lambda at: -_strip_score(evidence[at]))
+    taken: set[int] = set()
+    for at in order:
+        cost = count(evidence[at].text)
+        if cost <= tokens:
+            taken.add(at)
+            tokens -= cost
+    fitting = [piece for at, piece in enumerate(evidence) if at in taken]
+    return fitting, [piece for at, piece in enumerate(evidence) if at not in taken]
+
+
+def _strip_score(piece: Evidence) -> float:
+    score = piece.hit.scores.get(STRIP)
+    return float("-inf") if score is None else score.value

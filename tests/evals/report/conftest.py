@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from thresher.evals.folder import rows_path
-from thresher.evals.labels import Question
-from thresher.evals.report.writing import Report, write_report
-from thresher.evals.rows import Place, Row, read_reply, written
+from thresher_evals.dataset import Question
+from thresher_evals.report.write import Report, write_report
+from thresher_evals.rows import Place, Row, read_reply, rows_path, written
 
 QUESTIONS = (
     Question("q1", "Who painted?", ("Ada Moor",), category="inside"),

@@ -7,10 +7,9 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Rectangle
 
-from thresher.evals.report.drawing import bars
-from thresher.evals.report.powers import power
-from thresher.evals.report.section import Figure, Measured, number
-from thresher.evals.report.svg import render, standing_alone
+from thresher_evals.report.blocks import Figure, Measured, number
+from thresher_evals.report.cost import power
+from thresher_evals.report.plots import bars, render, standing_alone
 
 CLEAR = to_rgba("none")
 

@@ -9,18 +9,16 @@ from pathlib import Path
 import pytest
 from matplotlib.axes import Axes
 
-from thresher.evals.labels import Question
-from thresher.evals.report.compact import compact
-from thresher.evals.report.degraded import degraded_part, grouped, share_of
-from thresher.evals.report.drawing import TALLEST, bars, canvas_of
-from thresher.evals.report.measured import Run, read_measured
-from thresher.evals.report.rivals import rival_section, verdict
-from thresher.evals.report.section import Figure, Measured, Table
-from thresher.evals.report.summary import overview, sentences
-from thresher.evals.report.svg import render
-from thresher.evals.report.writing import sections, write_report
-from thresher.evals.report.zeros import without_zeros
-from thresher.evals.rows import Row, read_reply
+from thresher_evals.dataset import Question
+from thresher_evals.report.blocks import Figure, Measured, Table
+from thresher_evals.report.comparison import rival_section, verdict
+from thresher_evals.report.cost import degraded_part, grouped, share_of
+from thresher_evals.report.data import Run, read_measured
+from thresher_evals.report.plots import TALLEST, bars, canvas_of, compact, render
+from thresher_evals.report.render import without_zeros
+from thresher_evals.report.run import overview, sentences
+from thresher_evals.report.write import sections, write_report
+from thresher_evals.rows import Row, read_reply
 
 Write = Callable[..., Path]
 ASKED = 20

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from thresher.cli import main
+from thresher.cli.app import main
 from thresher.errors import UnknownSetting, UsageError
-from thresher.evals.report.heading import warnings
-from thresher.evals.report.measured import read_measured
-from thresher.evals.report.section import Measured
-from thresher.evals.report.svg import render
-from thresher.evals.report.writing import Report, sections, slug, unique, write_report
-from thresher.evals.rows import Row
-from thresher.evals.score import score
+from thresher_evals.report.blocks import Measured
+from thresher_evals.report.data import read_measured
+from thresher_evals.report.plots import render
+from thresher_evals.report.run import warnings
+from thresher_evals.report.write import Report, sections, slug, unique, write_report
+from thresher_evals.rows import Row
+from thresher_evals.score import score
 
 Write = Callable[..., Path]
 

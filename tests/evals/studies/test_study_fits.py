@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from scipy import stats
 
-from thresher.evals.studies.fits import CURVES, fits, verdict
+from thresher_evals.studies.growth import CURVES, fits, verdict
 
 SIZES = [10, 25, 50, 100, 250, 500, 1000]
 

@@ -13,17 +13,13 @@ import pytest
 from matplotlib.figure import Figure as Drawing
 
 import thresher
-from thresher.cli import main
-from thresher.commands.studies import HELP
+from thresher.cli.app import main
 from thresher.errors import StoreError, UsageError
-from thresher.evals.datasets import load
-from thresher.evals.folder import held
-from thresher.evals.studies.folder import StudyRow
-from thresher.evals.studies.kind import Kind
-from thresher.evals.studies.kinds import KINDS
-from thresher.evals.studies.materials import Materials
-from thresher.evals.studies.reading import is_study, section_of
-from thresher.evals.studies.running import conduct, prepare
+from thresher_evals.cli import HELP
+from thresher_evals.datasets.registry import load
+from thresher_evals.rows import held
+from thresher_evals.studies.run import KINDS, conduct, is_study, prepare, section_of
+from thresher_evals.studies.runner import Kind, Materials, StudyRow
 
 QUESTIONS = (
     ("q1", "When was the Kõpu lighthouse built?", "1531", "lighthouse.md"),

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from thresher.errors import UsageError
-from thresher.evals.statistics import Forecast
-from thresher.evals.studies.actions import evidence
-from thresher.evals.studies.evaluator import balanced, best_threshold, share_right
-from thresher.evals.studies.names import split_names, split_numbers
+from thresher_evals.stats import Forecast
+from thresher_evals.studies.crag_actions import evidence
+from thresher_evals.studies.judge_accuracy import balanced, best_threshold, share_right
+from thresher_evals.studies.runner import split_names, split_numbers
 
 
 def test_the_threshold_is_the_score_that_is_right_most_often() -> None:

@@ -1,0 +1,664 @@
+"""`thresher eval run` and `eval score`: questions to rows, rows to numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from shlex import join
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from thresher.cli import output as printing
+from thresher.cli.options import (
+    DEFAULT_HOME,
+    FAILED,
+    IN_PART,
+    AsJson,
+    Home,
+    Name,
+    Settings,
+    assignments,
+    open_collection,
+    options_of,
+)
+from thresher.errors import UsageError
+
+if TYPE_CHECKING:
+    from thresher.models.usage import Meter
+    from thresher_evals.judges.base import Done, Judge
+    from thresher_evals.report.blocks import Section
+    from thresher_evals.rows import Row
+
+eval_app = typer.Typer(help="Measure recipes on questions with known answers.", no_args_is_help=True)
+
+
+@eval_app.command("run")
+def eval_run(
+    dataset: Annotated[
+        str,
+        typer.Option(
+            "--dataset", metavar="KIND:PATH", help="beir:DIR, qa:FILE, papers, squad:FILE, ...; see docs/datasets.md."
+        ),
+    ],
+    recipe: Annotated[
+        list[str],
+        typer.Option("--recipe", help="Recipe to measure (repeatable), alone or with settings: crag[upper=0.6]."),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the rows of this run.")],
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Results per question.")] = None,
+    split: Annotated[str, typer.Option("--split", help="Ask the questions of train, tune, final or all.")] = "all",
+    sample: Annotated[int | None, typer.Option("--sample", min=1, help="Ask this many questions only.")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the sample.")] = 0,
+    outside: Annotated[
+        str,
+        typer.Option(
+            "--outside",
+            metavar="PLACE",
+            help="Where correcting recipes look: none, web, collection:NAME; auto is the dataset's own, if it has one.",
+        ),
+    ] = "auto",
+    degrade: Annotated[
+        float | None,
+        typer.Option(
+            "--degrade", min=0, max=1, help="Hide the gold documents inside of all but this share of the questions."
+        ),
+    ] = None,
+    parallel: Annotated[int, typer.Option("--parallel", min=1, help="Questions asked at a time.")] = 1,
+    together: Annotated[
+        bool,
+        typer.Option(
+            "--together",
+            help="Ask question by question, every recipe in turn: faster, but what each took says nothing.",
+        ),
+    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
+    home: Home = DEFAULT_HOME,
+    collection: Annotated[
+        str | None, typer.Option("--collection", help="Default: `default`; one of its own where documents come along.")
+    ] = None,
+    settings: Settings = None,
+    json: AsJson = False,
+) -> None:
+    """Put the questions of a dataset to recipes and keep a row of each."""
+    from thresher_evals.datasets.registry import load
+    from thresher_evals.runner import CollectionAsker, collection_of, files, outside_of, parse_variant, run
+
+    recipe = list(dict.fromkeys(recipe))
+    loaded = load(dataset, split=split, sample=sample, seed=seed)
+    name = collection or collection_of(loaded)
+    elsewhere = outside_of(loaded, name) if outside == "auto" else outside
+    plain = list(dict.fromkeys(parse_variant(one).recipe for one in recipe))
+    report_failed = False
+    belongings: dict[str, list[Path]] = {}
+    for corpus, owner in files(loaded, home, name, outside=elsewhere):
+        belongings.setdefault(owner, []).append(corpus)
+    for owner, corpora in belongings.items():
+        # A variant with chunks of its own gets them when it is warmed up: a question completes what an index lacks.
+        with open_collection(home, owner) as opened, printing.indexing() as progress:
+            report = opened.add(*corpora, recipe=plain, settings=assignments(settings), progress=progress)
+        printing.failures(report.failed)
+        report_failed = report_failed or bool(report.failed)
+    if not json:
+        told = [f"{number} {category}" for category, number in loaded.categories.items()]
+        printing.say("; ".join(filter(None, [", ".join(told) or f"{len(loaded.questions)} questions", loaded.note])))
+    with open_collection(home, name) as opened:
+        asker = CollectionAsker(
+            opened, assignments(settings), outside=elsewhere, degraded=degrade, questions=loaded.questions
+        )
+        described = {one: asker.settings_of(one) for one in recipe}
+        for one in recipe:
+            asker.warm_up(one)
+        with printing.counting(len(loaded.questions) * len(recipe), "questions") as count:
+            done = run(
+                asker,
+                loaded,
+                recipe,
+                out,
+                limit=limit,
+                resume=resume,
+                settings=described,
+                collection=name,
+                outside=elsewhere,
+                parallel=parallel,
+                together=together,
+                progress=count,
+            )
+    if json:
+        printing.as_json(done.to_dict())
+    else:
+        for one in recipe:
+            printing.say(f"{one}: {done.asked[one]} asked, {done.skipped[one]} done before, {done.failed[one]} failed")
+        printing.say(f"rows in {out}; score them with: thresher eval score {out}")
+    failed = sum(done.failed.values())
+    if failed or report_failed:
+        asked = sum(done.asked.values()) + sum(done.skipped.values())
+        raise typer.Exit(FAILED if failed == asked else IN_PART)
+
+
+@eval_app.command("score")
+def eval_score(
+    directory: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    measure: Annotated[list[str] | None, typer.Option("--measure", help="Only these measures.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", help="Recipe the others are compared with; the first when not given.")
+    ] = None,
+    split: Annotated[str, typer.Option("--split", help="Only the questions of train, tune or final.")] = "all",
+    json: AsJson = False,
+) -> None:
+    """Compute the measures of a run from its rows, with 95 % intervals."""
+    from thresher_evals.dataset import read_split
+    from thresher_evals.rows import WHY, is_together, read_run
+    from thresher_evals.score import score
+
+    scored = score(directory, measures=measure, baseline=baseline, split=read_split(split))
+    if json:
+        printing.as_json(scored)
+        return
+    recipes = scored["recipes"]
+    names = dict.fromkeys(name for values in recipes.values() for name, value in values.items() if value["n"])
+    rows = [[name, *(interval(values.get(name)) for values in recipes.values())] for name in names]
+    printing.table(f"{scored['dataset']}, n = {scored['n']}", ["measure", *recipes], rows)
+    outcomes = scored["outcomes"]
+    kinds = dict.fromkeys(kind for counts in outcomes.values() for kind in counts)
+    counted = [[kind, *(outcomes[one].get(kind, 0) for one in recipes)] for kind in kinds]
+    printing.table("outcomes, questions", ["outcome", *recipes], counted)
+    if is_together(read_run(directory)):
+        printing.say(WHY)
+    for one, reason in scored["against"].get("skipped", {}).items():
+        printing.say(f"{one} is not compared: {reason}")
+
+
+def interval(value: Mapping[str, Any] | None) -> str:
+    """`0.42 [0.31, 0.52] n=30`, or a dash where nothing can be said."""
+    if value is None or value["value"] is None:
+        return "-"
+    return f"{value['value']:.4g} [{value['low']:.4g}, {value['high']:.4g}] n={value['n']}"
+
+
+# --- `thresher eval judge`, `sheet` and `ratings`: what a model or people say about the answers of a run --------------
+
+
+class Kind(StrEnum):
+    """Who judges."""
+
+    OFFLINE = "offline"
+    LLM = "llm"
+
+
+Run = Annotated[Path, typer.Argument(help="Folder of a run.")]
+Recipes = Annotated[list[str] | None, typer.Option("--recipe", help="Only this recipe (repeatable).")]
+
+
+@eval_app.command("judge")
+def eval_judge(
+    directory: Run,
+    kind: Annotated[
+        Kind, typer.Option("--judge", help="Rules and the bundled encoder, or a chat model.")
+    ] = Kind.OFFLINE,
+    recipe: Recipes = None,
+    measure: Annotated[
+        list[str] | None, typer.Option("--measure", help="Only this measure (repeatable); all the judge knows.")
+    ] = None,
+    gamma: Annotated[
+        float, typer.Option("--gamma", min=0, help="Facts below which FActScore penalises; 0 penalises none.")
+    ] = 10.0,
+    same_model: Annotated[
+        bool, typer.Option("--same-model", help="Let a model judge answers that it wrote itself.")
+    ] = False,
+    settings: Settings = None,
+    json: AsJson = False,
+) -> None:
+    """Judge the answers of a run: supported by their context, right, relevant, well written, true fact by fact."""
+    from thresher.models.usage import Meter
+    from thresher_evals.judges.base import FACTS, judge_run, references_of, rows_of, summary
+
+    rows = rows_of(directory, recipe)
+    meter = Meter()
+    judge = _judge(kind, directory, rows, assignments(settings), meter, gamma=gamma, same_model=same_model)
+    measures = judge.wanted(measure)
+    references = references_of(directory, rows) if FACTS in measures else {}
+    with printing.counting(sum(map(len, rows.values())), "answers") as count:
+        done = judge_run(directory, judge, rows, measures, gamma=gamma, references=references, progress=count)
+    summed = summary(directory, judge, rows)
+    if json:
+        printing.as_json(
+            {
+                "judge": judge.name,
+                "prompts": judge.prompts,
+                "note": judge.note,
+                "recipes": summed,
+                "done": done.to_dict(),
+                "usage": {**meter.usage.to_dict(), "cached": meter.cached},
+            }
+        )
+    else:
+        _print_judged(judge, summed, done, meter)
+    if any(done.unreached.values()):
+        raise typer.Exit(IN_PART if any(done.judged.values()) or any(done.skipped.values()) else FAILED)
+
+
+def _judge(
+    kind: Kind,
+    directory: Path,
+    rows: Mapping[str, Sequence[Row]],
+    given: Mapping[str, Any],
+    meter: Meter,
+    *,
+    gamma: float,
+    same_model: bool,
+) -> Judge:
+    """The judge that was asked for."""
+    if kind is Kind.OFFLINE:
+        from thresher_evals.judges.rules import offline_judge
+
+        if given:
+            raise UsageError(
+                "the offline judge has no settings", subject=next(iter(given)), next_step="--judge llm has"
+            )
+        return offline_judge(gamma=gamma)
+    from thresher_evals.judges.base import FOLDER, generators_of
+    from thresher_evals.judges.llm import check_other_model, judge_model, judge_settings, llm_judge
+
+    settings = judge_settings(given)
+    generators = generators_of(directory, rows)
+    if not same_model:
+        check_other_model(settings, generators)
+    model = judge_model(settings, directory / FOLDER / "replies", meter)
+    described = {"model": model.name, "generators": generators, "same_model": same_model}
+    return llm_judge(model, workers=settings.concurrency, described=described, gamma=gamma)
+
+
+def _print_judged(judge: Judge, summed: Mapping[str, Any], done: Done, meter: Meter) -> None:
+    """Means and failures of each recipe, and what must be known beside them."""
+    for recipe in summed:
+        printing.say(f"{recipe}: {done.judged[recipe]} judged, {done.skipped[recipe]} judged before")
+        for error in done.unreached[recipe]:
+            printing.complain(f"not judged: {recipe}, {error}")
+    names = list(dict.fromkeys(name for one in summed.values() for name in one["values"]))
+    lines: list[list[Any]] = [[name, *(interval(one["values"].get(name)) for one in summed.values())] for name in names]
+    lines.append(["judge_failed", *(f"{one['judge_failed']} of {one['judged']}" for one in summed.values())])
+    printing.table(f"judged by {judge.name}", ["measure", *summed], lines)
+    for recipe, one in summed.items():
+        for note in _notes(one):
+            printing.say(f"{recipe}: {note}")
+    if judge.note:
+        printing.say(f"note: {judge.note}")
+    spent = meter.usage
+    if spent.llm_calls or meter.cached:
+        tokens = spent.prompt_tokens + spent.completion_tokens
+        printing.say(f"{spent.llm_calls} calls, {tokens} tokens, {meter.cached} replies from the cache")
+
+
+def _notes(summed: Mapping[str, Any]) -> list[str]:
+    """What a mean does not say."""
+    told = []
+    if summed["verbatim"]:
+        share = f"{summed['verbatim']} of {summed['sentences']} sentences"
+        told.append(f"{share} stand in the context letter by letter and are supported by construction")
+    if summed["context_is_quotes"]:
+        told.append(f"{summed['context_is_quotes']} answers were held against the quotes of their citations alone")
+    if summed["context_not_known"]:
+        told.append(f"of {summed['context_not_known']} answers the context is not known")
+    return told
+
+
+@eval_app.command("sheet")
+def eval_sheet(
+    directory: Run,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE.csv", help="The sheet that is written.")],
+    recipe: Recipes = None,
+    sample: Annotated[
+        int | None, typer.Option("--sample", min=1, help="Questions on the sheet; all by default.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the sample, the order and the codes.")] = 0,
+    context: Annotated[bool, typer.Option("--context", help="With the text each answer was written from.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Write a sheet on which people rate answers without knowing which recipe gave them."""
+    from thresher_evals.judges.base import rows_of
+    from thresher_evals.judges.human import write_sheet
+
+    written = write_sheet(directory, rows_of(directory, recipe), out, sample=sample, seed=seed, context=context)
+    if json:
+        printing.as_json({"sheet": str(out), "key": str(written.key), "answers": written.answers})
+        return
+    printing.say(f"{written.answers} answers to {written.questions} questions in {out}; the key is {written.key}")
+    printing.say(f"give a copy to each of at least two people, then: thresher eval ratings {directory} ONE.csv TWO.csv")
+
+
+@eval_app.command("ratings")
+def eval_ratings(
+    directory: Run,
+    sheet: Annotated[list[Path], typer.Argument(metavar="SHEET.csv...", help="Filled sheets, one for each person.")],
+    json: AsJson = False,
+) -> None:
+    """Read filled sheets back: means of each recipe, and how far the people agree."""
+    from thresher_evals.judges.human import rate
+
+    rated = rate(directory, sheet)
+    if json:
+        printing.as_json(rated)
+        return
+    people = len(rated["raters"])
+    dimensions = list(rated["agreement"])
+    printing.table(
+        f"ratings from 1 to 5 by {people} people",
+        ["recipe", *dimensions],
+        [[name, *(interval(values[one]) for one in dimensions)] for name, values in rated["recipes"].items()],
+    )
+    printing.table(
+        "agreement",
+        ["", "answers rated by all", "the same", "weighted kappa", "alpha (interval)", "alpha (ordinal)"],
+        [
+            [
+                one,
+                told["n"],
+                _number(told["same"]),
+                _number(told["kappa"]),
+                _number(told["alpha_interval"]),
+                _number(told["alpha_ordinal"]),
+            ]
+            for one, told in rated["agreement"].items()
+        ],
+    )
+    for rater, missing in rated["missing"].items():
+        if missing:
+            printing.say(f"{rater}: {printing.counted(missing, 'rating')} missing")
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+# --- `thresher eval compare` and `eval make-questions`: does correction help on one's own documents -------------------
+
+
+SHOWN_HURT = 10
+"""Questions that got worse, shown on a screen; --json has all."""
+
+
+MADE = {
+    "cloze": "ask for a name, a number or a year of a sentence (made: cloze)",
+    "title": "ask what a document says about one of its headings; no answer to compare with (made: title)",
+    "model": "drafted by the chat model, the answer stands in the passage letter by letter (made: model)",
+    "model, near miss": "drafted by the chat model to have no answer; nobody checked that (made: model, near miss)",
+    "off-topic": "that your documents cannot answer, from a list that comes with Thresher (made: off-topic)",
+}
+"""How a question was made, for a person."""
+
+
+@eval_app.command("make-questions")
+def eval_make_questions(
+    out: Annotated[Path, typer.Option("--out", metavar="FILE.jsonl", help="File to write; read it before you use it.")],
+    number: Annotated[int, typer.Option("--number", min=4, help="Questions to draft at most.")] = 80,
+    seed: Annotated[int, typer.Option("--seed", help="Another seed drafts other questions.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    home: Home = DEFAULT_HOME,
+    collection: Name = "default",
+    settings: Settings = None,
+    json: AsJson = False,
+) -> None:
+    """Draft questions from your own documents, for you to correct; a chat model (llm.*) drafts better ones."""
+    from thresher_evals.compare.draft_questions import check_free, draft_questions, drafting_model, write_drafts
+
+    check_free(out, force=force)
+    with open_collection(home, collection) as opened:
+        model = drafting_model(opened, assignments(settings))
+        with printing.counting(number, "questions") as count:
+            made = draft_questions(opened, number=number, seed=seed, model=model, progress=count)
+    write_drafts(made.drafts, out, force=force)
+    told = made.to_dict()
+    if json:
+        printing.as_json({"file": str(out), **told})
+        return
+    printing.say(f"{printing.counted(told['questions'], 'question')} from {told['documents']} documents, in {out}:")
+    for kind, many in told["made"].items():
+        printing.say(f"  {many:>4}  {MADE[kind]}")
+    for why, many in told["dropped"].items():
+        printing.say(f"  {many:>4}  not used: {why}")
+    printing.say()
+    printing.say(
+        "A program drafted these. Read them before you believe numbers that come from them: delete the lines that"
+    )
+    printing.say("nobody would ask, mend answers that are incomplete, and add questions that you really have.")
+    if not made.model:
+        printing.say(
+            "Without a chat model, questions keep the words of your sentences and are easier to find than people's;"
+        )
+        printing.say("and those without an answer are about nothing in particular, so they are easy to refuse.")
+    printing.say(f"Then: thresher eval compare --questions {out}{options_of(home, collection)}")
+
+
+@eval_app.command("compare")
+def eval_compare(
+    questions: Annotated[Path, typer.Option("--questions", metavar="FILE", help="Questions, one JSON object a line.")],
+    recipe: Annotated[
+        list[str] | None,
+        typer.Option("--recipe", help="Compare these; rag, hybrid, crag, ecrag and corrective when not given."),
+    ] = None,
+    baseline: Annotated[str, typer.Option("--baseline", help="Recipe without correction to compare with.")] = "rag",
+    outside: Annotated[
+        str, typer.Option("--outside", metavar="PLACE", help="Where recipes look: none, web or collection:NAME.")
+    ] = "none",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for the rows; in the home folder when not given.")
+    ] = None,
+    sample: Annotated[int | None, typer.Option("--sample", min=1, help="Ask this many questions only.")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the sample.")] = 0,
+    wrong_costs: Annotated[
+        float, typer.Option("--wrong-costs", min=0, help="How many right answers a wrong one undoes.")
+    ] = 1.0,
+    tune: Annotated[
+        bool, typer.Option("--tune/--no-tune", help="Also look for better bounds of corrective, and calibrate it.")
+    ] = True,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a comparison that was stopped.")] = False,
+    parallel: Annotated[int, typer.Option("--parallel", min=1, help="Questions asked at a time.")] = 1,
+    home: Home = DEFAULT_HOME,
+    collection: Name = "default",
+    settings: Settings = None,
+    json: AsJson = False,
+) -> None:
+    """Ask your questions with and without correction, and say what it gains, costs and breaks on your documents."""
+    from thresher_evals.compare.compare import OFF, ON, Plan, compare
+    from thresher_evals.datasets.registry import load
+
+    dataset = load(f"qa:{questions}", sample=sample, seed=seed)
+    with open_collection(home, collection) as opened:
+        opened.documents()  # says what is missing before anything is written
+        plan = Plan(
+            opened,
+            dataset,
+            out or home / "comparisons" / f"{collection}-{questions.stem}",
+            recipes=recipe or (*OFF, *ON),
+            baseline=baseline,
+            settings=assignments(settings),
+            outside=outside,
+            wrong_costs=wrong_costs,
+            tune=tune,
+            resume=resume,
+            parallel=parallel,
+            seed=seed,
+        )
+        names = {baseline, *plan.recipes}
+        with printing.counting(len(dataset.questions) * len(names), "questions") as count:
+            found = compare(plan, progress=count, say=printing.complain)
+    if json:
+        printing.as_json(found)
+    else:
+        _say(found, questions, home, collection)
+    if found["failed"]:
+        raise typer.Exit(FAILED if found["failed"] == found["n"] * len(found["recipes"]) else IN_PART)
+
+
+def _say(found: dict[str, Any], questions: Path, home: Path, collection: str) -> None:
+    """The comparison in words."""
+    from thresher_evals.compare.text_report import tell
+
+    for part in tell(found, shown=SHOWN_HURT):
+        if isinstance(part, str):
+            printing.say(part)
+        else:
+            printing.table(*part)
+    if found["tuning"]["calibration"]["adopt"]:
+        printing.say(f"  thresher calibrate --questions {questions}{options_of(home, collection)}")
+    printing.say()
+    printing.say(
+        f"Every answer is in {found['directory']}; measure by measure: thresher eval score {found['directory']}"
+    )
+
+
+# --- `thresher eval study`: measurements that are not questions and answers -------------------------------------------
+
+
+HELP = """Measure something that is not a question and its answer, and keep the rows.
+
+\b
+Kinds:
+  redundancy  what each redundancy threshold removes of what was retrieved
+  relevance   how relevant plain and filtered chunks are, by the same judge
+  growth      latency, memory and size against the number of documents
+  retrieved   ECRAG's chunks and subchunks of a question, with distances
+  actions     CRAG's three actions replayed on its own contexts
+  evaluator   how well judges tell the gold page from the others
+
+The settings of each are in docs/studies.md; those of recipes can be given too.
+"""
+
+
+@eval_app.command("study", help=HELP)
+def eval_study(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="What to measure; see above.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the rows of this study.")],
+    questions: Annotated[
+        Path | None, typer.Option("--questions", metavar="FILE", help="Questions; short for --dataset qa:FILE.")
+    ] = None,
+    dataset: Annotated[
+        str | None, typer.Option("--dataset", metavar="KIND:PATH", help="Questions, as `thresher eval run` takes them.")
+    ] = None,
+    sample: Annotated[int | None, typer.Option("--sample", min=1, help="Use this many questions only.")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the sample and of every draw.")] = 0,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a study that was stopped.")] = False,
+    home: Home = DEFAULT_HOME,
+    collection: Annotated[
+        str | None, typer.Option("--collection", help="Default: `default`, or that of the dataset's documents.")
+    ] = None,
+    settings: Settings = None,
+    json: AsJson = False,
+) -> None:
+    """Measure, keep the rows, and print what they say."""
+    from thresher_evals.datasets.registry import load
+    from thresher_evals.studies.run import conduct, kind_of, prepare, section_of
+
+    chosen = kind_of(kind)
+    if (questions is None) == (dataset is None):
+        raise UsageError(
+            "needs questions, from one place", subject=f"study {kind}", next_step="give --questions or --dataset"
+        )
+    spec = dataset or f"qa:{questions}"
+    given = assignments(settings)
+    loaded = load(spec, sample=sample, seed=seed)
+    materials = prepare(chosen, loaded, given, home=home, collection=collection, seed=seed)
+    typed = _command(
+        kind, dataset=spec, sample=sample, seed=seed, home=home, collection=collection, out=out, given=given
+    )
+    with printing.counting(chosen.number(materials), "rows") as count:
+        done = conduct(chosen, materials, out, resume=resume, command=typed, progress=count)
+    section = section_of(out)
+    if json:
+        printing.as_json({**done.to_dict(), "section": _described(section)})
+        return
+    _print(section)
+    printing.say(f"{done.measured} rows measured, {done.skipped} there before; in {out}")
+
+
+def _command(kind: str, *, given: dict[str, str], **options: Any) -> str:
+    """The command as it can be typed again, without the values of secret settings."""
+    words = ["thresher", "eval", "study", kind]
+    for name, value in options.items():
+        if value is not None:
+            words += [f"--{name}", str(value)]
+    for key, value in given.items():
+        words += ["--set", f"{key}={'***' if key.endswith('api_key') else value}"]
+    return join(words)
+
+
+def _described(section: Section) -> dict[str, Any]:
+    """JSON form of what the rows say."""
+    return {
+        "title": section.title,
+        "text": list(section.text),
+        "tables": [
+            {
+                "title": table.title,
+                "columns": list(table.columns),
+                "rows": [list(row) for row in table.rows],
+                "note": table.note,
+            }
+            for table in section.tables
+        ],
+    }
+
+
+def _print(section: Section) -> None:
+    """The section's words and tables."""
+    printing.say(section.title)
+    for paragraph in section.text:
+        printing.say(f"\n{paragraph}")
+    for table in section.tables:
+        printing.say()
+        if not printing.on_terminal():
+            printing.say(table.title)
+        shown = [["-" if cell is None else cell for cell in row] for row in table.rows]
+        printing.table(table.title, list(table.columns), shown)
+        if table.note:
+            printing.say(table.note)
+    printing.say()
+
+
+# --- `thresher eval report`: runs and studies on one page -------------------------------------------------------------
+
+
+@eval_app.command("report")
+def eval_report(
+    directories: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs and studies.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the report.")],
+    title: Annotated[str, typer.Option("--title", help="Of the page.")] = "What was measured",
+    baseline: Annotated[
+        str | None,
+        typer.Option("--baseline", help="Recipe the others are compared with; the first of a run when not given."),
+    ] = None,
+    changes: Annotated[
+        int, typer.Option("--changes", min=0, help="Questions gained and lost that are shown, of each recipe.")
+    ] = 10,
+    full_changes: Annotated[
+        bool, typer.Option("--full-changes", help="Write all of them to changes/RUN.jsonl as well.")
+    ] = False,
+    json: AsJson = False,
+) -> None:
+    """Write one HTML page and Markdown with every table and figure that the folders have data for."""
+    from thresher_evals.report.write import write_report
+
+    report = write_report(directories, out, title=title, baseline=baseline, shown=changes, full_changes=full_changes)
+    if json:
+        printing.as_json(report.to_dict())
+        return
+    sections = printing.counted(len(report.sections), "section")
+    printing.say(f"{sections} and {printing.counted(len(report.figures), 'figure')}: {report.html}, {report.markdown}")
+
+
+# --- `thresher eval audit`: published claims, computed again ----------------------------------------------------------
+
+
+@eval_app.command("audit")
+def eval_audit(json: AsJson = False) -> None:
+    """Compute the claims of the published methods again from the numbers they print: claim, recomputed, verdict."""
+    from thresher_evals.claims.audit import COLUMNS, audit, rows, summary, told
+
+    findings = audit()
+    if json:
+        printing.as_json({"summary": summary(findings), "claims": [finding.to_dict() for finding in findings]})
+        return
+    printing.table("claims of the sources", COLUMNS, rows(findings))
+    printing.say(told(findings))

@@ -1,0 +1,178 @@
+"""What is known about a question before it is asked: the values every dataset is read into."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from thresher.errors import UsageError
+from thresher.types import Origin
+from thresher_evals.jsonl import write_whole
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One document of a corpus; `id` becomes its source."""
+
+    id: str
+    title: str
+    text: str
+
+    def to_dict(self) -> dict[str, str]:
+        """One line of a BEIR corpus."""
+        return {"_id": self.id, "title": self.title, "text": self.text}
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Passages in the order in which they are indexed."""
+
+    passages: tuple[Passage, ...]
+
+    @cached_property
+    def written(self) -> bytes:
+        """The corpus.jsonl."""
+        return "".join(json.dumps(passage.to_dict()) + "\n" for passage in self.passages).encode()
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of the corpus.jsonl."""
+        return hashlib.sha256(self.written).hexdigest()
+
+    def write(self, path: Path) -> Path:
+        """Write the corpus.jsonl, unless it is there already: a file that stays is not indexed again."""
+        if not path.is_file() or path.read_bytes() != self.written:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, self.written)
+        return path
+
+
+def passage_id(title: str, text: str) -> str:
+    """A name for a passage that is the same in every file that has it."""
+    return hashlib.sha256(f"{title}\n{text}".encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+# --- what is known about a question before it is asked: the values every dataset is read into -------------------------
+
+
+Task = Literal["search", "ask"]
+"""What a dataset's questions are put to: the ranking alone, or the whole path to an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """A place that answers a question; `start` and `end` are offsets in the document, pages count from 1."""
+
+    source: str
+    page: int | None = None
+    start: int | None = None
+    end: int | None = None
+    origin: Origin = Origin.INSIDE
+    """Outside for a place that is not in the collection that is asked."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form, as in a question file; where it lies is said of places outside only."""
+        told = {"source": self.source, "page": self.page, "start": self.start, "end": self.end}
+        return told if self.origin is Origin.INSIDE else {**told, "origin": str(self.origin)}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question and its labels."""
+
+    id: str
+    question: str
+    answers: tuple[str, ...] = ()
+    """Any of these is right."""
+    answerable: bool = True
+    gold: tuple[Gold, ...] = ()
+    grades: Mapping[str, float] = field(default_factory=dict)
+    """Source to graded relevance (BEIR qrels); a grade of 0 or less is a document judged not relevant."""
+    category: str | None = None
+    options: tuple[str, ...] = ()
+    """The labels or option letters that may be answered, one of which `answers` holds; empty for free answers."""
+    topic: str = ""
+    """What a long answer is about, where every fact of it is checked (FActScore); or nothing."""
+    group: str = ""
+    """What the question shares with others (its subject, its article), so that they stay in one split; or nothing."""
+
+    @property
+    def relevance(self) -> dict[str, float]:
+        """Source to grade: the graded judgements where there are any, otherwise 1 for every gold source inside."""
+        return dict(self.grades) or {gold.source: 1.0 for gold in self.gold if gold.origin is Origin.INSIDE}
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Questions to ask, where they came from, and how they were chosen."""
+
+    kind: str
+    name: str
+    spec: str
+    """As it was given: `KIND:PATH`."""
+    path: Path
+    sha256: str
+    """Of the question files' bytes, whatever subset is asked."""
+    questions: tuple[Question, ...]
+    task: Task
+    corpus: Path | None = None
+    """The file of the documents that belong to the questions, where the dataset is a folder that has one."""
+    corpora: Mapping[Origin, Corpus] = field(default_factory=dict)
+    """The documents that belong to the questions, where the dataset makes them: the collection that is asked and,
+    where answers were taken out of it, the collection they were put in."""
+    references: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Question id to the texts that the facts of a long answer are checked against (FActScore's knowledge source)."""
+    note: str = ""
+    """How the questions were chosen, for people."""
+    split: str = "all"
+    sample: int | None = None
+    limit_questions: int | None = None
+    available: int = 0
+    """Questions there are in the split, of which a sample may be asked; 0 where that is not known."""
+    seed: int = 0
+
+    @property
+    def categories(self) -> dict[str, int]:
+        """How many questions there are of each category, by name."""
+        counted = Counter(question.category for question in self.questions if question.category)
+        return dict(sorted(counted.items()))
+
+
+# --- which questions may be looked at: three fifths train, one fifth to tune on, one fifth for the number tha----------
+
+
+Split = Literal["train", "tune", "final", "all"]
+
+FIFTHS: tuple[Split, ...] = ("train", "train", "train", "tune", "final")
+
+
+def split_of(key: str) -> Split:
+    """The split of a subject, an article or a question id: sha1 of "split:" and the key, modulo 5.
+
+    Questions about one thing share a key, so that nothing tuned on some of them is measured on others.
+    """
+    return FIFTHS[sha1_number(f"split:{key}") % len(FIFTHS)]
+
+
+def members(questions: Iterable[Question], split: Split) -> tuple[Question, ...]:
+    """The questions of a split, in their order."""
+    return tuple(question for question in questions if split in ("all", split_of(question.group or question.id)))
+
+
+def read_split(name: str) -> Split:
+    """The split of that name."""
+    for split in get_args(Split):
+        if name == split:
+            return split  # type: ignore[no-any-return]
+    raise UsageError("unknown split", subject=name, next_step=f"splits are {', '.join(get_args(Split))}")
+
+
+def sha1_number(text: str) -> int:
+    """The sha1 of a text as a number: the same on every machine, unrelated to the order of a file."""
+    return int(hashlib.sha1(text.encode("utf-8", "backslashreplace"), usedforsecurity=False).hexdigest(), 16)

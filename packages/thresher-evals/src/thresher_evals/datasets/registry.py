@@ -1,0 +1,93 @@
+"""`KIND:PATH` to questions. One loader per kind; a new kind is a file with a loader and a line in `KINDS`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from thresher.errors import UsageError
+from thresher_evals.dataset import Dataset, Gold, Question, Split, read_split
+from thresher_evals.datasets.beir import load_beir
+from thresher_evals.datasets.derived import load_refusal, load_routing
+from thresher_evals.datasets.long_form import load_asqa, load_biography, load_clapnq, load_multihop
+from thresher_evals.datasets.multiple_choice import load_arc, load_choice, load_climate_fever, load_pubhealth
+from thresher_evals.datasets.open_domain import load_popqa_longtail, load_squad, load_wikipedia
+from thresher_evals.datasets.papers import QUESTIONS, load_papers
+from thresher_evals.datasets.qa import load_qa
+
+__all__ = ["KINDS", "Dataset", "Gold", "Question", "load"]
+
+KINDS: Mapping[str, Callable[[str, Path, Split], Dataset]] = {
+    "arc": load_arc,
+    "asqa": load_asqa,
+    "beir": load_beir,
+    "biography": load_biography,
+    "choice": load_choice,
+    "clapnq": load_clapnq,
+    "climate-fever": load_climate_fever,
+    "multihop": load_multihop,
+    "papers": load_papers,
+    "popqa-longtail": load_popqa_longtail,
+    "pubhealth": load_pubhealth,
+    "qa": load_qa,
+    "refusal": load_refusal,
+    "routing": load_routing,
+    "squad": load_squad,
+    "wikipedia": load_wikipedia,
+}
+
+COME_ALONG: Mapping[str, Path] = {"papers": QUESTIONS}
+"""Kinds whose questions are part of the package, so that their path may be left out."""
+
+
+def load(
+    spec: str, *, split: str = "all", limit_questions: int | None = None, sample: int | None = None, seed: int = 0
+) -> Dataset:
+    """The questions of `KIND:PATH` that are in the split, of those a seeded random `sample`, of those the first ones.
+
+    A kind whose questions come along (`papers`) needs no path. `split` is train, tune, final or all; see
+    `thresher_evals.dataset`.
+    """
+    kind, colon, location = spec.partition(":")
+    kinds = ", ".join(sorted(KINDS))
+    own = COME_ALONG.get(kind) if not colon else None
+    if own is None and not location:
+        raise UsageError("not KIND:PATH", subject=spec, next_step=f"kinds are {kinds}")
+    if kind not in KINDS:
+        raise UsageError("unknown kind of dataset", subject=kind, next_step=f"kinds are {kinds}")
+    for name, number in (("sample", sample), ("limit_questions", limit_questions)):
+        if number is not None and number < 1:
+            raise UsageError(f"{name} is {number}", subject=spec, next_step="give a number from 1")
+    path = own or Path(location).expanduser()
+    if not path.exists():
+        raise UsageError(
+            "no such file or folder",
+            subject=str(path),
+            next_step=f"check the path; docs/datasets.md says what {kind} is made of and where to get it",
+        )
+    dataset = KINDS[kind](spec, path, read_split(split))
+    if not dataset.questions:
+        where, advice = ("it", "files") if split == "all" else (f"its split {split}", "files, or take --split all")
+        raise UsageError(f"no questions in {where}", subject=spec, next_step=f"check the dataset's {advice}")
+    questions = dataset.questions if sample is None else sampled(dataset.questions, sample, seed)
+    return replace(
+        dataset,
+        questions=questions[:limit_questions],
+        split=split,
+        sample=sample,
+        limit_questions=limit_questions,
+        available=len(dataset.questions),
+        seed=seed,
+    )
+
+
+def sampled(questions: tuple[Question, ...], size: int, seed: int) -> tuple[Question, ...]:
+    """`size` questions in their own order; a smaller sample of the same seed lies within a larger one."""
+
+    def draw(question: Question) -> str:
+        return hashlib.sha256(f"{seed}:{question.id}".encode("utf-8", "backslashreplace")).hexdigest()
+
+    chosen = {question.id for question in sorted(questions, key=draw)[:size]}
+    return tuple(question for question in questions if question.id in chosen)

@@ -1,0 +1,340 @@
+"""The sheet on which people rate answers: no recipe on it, random order, random codes; the key stays with the run."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import random
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from pathlib import Path
+from typing import Any, Literal
+
+from thresher.errors import MissingExtra, UsageError
+from thresher_evals.jsonl import write_whole
+from thresher_evals.judges.base import Case, answer_of
+from thresher_evals.rows import Row, read_run
+from thresher_evals.stats import mean_interval
+
+FOLDER, KEY = "ratings", "KEY.json"
+
+DIMENSIONS = ("correctness", "coherence", "relevance")
+"""What ECRAG's evaluation (section 6.2) has people rate, from 1 to 5."""
+
+CODE, COMMENT = "code", "comment"
+
+LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+"""Without those that are read as one another: I, O, 0, 1."""
+
+CODE_LENGTH = 6
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the beginning of a formula; texts of documents must not become one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What was written."""
+
+    key: Path
+    answers: int
+    questions: int
+
+
+def write_sheet(
+    directory: Path,
+    rows: Mapping[str, Sequence[Row]],
+    out: Path,
+    *,
+    sample: int | None = None,
+    seed: int = 0,
+    context: bool = False,
+) -> Sheet:
+    """Write the answers to `sample` questions, of every recipe that gave one, and add their codes to the key.
+
+    Refusals are left out: there is nothing to rate. The same seed makes the same sheet.
+    """
+    if out.exists():
+        raise UsageError("is there already", subject=str(out), next_step="give another --out: it may hold ratings")
+    cases = {
+        (recipe, row.question.id): case for recipe, each in rows.items() for row in each if (case := Case(row)).text
+    }
+    if not cases:
+        raise UsageError("no answers in the run", subject=str(directory), next_step="refusals cannot be rated")
+    source = random.Random(seed)
+    questions = sorted({id for _, id in cases})
+    chosen = set(questions if sample is None else source.sample(questions, min(sample, len(questions))))
+    order = sorted(place for place in cases if place[1] in chosen)
+    source.shuffle(order)
+    key = read_key(directory)
+    codes = {place: fresh_code(source) for place in order}
+    for (recipe, id), code in codes.items():
+        entry = {"recipe": recipe, "id": id, "answer": answer_of(cases[recipe, id].row)}
+        if key.setdefault(code, entry) != entry:
+            raise UsageError("its codes are in use", subject=f"--seed {seed}", next_step="give another --seed")
+    path = write_key(directory, key)  # before the sheet, whose codes nobody could read without it
+    columns = [CODE, "question", *(["context"] if context else []), "answer", *DIMENSIONS, COMMENT]
+    try:
+        with out.open("x", encoding="utf-8-sig", newline="") as stream:  # the mark tells spreadsheets that it is UTF-8
+            lines = csv.DictWriter(stream, columns, restval="")
+            lines.writeheader()
+            for place, code in codes.items():
+                case = cases[place]
+                told = {CODE: code, "question": case.row.question.question, "answer": case.text}
+                if context:
+                    told["context"] = "\n\n".join(case.context or ())
+                lines.writerow({name: harmless(text) for name, text in told.items()})
+    except OSError as error:
+        raise UsageError(f"cannot be written ({error.strerror})", subject=str(out), next_step="check --out") from error
+    return Sheet(path, len(codes), len(chosen))
+
+
+def write_key(directory: Path, key: Mapping[str, Mapping[str, str]]) -> Path:
+    """Replace the key as a whole: ratings of earlier sheets mean nothing without it."""
+    path = directory / FOLDER / KEY
+    path.parent.mkdir(exist_ok=True)
+    write_whole(path, (json.dumps(key, indent=1, ensure_ascii=False) + "\n").encode())
+    return path
+
+
+def read_key(directory: Path) -> dict[str, dict[str, str]]:
+    """Code to recipe, question id and hash of the answer; empty where no sheet was written."""
+    path = directory / FOLDER / KEY
+    if not path.is_file():
+        return {}
+    try:
+        key = json.loads(path.read_text(encoding="utf-8"))
+        if not all({"recipe", "id", "answer"} <= set(entry) for entry in key.values()):
+            raise ValueError("not a key")
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise UsageError("damaged", subject=str(path), next_step="put it back: ratings mean nothing without") from error
+    return dict(key)
+
+
+def fresh_code(source: random.Random) -> str:
+    """A code that says nothing about the answer."""
+    return "".join(source.choices(LETTERS, k=CODE_LENGTH))
+
+
+def harmless(text: str) -> str:
+    """The text, set off by an apostrophe where a spreadsheet would calculate it."""
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+# --- how far people who rated the same things agree, beyond what chance would make them -------------------------------
+
+
+try:
+    from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped, unused-ignore]
+except ModuleNotFoundError as error:
+    if error.name != "sklearn":
+        raise
+    raise MissingExtra("scikit-learn", extra="evals") from error
+
+Level = Literal["interval", "ordinal"]
+"""Whether a step from 1 to 2 is as wide as one from 4 to 5, or the ranks alone count."""
+
+GRADES = range(1, 6)
+"""All that can be given: a weight depends on how far two grades are apart, also where those between were not given."""
+
+Unit = Sequence[int]
+"""The ratings that one thing got, of those who rated it."""
+
+
+def weighted_kappa(first: Sequence[int], second: Sequence[int]) -> float | None:
+    """Cohen's kappa with quadratic weights (Cohen 1968) of two people's ratings, 1 to 5, of the same things; at most 1.
+
+    None where it is not defined: nothing was rated by both, or both gave one and the same rating throughout.
+    """
+    if not first or len({*first, *second}) == 1:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of divisions that the line above leaves out
+        return float(cohen_kappa_score(first, second, labels=list(GRADES), weights="quadratic"))
+
+
+def krippendorff_alpha(units: Sequence[Unit], level: Level = "interval") -> float | None:
+    """1 - observed disagreement / expected disagreement (Krippendorff 2011); any number of people, gaps allowed.
+
+    1 is full agreement, 0 what chance would give. None where it is not defined: nothing was rated twice, or every
+    rating is the same.
+    """
+    pairable = [unit for unit in units if len(unit) > 1]
+    coincidences: dict[tuple[int, int], float] = {}
+    for unit in pairable:
+        for pair in permutations(unit, 2):
+            coincidences[pair] = coincidences.get(pair, 0.0) + 1 / (len(unit) - 1)
+    totals = Counter(rating for unit in pairable for rating in unit)
+    distance = distance_of(level, totals)
+    n = totals.total()
+    expected = sum(totals[one] * totals[other] * distance(one, other) for one in totals for other in totals)
+    if not expected:
+        return None
+    observed = sum(share * distance(*pair) for pair, share in coincidences.items())
+    return 1 - (n - 1) * observed / expected
+
+
+def distance_of(level: Level, totals: Counter[int]) -> Callable[[int, int], float]:
+    """The squared difference of two ratings.
+
+    Of intervals it is that of the numbers; of ranks that of the ratings between the two, half of each end counted.
+    """
+    if level == "interval":
+        return lambda one, other: float((one - other) ** 2)
+
+    def between(one: int, other: int) -> float:
+        low, high = sorted((one, other))
+        inside = sum(count for rating, count in totals.items() if low <= rating <= high)
+        return float((inside - (totals[low] + totals[high]) / 2) ** 2)
+
+    return between
+
+
+# --- filled sheets read back strictly, told whose answers they rate, and summed up with the people's agreemen----------
+
+
+RATINGS = "ratings.json"
+
+LEAST_RATERS = 2
+"""One person's ratings say nothing about how sure they are."""
+
+Ratings = Mapping[str, Mapping[str, int]]
+"""Code to dimension to rating; what was not rated is not there."""
+
+
+def rate(directory: Path, sheets: Sequence[Path]) -> dict[str, Any]:
+    """Read the sheets of all raters and keep what they say in ratings/ratings.json, which is also returned.
+
+    `recipes` has the mean of each dimension over answers, an answer's rating being the mean of its raters';
+    `agreement` is told for each dimension over the answers that all rated; `missing` counts what each left out;
+    `answers` has each answer's mean ratings by recipe and question id.
+    """
+    read_run(directory)
+    key = read_key(directory)
+    if not key:
+        raise UsageError(
+            "no sheet was written of this run", subject=str(directory), next_step="write one with: thresher eval sheet"
+        )
+    raters = names_of(sheets)
+    read = {rater: read_sheet(path, key) for rater, path in raters.items()}
+    rated = sorted({code for ratings in read.values() for code in ratings})
+    answers: dict[str, dict[str, dict[str, float]]] = {}
+    for code in rated:
+        means = mean_ratings([ratings.get(code, {}) for ratings in read.values()])
+        answers.setdefault(key[code]["recipe"], {})[key[code]["id"]] = means
+    told = {
+        "raters": list(raters),
+        "recipes": {recipe: summed(answers[recipe]) for recipe in sorted(answers)},
+        "agreement": {one: agreement([ratings_of(read[rater], one) for rater in raters]) for one in DIMENSIONS},
+        "missing": {rater: len(rated) * len(DIMENSIONS) - sum(map(len, read[rater].values())) for rater in raters},
+        "answers": answers,
+    }
+    path = directory / FOLDER / RATINGS
+    path.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return told
+
+
+def names_of(sheets: Sequence[Path]) -> dict[str, Path]:
+    """The raters, named as their files."""
+    raters = {path.stem: path for path in sheets}
+    if len(raters) < len(sheets):
+        raise UsageError(
+            "two sheets have one name", subject=", ".join(map(str, sheets)), next_step="name each as its rater"
+        )
+    if len(raters) < LEAST_RATERS:
+        raise UsageError(
+            "only one sheet is given", subject=str(sheets[0]), next_step=f"give those of {LEAST_RATERS} raters at least"
+        )
+    return raters
+
+
+def read_sheet(path: Path, key: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, int]]:
+    """The ratings of one sheet; a code that is not of this run, twice there, or a rating but 1 to 5 is an error."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise UsageError(f"cannot be read ({reason})", subject=str(path), next_step="check the path") from error
+    except UnicodeDecodeError as error:
+        raise UsageError("cannot be read as UTF-8", subject=str(path), next_step="save it as CSV, UTF-8") from error
+    try:
+        return read_ratings(path, text, key)
+    except csv.Error as error:
+        raise UsageError(f"is no CSV ({error})", subject=str(path), next_step="save it as CSV, UTF-8") from error
+
+
+def read_ratings(path: Path, text: str, key: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, int]]:
+    """The ratings in the text of a sheet; raises csv.Error where it cannot be taken apart."""
+    heading = text.split("\n", 1)[0]
+    # Spreadsheets of many countries save with semicolons.
+    delimiter = max(",;\t", key=heading.count)
+    lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+    lacking = {CODE, *DIMENSIONS} - set(lines.fieldnames or ())
+    if lacking:
+        raise UsageError(
+            f"no column {sorted(lacking)[0]}", subject=str(path), next_step="keep the columns of the sheet as they were"
+        )
+    found: dict[str, dict[str, int]] = {}
+    for line in lines:
+        code, place = (line[CODE] or "").strip(), f"{path}:{lines.line_num}"
+        if not code and not any((line[one] or "").strip() for one in DIMENSIONS):
+            continue
+        if code not in key:
+            raise UsageError(f"no answer of this run has the code {code!r}", subject=place, next_step="check the sheet")
+        if code in found:
+            raise UsageError(f"the code {code} stands twice", subject=place, next_step="delete one of the lines")
+        given = {one: read_rating(line[one] or "", f"{place}, {one}") for one in DIMENSIONS}
+        found[code] = {one: rating for one, rating in given.items() if rating is not None}
+    return found
+
+
+def read_rating(text: str, place: str) -> int | None:
+    """A whole number from 1 to 5; None for an empty cell. Raises UsageError for anything else."""
+    if not text.strip():
+        return None
+    if not re.fullmatch(r"\s*[1-5]\s*", text, re.ASCII):
+        raise UsageError(f"{text!r} is no rating", subject=place, next_step="give 1, 2, 3, 4 or 5, or nothing")
+    return int(text)
+
+
+def mean_ratings(each: Sequence[Mapping[str, int]]) -> dict[str, float]:
+    """The mean over the raters of each dimension that any of them rated."""
+    given = {one: [ratings[one] for ratings in each if one in ratings] for one in DIMENSIONS}
+    return {one: math.fsum(numbers) / len(numbers) for one, numbers in given.items() if numbers}
+
+
+def summed(answers: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+    """The mean of each dimension over the answers of a recipe, with its interval."""
+    return {
+        one: mean_interval([means[one] for means in answers.values() if one in means]).to_dict() for one in DIMENSIONS
+    }
+
+
+def ratings_of(ratings: Ratings, dimension: str) -> dict[str, int]:
+    """Code to rating of one dimension."""
+    return {code: given[dimension] for code, given in ratings.items() if dimension in given}
+
+
+def agreement(raters: Sequence[Mapping[str, int]]) -> dict[str, Any]:
+    """How far raters agree on one dimension: kappa for two of them, alpha for any number; `n` answers all rated.
+
+    `same` is the share of these on which all said the same. Alpha also takes answers that only some rated.
+    """
+    codes = sorted(set.intersection(*(set(given) for given in raters)))
+    every = sorted(set.union(*(set(given) for given in raters)))
+    units = [[given[code] for given in raters if code in given] for code in every]
+    alike = [len({given[code] for given in raters}) == 1 for code in codes]
+    two = [[given[code] for code in codes] for given in raters]
+    return {
+        "n": len(codes),
+        "same": sum(alike) / len(alike) if alike else None,
+        "kappa": weighted_kappa(two[0], two[1]) if len(raters) == LEAST_RATERS else None,
+        "alpha_interval": krippendorff_alpha(units, "interval"),
+        "alpha_ordinal": krippendorff_alpha(units, "ordinal"),
+    }

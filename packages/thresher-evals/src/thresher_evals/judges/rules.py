@@ -1,0 +1,88 @@
+"""The judge that needs no chat model: the rules of `generation.local_check` and the bundled encoder.
+
+These are the rules that recipes with a `verify` slot apply to their own answers, so of such a recipe they find what
+verification has added or missed since, and no more. What they catch of planted errors is in docs/models.md. The
+support head of the bundled judge is not asked: it learnt too little (docs/models.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from thresher.generation.verify import FRAGMENT_TERMS, LocalCheck
+from thresher.models.encoders import BundledEncoder, RememberingEncoder
+from thresher.protocols import Encoder
+from thresher_evals.judges.base import FACTS, UNSUPPORTED, Case, Judge, Look, Outcome, share_unsupported
+from thresher_evals.judges.factscore import checked_facts
+from thresher_evals.judges.knowledge import GAMMA, sentences, spans, terms
+
+RULES = "1"
+
+NOTE = (
+    "offline: rules, words and cosines instead of a reader; its factscore takes sentences for facts and is offline, "
+    "not comparable with published FActScore"
+)
+
+
+def offline_judge(*, gamma: float = GAMMA, encoder: Encoder | None = None) -> Judge:
+    """The offline judge; it knows `unsupported` and `factscore`."""
+    used = encoder or RememberingEncoder(BundledEncoder())
+    support = Support(LocalCheck(similarity_of(used), terms, spans))
+    name = f"offline rules, {used.name}"
+    looks: dict[str, Look] = {UNSUPPORTED: support.answer, FACTS: partial(support.facts, gamma=gamma)}
+    described = {"kind": "offline", "encoder": used.name, "rules": RULES, "note": NOTE}
+    return Judge(name, RULES, looks, described, NOTE)
+
+
+def similarity_of(encoder: Encoder) -> Callable[[str, Sequence[str]], Sequence[float]]:
+    """Cosine of a sentence and each of some others."""
+
+    def similarity(text: str, others: Sequence[str]) -> Sequence[float]:
+        return [float(cosine) for cosine in encoder.encode(others) @ encoder.encode([text])[0]]
+
+    return similarity
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """Whether texts support a sentence."""
+
+    check: LocalCheck
+
+    def answer(self, case: Case) -> Outcome:
+        """The sentences of an answer against its context; `verbatim` counts those that stand in it letter by letter."""
+        context = case.context or ()
+        verbatim = [self.is_verbatim(sentence, context) for sentence in case.sentences]
+        supported = [
+            copied or self.supports(sentence, context, question=case.row.question.question)
+            for sentence, copied in zip(case.sentences, verbatim, strict=True)
+        ]
+        return share_unsupported(case.sentences, supported, verbatim=sum(verbatim))
+
+    def facts(self, case: Case, *, gamma: float) -> Outcome:
+        """FActScore with the sentences as facts."""
+        told = checked_facts(case, lambda sentence: [sentence], self.verify, gamma=gamma)
+        return Outcome(told.values, {**told.detail, "note": "offline, not comparable with published FActScore"})
+
+    def verify(self, topic: str, fact: str, passages: Sequence[str]) -> bool:
+        """Whether the passages support a fact about the topic."""
+        return self.is_verbatim(fact, passages) or self.supports(fact, passages, titles=topic)
+
+    def is_verbatim(self, sentence: str, texts: Sequence[str]) -> bool:
+        """Whether a text holds the sentence letter by letter, line breaks aside.
+
+        A name or number alone states nothing, wherever it stands: such a fragment is never supported by construction.
+        """
+        if len(set(terms(sentence))) < FRAGMENT_TERMS:
+            return False
+        wanted = " ".join(sentence.split())
+        return any(wanted in " ".join(text.split()) for text in texts)
+
+    def supports(self, claim: str, texts: Sequence[str], *, question: str = "", titles: str = "") -> bool:
+        """Whether the texts support the claim: all together, or one of them alone, whatever the others say."""
+        each = [sentences(text) for text in texts]
+        together = [sentence for text in each for sentence in text]
+        tried = [together, *(each if len(each) > 1 else ())]
+        return any(self.check.compare(claim, held, titles=titles, question=question).supported for held in tried)

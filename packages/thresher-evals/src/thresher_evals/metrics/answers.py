@@ -1,0 +1,274 @@
+"""An answer's words against the gold answers.
+
+`match` follows Self-RAG's evaluation (github.com/AkariAsai/self-rag, metrics.py), which CRAG and ChunkRAG report;
+`exact_match` and `f1` follow SQuAD's evaluation script (Rajpurkar et al. 2016, section 6.1).
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from thresher_evals.metrics import answers
+from thresher_evals.rows import Reply, Row
+
+ARTICLES = re.compile(r"\b(a|an|the)\b")
+PUNCTUATION = str.maketrans("", "", string.punctuation)
+QUOTE = re.compile(r"“(.*?)”(?=\s*\[\d)", re.DOTALL)
+MARKER = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
+
+
+def match(text: str, golds: Iterable[str]) -> bool:
+    """Whether a gold answer is a case-sensitive substring of the text; nothing is normalised."""
+    return any(gold in text for gold in golds)
+
+
+def match_norm(text: str, golds: Iterable[str]) -> bool:
+    """Whether the words of a gold answer follow each other in the text, after `normalise`.
+
+    A gold answer that normalises to nothing matches nothing.
+    """
+    padded = f" {normalise(text)} "
+    return any(f" {words} " in padded for words in map(normalise, golds) if words)
+
+
+def exact_match(text: str, golds: Iterable[str]) -> bool:
+    """Whether the text is a gold answer, after `normalise`."""
+    return normalise(text) in {normalise(gold) for gold in golds}
+
+
+def f1(text: str, golds: Iterable[str]) -> float:
+    """Harmonic mean of precision and recall of the words, each as often as it occurs; the best over the golds."""
+    return max((word_f1(normalise(text).split(), normalise(gold).split()) for gold in golds), default=0.0)
+
+
+def word_f1(words: list[str], gold: list[str]) -> float:
+    """F1 of two bags of words; 1 when both are empty, 0 when one is."""
+    if not words or not gold:
+        return float(words == gold)
+    common = (Counter(words) & Counter(gold)).total()
+    return 2 * common / (len(words) + len(gold))
+
+
+def normalise(text: str) -> str:
+    """Lower case, without ASCII punctuation and English articles, single spaces (SQuAD's `normalize_answer`)."""
+    return " ".join(ARTICLES.sub(" ", text.lower().translate(PUNCTUATION)).split())
+
+
+def unquoted(text: str) -> str:
+    """The text without the quotation marks around what a citation marker follows.
+
+    The extractive reader puts them there; SQuAD's normalisation knows ASCII punctuation only, and would take them for
+    letters of the words they touch.
+    """
+    return QUOTE.sub(r"\1", text)
+
+
+def without_markers(text: str, markers: Collection[int]) -> str:
+    """The text without its citation markers ("[1]", "[1, 2]"); brackets around other numbers are the text's own."""
+
+    def removed(found: re.Match[str]) -> str:
+        cited = {int(number) for number in found[1].split(",")}
+        return "" if cited <= set(markers) else found[0]
+
+    return MARKER.sub(removed, text)
+
+
+# --- the option that an answer names: a label such as `false` or `SUPPORTS`, or a letter such as `C` ------------------
+
+
+SYNONYMS = (
+    frozenset({"true", "supports", "supported", "support"}),
+    frozenset({"false", "untrue", "refutes", "refuted", "refute"}),
+    frozenset({"not enough info", "not enough information", "not enough evidence"}),
+)
+"""Labels of FEVER, Climate-FEVER and PubHealth that mean the same (Self-RAG reads SUPPORTS as true)."""
+
+CONTRARY = {"true": "false"}
+"""What "not" makes of a label among more than two: what is not false may be anything but that."""
+
+NEGATION = r"(?P<negation>(?:\b(?:not|never|cannot|neither|nor)|n['’]t)\s+(?:(?:a|an|the|be|been|either|\w+ly)\s+)?)?"
+OTHER = r"(?:(?:\s+(?:it|(?:the|this)\s+\w+))?(?:\s+(?P<join>or)|,?\s+(?P<nor>nor))\s+(?:\w+ly\s+)?(?:{})(?![^\W_]))?"
+"""A second label that shares the first one's verb: `support the claim or refute`, `true nor entirely false`."""
+
+UNDECIDED = re.compile(r"\b(?:whether|if)\b[^.,;:!?\n]*\Z", re.IGNORECASE)
+"""What stands before a label that is only considered: `I cannot say whether it is true`."""
+
+ALONE = r"(?<![^\W_])(?<!\.){}(?![^\W_]|['’-]\w|\.[^\W\d_](?![^\W_]))"
+"""A letter that is no part of a word (`Ann`), of an abbreviation (`A.D.`) or of a compound (`C-section`)."""
+
+SENTENCE_BEFORE = re.compile(r"(?:^|[.!?\n])[\s\"'“”*(]*$")
+WORD_AFTER = re.compile(r"[ \t]+\w")
+
+
+def read_option(text: str, options: Sequence[str]) -> str | None:
+    """The first option that stands alone in the text, or None.
+
+    A label may be written in any case, with spaces for underscores, or as a synonym; after "not" it means the other one
+    of two labels. Labels denied together ("neither true nor false") name nothing, nor do those of a clause that leaves
+    them open ("whether it is true"). A letter is a capital, or small where it is all there is, in brackets, or after
+    "answer". A capital A before a word at the start of a sentence is the English article.
+    """
+    letters = tuple(option for option in options if len(option) == 1)
+    labels = tuple(option for option in options if len(option) > 1)
+    found = [*letters_in(text, letters), *labels_in(text, labels)]
+    return min(found, key=lambda one: one[0])[1] if found else None
+
+
+def same_label(first: str, second: str) -> bool:
+    """Whether two labels differ in case, spaces, hyphens and underscores at most."""
+    return plain(first) == plain(second)
+
+
+def plain(label: str) -> str:
+    """Lower case, single spaces for spaces, hyphens and underscores."""
+    return " ".join(re.split(r"[\s_-]+", label.strip().lower()))
+
+
+# --- letters ----------------------------------------------------------------------------------------------------------
+
+
+def letters_in(text: str, letters: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+    """Where each option letter stands alone, and the option."""
+    if not letters:
+        return
+    capital, small = letter_patterns(letters)
+    named = {letter.lower(): letter for letter in letters}
+    for found in capital.finditer(text):
+        if not is_article(text, found):
+            yield found.start(), named[found[0].lower()]
+    for found in small.finditer(text):
+        letter = found[found.lastindex or 0]
+        yield found.start(found.lastindex or 0), named[letter.lower()]
+
+
+@lru_cache(maxsize=100)  # a data set has one set of options, or a few
+def letter_patterns(letters: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Letters as they are among the options, and in any case where nothing else can be meant."""
+    one = "(" + "|".join(map(re.escape, letters)) + ")"
+    forms = (rf"\A[\W_]*{one}[\W_]*\Z", rf"\({one}\)", rf"\A\W*{one}\)", rf"\banswer(?:\s+is)?\s*:?\s*{one}\W*$")
+    return re.compile(ALONE.format(one)), re.compile("|".join(forms), re.IGNORECASE | re.MULTILINE)
+
+
+def is_article(text: str, found: re.Match[str]) -> bool:
+    """Whether a letter is the article at the start of a sentence, where it is a capital too."""
+    if found[0] != "A" or not WORD_AFTER.match(text, found.end()):
+        return False
+    return SENTENCE_BEFORE.search(text[: found.start()]) is not None
+
+
+# --- labels -----------------------------------------------------------------------------------------------------------
+
+
+def labels_in(text: str, labels: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+    """Where each label or synonym stands alone, and the option it means there."""
+    if not labels:
+        return
+    names, pattern = label_pattern(labels)
+    for found in pattern.finditer(text):
+        option = meant(found, names, labels)
+        if option is not None and not UNDECIDED.search(text[: found.start("label")]):
+            yield found.start(), option
+
+
+@lru_cache(maxsize=100)
+def label_pattern(labels: tuple[str, ...]) -> tuple[Mapping[str, str], re.Pattern[str]]:
+    """Every way to write a label, to the label; and a pattern that finds them, longer ones first."""
+    own = {plain(label): label for label in labels}
+    names = {word: label for name, label in own.items() for group in SYNONYMS if name in group for word in group} | own
+    written = sorted(names, key=lambda name: (-len(name), name))
+    either = "|".join(r"[\s_-]+".join(map(re.escape, name.split())) for name in written)
+    alone = rf"(?<![^\W_])(?P<label>{either})(?![^\W_])"
+    return names, re.compile(NEGATION + alone + OTHER.format(either), re.IGNORECASE)
+
+
+def meant(found: re.Match[str], names: Mapping[str, str], labels: Sequence[str]) -> str | None:
+    """The option that a label means where it was found, or nothing."""
+    name, negation = plain(found["label"]), (found["negation"] or "").lower()
+    if found["nor"] or negation.startswith(("neither", "nor")) or (negation and found["join"]):
+        return None  # denied together with another one
+    return denied(name, names, labels) if negation else names[name]
+
+
+def denied(name: str, names: Mapping[str, str], labels: Sequence[str]) -> str | None:
+    """What a label means after "not": the other one of two, and false for true among more; otherwise nothing."""
+    if len(labels) == 2:
+        return next(label for label in labels if label != names[name])
+    return names.get(CONTRARY.get(name, ""))
+
+
+# --- what a reply says, whatever is asked of it: whether it answers, in which words, and whether they are rig----------
+
+
+def answered(reply: Reply | None) -> bool:
+    """Whether there is an answer and not a refusal."""
+    return reply is not None and not reply.abstained
+
+
+def spoken(reply: Reply | None) -> str:
+    """The answer's words; citation markers and the quotation marks before them are not words."""
+    return "" if reply is None else answers.without_markers(answers.unquoted(reply.text), reply.markers)
+
+
+def picked(row: Row) -> str | None:
+    """The option that an answer names; None where it names none, and for refusals and failures."""
+    return read_option(spoken(row.reply), row.question.options) if answered(row.reply) else None
+
+
+def right_option(row: Row) -> bool:
+    """Whether the option that is named is a right one; naming none is wrong."""
+    option = picked(row)
+    return option is not None and any(same_label(option, gold) for gold in row.question.answers)
+
+
+def right(row: Row) -> bool | None:
+    """Whether an answer is right; None for refusals and failures, and where no right answer is known.
+
+    One of several options is right by its label, any other answer by `match_norm`. An answer to a question that cannot
+    be answered is wrong.
+    """
+    asked = row.question
+    if not answered(row.reply) or (asked.answerable and not asked.answers):
+        return None
+    if not asked.answerable:
+        return False
+    return right_option(row) if asked.options else answers.match_norm(spoken(row.reply), asked.answers)
+
+
+# --- whether a label and a document mean the same thing ---------------------------------------------------------------
+
+
+def matches(gold: str, source: str, also: Iterable[str] = ()) -> bool:
+    """Whether a gold source names the document: its source, one of its other sources, or the end of one.
+
+    An end starts at a path component: "BERT.pdf" names "/x/papers/BERT.pdf" and not "/x/papers/RoBERT.pdf".
+    """
+    return matching([gold], source, also) != []
+
+
+def matching(labels: Iterable[str], source: str, also: Iterable[str] = ()) -> list[str]:
+    """The labels that name the document, in their order; where some equal a source, only those."""
+    labels = list(labels)
+    own = {source, *also}
+    equal = [label for label in labels if label in own]
+    if equal:
+        return equal
+    return [label for label in labels if any("/".join(components(label)) in path_ends(name) for name in own)]
+
+
+@lru_cache(maxsize=100_000)  # a run names the same documents over and over
+def path_ends(source: str) -> frozenset[str]:
+    """The path and every end of it that starts at a component."""
+    parts = components(source)
+    return frozenset("/".join(parts[start:]) for start in range(len(parts)))
+
+
+def components(path: str) -> list[str]:
+    r"""Names along a path without `.`; leading `..` cannot be compared and are dropped; `\` separates too."""
+    parts = [part for part in path.replace("\\", "/").split("/") if part != "."]
+    while parts and parts[0] == "..":
+        parts = parts[1:]
+    return parts

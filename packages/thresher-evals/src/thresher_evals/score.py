@@ -1,0 +1,229 @@
+"""The scores of a run, from its rows alone: no model, no collection and no dataset file is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from thresher.errors import UnknownSetting, UsageError
+from thresher_evals.dataset import Split, members
+from thresher_evals.judges.base import read_judgements
+from thresher_evals.metrics.measure import Measure, Summary, Values, summarised
+from thresher_evals.metrics.registry import measures_of, parse
+from thresher_evals.rows import TAKEN, Row, is_together, read_rows, read_run, rows_path
+from thresher_evals.stats import Comparison, Counts, Forecast, holm, paired_difference
+
+Valued = Mapping[Measure, Values]
+"""Each measure's number for every row of one recipe, None where it does not apply."""
+
+ALWAYS = frozenset(
+    [
+        "P@5",
+        "R@5",
+        "F1@5",
+        "nDCG@10",
+        "MRR",
+        "match",
+        "match_norm",
+        "em",
+        "f1",
+        "words_median",
+        "verdict_accuracy",
+        "auroc",
+        "ece",
+        "abstained",
+        "refusal_precision",
+        "refusal_recall",
+        "seconds_p50",
+        "seconds_p95",
+        "llm_calls",
+        "unreadable",
+        "timed_out",
+    ]
+)
+"""Measures that a reader of the JSON finds for every dataset of their task, also where they apply to no question."""
+
+
+def score(
+    directory: Path,
+    *,
+    measures: Sequence[str] | None = None,
+    baseline: str | None = None,
+    split: Split = "all",
+    seed: int = 0,
+) -> dict[str, Any]:
+    """The JSON of `eval score`, over the rows of one split or of all.
+
+    When no measures are named, those that apply to no row are left out. Beside the contract's fields: `asked` (rows of
+    each recipe; fewer than `n` in a killed run), `outcomes`, `keys`, `degraded`, `against` (each recipe compared with
+    `baseline`, the first when not given, on the questions both have) and, where questions have them, `categories`.
+    """
+    described = read_run(directory)
+    every = {recipe: judged_rows(directory, recipe) for recipe in described["recipes"]}
+    recipes = {recipe: of_split(rows, split) for recipe, rows in every.items()}
+    if baseline is not None and baseline not in recipes:
+        raise UnknownSetting(baseline, recipes, kind="recipe of this run")
+    dataset = described["dataset"]
+    if not any(every.values()):
+        raise UsageError("the run has no rows yet", subject=str(directory), next_step="finish it with --resume")
+    if not any(recipes.values()):
+        asked, rows = dataset.get("split", "all"), max(map(len, every.values()))
+        raise UsageError(
+            f"none of the {rows} questions with a row is of the split {split}; the run asked those of {asked}",
+            subject=str(directory),
+            next_step=f"score it with --split {asked}, or ask those of {split} with thresher eval run --split {split}",
+        )
+    wanted = measures_of(dataset["task"]) if measures is None else tuple(parse(name) for name in measures)
+    if is_together(described):
+        wanted = tuple(measure for measure in wanted if str(measure) not in TAKEN)
+    values: Mapping[str, Valued] = {
+        recipe: {measure: measure.values(rows) for measure in wanted} for recipe, rows in recipes.items()
+    }
+    if measures is None:
+        values = applying(values)
+    scored: dict[str, Any] = {
+        "dataset": dataset["spec"],
+        "n": dataset["questions"] if split == "all" else max(map(len, recipes.values())),
+        "recipes": {recipe: summaries(values[recipe], seed=seed) for recipe in recipes},
+        "asked": {recipe: len(rows) for recipe, rows in recipes.items()},
+        "outcomes": {recipe: outcomes(rows) for recipe, rows in recipes.items()},
+        "keys": {recipe: keys(rows) for recipe, rows in recipes.items()},
+        "degraded": {recipe: degradations(rows) for recipe, rows in recipes.items()},
+        "against": against(recipes, values, baseline or next(iter(recipes)), seed=seed),
+    }
+    categories = sorted({row.question.category for rows in recipes.values() for row in rows if row.question.category})
+    if categories:
+        scored["categories"] = {
+            category: {
+                recipe: summaries(within(values[recipe], rows, category), seed=seed) for recipe, rows in recipes.items()
+            }
+            for category in categories
+        }
+    return scored
+
+
+def judged_rows(directory: Path, recipe: str) -> list[Row]:
+    """The rows of a recipe with what was judged of their answers."""
+    judgements = read_judgements(directory, recipe)
+    rows = read_rows(rows_path(directory, recipe))
+    return [replace(row, judged=judgements.get(row.question.id, {})) for row in rows]
+
+
+def applying(values: Mapping[str, Valued]) -> dict[str, Valued]:
+    """The same without the measures that have a number for no row of any recipe; those of the contract stay, empty."""
+    known = {
+        measure
+        for numbers in values.values()
+        for measure, of_rows in numbers.items()
+        if str(measure) in ALWAYS or any(one is not None for one in of_rows)
+    }
+    return {
+        recipe: {measure: of_rows for measure, of_rows in numbers.items() if measure in known}
+        for recipe, numbers in values.items()
+    }
+
+
+def outcomes(rows: Sequence[Row]) -> dict[str, int]:
+    """How many questions were answered (or searched for), refused or failed; and how many met trouble on the way.
+
+    `timed_out` counts questions of which a part ran out of time, `unreadable` those with a reply of a model that could
+    not be parsed. Such a question may be answered all the same.
+    """
+    failed = sum(row.error is not None for row in rows)
+    refused = sum(row.error is None and row.reply is not None and row.reply.abstained for row in rows)
+    return {
+        "answered": len(rows) - refused - failed,
+        "refused": refused,
+        "failed": failed,
+        "timed_out": sum(row.timed_out for row in rows),
+        "unreadable": sum(row.unreadable > 0 for row in rows),
+    }
+
+
+def keys(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """What wrote the answers and what judged the chunks, where the rows say; rows of different ones are not alike."""
+    return {
+        "generator": sorted({row.generator for row in rows if row.generator}),
+        "judge": sorted({row.judge for row in rows if row.judge}),
+    }
+
+
+def of_split(rows: Sequence[Row], split: Split) -> list[Row]:
+    """The rows whose questions belong to a split."""
+    wanted = {question.id for question in members((row.question for row in rows), split)}
+    return [row for row in rows if row.question.id in wanted]
+
+
+def summaries(values: Valued, *, seed: int) -> dict[str, Any]:
+    """Each measure's name to its value, interval and number of questions."""
+    return {
+        str(measure): summarised(measure.summary, [one for one in numbers if one is not None], seed=seed).to_dict()
+        for measure, numbers in values.items()
+    }
+
+
+def within(values: Valued, rows: Sequence[Row], category: str) -> Valued:
+    """The numbers of the rows of one category."""
+    return {
+        measure: [one for one, row in zip(numbers, rows, strict=True) if row.question.category == category]
+        for measure, numbers in values.items()
+    }
+
+
+def degradations(rows: Sequence[Row]) -> list[str]:
+    """What any of the rows had to do without."""
+    return sorted({name for row in rows for name in row.degraded})
+
+
+def against(
+    recipes: Mapping[str, Sequence[Row]], values: Mapping[str, Valued], baseline: str, *, seed: int
+) -> dict[str, Any]:
+    """Every recipe but the baseline, compared with it question by question.
+
+    Recipes whose answers another generator wrote are not compared; `skipped` says why.
+    """
+    generators = {recipe: keys(rows)["generator"] for recipe, rows in recipes.items()}
+    skipped = {
+        recipe: f"answers by {', '.join(known)}, and those of {baseline} by {', '.join(generators[baseline])}"
+        for recipe, known in generators.items()
+        if known and generators[baseline] and known != generators[baseline]
+    }
+    others = [recipe for recipe in recipes if recipe != baseline and recipe not in skipped]
+    told: dict[str, dict[str, Any]] = {other: {} for other in others}
+    for measure, numbers in values[baseline].items():
+        if not measure.paired or measure.summary not in (Summary.MEAN, Summary.PROPORTION):
+            continue
+        first = by_question(recipes[baseline], numbers)
+        compared_others = [
+            compared(measure, first, by_question(recipes[other], values[other][measure]), seed=seed) for other in others
+        ]
+        for other, comparison in zip(others, corrected(compared_others), strict=True):
+            told[other][str(measure)] = comparison.to_dict()
+    return {"baseline": baseline, "recipes": told, "skipped": skipped}
+
+
+def corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """The comparisons with their p values corrected for being several (Holm); those without a p do not count."""
+    ps = iter(holm([comparison.p for comparison in comparisons if comparison.p is not None]))
+    return [comparison if comparison.p is None else replace(comparison, p_holm=next(ps)) for comparison in comparisons]
+
+
+def by_question(rows: Sequence[Row], numbers: Values) -> dict[str, float]:
+    """Question id to number, where the measure applies."""
+    return {
+        row.question.id: one
+        for row, one in zip(rows, numbers, strict=True)
+        if one is not None and not isinstance(one, Forecast | Counts)
+    }
+
+
+def compared(measure: Measure, first: Mapping[str, float], second: Mapping[str, float], *, seed: int) -> Comparison:
+    """The difference on the questions both have; p is McNemar's where the numbers are zeros and ones."""
+    shared = [id for id in first if id in second]
+    earlier, later = [first[id] for id in shared], [second[id] for id in shared]
+    comparison = paired_difference(earlier, later, seed=seed)
+    if measure.summary is Summary.PROPORTION and "McNemar" in comparison.tests:
+        comparison = replace(comparison, p=comparison.tests["McNemar"], test="McNemar exact")
+    return comparison

@@ -1,0 +1,361 @@
+"""Words on the terminal: tables and colours for a person, plain lines in a pipe, one JSON document for a program."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from thresher.errors import DocumentError
+from thresher.types import Answer, Hit, SearchResult, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from thresher.collection import IndexProgress
+    from thresher.indexing.ingest import Report
+    from thresher.judging.calibration import Calibration
+
+TELL_SECONDS = 5.0
+"""Between two progress lines in a pipe."""
+
+
+def on_terminal() -> bool:
+    """Whether a person is looking at stdout."""
+    return sys.stdout.isatty()
+
+
+def say(text: str = "") -> None:
+    """One line on stdout."""
+    sys.stdout.write(text + "\n")
+
+
+def complain(text: str) -> None:
+    """One line on stderr."""
+    sys.stderr.write(" ".join(text.split()) + "\n")
+
+
+def as_json(value: Any) -> None:
+    """One JSON document on stdout, on one line."""
+    say(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """A table for a person, tab-separated lines with a heading in a pipe."""
+    cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
+    if not on_terminal():
+        say("\t".join(columns))
+        for row in cells:
+            say("\t".join(" ".join(cell.split()) for cell in row))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(title=title, title_justify="left")
+    for column in columns:
+        drawn.add_column(column, overflow="fold")
+    for row in cells:
+        drawn.add_row(*(Text(cell) for cell in row))
+    Console().print(drawn)
+
+
+# --- documents --------------------------------------------------------------------------------------------------------
+
+
+def report(done: Report) -> None:
+    """What an `index` did, leaving out what it did not do."""
+    counts = {
+        "added": done.added,
+        "updated": done.updated,
+        "unchanged": done.unchanged,
+        "duplicates": done.duplicates,
+        "removed": done.removed,
+        "not read": len(done.failed),
+    }
+    told = ", ".join(f"{number} {what}" for what, number in counts.items() if number) or "nothing found"
+    say(f"{told}; {counted(done.chunks, 'new chunk')} in {done.seconds:.1f} s")
+
+
+@contextmanager
+def indexing() -> Iterator[Callable[[IndexProgress], None]]:
+    """Shows how far an `index` is, with rate and time left: a bar for a person, a line now and then in a pipe."""
+    if sys.stderr.isatty():
+        with _bar() as tell:
+            yield tell
+    else:
+        yield _Lines()
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[IndexProgress], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("indexing"),
+        BarColumn(),
+        TextColumn("{task.fields[told]}"),
+        TimeElapsedColumn(),
+    )
+    started = monotonic()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("index", total=None, told="")
+
+        def tell(progress: IndexProgress) -> None:
+            bar.update(
+                task,
+                total=progress.total_bytes or None,
+                completed=progress.done_bytes,
+                told=_rate(progress, monotonic() - started),
+            )
+
+        yield tell
+
+
+class _Lines:
+    """A line on stderr every few seconds."""
+
+    def __init__(self) -> None:
+        self._started = self._told = monotonic()
+
+    def __call__(self, progress: IndexProgress) -> None:
+        now = monotonic()
+        if now - self._told >= TELL_SECONDS:
+            self._told = now
+            complain(_rate(progress, now - self._started))
+
+
+def _rate(progress: IndexProgress, seconds: float) -> str:
+    """Chunks so far, chunks per second, share of the bytes that was read and, once that is steady, seconds left."""
+    share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0.0
+    steady = 0 < share < 1 and seconds >= TELL_SECONDS and progress.chunks
+    left = f", about {seconds * (1 - share) / share:.0f} s left" if steady else ""
+    rate = progress.chunks / seconds if seconds else 0.0
+    return f"{share:.0%} read, {progress.chunks} chunks encoded, {rate:.0f} a second{left}"
+
+
+class Completing:
+    """Says on stderr, at once and then now and then, that a chunk table is being made from the stored text."""
+
+    def __init__(self) -> None:
+        self._started = self._told = 0.0
+
+    def __call__(self, done: int, total: int) -> None:
+        """`done` of `total` documents have their chunks."""
+        now = monotonic()
+        if done == 0:
+            self._started = self._told = now
+            complain(f"this recipe cuts documents in a way of its own: preparing {total} from the stored text")
+        elif now - self._told >= TELL_SECONDS:
+            self._told = now
+            left = (now - self._started) * (total - done) / done
+            complain(f"{done} of {total} documents, about {left:.0f} s left")
+
+
+@contextmanager
+def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
+    """Shows how many of a known number of things are done: a bar for a person, a line now and then in a pipe.
+
+    What is told first says nothing of the pace: it may be what an earlier run did.
+    """
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import Progress
+
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(what, total=total)
+            yield lambda done: bar.advance(task, done)
+        return
+    started = told = monotonic()
+    finished = before = 0
+
+    def tell(done: int) -> None:
+        nonlocal started, told, finished, before
+        now = monotonic()
+        if not finished:
+            started, before = now, done
+        finished += done
+        if now - told >= TELL_SECONDS and finished > before:
+            told = now
+            left = (now - started) * (total - finished) / (finished - before)
+            complain(f"{finished} of {total} {what}, about {left:.0f} s left")
+
+    yield tell
+
+
+def failures(failed: Sequence[DocumentError]) -> None:
+    """One line on stderr for each input that could not be read."""
+    for error in failed:
+        complain(f"not read: {error}")
+
+
+# --- answers ----------------------------------------------------------------------------------------------------------
+
+
+SHOWN_CHARACTERS = 240
+"""Of a chunk's text in a list of hits: three lines of a terminal."""
+
+
+def hits(found: SearchResult) -> None:
+    """Each hit for a person, and what the search had to do without."""
+    for hit in found.hits:
+        say(hit_line(hit))
+    if not found.hits:
+        complain("nothing matches; ask in other words, or see what there is: thresher documents")
+    for lack in found.degraded:
+        complain(f"note: {lack}")
+
+
+def hit_line(hit: Hit) -> str:
+    """Rank, score, place and the beginning of the text."""
+    place = where(hit.chunk.source, hit.chunk.page)
+    return f"{hit.rank:>2}. {place}  ({hit.score.scale.name} {hit.score.value:.4f})\n    {shortened(hit.chunk.text)}"
+
+
+def shortened(text: str, characters: int = SHOWN_CHARACTERS) -> str:
+    """The beginning of a text, on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= characters else f"{line[: characters - 1].rstrip()}…"
+
+
+def where(source: str, page: int | None) -> str:
+    """Source and page; a file below the folder one is in by its path from there."""
+    here = f"{os.getcwd()}{os.sep}"
+    place = source.removeprefix(here)
+    return f"{place}, page {page}" if page else place
+
+
+def counted(number: int, what: str) -> str:
+    """`1 document`, `2 documents`."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def step_line(step: Step) -> str:
+    """What a slot did, in one line."""
+    line = f"{step.name:<9} {step.considered:>4} in {step.kept:>4} out {step.seconds * 1000:8.1f} ms"
+    facts = _facts(step.detail)
+    return f"{line}  {facts}" if facts else line
+
+
+def _short(value: Any) -> str:
+    """A fact in few characters: a list of words (ids, reasons) by their number."""
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:.2f}"
+        case list() if value and isinstance(value[0], str | Mapping):
+            return str(len(value))
+        case list():
+            return " + ".join(map(str, value))
+        case _:
+            return " ".join(str(value).split())
+
+
+def citation_line(cited: Mapping[str, Any], answer: str) -> str:
+    """Marker and place of a citation, and its quote unless the answer holds it already."""
+    quote = " ".join(cited["quote"].split())
+    place = f"  [{cited['marker']}] {where(cited['source'], cited['page'])}, characters {cited['start']}-{cited['end']}"
+    return place if quote in answer else f"{place}: “{quote}”"
+
+
+def answer(given: Answer, *, steps: bool, options: str = "") -> None:
+    """The answer for a person: text, citations, what was done without, and where to look further.
+
+    `options` name the collection on a command line, where it is not the usual one.
+    """
+    say(given.text)
+    if given.abstained:
+        say(f"Why: {given.reason}")
+    for citation in given.citations:
+        say(citation_line(citation.to_dict(), given.text))
+    for one, other in given.conflicts:
+        say(f"  [{one}] and [{other}] contradict each other: look at both")
+    if given.verdict is not None:
+        sure = "" if given.confidence is None else f" (probability that the evidence suffices: {given.confidence:.2f})"
+        say(f"Verdict: {given.verdict}{sure}")
+    if steps:
+        say()
+        for step in given.steps:
+            say(step_line(step))
+    for lack in given.degraded:
+        complain(f"note: {lack}")
+    if given.trace:
+        complain(f"how it came about: thresher explain {given.trace}{options}")
+
+
+def calibration(made: Calibration) -> None:
+    """What a calibration found, for a person."""
+    low, high = made.auroc_interval
+    questions = f"{made.n_positive} questions the collection can answer and {made.n_negative} it cannot"
+    say(f"calibrated the judge '{made.judge}' from {made.source}: {questions}")
+    table(
+        "",
+        ["", "value", "95 % interval"],
+        [
+            ["AUROC", f"{made.auroc:.3f}", f"{low:.3f} to {high:.3f}"],
+            ["expected calibration error", f"{made.ece:.3f}", ""],
+            ["LOWER", f"{made.lower:.3f}", "{:.3f} to {:.3f}".format(*made.lower_interval)],
+            ["UPPER", f"{made.upper:.3f}", "{:.3f} to {:.3f}".format(*made.upper_interval)],
+        ],
+    )
+    if not made.separated:
+        say("no clean separation: between the bounds the verdict will be `unsure`, which acts as ambiguous")
+
+
+def explanation(trace: Mapping[str, Any], labels: Mapping[str, str]) -> None:
+    """A stored answer with every chunk that was touched, for a person; `labels` name the chunks."""
+    say(f"question  {trace['question']}")
+    say(f"recipe    {trace['recipe']}")
+    if trace["verdict"]:
+        say(f"verdict   {trace['verdict']}")
+    say(f"answer    {trace['text']}")
+    if trace["reason"]:
+        say(f"why       {trace['reason']}")
+    for cited in trace["citations"]:
+        say(f"        {citation_line(cited, trace['text'])}")
+    for one, other in trace["conflicts"]:
+        say(f"conflict  [{one}] and [{other}] contradict each other")
+    for lack in trace["degraded"]:
+        say(f"without   {lack}")
+    usage = trace["usage"]
+    if usage["hosts"]:
+        tokens = usage["prompt_tokens"] + usage["completion_tokens"]
+        spent = f"{counted(usage['llm_calls'], 'model call')}, {counted(tokens, 'token')}"
+        if usage["web_requests"]:
+            spent += f", {counted(usage['web_requests'], 'web request')}"
+        say(f"spent     {spent}, sent to {', '.join(usage['hosts'])}")
+    say()
+    steps = [
+        [step["name"], step["considered"], step["kept"], f"{step['seconds'] * 1000:.1f}", _facts(step["detail"])]
+        for step in trace["steps"]
+    ]
+    table("steps", ["step", "in", "out", "ms", "detail"], steps)
+    table(
+        "chunks",
+        ["", "chunk", "place", "scores", "why", "text"],
+        [_fate(chunk, labels.get(chunk["id"], "")) for chunk in trace["chunks"]],
+    )
+
+
+def _facts(detail: Mapping[str, Any]) -> str:
+    """What a step says about itself, without what it says nothing about and what is a table of its own."""
+    told = {key: value for key, value in detail.items() if value and not isinstance(value, Mapping)}
+    if "search" in told and told["search"] == told.get("question"):
+        return ""  # searched for as it was asked
+    return ", ".join(f"{key} {_short(value)}" for key, value in told.items())
+
+
+def _fate(chunk: Mapping[str, Any], label: str) -> list[str]:
+    scores = ", ".join(f"{name} {score['value']:.3f}" for name, score in chunk["scores"].items())
+    reason = chunk["reason"] if chunk["kept"] else f"{chunk['dropped_by']}: {chunk['reason']}"
+    fate = "kept" if chunk["kept"] else "dropped"
+    if chunk["origin"] == "outside":
+        fate += ", outside"
+    return [fate, label, where(chunk["source"], chunk["page"]), scores, reason, shortened(chunk["text"], 80)]

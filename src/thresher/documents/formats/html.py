@@ -1,0 +1,245 @@
+"""HTML to text: the words a reader sees, block by block, tables as rows; no scripts, styles, menus or forms."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+from thresher.documents.assembly import Assembly, Parsed
+from thresher.documents.cleaning import clean_inline, clean_text, iso_date
+from thresher.documents.detect import decode
+from thresher.errors import DocumentError
+from thresher.types import Metadata
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+SKIPPED = _words(
+    "script style noscript template svg math iframe object canvas audio video nav aside form button select"
+)
+BLOCKS = _words(
+    "address article blockquote body caption dd details div dl dt fieldset figcaption figure footer h1 h2 h3 h4 h5 h6 "
+    "header hr legend li main ol p pre section summary table tbody td tfoot th thead title tr ul"
+)
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+CLOSES_OTHERWISE = _words("p")
+CLOSES = {
+    "li": _words("li p"),
+    "dt": _words("dt dd p"),
+    "dd": _words("dt dd p"),
+    "td": _words("td th p"),
+    "th": _words("td th p"),
+    "tr": _words("td th tr p"),
+    "tbody": _words("td th tr thead tbody p"),
+    "tfoot": _words("td th tr thead tbody p"),
+}
+VOID = _words("area base br col embed hr img input link meta source track wbr")
+DATE_NAMES = (
+    "article:published_time",
+    "datepublished",
+    "date",
+    "dc.date",
+    "dcterms.date",
+    "dc.date.issued",
+    "citation_publication_date",
+    "pubdate",
+    "publish-date",
+    "article:modified_time",
+    "last-modified",
+)
+DESCRIBING = {"author": "author", "description": "description", "keywords": "keywords", "dc.creator": "author"}
+CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
+CHARSET_BYTES = 2048  # browsers look no further than 1,024
+MAX_DEPTH = 2000  # no page nests deeper; browsers stop at 512
+
+
+class Reader(HTMLParser):
+    """Walks the page once and fills an `Assembly`."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.assembly = Assembly()
+        self.title = ""
+        self.heading = ""
+        self.fields: dict[str, str] = {}
+        self.dates: dict[str, str] = {}
+        self._open: list[str] = []
+        self._skipping: list[str] = []
+        self._words: list[str] = []
+        self._rows: list[list[str]] = []
+        self._cell: list[str] = []
+        self._tables = 0
+        self._linked_data: list[str] | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Open an element."""
+        given = {name: value or "" for name, value in attrs}
+        if tag == "meta":
+            self._describe(given)
+        if tag == "time" and given.get("datetime"):
+            self.dates.setdefault("time", given["datetime"])
+        if tag == "script" and given.get("type") == "application/ld+json":
+            self._linked_data = []
+        if self._skipping or tag in SKIPPED or "hidden" in given or given.get("aria-hidden") == "true":
+            if tag not in VOID:
+                self._skipping.append(tag)
+            return
+        if tag == "br":
+            self._words.append("\n")
+        if tag in BLOCKS:
+            self._close_implied(CLOSES.get(tag, CLOSES_OTHERWISE))
+            self._end_block()
+        if tag == "table":
+            self._tables += 1
+        elif self._tables == 1 and (tag == "tr" or (tag in ("td", "th") and not self._rows)):
+            self._rows.append([])
+        if tag not in VOID:
+            if len(self._open) >= MAX_DEPTH:
+                raise DocumentError("the HTML is nested too deeply", next_step="leave it out")
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close an element; end tags that close nothing are ignored, as browsers do."""
+        if tag == "script" and self._linked_data is not None:
+            self._read_linked_data("".join(self._linked_data))
+            self._linked_data = None
+        if self._skipping:
+            if tag in self._skipping:
+                del self._skipping[len(self._skipping) - 1 - self._skipping[::-1].index(tag) :]
+            return
+        if tag not in self._open:
+            return
+        if tag in BLOCKS:
+            while self._open[-1] != tag:
+                if self._open[-1] in BLOCKS:
+                    self._end_block(self._open[-1])
+                self._open.pop()
+        if tag in BLOCKS:
+            self._end_block(tag)
+        del self._open[len(self._open) - 1 - self._open[::-1].index(tag) :]
+        if tag == "table":
+            self._tables -= 1
+            if self._tables == 0:
+                self._end_table()
+
+    def handle_data(self, data: str) -> None:
+        """Text between tags."""
+        if self._linked_data is not None:
+            self._linked_data.append(data)
+        elif not self._skipping:
+            self._words.append(data if "pre" in self._open else re.sub(r"\s+", " ", data))
+
+    def close(self) -> None:
+        """The end of the page: what is still open is complete."""
+        super().close()
+        self._end_block()
+        self._end_table()
+
+    def _close_implied(self, closed: frozenset[str]) -> None:
+        """Close what HTML lets an author leave open: a paragraph before a block, a cell before a cell."""
+        for tag in reversed(self._open.copy()):
+            if tag in closed:
+                self.handle_endtag(tag)
+            elif tag in BLOCKS:
+                return
+
+    def _end_block(self, closing: str = "") -> None:
+        text = "".join(self._words)
+        self._words = []
+        if "pre" in self._open or closing == "pre":
+            text = clean_text(text)
+        else:
+            text = "\n".join(line for line in (clean_inline(part) for part in text.split("\n")) if line)
+        inside_cell = self._tables and self._rows
+        if closing in ("td", "th") and self._tables == 1 and self._rows:
+            pending = self._cell_text(text)
+            self._rows[-1].append(pending)
+        elif not text:
+            return
+        elif closing == "title" or "title" in self._open:
+            self.title = self.title or clean_inline(text)
+        elif inside_cell and any(tag in ("td", "th") for tag in self._open):
+            self._cell.append(text)
+        elif "head" not in self._open:
+            if (closing in HEADINGS or (self._open and self._open[-1] in HEADINGS)) and not self.heading:
+                self.heading = clean_inline(text)
+            self.assembly.paragraph(f"- {text}" if "li" in self._open and "\n" not in text else text)
+
+    def _cell_text(self, text: str) -> str:
+        parts = [*self._cell, text]
+        self._cell = []
+        return " ".join(part for part in parts if part)
+
+    def _end_table(self) -> None:
+        rows, self._rows = self._rows, []
+        if len(rows) == 1 or (rows and max(len(row) for row in rows) == 1):
+            # One row or one column is layout, not data.
+            for row in rows:
+                for cell in row:
+                    self.assembly.paragraph(cell)
+        else:
+            self.assembly.table(rows)
+
+    def _describe(self, given: dict[str, str]) -> None:
+        name = (given.get("name") or given.get("property") or given.get("itemprop") or "").lower()
+        content = clean_inline(given.get("content", ""))
+        if not content:
+            return
+        if name in DATE_NAMES:
+            self.dates.setdefault(name, content)
+        if name in DESCRIBING:
+            self.fields.setdefault(DESCRIBING[name], content)
+        if name == "og:title":
+            self.fields.setdefault("og:title", content)
+
+    def _read_linked_data(self, text: str) -> None:
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError):
+            return
+        for entry in data if isinstance(data, list) else [data]:
+            if isinstance(entry, dict) and isinstance(entry.get("datePublished"), str):
+                self.dates.setdefault("datepublished", entry["datePublished"])
+
+
+def read_html(data: bytes, *, content_type: str = "") -> Parsed:
+    """An HTML page."""
+    text = decode_html(data, content_type)
+    reader = read_markup(text)
+    if not reader.assembly:
+        raise DocumentError("the HTML has no text", next_step="if a script fills the page, save it from a browser")
+    date = next((found for name in (*DATE_NAMES, "time") if (found := iso_date(reader.dates.get(name, "")))), None)
+    metadata: Metadata = {name: value for name, value in reader.fields.items() if name != "og:title"}
+    return Parsed(
+        kind="html",
+        text=reader.assembly.text,
+        tables=reader.assembly.tables,
+        title=reader.fields.get("og:title") or reader.title,
+        heading=reader.heading,
+        date=date,
+        metadata=metadata,
+    )
+
+
+def read_markup(text: str) -> Reader:
+    """The reader after it has read the whole page."""
+    reader = Reader()
+    reader.feed(text)
+    reader.close()
+    return reader
+
+
+def decode_html(data: bytes, content_type: str = "") -> str:
+    """By the mark, the server, the page itself, as UTF-8, or as Windows-1252, in the order of the HTML standard."""
+    said = re.search(r"charset=[\"']?([\w.:-]+)", content_type)
+    declared = CHARSET.search(data[:CHARSET_BYTES])
+    if said or declared:
+        name = said[1] if said else (declared[1].decode("ascii") if declared else "")
+        return decode(data, encoding=name)
+    try:
+        return decode(data)
+    except DocumentError:
+        return data.decode("windows-1252", errors="replace")

@@ -1,0 +1,273 @@
+"""CSV, JSON, JSON Lines and BEIR corpora: records to rows of a table, to lines, or to a document each."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from thresher.documents.assembly import Assembly, Parsed
+from thresher.documents.cleaning import clean_inline, clean_text, iso_date
+from thresher.documents.detect import decode
+from thresher.documents.formats.markdown import DATE_FIELDS
+from thresher.errors import DocumentError
+from thresher.types import Metadata
+
+DELIMITERS = ",;\t|"
+SAMPLE_LINES = 50  # enough to tell the delimiter
+MAX_FIELD = 10 * 1024 * 1024  # characters; a larger one is an unclosed quote
+MAX_DEPTH = 200  # of nested JSON; data has some 10, and Python's parser gives up near 1,000
+TEXT_FIELDS = ("text", "content", "body")
+
+
+# --- CSV --------------------------------------------------------------------------------------------------------------
+
+
+def read_csv(data: bytes, *, name: str = "") -> Parsed:
+    """A CSV or TSV file as one table; its first row is the header."""
+    text = clean_text(decode(data))
+    delimiter = "\t" if name.lower().endswith(".tsv") else guess_delimiter(text)
+    limit = csv.field_size_limit(MAX_FIELD)
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    except csv.Error as error:
+        raise DocumentError(f"malformed CSV ({error})", next_step="check the quotes") from error
+    finally:
+        csv.field_size_limit(limit)
+    assembly = Assembly()
+    assembly.table(rows)
+    return Parsed(kind="csv", text=assembly.text, tables=assembly.tables)
+
+
+def guess_delimiter(text: str) -> str:
+    """The delimiter that cuts the first lines into the same number of cells, the most cells where several do."""
+    sample = "\n".join(text.split("\n", SAMPLE_LINES)[:SAMPLE_LINES])
+
+    def fitness(delimiter: str) -> tuple[float, int]:
+        try:
+            counts = [len(row) for row in csv.reader(io.StringIO(sample), delimiter=delimiter) if row]
+        except csv.Error:
+            return 0.0, 0
+        usual = max(set(counts), key=lambda count: (counts.count(count), count)) if counts else 1
+        return (counts.count(usual) / len(counts), usual) if usual > 1 else (0.0, 0)
+
+    return max(DELIMITERS, key=fitness)
+
+
+# --- JSON -------------------------------------------------------------------------------------------------------------
+
+
+def read_json(data: bytes) -> Parsed:
+    """A JSON file: its text field if it has one, a table if it lists flat records, else a line for each value."""
+    value = load(decode(data))
+    if isinstance(value, dict):
+        name = next((field for field in TEXT_FIELDS if str(value.get(field) or "").strip()), None)
+        name = name if name and isinstance(value[name], str) else None
+        fields = scalars({key: item for key, item in value.items() if key != name})
+        assembly = Assembly()
+        if name:
+            assembly.paragraph(value[name])
+        else:
+            add_value(assembly, value)
+        return Parsed(
+            kind="json",
+            text=assembly.text,
+            tables=assembly.tables,
+            title=str(fields.get("title") or fields.get("name") or ""),
+            date=stated_date(fields),
+            metadata={key: item for key, item in fields.items() if key not in ("title", "date")},
+        )
+    assembly = Assembly()
+    add_value(assembly, value)
+    return Parsed(kind="json", text=assembly.text, tables=assembly.tables)
+
+
+def load(text: str, *, line: int | None = None) -> Any:
+    """The value in the text; every way JSON can be wrong is an error that names the place."""
+    where = f"line {line}: " if line else ""
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f"column {error.colno}" if line else f"line {error.lineno}, column {error.colno}"
+        raise DocumentError(
+            f"{where}malformed JSON ({error.msg} at {place})", next_step="check it with: python -m json.tool"
+        ) from error
+    except RecursionError as error:
+        raise DocumentError(f"{where}JSON nested too deeply", next_step="flatten it, or leave it out") from error
+    except ValueError as error:  # an integer of thousands of digits
+        raise DocumentError(f"{where}malformed JSON ({error})", next_step="check the numbers") from error
+    if _too_deep(value):
+        raise DocumentError(
+            f"{where}JSON nested more than {MAX_DEPTH} levels deep", next_step="flatten it, or leave it out"
+        )
+    return value
+
+
+def _too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            item
+            for parent in level
+            if isinstance(parent, dict | list)
+            for item in (parent.values() if isinstance(parent, dict) else parent)
+            if isinstance(item, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def scalars(fields: Mapping[str, Any]) -> dict[str, str | int | float | bool]:
+    """The fields that are one value; null is no value."""
+    return {
+        str(name): clean_inline(value) if isinstance(value, str) else value
+        for name, value in fields.items()
+        if isinstance(value, str | int | float | bool)
+    }
+
+
+def stated_date(fields: Mapping[str, Any]) -> str | None:
+    """The first of the date fields that holds a date."""
+    return next((found for name in DATE_FIELDS if (found := iso_date(str(fields.get(name, ""))))), None)
+
+
+def add_value(assembly: Assembly, value: Any) -> None:
+    """A list of flat records as a table, everything else as `path: value` lines, a blank line between records."""
+    if isinstance(value, list) and (table := as_table(value)):
+        assembly.table(table)
+        return
+    for record in value if isinstance(value, list) else [value]:
+        assembly.paragraph("\n".join(lines_of(record)))
+
+
+def as_table(records: Sequence[Any]) -> list[list[str]] | None:
+    """Header and rows, where every record is flat and has the same fields."""
+    if len(records) < 2 or not isinstance(records[0], dict) or not records[0]:
+        return None
+    names = list(records[0])
+    for record in records:
+        if not isinstance(record, dict) or list(record) != names:
+            return None
+        if any(isinstance(item, dict | list) for item in record.values()):
+            return None
+    return [names, *([shown(record[name]) for name in names] for record in records)]
+
+
+def lines_of(value: Any, path: str = "") -> Iterator[str]:
+    """Each value under its path, as in `address.city: Rome`."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from lines_of(item, f"{path}.{name}" if path else str(name))
+    elif isinstance(value, list):
+        if all(not isinstance(item, dict | list) for item in value):
+            joined = ", ".join(shown(item) for item in value)
+            yield f"{path}: {joined}" if path else joined
+            return
+        for number, item in enumerate(value, start=1):
+            yield from lines_of(item, f"{path}.{number}" if path else str(number))
+    elif value is not None:
+        yield f"{path}: {shown(value)}" if path else shown(value)
+
+
+def shown(value: Any) -> str:
+    """A scalar as JSON writes it; a string without quotes, null as nothing."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+# --- JSON Lines and BEIR ----------------------------------------------------------------------------------------------
+
+
+def read_jsonl(data: bytes) -> Parsed:
+    """A JSON Lines file that is no BEIR corpus, as one document; one bad line and the file is not read."""
+    records = [load(decode(line), line=number) for number, line in numbered_lines(data)]
+    assembly = Assembly()
+    add_value(assembly, records)
+    return Parsed(kind="jsonl", text=assembly.text, tables=assembly.tables)
+
+
+def numbered_lines(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, with their numbers from 1."""
+    for number, line in enumerate(io.BytesIO(data.removeprefix(b"\xef\xbb\xbf")), start=1):
+        if stripped := line.strip():
+            yield number, stripped
+
+
+def is_corpus(data: bytes) -> bool:
+    """Whether a JSON Lines file is a BEIR corpus: the first line that can be read has `_id` and `text`."""
+    for number, line in numbered_lines(data):
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            if number > SAMPLE_LINES:
+                return False
+            continue
+        return isinstance(record, dict) and "_id" in record and isinstance(record.get("text"), str)
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a BEIR corpus; `text` exactly as it is there, since offsets of labels count in it."""
+
+    source: str
+    title: str
+    text: str
+    date: str | None
+    metadata: Metadata
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A line that is no passage."""
+
+    line: int
+    what: str
+    next: str
+
+
+def corpus_rows(data: bytes) -> Iterator[Row | BadRow]:
+    """The passages of a BEIR corpus, one at a time; a bad line is told and the others go on."""
+    seen: set[str] = set()
+    for number, line in numbered_lines(data):
+        try:
+            row = _row(json.loads(line))
+        except UnicodeDecodeError as error:
+            yield BadRow(number, f"not valid UTF-8 at byte {error.start} of the line", "save the file as UTF-8")
+            continue
+        except (ValueError, RecursionError) as error:
+            what = str(error) if type(error) is ValueError else "malformed JSON"
+            yield BadRow(number, what, "correct the line and index the file again")
+            continue
+        if row.source in seen:
+            yield BadRow(number, f"the _id '{row.source}' was used before", "give each passage its own _id")
+            continue
+        seen.add(row.source)
+        yield row
+
+
+def _row(record: Any) -> Row:
+    if not isinstance(record, dict):
+        raise ValueError("not a JSON object")
+    source, text, title = record.get("_id"), record.get("text"), record.get("title")
+    if isinstance(source, bool) or not isinstance(source, str | int) or source == "":
+        raise ValueError("no _id")
+    if not isinstance(text, str):
+        raise ValueError("no text")
+    if not text.strip():
+        raise ValueError("the text is empty")
+    try:
+        f"{source}{text}".encode()
+    except UnicodeEncodeError:
+        raise ValueError("the text has half of a surrogate pair") from None
+    nested = record.get("metadata")
+    fields = {name: value for name, value in record.items() if name not in ("_id", "title", "text", "metadata")}
+    metadata = scalars({**fields, **(nested if isinstance(nested, dict) else {})})
+    date = stated_date(metadata) if metadata else None
+    metadata.pop("date", None)
+    return Row(str(source), title if isinstance(title, str) else "", text, date, metadata)

@@ -1,1 +1,0 @@
-"""Claims of the published methods, computed again from what they print."""

@@ -1,1 +1,0 @@
-"""The sets of questions that `eval run` knows, a loader for each, and what they have in common."""

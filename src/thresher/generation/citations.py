@@ -1,0 +1,120 @@
+"""A written answer taken apart into its sentences and the markers that stand behind them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from thresher.generation.sentence_support import Spans
+from thresher.types import Citation, Document, Draft, Evidence, Origin, Query
+
+_ONE = r"(?:(?:evidence|source|piece)\s*)?\d{1,3}"
+_MARKER = re.compile(rf"[ \t]*[\[【]\s*({_ONE}(?:\s*(?:,|;|-|–|and|&)\s*{_ONE})*)\s*[\]】]", re.IGNORECASE)
+_RANGE = re.compile(r"(\d{1,3})(?:\s*[-–]\s*(\d{1,3}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One sentence of a reply without its markers, and the numbers that stood in or right behind it."""
+
+    text: str
+    gap: str
+    """What stands between the sentence before and this one: a space, or a line break of a list."""
+    numbers: list[int]
+
+
+def claims_of(text: str, spans: Spans) -> list[Claim]:
+    """The sentences of a reply; a marker that stands behind the full stop belongs to the sentence before it."""
+    found: list[Claim] = []
+    for line in text.splitlines():
+        gap = "\n"
+        for start, end in spans(line):
+            piece = line[start:end]
+            while gap == " " and (leading := _MARKER.match(piece)):
+                found[-1].numbers.extend(numbers_of(leading.group(1)))
+                piece = piece[leading.end() :]
+            numbers = [number for group in _MARKER.findall(piece) for number in numbers_of(group)]
+            bare = _MARKER.sub("", piece).strip()
+            if any(character.isalnum() for character in bare):
+                found.append(Claim(bare, gap, numbers))
+                gap = " "
+            elif found:
+                found[-1].numbers.extend(numbers)
+    return found
+
+
+def joined(sentences: Sequence[tuple[Claim, Sequence[int]]]) -> str:
+    """Sentences put together again, each with its markers behind it: the inverse of `claims_of`."""
+    text = ""
+    for claim, markers in sentences:
+        text += (claim.gap if text else "") + claim.text + "".join(f" [{marker}]" for marker in markers)
+    return text
+
+
+def numbers_of(marker: str) -> list[int]:
+    """What stands between the brackets of a marker: `2`, `1, 3`, `1-3`, `evidence 2`."""
+    numbers: list[int] = []
+    for first, last in _RANGE.findall(marker):
+        numbers.extend(range(int(first), int(last) + 1) if last else [int(first)])
+    return numbers
+
+
+# --- every citation is looked up in its document: the quote must stand there, and the page is the quote's own----------
+
+
+Documents = Callable[[Sequence[str]], Mapping[str, Document]]
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteChecker:
+    """Sets the page of each citation and removes, counted, what its document does not say at that place.
+
+    A web page is no stored document: what is quoted from one must stand in the evidence that was cut from it.
+    """
+
+    documents: Documents
+
+    def __call__(self, query: Query, draft: Draft, evidence: Sequence[Evidence]) -> Draft:
+        """The draft with checked citations; an answer left without any is withdrawn."""
+        if not draft.citations:
+            return draft
+        documents = self.documents(sorted({citation.document_id for citation in draft.citations}))
+        checked = [(citation, _located(citation, documents, evidence)) for citation in draft.citations]
+        kept = tuple(located for _, located in checked if located is not None)
+        detail = {**draft.detail, "quotes_checked": len(checked), "quotes_removed": len(checked) - len(kept)}
+        if not kept:
+            return replace(
+                draft,
+                text="The documents do not answer this question.",
+                citations=(),
+                abstained=True,
+                reason="The quoted text does not stand in the documents.",
+                detail=detail,
+            )
+        text = draft.text
+        for citation, located in checked:
+            if located is None:
+                text = text.replace(quoted(citation), "").replace(f" [{citation.marker}]", "").strip()
+        return replace(draft, text=text, citations=kept, detail=detail)
+
+
+def quoted(citation: Citation) -> str:
+    """A quote as the extractive reader sets it: on one line, its marker behind it."""
+    return f"“{' '.join(citation.quote.split())}” [{citation.marker}]"
+
+
+def _located(citation: Citation, documents: Mapping[str, Document], evidence: Sequence[Evidence]) -> Citation | None:
+    document = documents.get(citation.document_id)
+    if document is not None:
+        stands = document.text[citation.start : citation.end] == citation.quote
+        return replace(citation, page=document.page_at(citation.start)) if stands else None
+    outside = citation.origin is Origin.OUTSIDE and any(_holds(piece, citation) for piece in evidence)
+    return citation if outside else None
+
+
+def _holds(piece: Evidence, citation: Citation) -> bool:
+    """Whether a piece of evidence has the quote at the citation's place."""
+    at = citation.start - piece.start
+    same = piece.hit.chunk.document_id == citation.document_id and at >= 0
+    return same and piece.text[at : citation.end - piece.start] == citation.quote

@@ -1,0 +1,73 @@
+"""A way of cutting and encoding documents: what makes a chunk table what it is."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from thresher.indexing.lance import CHUNK_TABLE_PREFIX
+from thresher.protocols import Chunker, Encoder
+from thresher.text import terms as analyzer
+from thresher.types import Chunk
+
+_STANDS_FOR = " | chunks as "
+"""In the fingerprint before the name of what is encoded in place of the chunks."""
+
+
+class Embedded(Protocol):
+    """What is encoded in place of a chunk's text: its summary."""
+
+    @property
+    def name(self) -> str:
+        """Stable identity; part of the fingerprint."""
+        ...
+
+    def __call__(self, text: str) -> str:
+        """What the encoder reads instead of a text; never empty."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A way of cutting and encoding: what makes a chunk table what it is."""
+
+    chunker: Chunker
+    encoder: Encoder
+    levels: tuple[str, ...] = ("chunk",)
+    """Levels that are stored, one table each."""
+    embedded: Embedded | None = None
+    """What is encoded in place of the text of the level `chunk` (ECRAG: its summary); subchunks are encoded as text."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Two layouts with the same fingerprint share their tables."""
+        plain = f"{self.chunker.fingerprint} | {self.encoder.name} | terms {analyzer.VERSION}"
+        return plain if self.embedded is None else f"{plain}{_STANDS_FOR}{self.embedded.name}"
+
+    def table_name(self, level: str) -> str:
+        """Name of the chunk table of one level."""
+        return CHUNK_TABLE_PREFIX + hashlib.sha256(f"{self.fingerprint} | {level}".encode()).hexdigest()[:16]
+
+    def embedding_text(self, chunk: Chunk) -> str:
+        """What the encoder reads of a chunk here: its text, or what stands for it, with the title in front."""
+        if self.embedded is None or chunk.level != "chunk":
+            return chunk.titled
+        return replace(chunk, text=self.embedded(chunk.text)).titled
+
+
+def encodes_text(fingerprint: str, level: str) -> bool:
+    """Whether the vectors in a level's table of a layout with this fingerprint are those of `Chunk.titled`."""
+    return level != "chunk" or _STANDS_FOR not in fingerprint
+
+
+def labelled(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+    """The chunks of one document with the part of their labels that lies within it: Chunk7 or Chunk7-Sub2."""
+    parents: dict[str, str] = {}
+    for chunk in chunks:
+        if chunk.parent_id is None:
+            label = parents[chunk.id] = f"Chunk{chunk.number}"
+        else:
+            label = f"{parents[chunk.parent_id]}-Sub{chunk.number}"
+        yield replace(chunk, label=label)

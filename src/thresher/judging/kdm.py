@@ -1,0 +1,324 @@
+"""ECRAG's knowledge detection: a confidence from cosine and BM25, to choose chunks and to route the question.
+
+Two readings of one number. To choose among the candidates of one query both parts are brought to 0..1 by their minimum
+and maximum (Fig. 6 of the thesis); that always calls something the best, so routing uses the parts as they are: the
+cosine, and BM25 as a share of the highest value it can have (X8 to X10 in docs/methods.md).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import log
+from typing import ClassVar, Literal
+
+from thresher.errors import UsageError
+from thresher.judging.thresholds import DIGITS
+from thresher.protocols import ChunkTable
+from thresher.types import Hit, Judgement, Query, Scale, Score, Scored, Sifted
+
+KDM = Scale("KDM confidence", 0.0, 1.0)
+KDM_SUM = Scale("KDM sum", 0.0, 2.0)
+
+WEIGHTS = (0.7, 0.3)
+"""Of cosine and BM25: ECRAG, sections 4.2 and 5.2."""
+
+CUT = 0.5
+"""ECRAG, Fig. 6."""
+
+Lexical = Callable[[Query, Sequence[Hit]], Sequence[float]]
+"""BM25 of each hit."""
+
+
+@dataclass(frozen=True, slots=True)
+class AbsoluteConfidence:
+    """0.7 cosine + 0.3 BM25 / highest possible BM25, each clipped to 0..1: comparable between queries."""
+
+    lexical: Lexical
+    ceiling: Callable[[str], float]
+    """The highest BM25 any text can have for a query; 0 for a query without terms."""
+    weights: tuple[float, float] = WEIGHTS
+
+    name: ClassVar[str] = "absolute confidence"
+    scale: ClassVar[Scale] = KDM
+
+    def __post_init__(self) -> None:
+        _check(self.weights)
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored:
+        """One score per hit. Raises UsageError for hits without a dense score."""
+        return Scored(tuple(self.combined(*parts) for parts in zip(*self.parts(query, hits), strict=True)))
+
+    def combined(self, cosine: float, share: float) -> Score:
+        """The confidence of two parts."""
+        return Score(_weighted(self.weights, cosine, share), KDM)
+
+    def parts(self, query: Query, hits: Sequence[Hit]) -> tuple[list[float], list[float]]:
+        """The cosine and the share of the highest possible BM25 of each hit, both 0..1."""
+        ceiling = self.ceiling(query.search)
+        cosines = [_clipped(_cosine(hit)) for hit in hits]
+        return cosines, [_clipped(value / ceiling) if ceiling > 0 else 0.0 for value in self.lexical(query, hits)]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceJudge:
+    """Keeps the hits whose confidence, relative to the other candidates, reaches `cut`; best first.
+
+    `combine`: `weighted` is on 0..1, `sum` (Fig. 6) on 0..2.
+    `nonzero_rule`: which hits are dropped besides: `raw` those whose cosine or BM25 is not above 0, `off` none,
+    `normalized` those that are the minimum of either list, as Fig. 6 prints it. A list whose values are all equal has
+    no minimum to speak of and keeps its absolute values, so that a single candidate can survive; with `normalized` it
+    is all zeros, as printed.
+
+    Every hit also gets its absolute confidence, for routing.
+    """
+
+    lexical: Lexical
+    absolute: AbsoluteConfidence
+    combine: Literal["weighted", "sum"] = "weighted"
+    weights: tuple[float, float] = WEIGHTS
+    nonzero_rule: Literal["raw", "off", "normalized"] = "raw"
+    cut: float = CUT
+    keep: int | None = None
+    """Hits kept at most; as many as results are wanted if those are more."""
+
+    name: ClassVar[str] = "confidence"
+
+    def __post_init__(self) -> None:
+        _check(self.weights)
+        if not self.scale.low <= self.cut <= self.scale.high:
+            raise UsageError(
+                f"is not on the scale {self.scale}", subject=f"cut {self.cut:g}", next_step="give one that is"
+            )
+
+    @property
+    def scale(self) -> Scale:
+        """0 to 1, or 0 to 2 for the sum."""
+        return KDM if self.combine == "weighted" else KDM_SUM
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Sifted:
+        """Every hit with its confidence; the kept ones first. Raises UsageError for hits without a dense score."""
+        if not hits:
+            return Sifted(())
+        cosines = [_cosine(hit) for hit in hits]
+        lexical = list(self.lexical(query, hits))
+        plain_cosines, plain_shares = self.absolute.parts(query, hits)
+        near = self._spread(cosines, plain_cosines)
+        shared = self._spread(lexical, plain_shares)
+        absolute = map(self.absolute.combined, plain_cosines, plain_shares)
+        judged = [
+            self._judged(hit, _Parts(*parts), score)
+            for hit, score, *parts in zip(hits, absolute, cosines, lexical, near, shared, strict=True)
+        ]
+        judged.sort(key=lambda judgement: (not judgement.keep, -judgement.hit.score.value))
+        if self.keep is not None:
+            most = max(self.keep, query.limit)
+            judged[most:] = [_beyond(judgement, most) for judgement in judged[most:]]
+        ranks = [replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate(judged, start=1)]
+        return Sifted(tuple(ranks), {"cut": self.cut, "scale": str(self.scale)})
+
+    def _spread(self, values: Sequence[float], absolute: Sequence[float]) -> list[float]:
+        """A list brought to 0..1 by its minimum and maximum."""
+        low, high = min(values), max(values)
+        if low < high:
+            return [(value - low) / (high - low) for value in values]
+        return [0.0] * len(values) if self.nonzero_rule == "normalized" else list(absolute)
+
+    def _judged(self, hit: Hit, parts: _Parts, absolute: Score) -> Judgement:
+        if self.combine == "weighted":
+            value = _weighted(self.weights, parts.near, parts.shared)
+        else:
+            value = round(parts.near + parts.shared, DIGITS)
+        score = Score(value, self.scale)
+        scores = {**hit.scores, self.name: score, self.absolute.name: absolute}
+        zero = self._zero(parts)
+        keep = not zero and value >= self.cut
+        reason = zero or (
+            f"confidence {value:.3g} {'>=' if keep else '<'} {self.cut:g} "
+            f"(cosine {parts.near:.3g}, BM25 {parts.shared:.3g})"
+        )
+        return Judgement(replace(hit, score=score, scores=scores), keep, reason, score)
+
+    def _zero(self, parts: _Parts) -> str:
+        """Why the non-zero rule drops a hit; empty when it does not."""
+        match self.nonzero_rule:
+            case "raw" if parts.cosine <= 0:
+                return f"cosine {parts.cosine:.3g} is not above 0"
+            case "raw" if parts.lexical <= 0:
+                return "shares no term with the query (BM25 is not above 0)"
+            case "normalized" if parts.near == 0:
+                return "the lowest cosine of the candidates"
+            case "normalized" if parts.shared == 0:
+                return "the lowest BM25 of the candidates"
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Cosine and BM25 of a hit, and both brought to 0..1 (`near`, `shared`)."""
+
+    cosine: float
+    lexical: float
+    near: float
+    shared: float
+
+
+def _beyond(judgement: Judgement, most: int) -> Judgement:
+    """A judgement behind the `most` best."""
+    if not judgement.keep:
+        return judgement
+    return replace(judgement, keep=False, reason=f"{judgement.reason}, below the best {most}")
+
+
+def _cosine(hit: Hit) -> float:
+    if "dense" not in hit.scores:
+        raise UsageError(
+            "has no dense score",
+            subject=f"chunk {hit.chunk.label or hit.chunk.id}",
+            next_step="use the confidence behind a dense retriever",
+        )
+    return hit.scores["dense"].value
+
+
+def _weighted(weights: tuple[float, float], cosine: float, lexical: float) -> float:
+    return round(weights[0] * cosine + weights[1] * lexical, DIGITS)
+
+
+def _clipped(value: float) -> float:
+    return min(1.0, max(0.0, value))
+
+
+def _check(weights: tuple[float, float]) -> None:
+    if min(weights) < 0 or round(sum(weights), DIGITS) != 1:
+        raise UsageError(
+            "must not be negative and must sum to 1",
+            subject=f"weights of the confidence {weights}",
+            next_step="e.g. 0.7, 0.3",
+        )
+
+
+# --- BM25 of a text by hand, its highest possible value, and the two ways to count how rare a term is -----------------
+
+
+K1 = 1.2
+"""Saturation of repeated terms; ECRAG, section 4.2: "typically"."""
+
+B = 0.75
+"""Normalisation by length; ECRAG, section 4.2."""
+
+Rarity = Literal["robertson", "okapi"]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """In how many texts each term occurs, how many texts there are, and their mean number of terms."""
+
+    frequencies: Mapping[str, int]
+    total: int
+    average_length: float
+
+
+def retrieved_statistics(texts_terms: Sequence[Sequence[str]]) -> Statistics:
+    """Counts over a handful of texts (ECRAG, Fig. 6, fits BM25 to the retrieved subchunks)."""
+    frequencies = Counter(term for terms in texts_terms for term in dict.fromkeys(terms))
+    total = len(texts_terms)
+    return Statistics(frequencies, total, sum(map(len, texts_terms)) / total if total else 0.0)
+
+
+def idf(n: int, total: int, kind: Rarity = "robertson") -> float:
+    """How rare a term is that occurs in `n` of `total` texts.
+
+    `robertson` is ln(1 + (N-n+.5)/(n+.5)) and always above 0; `okapi` is ln((N-n+.5)/(n+.5)): 0 for a term that half
+    of the texts hold and negative above.
+    """
+    odds = (total - n + 0.5) / (n + 0.5)
+    return log(1 + odds) if kind == "robertson" else log(odds)
+
+
+def bm25(
+    query_terms: Sequence[str],
+    text_terms: Sequence[str],
+    *,
+    frequencies: Mapping[str, int],
+    total: int,
+    average_length: float,
+    k1: float = K1,
+    b: float = B,
+    kind: Rarity = "robertson",
+) -> float:
+    """Sum over the query's terms of idf x f (k1 + 1) / (f + k1 (1 - b + b length / average_length))."""
+    counts = Counter(text_terms)
+    relative = len(text_terms) / average_length if average_length else 1.0
+    damping = k1 * (1 - b + b * relative)
+    return sum(
+        idf(frequencies.get(term, 0), total, kind) * counts[term] * (k1 + 1) / (counts[term] + damping)
+        for term in query_terms
+        if counts[term]
+    )
+
+
+def ceiling(
+    query_terms: Sequence[str],
+    *,
+    frequencies: Mapping[str, int],
+    total: int,
+    k1: float = K1,
+    kind: Rarity = "robertson",
+) -> float:
+    """What no text reaches: sum of idf (k1 + 1) over the query's terms (X10 in docs/methods.md)."""
+    return sum(max(0.0, idf(frequencies.get(term, 0), total, kind)) for term in query_terms) * (k1 + 1)
+
+
+# --- BM25 of retrieved hits for the confidence: by the whole table's statistics, or by the handful's (X11) ------------
+
+
+Terms = Callable[[str], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalConfidence:
+    """BM25 of each hit's text with its title, and the most that a query can reach.
+
+    `fit=corpus` counts how rare a term is, and how long a chunk is on average, in the whole table; `fit=retrieved` in
+    the hits that are scored (ECRAG, Fig. 6). The ceiling is always the table's: routing compares queries.
+    """
+
+    table: ChunkTable
+    terms: Terms
+    query_terms: Terms
+    fit: Literal["corpus", "retrieved"] = "corpus"
+    kind: Rarity = "robertson"
+    k1: float = K1
+    b: float = B
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> list[float]:
+        """One number per hit; with `okapi` it may be below 0."""
+        texts = [self.terms(f"{hit.chunk.title} {hit.chunk.text}") for hit in hits]
+        known = self._statistics(query.search) if self.fit == "corpus" else retrieved_statistics(texts)
+        return [
+            bm25(
+                self.query_terms(query.search),
+                text,
+                frequencies=known.frequencies,
+                total=known.total,
+                average_length=known.average_length,
+                k1=self.k1,
+                b=self.b,
+                kind=self.kind,
+            )
+            for text in texts
+        ]
+
+    def ceiling(self, search: str) -> float:
+        """The highest BM25 any text can have for a query."""
+        return ceiling(
+            self.query_terms(search),
+            frequencies=self.table.document_frequencies(search),
+            total=self.table.count(),
+            k1=self.k1,
+        )
+
+    def _statistics(self, search: str) -> Statistics:
+        table = self.table
+        return Statistics(table.document_frequencies(search), table.count(), table.average_terms())

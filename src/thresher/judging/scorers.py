@@ -1,0 +1,378 @@
+"""The judge that is always there: relevance from the bundled encoder and word statistics, without a chat model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from thresher.errors import BudgetSpent, ProviderError, UsageError
+from thresher.judging.llm_scorers import QueryText, failed, words_of
+from thresher.protocols import CrossEncoder, Encoder, PairReader, Scorer
+from thresher.types import LOGIT, PROBABILITY, T5, UNIT, Hit, Query, Scale, Score, Scored, logistic
+
+Terms = Callable[[str], Sequence[str]]
+Rarity = Callable[[str], Mapping[str, float]]
+Spans = Callable[[str], Sequence[tuple[int, int]]]
+
+SENTENCE_WEIGHT = 0.7
+"""The best sentence's cosine has 0.7 and the question's terms have 0.3: the weights of ECRAG's confidence (X8 in
+docs/methods.md). On the training questions every weight of the terms from 0.3 to 0.4 is within 0.001 AUROC of the
+best, and weights fitted on three question sets did worse on the fourth."""
+
+MIDDLE, SLOPE = 0.62, 10.6
+"""Where the relevance is 0.5, and how fast it rises: a logistic fit to the best chunk of questions whose answer is
+among the candidates and of the same questions with it taken away (PopQA, NQ, TriviaQA and SQuAD training questions,
+each set weighing the same)."""
+
+SENTENCES = 3
+"""Sentences of a text that are encoded, those that share most with the question first. Training questions, mean AUROC:
+one .813, two .825, three .829, four .828, all .827."""
+
+SENTENCE_CHARACTERS = (20, 600)
+"""Shorter pieces are headings and cells and are read only where nothing else is there; a longer one is a table or a
+list and is read by its lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the relevance of one text is made of; `start` and `end` are where its best sentence stands in the text."""
+
+    sentence: float
+    """Cosine of the question and the sentence that supports it best, 0 to 1."""
+    terms: float
+    """Share of the question's terms, weighted by their rarity, that the sentence or the title holds, 0 to 1."""
+    start: int
+    end: int
+
+    def to_dict(self) -> dict[str, float]:
+        """The two numbers, by name."""
+        return {"sentence": self.sentence, "terms": self.terms}
+
+
+@dataclass(frozen=True, slots=True)
+class LocalRelevance:
+    """Relevance = logistic(slope * (support - middle)), support = 0.7 sentence + 0.3 terms, of the best sentence.
+
+    Tried on the training questions and left out, because they gained nothing on a question set they were not fitted
+    on: the cosine of the whole text, BM25 as a share of its ceiling, terms of the title alone, whether the rarest term
+    stands there, names, dates and numbers of the wanted kind, cosine of the question without the title's words.
+    Similarity word by word gained 0.007 AUROC (NQ, SQuAD), and would have every word of the sentences encoded.
+    """
+
+    encoder: Encoder
+    terms: Terms
+    rarity: Rarity
+    """Weight of each term of a question in the collection, larger for rarer ones."""
+    spans: Spans | None = None
+    """Sentences of a text; without it a text is judged whole."""
+    sentence_weight: float = SENTENCE_WEIGHT
+    middle: float = MIDDLE
+    slope: float = SLOPE
+    sentences: int = SENTENCES
+
+    def __call__(
+        self,
+        question: str,
+        texts: Sequence[str],
+        titles: Sequence[str] | None = None,
+        *,
+        cosines: Sequence[float | None] | None = None,
+    ) -> list[float]:
+        """Relevance of each text, 0 to 1. `cosines`: those of the whole texts, where they are known."""
+        return [self.relevance(parts) for parts in self.judged(question, texts, titles, cosines=cosines)]
+
+    def relevance(self, parts: Parts) -> float:
+        """One number from the parts."""
+        return logistic(self.slope * (self._support(parts) - self.middle))
+
+    def parts(self, question: str, text: str, title: str = "") -> dict[str, float]:
+        """What the relevance of one text is made of, by name."""
+        return self.judged(question, [text], [title])[0].to_dict()
+
+    def judged(
+        self,
+        question: str,
+        texts: Sequence[str],
+        titles: Sequence[str] | None = None,
+        *,
+        cosines: Sequence[float | None] | None = None,
+    ) -> list[Parts]:
+        """The parts of each text. A text of one sentence is not encoded again where its cosine is known."""
+        weights = self.rarity(question)
+        named = titles or [""] * len(texts)
+        given = cosines or [None] * len(texts)
+        places = [self._places(text, title, weights) for text, title in zip(texts, named, strict=True)]
+        known = [cosine if len(found) == 1 else None for found, cosine in zip(places, given, strict=True)]
+        unread = [
+            text[start:end]
+            for text, found, cosine in zip(texts, places, known, strict=True)
+            if cosine is None
+            for start, end, _ in found
+        ]
+        read = iter(self._cosines(question, unread))
+        judged = []
+        for found, cosine in zip(places, known, strict=True):
+            sentences = [
+                Parts(_unit(next(read) if cosine is None else cosine), share, start, end) for start, end, share in found
+            ]
+            judged.append(max(sentences, key=self._support))
+        return judged
+
+    def _support(self, parts: Parts) -> float:
+        return self.sentence_weight * parts.sentence + (1 - self.sentence_weight) * parts.terms
+
+    def _places(self, text: str, title: str, weights: Mapping[str, float]) -> list[tuple[int, int, float]]:
+        """The sentences worth reading, at least one: start, end and share of the question's terms."""
+        spans = [(0, len(text))] if self.spans is None else _readable(text, self.spans(text))
+        above = set(self.terms(title))
+        places = [(start, end, _share(weights, above.union(self.terms(text[start:end])))) for start, end in spans]
+        return sorted(places, key=lambda place: -place[2])[: self.sentences]
+
+    def _cosines(self, question: str, sentences: Sequence[str]) -> list[float]:
+        """Each distinct sentence is encoded once: chunks that overlap share some."""
+        if not sentences:
+            return []
+        distinct = list(dict.fromkeys(sentences))
+        found = self.encoder.encode(distinct) @ self.encoder.encode_query(question)
+        cosine = dict(zip(distinct, found.tolist(), strict=True))
+        return [cosine[sentence] for sentence in sentences]
+
+
+def _readable(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Sentences of a readable length; the whole text where there is none."""
+    low, high = SENTENCE_CHARACTERS
+    pieces = [piece for start, end in spans for piece in _lines(text, start, end, high)]
+    return [(start, end) for start, end in pieces if end - start >= low] or [(0, len(text))]
+
+
+def _lines(text: str, start: int, end: int, most: int) -> list[tuple[int, int]]:
+    """A span that is too long for a sentence, by its lines."""
+    if end - start <= most:
+        return [(start, end)]
+    lines = []
+    for line in text[start:end].splitlines(keepends=True):
+        lines.append((start, start + len(line.rstrip())))
+        start += len(line)
+    return lines
+
+
+def _share(weights: Mapping[str, float], present: Set[str]) -> float:
+    """Share of the question's terms, weighted by rarity; 0 for a question without terms."""
+    total = sum(weights.values())
+    return sum(weight for term, weight in weights.items() if term in present) / total if total else 0.0
+
+
+def _unit(cosine: float) -> float:
+    return min(1.0, max(0.0, cosine))
+
+
+# --- the judge that is always there: relevance from the bundled encoder and word statistics, without a chat m----------
+
+
+@dataclass(frozen=True, slots=True)
+class LocalScorer:
+    """Relevance of each hit to the question a person asked, 0 to 1; strips are scored as chunks are.
+
+    The score is spread so that fixed thresholds mean something: on the training questions 0.5 is where a best chunk
+    suffices as often as not. It is a probability only after calibration (`thresher.judging.calibration`).
+    """
+
+    relevance: LocalRelevance
+    name: str = "local"
+    scale: ClassVar[Scale] = UNIT
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored:
+        """One score per hit; `others` says what it is made of. A `dense` score of the hit is not computed again."""
+        judged = self.judged(query, hits)
+        return Scored(
+            scores=tuple(Score(self.relevance.relevance(parts), UNIT) for parts in judged),
+            others=tuple({name: Score(value, UNIT) for name, value in parts.to_dict().items()} for parts in judged),
+        )
+
+    def judged(self, query: Query, hits: Sequence[Hit]) -> list[Parts]:
+        """What the relevance of each hit is made of."""
+        return self.relevance.judged(
+            query.question,
+            [hit.chunk.text for hit in hits],
+            [hit.chunk.title for hit in hits],
+            cosines=[hit.scores["dense"].value if "dense" in hit.scores else None for hit in hits],
+        )
+
+
+# --- our judge: the trained cross-encoder, the encoder and the question's words together ------------------------------
+
+
+LOGIT_WEIGHT, TRAINED_SENTENCE_WEIGHT, TERMS_WEIGHT, INTERCEPT = 0.32, 6.54, 1.77, -5.83
+"""A logistic regression on questions the cross-encoder was not trained on (the tune fifths of PopQA, NQ, TriviaQA and
+SQuAD, each weighing the same), asked with and without what answers them (`benchmarks/judge.py`). Fitted on three of the
+sets it is better than the local judge on the fourth, each time: the three parts err in different places."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedScorer:
+    """Relevance of each hit to the question a person asked, 0 to 1.
+
+    logistic(0.32 logit of the cross-encoder + 6.54 cosine of the best sentence + 1.77 share of the question's terms -
+    5.83). It is the probability that the hit suffices where half of the questions can be answered; calibration says
+    what it is in a collection.
+    """
+
+    local: LocalScorer
+    reader: PairReader
+    name: str = "trained"
+    scale: ClassVar[Scale] = UNIT
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored:
+        """One score per hit; `others` says what it is made of."""
+        if not hits:
+            return Scored(())
+        readings = self.reader.read(query.question, [hit.chunk.text for hit in hits], [hit.chunk.title for hit in hits])
+        parts = self.local.judged(query, hits)
+        values = [
+            LOGIT_WEIGHT * reading.relevance
+            + TRAINED_SENTENCE_WEIGHT * part.sentence
+            + TERMS_WEIGHT * part.terms
+            + INTERCEPT
+            for reading, part in zip(readings, parts, strict=True)
+        ]
+        return Scored(
+            tuple(Score(logistic(value), UNIT) for value in values),
+            {"model": self.reader.name},
+            tuple(
+                {"answers": Score(reading.relevance, LOGIT)}
+                | {name: Score(value, UNIT) for name, value in part.to_dict().items()}
+                for reading, part in zip(readings, parts, strict=True)
+            ),
+        )
+
+
+# --- A cross-encoder as a judge: it reads the query and a chunk together and gives one number -------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CrossEncoderScorer:
+    """Logits through a logistic function to 0..1, or, with `to_unit=False`, as they are and called `raw`.
+
+    `raw=T5` is for the CRAG paper's evaluator, whose one logit was trained to be -1 or 1; a value beyond is clipped.
+    Endpoints that answer with 0..1 already are left as they are on 0..1 and stretched to -1..1 for `raw=T5`.
+    """
+
+    cross_encoder: CrossEncoder
+    to_unit: bool = True
+    raw: Scale = LOGIT
+    query_text: QueryText = "search"
+
+    @property
+    def name(self) -> str:
+        """What its scores are called in the trace."""
+        return "relevance"
+
+    @property
+    def scale(self) -> Scale:
+        """0 to 1, or that of the logits."""
+        return UNIT if self.to_unit else self.raw
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored:
+        """One score per hit; None for all of them when the cross-encoder failed."""
+        detail = {"model": self.cross_encoder.name}
+        texts = [hit.chunk.titled for hit in hits]
+        try:
+            scores = self.cross_encoder(words_of(query, self.query_text), texts)
+        except (ProviderError, BudgetSpent) as error:
+            lack = f"judge: {error}; {len(hits)} chunks were not scored"
+            return Scored((None,) * len(hits), {**detail, "failed": list(range(len(hits))), "degraded": [lack]})
+        return Scored(tuple(Score(self._value(score), self.scale) for score in scores), detail)
+
+    def _value(self, score: Score) -> float:
+        """A score on our scale."""
+        bounded = score.scale != LOGIT
+        if self.to_unit:
+            return score.value if bounded else logistic(score.value)
+        if bounded and self.raw == T5:
+            return 2 * score.value - 1
+        return min(self.raw.high, max(self.raw.low, score.value))
+
+
+@dataclass(frozen=True, slots=True)
+class StandInForT5:
+    """A scorer from 0 to 1 in the place of the CRAG paper's fine-tuned evaluator: twice its score minus one.
+
+    Thresholds fitted to the evaluator mean something else for it, so every answer says that it stood in.
+    """
+
+    scorer: Scorer
+
+    def __post_init__(self) -> None:
+        if (self.scorer.scale.low, self.scorer.scale.high) != (UNIT.low, UNIT.high):
+            raise UsageError(
+                f"is on the scale {self.scorer.scale}",
+                subject=f"judge {self.scorer.name}",
+                next_step="only a judge from 0 to 1 can stand in for the T5 evaluator",
+            )
+
+    @property
+    def name(self) -> str:
+        """Of the scorer."""
+        return self.scorer.name
+
+    @property
+    def scale(self) -> Scale:
+        """The evaluator's, -1 to 1."""
+        return T5
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored:
+        """The scorer's scores, stretched; what they were made of stays as it was."""
+        scored = self.scorer(query, hits)
+        scores = tuple(None if score is None else Score(2 * score.value - 1, T5) for score in scored.scores)
+        lack = f"judge: the fine-tuned T5 evaluator is not there; twice the {self.name} minus one stands in for it"
+        return replace(
+            scored, scores=scores, detail={**scored.detail, "degraded": [*scored.detail.get("degraded", ()), lack]}
+        )
+
+
+# --- the local judge first, a chat model only for the chunks it cannot tell: most questions need no call, som----------
+
+
+@dataclass(frozen=True, slots=True)
+class BandedScorer:
+    """Scores of `local`; those from `lower` to below `upper` are replaced by what `second` says. Not published.
+
+    `local` gives probabilities, `second` a relevance from 0 to 1, which is read as one. A chunk that `second` failed on
+    keeps its local score; one whose reply could not be read does so with `keep_local`, and has none otherwise.
+    """
+
+    local: Scorer
+    second: Scorer
+    lower: float
+    upper: float
+    keep_local: bool = True
+    name: ClassVar[str] = "judge"
+    scale: ClassVar[Scale] = PROBABILITY
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored:
+        """One probability per hit; `others` has the local one and, where it was asked, the second one."""
+        first = self.local(query, hits)
+        unsure = [
+            at for at, score in enumerate(first.scores) if score is not None and self.lower <= score.value < self.upper
+        ]
+        scores = list(first.scores)
+        others = [dict(first.others[at]) if first.others else {} for at in range(len(hits))]
+        for at, score in enumerate(first.scores):
+            if score is not None:
+                others[at][self.local.name] = score
+        detail = {**first.detail, "unsure": len(unsure)}
+        if unsure:
+            second = self.second(query, [hits[at] for at in unsure])
+            without = failed(second)
+            for position, (at, score) in enumerate(zip(unsure, second.scores, strict=True)):
+                if score is not None:
+                    others[at][self.second.name] = score
+                    scores[at] = Score(score.value, PROBABILITY)
+                elif not self.keep_local and position not in without:
+                    scores[at] = None
+            lacks = [*first.detail.get("degraded", ()), *second.detail.get("degraded", ())]
+            detail |= {fact: value for fact, value in second.detail.items() if fact != "failed"}
+            if lacks:
+                detail["degraded"] = [f"{lack}; their local score stands" for lack in lacks]
+        return Scored(tuple(scores), detail, tuple(others))

@@ -1,0 +1,211 @@
+"""What a question costs, counted where models are called, and the budget that ends it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Lock, local
+from time import monotonic
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
+
+from thresher.errors import BudgetSpent
+from thresher.models.encoders import EncoderAround
+from thresher.protocols import Encoder, Progress
+from thresher.types import Usage
+
+if TYPE_CHECKING:
+    from thresher.protocols import Vectors
+
+
+@dataclass(slots=True)
+class Tab:
+    """What one thread spent during one `Meter.tab`."""
+
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(slots=True)
+class Meter:
+    """Counts what one question sends, and refuses what its budget no longer covers. Safe to use from several threads.
+
+    Calls are counted before they are sent, so parallel calls never exceed `max_calls`. Tokens (of prompts and replies)
+    are known only afterwards: calls under way when `max_tokens` is reached still end.
+    """
+
+    max_calls: int | None = None
+    max_tokens: int | None = None
+    max_seconds: float | None = None
+    cached: int = 0
+    """Replies that came from a cache and cost nothing."""
+    _usage: Usage = field(default_factory=Usage)
+    _started: float = field(default_factory=monotonic)
+    _lock: Lock = field(default_factory=Lock)
+    _tabs: local = field(default_factory=local)
+
+    @property
+    def usage(self) -> Usage:
+        """What was spent so far."""
+        return self._usage
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the budget is spent; None without one."""
+        return None if self.max_seconds is None else self.max_seconds - (monotonic() - self._started)
+
+    def allow_time(self) -> None:
+        """Raise BudgetSpent when the seconds are used up."""
+        left = self.seconds_left
+        if left is not None and left <= 0:
+            raise BudgetSpent(f"the budget of {self.max_seconds:g} seconds is spent")
+
+    def allow(self) -> None:
+        """Raise BudgetSpent when another chat call is not covered; `start` asks again."""
+        spent = self._usage
+        if self.max_calls is not None and spent.llm_calls >= self.max_calls:
+            raise BudgetSpent(f"the budget of {self.max_calls} model calls is spent")
+        if self.max_tokens is not None and spent.prompt_tokens + spent.completion_tokens >= self.max_tokens:
+            raise BudgetSpent(f"the budget of {self.max_tokens} tokens is spent")
+        self.allow_time()
+
+    def start(self, url: str) -> None:
+        """Count a chat call that is about to be sent: it was sent, whatever comes back. Raises BudgetSpent instead."""
+        with self._lock:
+            self.allow()
+            self._add(Usage(llm_calls=1, hosts=_host(url)))
+
+    def used(self, prompt_tokens: int, completion_tokens: int) -> None:
+        """Count the tokens of a reply."""
+        self.spend(Usage(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens))
+
+    def searched(self, url: str) -> None:
+        """Count a web request (a search or a page) that is about to be sent. Raises BudgetSpent instead."""
+        self.allow_time()
+        self.spend(Usage(web_requests=1, hosts=_host(url)))
+
+    def visit(self, url: str) -> None:
+        """Count that something is sent to a host without a chat call (a reranker, an embedder)."""
+        self.spend(Usage(hosts=_host(url)))
+
+    def hit(self) -> None:
+        """Count a reply that came from a cache."""
+        with self._lock:
+            self.cached += 1
+
+    def spend(self, usage: Usage) -> None:
+        """Count what was spent, whether the budget covers it or not."""
+        with self._lock:
+            self._add(usage)
+
+    @contextmanager
+    def tab(self) -> Iterator[Tab]:
+        """What this thread spends inside the block, counted once more on its own."""
+        around: Tab | None = getattr(self._tabs, "open", None)
+        tab = self._tabs.open = Tab()
+        try:
+            yield tab
+        finally:
+            self._tabs.open = around
+            if around is not None:
+                around.usage = _sum(around.usage, tab.usage)
+
+    def _add(self, usage: Usage) -> None:
+        self._usage = _sum(self._usage, usage)
+        tab: Tab | None = getattr(self._tabs, "open", None)
+        if tab is not None:
+            tab.usage = _sum(tab.usage, usage)
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    return Usage(
+        one.llm_calls + other.llm_calls,
+        one.prompt_tokens + other.prompt_tokens,
+        one.completion_tokens + other.completion_tokens,
+        one.web_requests + other.web_requests,
+        tuple(sorted({*one.hosts, *other.hosts})),
+    )
+
+
+def _host(url: str) -> tuple[str]:
+    return (urlsplit(without_password(url)).netloc,)
+
+
+@dataclass(frozen=True, slots=True)
+class MeteredEncoder(EncoderAround):
+    """An encoder behind an endpoint whose host is recorded whenever a text is sent there."""
+
+    encoder: Encoder
+    meter: Meter
+    url: str
+
+    def encode(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
+        """(n_texts, dimension) float32, rows of unit length."""
+        if texts:
+            self.meter.visit(self.url)
+        return self.encoder.encode(texts, progress=progress)
+
+    def encode_query(self, text: str) -> Vectors:
+        """(dimension,) float32 of unit length."""
+        self.meter.visit(self.url)
+        return self.encoder.encode_query(text)
+
+
+def without_password(url: str) -> str:
+    """An address as it may be shown: the name and password some servers want in it are left out."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+# --- how often a server may be called: so many times a minute, whoever in the process calls it ------------------------
+
+
+MINUTE = 60.0
+
+
+class Rate:
+    """At most `per_minute` calls begin in any minute; callers are served in the order they come.
+
+    Safe to use from several threads. `clock` and `sleep` are for tests.
+    """
+
+    def __init__(
+        self,
+        per_minute: int,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.per_minute = per_minute
+        self._clock = clock
+        self._sleep = sleep
+        self._begun: deque[float] = deque(maxlen=per_minute)
+        """When the last calls began or, for those that wait, will begin."""
+        self._lock = threading.Lock()
+
+    def wait(self, seconds_left: float | None = None) -> None:
+        """Wait for one's turn. Raises BudgetSpent at once when it comes after `seconds_left`."""
+        with self._lock:
+            now = self._clock()
+            turn = max(now, self._begun[0] + MINUTE) if len(self._begun) == self.per_minute else now
+            if seconds_left is not None and turn - now > seconds_left:
+                raise BudgetSpent(
+                    f"the limit of {self.per_minute} calls per minute leaves no turn within the budget's seconds"
+                )
+            self._begun.append(turn)
+        if turn > now:
+            self._sleep(turn - now)
+
+
+_shared: dict[tuple[str, int], Rate] = {}
+_sharing = threading.Lock()
+
+
+def shared_rate(url: str, per_minute: int) -> Rate:
+    """The one limiter of a server in this process; another limit for the same server is another limiter."""
+    server = urlsplit(without_password(url)).netloc.lower()
+    with _sharing:
+        return _shared.setdefault((server, per_minute), Rate(per_minute))

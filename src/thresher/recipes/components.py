@@ -1,0 +1,234 @@
+"""The parts that recipes have in common, made from settings. Only `recipes/` wires rooms together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from thresher.chunking.fixed import FixedChunker
+from thresher.chunking.spans import SpanFinder
+from thresher.documents.cleaning import references_span
+from thresher.errors import UsageError
+from thresher.generation.citations import QuoteChecker
+from thresher.generation.llm import GroundedGenerator
+from thresher.generation.reader import ChoosingReader, ExtractiveReader, SpanReader
+from thresher.generation.sentence_support import SupportJudge, rarity_from
+from thresher.indexing.index_config import Layout
+from thresher.indexing.store import Archive
+from thresher.judging.calibration import Calibrations
+from thresher.models.cassette import Exchanges, RecordedCrossEncoder, RecordedEncoder
+from thresher.models.chat import chat_model
+from thresher.models.encoders import RememberingEncoder
+from thresher.models.reply_cache import ReplyCache
+from thresher.models.usage import Meter, MeteredEncoder
+from thresher.protocols import ChunkTable, CrossEncoder, Encoder, Generator, LanguageModel
+from thresher.settings import (
+    AnswerSettings,
+    EncoderSettings,
+    FixedChunking,
+    LanguageModelSettings,
+    RecipeSettings,
+    RerankerSettings,
+)
+from thresher.text.sentences import sentence_spans
+from thresher.text.terms import index_terms
+from thresher.types import Document, Query, Sifted
+
+if TYPE_CHECKING:
+    from thresher.models.cross_encoders import BundledJudge
+
+ENDPOINT = "endpoint:"
+"""Before the name of a model whose vectors come from `embeddings.base_url`."""
+
+NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); answered by quoting"
+
+NO_RERANKER = "rerank: no cross-encoder is configured (rerank); the fused order was kept"
+
+
+@dataclass
+class Models:
+    """Loaded models, kept from question to question."""
+
+    _encoders: dict[tuple[str, EncoderSettings], Encoder] = field(default_factory=dict)
+    _readers: dict[tuple[str, EncoderSettings], Encoder] = field(default_factory=dict)
+    _rerankers: dict[str, CrossEncoder] = field(default_factory=dict)
+    _judge: BundledJudge | None = None
+
+    def encoder(self, name: str, settings: EncoderSettings) -> Encoder:
+        """The bundled encoder, one that fastembed loads, or an endpoint's."""
+        key = (name, settings)
+        if key not in self._encoders:
+            self._encoders[key] = _make_encoder(name, settings)
+        return self._encoders[key]
+
+    def reading_encoder(self, name: str, settings: EncoderSettings) -> Encoder:
+        """The same encoder for the sentences of a question, which several parts read one after the other."""
+        key = (name, settings)
+        if key not in self._readers:
+            self._readers[key] = RememberingEncoder(self.encoder(name, settings))
+        return self._readers[key]
+
+    def judge(self) -> BundledJudge:
+        """The bundled cross-encoder, which judges, reranks and reads."""
+        if self._judge is None:
+            from thresher.models.cross_encoders import BundledJudge
+
+            self._judge = BundledJudge()
+        return self._judge
+
+    def local_reranker(self, name: str) -> CrossEncoder:
+        """The bundled cross-encoder, or one that fastembed loads."""
+        if name == "bundled":
+            return self.judge()
+        if name not in self._rerankers:
+            from thresher.models.cross_encoders import FastembedCrossEncoder
+
+            self._rerankers[name] = FastembedCrossEncoder(name)
+        return self._rerankers[name]
+
+
+def _make_encoder(name: str, settings: EncoderSettings) -> Encoder:
+    if name == "bundled":
+        from thresher.models.encoders import BundledEncoder
+
+        return BundledEncoder()
+    if name.startswith(ENDPOINT):
+        if not settings.base_url:
+            raise UsageError(
+                "has no address", subject=f"encoder {name}", next_step="give one with --set embeddings.base_url=URL"
+            )
+        from thresher.models.encoders import EndpointEncoder
+
+        key = None if settings.api_key is None else settings.api_key.get_secret_value()
+        model = name.removeprefix(ENDPOINT)
+        return EndpointEncoder(model, base_url=settings.base_url, api_key=key, dimension=settings.dimension)
+    from thresher.models.encoders import FastembedEncoder
+
+    return FastembedEncoder(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """Where a recipe that corrects may look, as it was given: `web`, or `collection:NAME` with its archive."""
+
+    given: str
+    archive: Archive | None = None
+
+
+@dataclass
+class Parts:
+    """What a recipe is made from, for one question: the collection, the models, the meter."""
+
+    archive: Archive
+    models: Models
+    meter: Meter
+    completing: Callable[[int, int], None] | None = None
+    """Told documents done and in all while a chunk table that is missing or behind is made from the stored text."""
+    outside: Outside | None = None
+    exchanges: Exchanges = field(default_factory=Exchanges)
+    """Records what comes from outside, or plays it back."""
+    replies: ReplyCache | None = None
+    """Used where `llm.cache` is on."""
+    calibrations: Calibrations | None = None
+
+    def elsewhere(self, archive: Archive) -> Parts:
+        """The same models, meter and records over another collection."""
+        return replace(self, archive=archive, outside=None)
+
+    def encoder(self, settings: RecipeSettings, *, reading: bool = False) -> Encoder:
+        """The encoder the settings name; what one behind an endpoint is sent is on the meter.
+
+        With `reading` it remembers texts: for sentences, which several parts of a question read.
+        """
+        make = self.models.reading_encoder if reading else self.models.encoder
+        encoder = make(settings.encoder, settings.embeddings)
+        url = settings.embeddings.base_url
+        if settings.encoder.startswith(ENDPOINT) and url:
+            return RecordedEncoder(MeteredEncoder(encoder, self.meter, url), self.exchanges, self.meter)
+        return encoder
+
+    def references(self, dropped: bool) -> SpanFinder | None:
+        """What finds the span to leave out when cutting, if references are dropped."""
+        return references_span if dropped else None
+
+    def fixed_layout(self, chunking: FixedChunking, settings: RecipeSettings) -> Layout:
+        """Chunks of a fixed size, one dense vector each."""
+        without = self.references(chunking.drop_references)
+        return Layout(FixedChunker(chunking.size, chunking.overlap, without=without), self.encoder(settings))
+
+    def table(self, layout: Layout, level: str = "chunk") -> ChunkTable:
+        """A chunk table in step with the documents."""
+        return self.archive.table(layout, level, progress=self.completing)
+
+    def language_model(self, settings: LanguageModelSettings) -> LanguageModel | None:
+        """The chat model, if one is configured."""
+        cache = self.replies if settings.cache else None
+        return chat_model(settings, self.meter, exchanges=self.exchanges, cache=cache)
+
+    def reranker(self, name: str | None, *, api_key: str | None = None, model: str = "") -> CrossEncoder | None:
+        """The cross-encoder of that name or folder, an endpoint for a URL, None for `none` or nothing."""
+        if name is None or name == "none":
+            return None
+        if name.startswith(("http://", "https://")):
+            from thresher.models.cross_encoders import EndpointCrossEncoder
+
+            endpoint = EndpointCrossEncoder(name, self.meter, model=model, api_key=api_key)
+            return RecordedCrossEncoder(endpoint, self.exchanges, self.meter)
+        return self.models.local_reranker(name)
+
+    def chosen_reranker(self, settings: RerankerSettings) -> CrossEncoder | None:
+        """The cross-encoder that the settings name."""
+        key = None if settings.rerank_api_key is None else settings.rerank_api_key.get_secret_value()
+        return self.reranker(settings.rerank, api_key=key, model=settings.rerank_model)
+
+    def rarity(self, table: ChunkTable) -> Callable[[str], Mapping[str, float]]:
+        """How rare each term of a question is in a table."""
+
+        def rarity(question: str) -> Mapping[str, float]:
+            return rarity_from(table.document_frequencies(question), table.count())
+
+        return rarity
+
+    def support(self, settings: RecipeSettings, table: ChunkTable) -> SupportJudge:
+        """Judges sentences by the encoder and by how rare their words are in the table."""
+        return SupportJudge(self.encoder(settings, reading=True), sentence_spans, index_terms, self.rarity(table))
+
+    def reader(self, settings: RecipeSettings, table: ChunkTable) -> tuple[Generator, tuple[str, ...]]:
+        """The grounded generator, or the reader without a model where none is configured, with what that lacks."""
+        support = self.support(settings, table)
+        reader = self._without_model(support, settings.answer)
+        model = self.language_model(settings.llm)
+        if model is None:
+            return reader, (NO_MODEL,)
+        return GroundedGenerator(model, support, reader), ()
+
+    def _without_model(self, support: SupportJudge, settings: AnswerSettings) -> Generator:
+        if settings.reader == "sentences":
+            return ExtractiveReader(support, settings.min_support, settings.max_sentences)
+        # The pieces that are quoted were found to answer: which of their sentences is nearest is all that is left.
+        quote = ExtractiveReader(support, 0.0, settings.max_sentences)
+        judge, least = self.models.judge(), settings.min_relevance
+        spans = SpanReader(judge, sentence_spans, least, settings.min_certainty, quote)
+        return ChoosingReader(judge, sentence_spans, least, spans)
+
+    def quote_checker(self) -> QuoteChecker:
+        """Looks every citation up in its document, here or in the other collection."""
+        archives = [self.archive]
+        if self.outside is not None and self.outside.archive is not None:
+            archives.append(self.outside.archive)
+
+        def documents(ids: Sequence[str]) -> Mapping[str, Document]:
+            return {id_: document for archive in archives for id_, document in archive.found(ids).items()}
+
+        return QuoteChecker(documents)
+
+
+def reader_slot(settings: RecipeSettings) -> str:
+    """What stands in the generate slot, for people."""
+    return "grounded" if settings.llm.configured else settings.answer.reader
+
+
+def nothing(query: Query) -> Sifted:
+    """Retrieve nothing (the `no-retrieval` baseline)."""
+    return Sifted(())

@@ -1,0 +1,238 @@
+"""Nearest chunks by the cosine of their vectors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import TYPE_CHECKING, Literal
+
+from thresher.indexing.filters import children_of, within
+from thresher.protocols import ChunkTable, Encoder
+from thresher.retrieval.fusion import Fusion
+from thresher.types import BM25, COSINE, L2, Chunk, Hit, Judgement, Query, Scale, Score, Sifted
+
+if TYPE_CHECKING:
+    from thresher.protocols import Vectors
+
+
+def found(name: str, scale: Scale, scored: Sequence[tuple[Chunk, float]]) -> Sifted:
+    """All of them kept, ranked in the order given, the score under `name`."""
+    judgements = []
+    for rank, (chunk, value) in enumerate(scored, start=1):
+        score = Score(value, scale)
+        hit = Hit(chunk, score, rank, scores={name: score})
+        judgements.append(Judgement(hit, keep=True, reason=f"{name} rank {rank}"))
+    return Sifted(tuple(judgements))
+
+
+def depth_for(published: int, limit: int, *, literal: bool = False) -> int:
+    """How many candidates a list is asked for: twice the wanted results, never fewer than the published number."""
+    return published if literal else max(published, 2 * limit)
+
+
+# --- nearest chunks by the cosine of their vectors --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DenseRetriever:
+    """The chunks whose vectors lie nearest to the query's; `depth` of them, see `depth_for`."""
+
+    table: ChunkTable
+    encoder: Encoder
+    depth: int
+    literal: bool = False
+
+    def __call__(self, query: Query) -> Sifted:
+        """Candidates by cosine, best first."""
+        limit = depth_for(self.depth, query.limit, literal=self.literal)
+        vector = self.encoder.encode_query(query.search)
+        return found("dense", COSINE, self.table.nearest(vector, limit=limit, where=query.where))
+
+
+# --- chunks that share words with the query, by BM25 ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalRetriever:
+    """The chunks with the highest BM25 (k1 1.2, b 0.75; Robertson and Zaragoza 2009), `depth` of them."""
+
+    table: ChunkTable
+    depth: int
+    literal: bool = False
+
+    def __call__(self, query: Query) -> Sifted:
+        """Candidates by BM25, best first; chunks that share no term are none."""
+        limit = depth_for(self.depth, query.limit, literal=self.literal)
+        return found("lexical", BM25, self.table.matching(query.search, limit=limit, where=query.where))
+
+
+# --- chunks found by three lists: by their own vectors, by those of their subchunks, and by BM25 ----------------------
+
+
+Scored = list[tuple[Chunk, float]]
+
+SUBCHUNKS_PER_CHUNK = 4
+"""Subchunks asked for in place of one chunk: neighbours say similar things, so the best ones share their parents."""
+
+CHILDREN_READ = 32
+"""Subchunks asked for at once for each chunk whose best one is sought; a chunk of ECRAG's sizes has about ten."""
+
+
+@dataclass(frozen=True, slots=True)
+class HierarchyRetriever:
+    """Chunks by three lists, fused: dense, dense over subchunks (a chunk counts by its best one), BM25.
+
+    `fusion` gets the lists in that order. Every chunk carries `dense`, `subchunk` (the cosine of its best subchunk),
+    `lexical` (0 without a shared term) and `fused`, whichever list found it; a chunk without a subchunk of its own has
+    no `subchunk`. A filter holds for the chunks as well as for the subchunks that lead to them.
+    """
+
+    chunks: ChunkTable
+    subchunks: ChunkTable
+    encoder: Encoder
+    dense_depth: int
+    """Chunks of each of the two dense lists, see `depth_for`."""
+    lexical_depth: int
+    fusion: Fusion
+
+    def __call__(self, query: Query) -> Sifted:
+        """Chunks by their fused score, best first."""
+        vector = self.encoder.encode_query(query.search)
+        depth = depth_for(self.dense_depth, query.limit)
+        words = depth_for(self.lexical_depth, query.limit)
+        dense = self.chunks.nearest(vector, limit=depth, where=query.where)
+        lexical = self.chunks.matching(query.search, limit=words, where=query.where)
+        near = self.subchunks.nearest(vector, limit=depth * SUBCHUNKS_PER_CHUNK, where=query.where)
+        best = dict(list(_by_parent(near).items())[:depth])
+
+        cosines = {chunk.id: cosine for chunk, cosine in dense}
+        others = [id_ for id_ in dict.fromkeys([*best, *(chunk.id for chunk, _ in lexical)]) if id_ not in cosines]
+        among = within("id", others, query.where)
+        fetched = self.chunks.nearest(vector, limit=len(others), where=among) if others else []
+        cosines |= {chunk.id: cosine for chunk, cosine in fetched}
+        chunk_of = {chunk.id: chunk for chunk, _ in (*lexical, *fetched, *dense)}
+
+        lifted = [(chunk_of[id_], cosine) for id_, cosine in best.items() if id_ in chunk_of]
+        lists = (found("dense", COSINE, dense), found("subchunk", COSINE, lifted), found("lexical", BM25, lexical))
+        fused = self.fusion([hits.kept for hits in lists])
+
+        best |= self._best_subchunks(vector, [hit.chunk for hit in fused if hit.chunk.id not in best])
+        matched = self._matched(query, lexical, [hit.chunk.id for hit in fused])
+        judgements = []
+        for hit in fused:
+            id_ = hit.chunk.id
+            scores = {"dense": Score(cosines[id_], COSINE)} if id_ in cosines else {}
+            if id_ in best:
+                scores["subchunk"] = Score(best[id_], COSINE)
+            scores["lexical"] = Score(matched.get(id_, 0.0), BM25)
+            whole = replace(hit, scores={**scores, **hit.scores})
+            judgements.append(Judgement(whole, keep=True, reason=f"fused rank {hit.rank}"))
+        return Sifted(tuple(judgements), {"lists": [len(hits.kept) for hits in lists]})
+
+    def _best_subchunks(self, vector: Vectors, chunks: Sequence[Chunk]) -> dict[str, float]:
+        """The cosine of the best subchunk of each chunk that has any."""
+        best: dict[str, float] = {}
+        missing = list(chunks)
+        while missing:
+            # A turn finds the best subchunk of one chunk at least; one with very many may crowd out those of others.
+            limit = CHILDREN_READ * len(missing)
+            near = self.subchunks.nearest(vector, limit=limit, where=children_of(missing))
+            if not near:
+                break
+            best |= _by_parent(near)
+            missing = [chunk for chunk in missing if chunk.id not in best]
+        return best
+
+    def _matched(self, query: Query, lexical: Scored, ids: Sequence[str]) -> dict[str, float]:
+        """BM25 of each chunk that shares a term with the query."""
+        matched = {chunk.id: score for chunk, score in lexical}
+        missing = [id_ for id_ in ids if id_ not in matched]
+        if missing:
+            rest = self.chunks.matching(query.search, limit=len(missing), where=within("id", missing))
+            matched |= {chunk.id: score for chunk, score in rest}
+        return matched
+
+
+def _by_parent(near: Scored) -> dict[str, float]:
+    """The cosine of each parent's best subchunk, best first."""
+    best: dict[str, float] = {}
+    for subchunk, cosine in near:
+        if subchunk.parent_id is not None:
+            best.setdefault(subchunk.parent_id, cosine)
+    return best
+
+
+# --- first the chunks whose summaries lie nearest, then the best subchunks of those chunks alone (ECRAG, sect----------
+
+
+Metric = Literal["l2", "ip"]
+
+
+@dataclass(frozen=True, slots=True)
+class CoarseToFineRetriever:
+    """Subchunks of the chunks whose summaries lie nearest to the query.
+
+    Each carries `dense` (its cosine), `l2`, `lexical` (its BM25, 0 without a shared term) and, unless `flat`, `summary`
+    (the cosine of its chunk's summary). `detail["chunks"]` lists every chunk that was looked into, with its distance
+    and how many of its subchunks were found: what the paper draws as Figure 7.
+    """
+
+    summaries: ChunkTable
+    """Chunks whose vectors are those of their summaries."""
+    subchunks: ChunkTable
+    encoder: Encoder
+    coarse: int = 5
+    """Chunks looked into; the paper gives no k1. As many as results are wanted if those are more, unless `literal`."""
+    fine: int = 10
+    """Subchunks found; the paper gives no k2. See `depth_for`."""
+    literal: bool = False
+    flat: bool = False
+    """Look among all subchunks at once, without the summaries: an ablation."""
+    metric: Metric = "l2"
+    """The score that hits are ranked by: the L2 distance, the smallest first, or the inner product. One order."""
+
+    def __call__(self, query: Query) -> Sifted:
+        """Subchunks, best first; ties by id."""
+        vector = self.encoder.encode_query(query.search)
+        coarse = self.coarse if self.literal else max(self.coarse, query.limit)
+        limit = depth_for(self.fine, query.limit, literal=self.literal)
+        chunks = [] if self.flat else self.summaries.nearest(vector, limit=coarse, where=query.where)
+        cosines = {chunk.id: cosine for chunk, cosine in chunks}
+        found: list[tuple[Chunk, float]] = []
+        if chunks or self.flat:
+            among = query.where if self.flat else children_of([chunk for chunk, _ in chunks], query.where)
+            found = self.subchunks.nearest(vector, limit=limit, where=among)
+        lexical = self._lexical(query, [chunk.id for chunk, _ in found])
+        judgements = []
+        children: Counter[str] = Counter()
+        for rank, (subchunk, cosine) in enumerate(found, start=1):
+            parent = subchunk.parent_id or ""
+            children[parent] += 1
+            scores = {
+                "dense": Score(cosine, COSINE),
+                "l2": Score(distance(cosine), L2),
+                "lexical": Score(lexical.get(subchunk.id, 0.0), BM25),
+            }
+            if parent in cosines:
+                scores["summary"] = Score(cosines[parent], COSINE)
+            hit = Hit(subchunk, scores["l2" if self.metric == "l2" else "dense"], rank, scores=scores)
+            judgements.append(Judgement(hit, keep=True, reason=f"subchunk rank {rank}"))
+        looked_into = [
+            {"id": chunk.id, "label": chunk.label, "distance": distance(cosine), "subchunks": children[chunk.id]}
+            for chunk, cosine in chunks
+        ]
+        return Sifted(tuple(judgements), {"chunks": looked_into})
+
+    def _lexical(self, query: Query, ids: Sequence[str]) -> dict[str, float]:
+        """BM25 of those subchunks that share a term with the query."""
+        if not ids:
+            return {}
+        matching = self.subchunks.matching(query.search, limit=len(ids), where=within("id", ids))
+        return {chunk.id: score for chunk, score in matching}
+
+
+def distance(cosine: float) -> float:
+    """The L2 distance of two unit vectors: |a - b|^2 = 2 - 2 cos; 0 where rounding puts the cosine above 1."""
+    return min(2.0, sqrt(max(0.0, 2.0 - 2.0 * cosine)))

@@ -1,0 +1,99 @@
+"""The names in a text, and whether another text knows them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from thresher.generation.sentence_support import Terms
+
+_WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
+_SPACED = re.compile(r"([^\W\d_]+)[ -](\d+)")
+_RUN = re.compile(r"\b[A-Z][\w'’-]*(?:\s+(?:(?:of|the|and|for|de|von)\s+)*[A-Z][\w'’-]*)+")
+
+PREFIX = 4
+"""German and Germany, America and American: one name is the other's beginning, and at least this long."""
+
+ABBREVIATION = 3
+"""Letters from which initials are believed to stand for words that begin with them: two are found everywhere."""
+
+_SMALL = frozenset("of the and for in on de von".split())  # noqa: SIM905
+
+_NEVER = frozenset("i ok mr mrs ms dr prof st etc monday tuesday wednesday thursday friday saturday sunday".split())  # noqa: SIM905
+"""Capitals that name nobody, or (weekdays) hardly ever what an answer turns on."""
+
+
+def names_in(text: str, *, terms: Terms) -> list[str]:
+    """The words that are names by their look: a capital not at the beginning, or capitals and digits within.
+
+    The first word counts when the second is a name as well (Albert Einstein was). Stop words never do.
+    """
+    words = list(_WORD.finditer(text))
+    found: list[str] = []
+    for position, word in enumerate(words):
+        bare = re.sub(r"['’]s$", "", word.group())
+        before = text[: word.start()].rstrip(" \"“'(‘*-")
+        begins = not before or before.endswith((".", ":", "!", "?", "\n"))
+        named = _inside(bare) or (bare[0].isupper() and not (begins and not _followed(words, position, text)))
+        if named and terms(bare):
+            found.append(bare)
+    return [name for name in dict.fromkeys(found) if name.lower() not in _NEVER]
+
+
+def missing_name(claim: str, known: str, *, terms: Terms) -> str:
+    """The first name of the claim that stands nowhere in the known text; "" for none.
+
+    A name stands there in another case or with another ending, as part of a compound, and as initials or their words.
+    """
+    words = {part for word in _WORD.findall(known) for part in _parts(word)}
+    words |= {_folded(letters + digits) for letters, digits in _SPACED.findall(known)}
+    stems = set(terms(known))
+    first_letters = "".join(word[0] for word in _WORD.findall(known) if word not in _SMALL).upper()
+    spelled_out = {word for run in _RUN.findall(claim) if _initials(run).lower() in words for word in run.split()}
+    for name in names_in(claim, terms=terms):
+        initials = name.replace(".", "")
+        abbreviates = len(initials) >= ABBREVIATION and initials.isupper() and initials in first_letters
+        if name in spelled_out or abbreviates or _stands(name, words):
+            continue
+        # Of HIV-positive and anti-CD3 only the part with the capitals or digits is a name.
+        parts = [part for part in re.split(r"[-&]", name) if part[:1].isupper() or _inside(part) or part[:1].isdigit()]
+        if not parts or not all(_stands(part, words) or set(terms(part)) <= stems for part in parts):
+            return name
+    return ""
+
+
+def _inside(word: str) -> bool:
+    """mRNA, DNA, p53 and GPT-4 are names wherever they stand; 2.5 and 1980s are not."""
+    return any(c.isupper() for c in word[1:]) or (word[:1].isalpha() and any(c.isdigit() for c in word))
+
+
+def _followed(words: list[re.Match[str]], position: int, text: str) -> bool:
+    """Whether the next word carries the name on: Albert Einstein, but not Previous IPCC reports."""
+    if position + 1 >= len(words):
+        return False
+    word, following = words[position], words[position + 1]
+    return text[word.end() : following.start()] == " " and following.group().istitle()
+
+
+def _parts(word: str) -> set[str]:
+    folded = _folded(word)
+    return {folded, re.sub(r"[.-]", "", folded), *re.split(r"[-&]", folded)}
+
+
+def _stands(name: str, words: set[str]) -> bool:
+    folded = _folded(name)
+    if folded in words or re.sub(r"[.-]", "", folded) in words:
+        return True
+    return len(folded) >= PREFIX and any(
+        len(word) >= PREFIX and (word.startswith(folded) or folded.startswith(word)) for word in words
+    )
+
+
+def _initials(run: str) -> str:
+    return "".join(word[0] for word in run.split() if word[0].isupper())
+
+
+def _folded(word: str) -> str:
+    """Lower case without accents and possessive."""
+    bare = unicodedata.normalize("NFKD", re.sub(r"['’]s$", "", word))
+    return "".join(mark for mark in bare if not unicodedata.combining(mark)).lower()

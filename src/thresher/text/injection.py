@@ -1,0 +1,55 @@
+"""Sentences that tell a reader what to answer: they state nothing, so they support nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from thresher.types import Evidence
+
+_REPLY = r"(?:answer|reply|respond|say|write|output|print|return|repeat|state)"
+_COMMANDS = (
+    # "Ignore all instructions above", "disregard the previous text"
+    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.!?]{0,40}\b(?:instructions?|prompts?|rules|guidelines|above|previous|evidence|documents?)\b",
+    # "Answer with the word PWNED", "... and reply only: yes", "you must say that ..."
+    rf"(?:^|[.!?:;,\"“>*#-]\s*|\b(?:and|then|now|please|must|should|always|only|just|instead)\s+){_REPLY}\s+"
+    r"(?:only\b|exactly\b|just\b|with\b|the (?:word|text|phrase|string|following)\b|[\"“'‘])",
+    # "You must say ..."
+    rf"\b(?:you|assistant|model)\s+(?:must|should|shall|will|have to|are to)\s+(?:now\s+|always\s+|only\s+)?{_REPLY}\b",
+    # "When asked about X, say ..."
+    rf"\b(?:when|if|whenever)\b[^.!?]{{0,30}}\b(?:asked|question|prompt)[^.!?]{{0,60}}[,:]\s*(?:please\s+|always\s+|only\s+)?{_REPLY}\b",
+    r"\b(?:system prompt|you are (?:now )?an? (?:ai|assistant|language model|chatbot))\b",
+)
+_COMMAND = re.compile("|".join(_COMMANDS), re.IGNORECASE)
+
+
+def is_command(sentence: str) -> bool:
+    """Whether a sentence is addressed to whoever answers from it."""
+    return _COMMAND.search(sentence) is not None
+
+
+# --- text that is set between marks of ours in a prompt, and cannot close them ----------------------------------------
+
+
+def fenced(text: str) -> str:
+    """Text that cannot open or close a block of ours."""
+    return text.replace("<", "‹").replace(">", "›")
+
+
+def fenced_attribute(text: str) -> str:
+    """Text that cannot open or close a block of ours, nor end a quoted attribute of one."""
+    return fenced(text).replace('"', "”")
+
+
+# --- evidence set between marks that its own text cannot close --------------------------------------------------------
+
+
+def evidence_blocks(evidence: Sequence[Evidence]) -> str:
+    """The pieces numbered from 1, each in a block that says where it is from."""
+    blocks = []
+    for number, piece in enumerate(evidence, start=1):
+        chunk = piece.hit.chunk
+        place = f"{chunk.title or chunk.source}" + (f", page {piece.page}" if piece.page else "")
+        opening = f'<evidence number="{number}" from="{fenced_attribute(place)}">'
+        blocks.append(f"{opening}\n{fenced_attribute(piece.text)}\n</evidence>")
+    return "\n".join(blocks)

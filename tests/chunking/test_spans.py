@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+
+from tests.chunking.promises import document, documents, hash_encoder
+from thresher.chunking import (
+    FixedChunker,
+    HierarchicalChunker,
+    RecursiveChunker,
+    SemanticChunker,
+    row_spans,
+    text_regions,
+)
+from thresher.protocols import Chunker
+from thresher.types import Document, Table
+
+BEFORE = "Text before it.\n\n"
+HEADER = "| name | count |\n"
+RULE = "| --- | --- |\n"
+ROWS = [f"| row {number:02} | {number * 37:05} |\n" for number in range(40)]
+AFTER = "\nText after it."
+
+
+def with_table() -> Document:
+    spans = []
+    position = len(BEFORE)
+    for line in [HEADER, RULE, *ROWS]:
+        if line != RULE:
+            spans.append((position, position + len(line) - 1))
+        position += len(line)
+    table = Table(len(BEFORE), position, tuple(spans))
+    return document(BEFORE + HEADER + RULE + "".join(ROWS) + AFTER, tables=[table])
+
+
+CHUNKERS: list[Chunker] = [
+    FixedChunker(size=200),
+    RecursiveChunker(size=200, overlap=50),
+    HierarchicalChunker(size=200, minimum=20, overlap=20, subchunk_size=60, subchunk_overlap=10),
+    HierarchicalChunker(size=200, subchunk_size=60, literal=True),
+    SemanticChunker(hash_encoder, "hash", max_characters=200),
+]
+
+
+@pytest.mark.parametrize("chunker", CHUNKERS, ids=lambda chunker: chunker.fingerprint.split("@")[0])
+def test_a_long_table_is_cut_between_rows_only(chunker: Chunker) -> None:
+    source = with_table()
+    tables = [chunk for chunk in chunker(source) if chunk.kind == "table"]
+    assert len([chunk for chunk in tables if chunk.level == "chunk"]) > 1
+    for chunk in tables:
+        assert len(chunk.text) <= 200 or "literal" in chunker.fingerprint
+        assert all(line.startswith("|") and line.endswith("|") for line in chunk.text.splitlines())
+
+
+@pytest.mark.parametrize("chunker", CHUNKERS, ids=lambda chunker: chunker.fingerprint.split("@")[0])
+def test_text_and_table_never_share_a_chunk(chunker: Chunker) -> None:
+    texts = [chunk.text for chunk in chunker(with_table()) if chunk.kind == "text" and chunk.level == "chunk"]
+    assert texts == ["Text before it.", "Text after it."]
+
+
+def test_a_rule_goes_with_the_header_above_it() -> None:
+    source = with_table()
+    start, end = row_spans(source.text, source.tables[0])[0]
+    assert source.text[start:end] == (HEADER + RULE).strip()
+
+
+def test_a_row_longer_than_the_size_stays_whole() -> None:
+    row = "| " + "cell " * 60 + "|"
+    text = f"| a | b |\n{row}\n| c | d |"
+    first = len("| a | b |\n")
+    rows = ((0, first - 1), (first, first + len(row)), (first + len(row) + 1, len(text)))
+    chunks = FixedChunker(size=50)(document(text, tables=[Table(0, len(text), rows)]))
+    assert [chunk.text for chunk in chunks] == ["| a | b |", row, "| c | d |"]
+
+
+def test_a_table_without_known_rows_is_cut_at_line_ends() -> None:
+    text = "a,b\n" * 10
+    chunks = FixedChunker(size=8)(document(text, tables=[Table(0, len(text), ())]))
+    assert {chunk.text for chunk in chunks} == {"a,b\na,b"}
+
+
+def test_a_table_is_not_joined_to_small_text_around_it() -> None:
+    kinds = [chunk.kind for chunk in HierarchicalChunker()(with_table()) if chunk.level == "chunk"]
+    assert kinds == ["text", "table", "text"]
+
+
+def test_a_table_that_reaches_into_another_is_left_to_the_text() -> None:
+    text = "one two three four"
+    regions = text_regions(document(text, tables=[Table(0, 7, ((0, 7),)), Table(4, 13, ((4, 13),))]))
+    assert [(region.kind, text[region.start : region.end]) for region in regions] == [
+        ("table", "one two"),
+        ("text", "three four"),
+    ]
+
+
+def test_the_skipped_span_takes_the_tables_inside_it_along() -> None:
+    text = "Body. References [1] A table here [2] Index."
+    inside = Table(text.index("A table"), text.index(" here"), ((text.index("A table"), text.index(" here")),))
+    regions = text_regions(
+        document(text, tables=[inside]), without=lambda text: (text.index("References"), text.index("Index"))
+    )
+    assert [text[region.start : region.end] for region in regions] == ["Body.", "Index."]
+
+
+def test_a_table_partly_in_the_skipped_span_stays_whole() -> None:
+    text = "Body. A long table here. Tail."
+    table = Table(6, 17, ((6, 17),))
+    regions = text_regions(document(text, tables=[table]), without=lambda text: (0, 12))
+    assert [(region.kind, text[region.start : region.end]) for region in regions] == [
+        ("table", "A long tabl"),
+        ("text", "e here. Tail."),
+    ]
+
+
+@settings(max_examples=100, deadline=None)
+@given(documents())
+def test_regions_hold_everything_in_order(source: Document) -> None:
+    position = 0
+    for region in text_regions(source):
+        assert position <= region.start < region.end
+        assert source.text[position : region.start].strip() == ""
+        position = region.end
+        if region.kind == "table":
+            inked = "".join(source.text[start:end] for start, end in region.rows)
+            assert "".join(inked.split()) == "".join(source.text[region.start : region.end].split())
+    assert source.text[position:].strip() == ""

@@ -1,0 +1,557 @@
+"""Every command, called as the shell calls it; where the process itself matters, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from thresher.cli.app import main
+from thresher.testing.llm_server import Reply, ScriptedServer
+
+QUESTION = "When was the Kõpu lighthouse built?"
+HYBRID = ("--recipe", "hybrid")  # its results are all that was found: it does not judge
+INDEX_KEYS = {"added", "updated", "unchanged", "duplicates", "removed", "failed", "chunks", "seconds"}
+HIT_KEYS = {"rank", "score", "scale", "source", "title", "page", "start", "end", "text"}
+CITATION_KEYS = {
+    "marker",
+    "source",
+    "title",
+    "page",
+    "start",
+    "end",
+    "quote",
+    "score",
+    "scale",
+    "origin",
+    "fetched",
+}
+ASK_KEYS = {
+    "question",
+    "recipe",
+    "text",
+    "abstained",
+    "reason",
+    "verdict",
+    "confidence",
+    "citations",
+    "conflicts",
+    "steps",
+    "usage",
+    "degraded",
+    "trace",
+}
+STEP_KEYS = {"name", "seconds", "considered", "kept", "detail"}
+CHUNK_KEYS = {
+    "id",
+    "source",
+    "page",
+    "start",
+    "end",
+    "origin",
+    "text",
+    "scores",
+    "kept",
+    "dropped_by",
+    "reason",
+    "stood_for",
+}
+DOCUMENT_KEYS = {"id", "source", "also", "title", "kind", "pages", "characters", "added", "date", "metadata"}
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one JSON document on stdout."""
+        assert self.out.count("\n") == 1, self.out
+        return json.loads(self.out)
+
+    @property
+    def error(self) -> str:
+        """The one line on stderr."""
+        assert self.err.count("\n") == 1, self.err
+        assert self.out == ""
+        return self.err.strip()
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command line in this process."""
+
+    def command(*arguments: object) -> Ran:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        written = capsys.readouterr()
+        return Ran(int(ended.value.code or 0), written.out, written.err)
+
+    return command
+
+
+def process(*arguments: object, **more: Any) -> subprocess.Popen[str]:
+    """The same in a process of its own."""
+    command = [sys.executable, "-c", "from thresher.cli.app import main; main()", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+
+# --- documents --------------------------------------------------------------------------------------------------------
+
+
+def test_index_tells_what_it_did_and_does_nothing_twice(run: Run, notes: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    first = run("index", notes, "--home", home, "--json")
+    assert (first.code, set(first.json)) == (0, INDEX_KEYS)
+    assert (first.json["added"], first.json["failed"]) == (3, [])
+    second = run("index", notes, "--home", home)
+    assert second.code == 0
+    assert second.out.startswith("3 unchanged; 0 new chunks in ")
+
+
+def test_an_input_that_cannot_be_read_leaves_the_rest_and_ends_with_three(
+    run: Run, notes: Path, tmp_path: Path
+) -> None:
+    ran = run("index", notes / "railway.txt", tmp_path / "missing.txt", "--home", tmp_path / "home", "--json")
+    (failure,) = ran.json["failed"]
+    assert (ran.code, ran.json["added"], set(failure)) == (3, 1, {"source", "error", "next"})
+    assert failure["source"].endswith("missing.txt")
+    assert ran.err.count("\n") == 1
+    assert ran.err.startswith("not read: ")
+
+
+def test_nothing_but_unreadable_inputs_ends_with_one(run: Run, tmp_path: Path) -> None:
+    assert run("index", tmp_path / "missing.txt", "--home", tmp_path / "home").code == 1
+
+
+def test_index_reads_stdin(run: Run, tmp_path: Path) -> None:
+    with process("index", "-", "--home", tmp_path, "--json", stdin=subprocess.PIPE) as indexing:
+        out, _ = indexing.communicate("The mill on the hill grinds rye since 1720.", timeout=60)
+    assert json.loads(out)["added"] == 1
+    asked = run("ask", "Since when does the mill grind rye?", "--home", tmp_path, "--json").json
+    assert "1720" in asked["text"]
+
+
+def test_index_takes_globs_metadata_and_prunes(run: Run, tmp_path: Path) -> None:
+    folder, home = tmp_path / "in", tmp_path / "home"
+    folder.mkdir()
+    for name in ("a.txt", "b.txt", "c.log"):
+        (folder / name).write_text(f"This is the text of {name}.")
+    ran = run(
+        "index", folder, "--include", "*.txt", "--exclude", "b.*", "--metadata", "by=me", "--home", home, "--json"
+    )
+    assert ran.json["added"] == 1
+    (document,) = run("documents", "--home", home, "--json").json
+    assert document["metadata"]["by"] == "me"
+    (folder / "a.txt").unlink()
+    assert run("index", folder, "--include", "*.txt", "--prune", "--home", home, "--json").json["removed"] == 1
+
+
+def test_documents_and_status_have_their_keys(run: Run, indexed: Path) -> None:
+    documents = run("documents", "--home", indexed, "--json").json
+    assert [set(document) for document in documents] == [DOCUMENT_KEYS] * 3
+    status = run("status", "--home", indexed, "--json").json
+    assert (status["collection"], status["documents"]) == ("default", 3)
+    assert {"chunk"} <= {table["level"] for table in status["tables"]} <= {"chunk", "subchunk"}
+
+
+def test_doctor_finds_a_sound_collection_sound(run: Run, home: Path) -> None:
+    ran = run("doctor", "--home", home, "--json")
+    assert (ran.code, ran.json["sound"], ran.json["findings"]) == (0, True, [])
+
+
+def test_delete_takes_a_unique_ending_and_nothing_is_found_any_more(run: Run, home: Path) -> None:
+    ran = run("delete", "old/cheese.txt", "--home", home, "--json")
+    assert ran.json["deleted"][0].endswith("/old/cheese.txt")
+    sources = [hit["source"] for hit in run("search", "Gouda cheese", *HYBRID, "--home", home, "--json").json["hits"]]
+    assert len(sources) == 2
+    assert not any(source.endswith("cheese.txt") for source in sources)
+
+
+def test_delete_refuses_an_ambiguous_ending_and_names_one(run: Run, tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "same.txt").write_text(f"This lies in the folder {folder}.")
+    run("index", tmp_path / "a", tmp_path / "b", "--home", tmp_path / "home")
+    ran = run("delete", "same.txt", "--home", tmp_path / "home")
+    assert ran.code == 2
+    assert "means 2 sources" in ran.error
+    assert "a/same.txt" in ran.error
+    assert run("delete", "b/same.txt", "--home", tmp_path / "home").code == 0
+
+
+@pytest.mark.parametrize("source", ["nothing.txt", "/cheese.txt", "heese.txt"])
+def test_delete_of_what_is_not_there_names_the_nearest_and_changes_nothing(
+    run: Run, indexed: Path, source: str
+) -> None:
+    ran = run("delete", source, "--home", indexed)
+    assert (ran.code, "did you mean" in ran.error) == (2, True)
+    assert len(run("documents", "--home", indexed, "--json").json) == 3
+
+
+def test_purge_forgets_the_traces_that_quote_a_source(run: Run, home: Path) -> None:
+    trace = run("ask", QUESTION, "--home", home, "--json").json["trace"]
+    assert run("explain", trace, "--home", home).code == 0
+    run("delete", "lighthouse.md", "--purge", "--home", home)
+    gone = run("explain", trace, "--home", home)
+    assert gone.code == 2
+    assert "no such trace" in gone.error
+
+
+# --- questions --------------------------------------------------------------------------------------------------------
+
+
+def test_search_has_its_keys_and_its_limit(run: Run, indexed: Path) -> None:
+    found = run("search", "Kõpu lighthouse", *HYBRID, "--limit", 2, "--home", indexed, "--json").json
+    assert set(found) == {"question", "recipe", "hits", "degraded"}
+    assert [set(hit) for hit in found["hits"]] == [HIT_KEYS] * 2
+    assert [hit["rank"] for hit in found["hits"]] == [1, 2]
+    assert found["hits"][0]["source"].endswith("lighthouse.md")
+
+
+@pytest.mark.parametrize(
+    ("where", "names"),
+    [
+        ("kind = 'markdown'", {"lighthouse.md"}),
+        ("kind = 'text' AND NOT source LIKE '%cheese%'", {"railway.txt"}),
+        ("page = 7", set()),
+    ],
+)
+def test_search_filters_on_metadata(run: Run, indexed: Path, where: str, names: set[str]) -> None:
+    ran = run("search", "built", *HYBRID, "--where", where, "--home", indexed, "--json")
+    assert {Path(hit["source"]).name for hit in ran.json["hits"]} == names
+
+
+def test_a_search_that_finds_nothing_says_so(run: Run, indexed: Path) -> None:
+    ran = run("search", "built", "--where", "page = 7", "--home", indexed)
+    assert (ran.code, ran.out) == (0, "")
+    assert "nothing matches" in ran.err
+
+
+def test_ask_has_its_keys(run: Run, indexed: Path) -> None:
+    answer = run("ask", QUESTION, "--home", indexed, "--json").json
+    assert set(answer) == ASK_KEYS
+    assert [set(citation) for citation in answer["citations"]] == [CITATION_KEYS]
+    assert all(set(step) == STEP_KEYS for step in answer["steps"])
+    assert set(answer["usage"]) == {"llm_calls", "prompt_tokens", "completion_tokens", "web_requests", "hosts"}
+    assert answer["citations"][0]["origin"] == "inside"
+
+
+def test_ask_answers_in_words_for_a_person(run: Run, indexed: Path) -> None:
+    ran = run("ask", QUESTION, "--home", indexed)
+    first, second, third = ran.out.splitlines()
+    assert first == "1531 [1]"
+    assert second.startswith("  [1] ")
+    assert second.endswith("lighthouse.md, characters 15-53: “The Kõpu lighthouse was built in 1531.”")
+    assert third.startswith("Verdict: correct (probability that the evidence suffices: 0.")
+    assert "note: generate: no chat model is configured" in ran.err
+
+
+def test_ask_says_why_it_does_not_answer(run: Run, indexed: Path) -> None:
+    ran = run("ask", "Who won the football world cup in 1998?", "--home", indexed)
+    assert ran.code == 0
+    assert ran.out.startswith("The documents do not answer this question.\nWhy: ")
+
+
+def test_a_stream_of_json_is_one_object_a_line_and_the_answer_last(run: Run, indexed: Path) -> None:
+    lines = [
+        json.loads(line) for line in run("ask", QUESTION, "--stream", "--json", "--home", indexed).out.splitlines()
+    ]
+    slots = ["rewrite", "retrieve", "judge", "decide", "correct", "refine", "generate", "verify"]
+    assert [line.get("name") for line in lines[:-1]] == slots
+    assert all(set(line) == STEP_KEYS for line in lines[:-1])
+    assert set(lines[-1]) == ASK_KEYS
+
+
+def test_a_stream_for_a_person_is_a_line_a_step(run: Run, indexed: Path) -> None:
+    out = run("ask", QUESTION, "--stream", "--home", indexed).out.splitlines()
+    assert [line.split()[0] for line in out[:3]] == ["rewrite", "retrieve", "judge"]
+    assert out[8] == "1531 [1]"
+
+
+def test_ask_takes_a_server_a_budget_and_strict(run: Run, indexed: Path, serve: Callable[..., ScriptedServer]) -> None:
+    server = serve("The Kõpu lighthouse was built in 1531 [1].")
+    given = ("ask", QUESTION, "--home", indexed, "--recipe", "rag", "--set", "llm.model=m", "--json", "--set")
+    answer = run(*given, f"llm.base_url={server.base_url}", "--strict").json
+    assert answer["usage"]["hosts"] == [server.host]
+    spent = run(*given, f"llm.base_url={server.base_url}", "--budget-calls", 0).json
+    assert (spent["usage"]["llm_calls"], len(server.requests)) == (0, 1)
+    refused = run(*given, f"llm.base_url={server.base_url}", "--budget-calls", 0, "--strict")
+    assert refused.code == 1
+    assert "ask without --strict" in refused.error
+
+
+def test_ask_is_corrected_from_another_collection(run: Run, home: Path) -> None:
+    (home / "cup.txt").write_text("The football world cup in 1998 was won by France.", encoding="utf-8")
+    assert run("index", home / "cup.txt", "--home", home, "--collection", "almanac").code == 0
+    given = ("ask", "Who won the football world cup in 1998?", "--home", home)
+    assert run(*given, "--outside", "none", "--json").json["abstained"]
+    corrected = run(*given, "--outside", "collection:almanac", "--json").json
+    assert (corrected["verdict"], corrected["citations"][0]["origin"]) == ("incorrect", "outside")
+    assert run(*given, "--outside", "collection:almanac").out.startswith("France [1]\n")
+    shown = run("explain", "--home", home)
+    assert shown.code == 0
+    assert "outside" in shown.out
+
+
+def test_ask_takes_a_budget_of_tokens(run: Run, indexed: Path, serve: Callable[..., ScriptedServer]) -> None:
+    server = serve("The Kõpu lighthouse was built in 1531 [1].")
+    given = ("ask", QUESTION, "--home", indexed, "--recipe", "crag", "--set", f"llm.base_url={server.base_url}")
+    answer = run(*given, "--set", "llm.model=m", "--budget-tokens", 1, "--json").json
+    assert answer["usage"]["llm_calls"] == len(server.requests) == 1
+    assert any("the budget of 1 tokens is spent" in lack for lack in answer["degraded"])
+
+
+def test_explain_shows_every_chunk(run: Run, indexed: Path) -> None:
+    answer = run("ask", QUESTION, "--home", indexed, "--json").json
+    for name in ("last", answer["trace"]):
+        told = run("explain", name, "--home", indexed, "--json").json
+        assert set(told) == ASK_KEYS | {"chunks"}
+        assert {key: told[key] for key in ASK_KEYS} == answer
+        assert [set(chunk) for chunk in told["chunks"]] == [CHUNK_KEYS] * 3
+    shown = run("explain", "--home", indexed).out
+    assert f"question  {QUESTION}" in shown
+    assert "Doc" in shown
+    assert "kept\t" in shown
+
+
+def test_explain_of_what_is_not_there_says_what_to_do(run: Run, indexed: Path, tmp_path: Path) -> None:
+    missing = run("explain", "0000deadbeef", "--home", indexed)
+    assert missing.code == 2
+    assert missing.error.endswith("use the id that `ask` printed, or `last`")
+    assert "no question was asked" in run("explain", "--home", tmp_path).error
+
+
+def test_another_collection_is_another_collection(run: Run, indexed: Path) -> None:
+    ran = run("ask", QUESTION, "--home", indexed, "--collection", "other")
+    assert (ran.code, "run thresher index" in ran.error) == (1, True)
+
+
+def test_home_may_come_from_the_environment(run: Run, indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THRESHER_HOME", str(indexed))
+    assert len(run("documents", "--json").json) == 3
+
+
+# --- recipes ----------------------------------------------------------------------------------------------------------
+
+
+def test_recipes_have_their_keys(run: Run) -> None:
+    told = run("recipes", "--json").json
+    assert all(set(recipe) == {"name", "preset_of", "slots", "follows", "needs_llm"} for recipe in told)
+    assert [recipe["name"] for recipe in told] == [
+        "corrective",
+        "rag",
+        "hybrid",
+        "hybrid-literal",
+        "crag",
+        "crag-paper",
+        "crag-code",
+        "ecrag",
+        "ecrag-literal",
+        "chunkrag",
+        "chunkrag-v1",
+        "no-retrieval",
+    ]
+    assert run("recipes").out.splitlines()[0].split("\t")[0] == "recipe"
+
+
+def test_show_tells_slots_and_settings_and_no_secrets(run: Run) -> None:
+    ran = run("show", "hybrid", "--set", "llm.api_key=s3cret", "--set", "protect.n=1")
+    assert "s3cret" not in ran.out
+    assert "protect.n\t1\t" in ran.out
+    assert run("show", "hybrid", "--json").json["settings"]["protect.n"] == 2
+
+
+def test_show_compares_two_recipes(run: Run) -> None:
+    rows = run("show", "hybrid", "--diff", "hybrid-literal", "--json").json
+    assert {"part": "settings", "key": "literal", "hybrid": False, "hybrid-literal": True} in rows
+    assert run("show", "rag", "--diff", "rag", "--json").json == []
+    lacking = run("show", "hybrid", "--diff", "rag").out.splitlines()
+    assert "rerank\tnot set\t-" in lacking
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "key", "values"),
+    [
+        ("crag", "crag-paper", "bounds", ("blog", "paper")),
+        ("crag-paper", "crag-code", "decompose", ("sentences", "selection")),
+        ("ecrag", "ecrag-literal", "kdm.combine", ("weighted", "sum")),
+        ("chunkrag", "chunkrag-v1", "threshold", ("stat", "llm")),
+        ("corrective", "hybrid", "correct", ("web or another collection, judged", "never")),
+        ("corrective", "crag", "decide", ("calibrated bounds, with unsure", "0.7 / 0.3, three verdicts")),
+    ],
+)
+def test_show_tells_what_a_recipe_has_instead(
+    run: Run, one: str, other: str, key: str, values: tuple[str, str]
+) -> None:
+    rows = {row["key"]: (row[one], row[other]) for row in run("show", one, "--diff", other, "--json").json}
+    assert rows[key] == values
+    assert "\t".join((key, *values)) in run("show", one, "--diff", other).out.splitlines()
+
+
+def test_show_tells_no_secret_of_any_recipe(run: Run) -> None:
+    for recipe, key in (("chunkrag", "critic.llm.api_key"), ("crag", "web.api_key"), ("corrective", "rerank_api_key")):
+        ran = run("show", recipe, "--set", f"{key}=s3cret")
+        assert key in ran.out
+        assert "s3cret" not in ran.out + ran.err
+        assert "s3cret" not in run("show", recipe, "--set", f"{key}=s3cret", "--json").out
+        wrong = run("show", recipe, "--set", f"{key}=s3cret", "--set", "batch=0")
+        assert (wrong.code, "s3cret" in wrong.err) == (2, False)
+
+
+# --- evals ------------------------------------------------------------------------------------------------------------
+
+
+def write_lines(path: Path, lines: Sequence[object]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_eval_asks_questions_and_scores_the_rows(run: Run, indexed: Path, tmp_path: Path) -> None:
+    questions = write_lines(
+        tmp_path / "q.jsonl",
+        [
+            {"id": 1, "question": QUESTION, "answers": ["1531"], "answerable": True},
+            {"id": 2, "question": "Who won the world cup?", "answers": [], "answerable": False},
+        ],
+    )
+    out = tmp_path / "run"
+    given = ("eval", "run", "--dataset", f"qa:{questions}", "--recipe", "rag", "--out", out, "--home", indexed)
+    assert run(*given, "--set", "llm.api_key=s3cret", "--json").json["asked"] == {"rag": 2}
+    assert "s3cret" not in (out / "run.json").read_text()
+    scored = run("eval", "score", out, "--json").json
+    assert {"dataset", "n", "recipes"} <= set(scored)
+    assert set(scored["recipes"]["rag"]["match"]) >= {"value", "low", "high", "n"}
+    assert scored["recipes"]["rag"]["match"]["value"] == 1
+    assert run("eval", "score", out).out.splitlines()[0] == "measure\trag"
+
+
+def test_eval_indexes_a_beir_folder_and_resumes(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "small"
+    texts = {"a": "Bees make honey from nectar.", "b": "Whales sing in the sea.", "c": "Ovens bake bread."}
+    write_lines(folder / "corpus.jsonl", [{"_id": id, "title": "", "text": text} for id, text in texts.items()])
+    write_lines(folder / "queries.jsonl", [{"_id": "1", "text": "who makes honey"}])
+    (folder / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\n1\ta\t1\n")
+    out = tmp_path / "run"
+    given = ("eval", "run", "--dataset", f"beir:{folder}", "--recipe", "rag", "--out", out, "--home", tmp_path / "home")
+    assert run(*given).code == 0
+    assert run(*given).code == 2
+    assert run(*given, "--resume", "--json").json["skipped"] == {"rag": 1}
+    assert run("eval", "score", out, "--json").json["recipes"]["rag"]["nDCG@10"]["value"] == 1
+
+
+# --- what goes wrong --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["ask", ""], 2, "the question is empty"),
+        (["ask", "x", "--recipe", "hybird"], 2, "did you mean 'hybrid'?"),
+        (["ask", "x", "--set", "chunk.sise=3"], 2, "did you mean 'chunk.size'?"),
+        (["ask", "x", "--set", "chunk.size=3"], 2, "setting chunk.size"),
+        (["ask", "x", "--set", "rerank"], 2, "is not key=value"),
+        (["ask", "x", "--outside", "web"], 2, "no web search is configured"),
+        (["ask", "x", "--outside", "web", "--recipe", "hybrid"], 2, "never goes outside"),
+        (["ask", "x", "--outside", "web", "--set", "web.provider=tavily"], 2, "web.api_key"),
+        (["ask", "x", "--outside", "collection:nowhere"], 2, "holds no documents yet"),
+        (["ask", "x", "--outside", "collection:default"], 2, "is the collection that is asked"),
+        (["ask", "x", "--outside", "collection:"], 2, "use none, web or collection:NAME"),
+        (["ask", "x", "--outside", "somewhere"], 2, "use none, web or collection:NAME"),
+        (["ask", "x", "--outside", "collection:../up"], 2, "is not a collection name"),
+        (["ask", "x", "--set", "judge=none", "--recipe", "crag"], 2, "unknown judge; did you mean"),
+        (["ask", "x", "--set", "judge=nobody"], 2, "setting judge"),
+        (["calibrate", "--number", "0"], 2, "--number"),
+        (["calibrate", "--questions", "nothing.jsonl"], 2, "no such file"),
+        (["ask", "x", "--where", "kind ="], 2, "--where"),
+        (["ask", "x", "--where", "kin = 'pdf'"], 2, "did you mean 'kind'"),
+        (["ask", "x", "--collection", "../up"], 2, "is not a collection name"),
+        (["ask"], 2, "missing argument"),
+        (["ask", "x", "--bogus"], 2, "no such option"),
+        (["search", "x", "--limit", "0"], 2, "--limit"),
+        (["search", "x", "--limit", "q"], 2, "--limit"),
+        (["bogus"], 2, "no such command 'bogus'; see thresher --help"),
+        (["show", "nothing"], 2, "unknown recipe"),
+        (["show", "rag", "--set", "protect.n=1"], 2, "unknown setting"),
+        (["eval", "run", "--dataset", "qa:nothing", "--recipe", "rag", "--out", "x"], 2, "no such file"),
+        (["eval", "run", "--dataset", "qq:x", "--recipe", "rag", "--out", "x"], 2, "unknown kind"),
+        (["eval", "score", "nothing"], 2, "no run in it"),
+        (["index", "x", "--metadata", "by"], 2, "--metadata 'by'"),
+    ],
+    ids=str,
+)
+def test_an_error_is_one_line_and_a_code(
+    run: Run, indexed: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, told: str
+) -> None:
+    monkeypatch.setenv("THRESHER_HOME", str(indexed))
+    ran = run(*arguments)
+    assert ran.code == code
+    assert ran.error.startswith("thresher: ")
+    assert told in ran.error
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["ask", "x"], ["search", "x"], ["status"], ["documents"], ["doctor"], ["delete", "x"], ["calibrate"]],
+)
+def test_a_home_that_is_not_there_says_what_to_do_and_is_not_made(run: Run, tmp_path: Path, command: list[str]) -> None:
+    ran = run(*command, "--home", tmp_path / "none", "--json")
+    assert ran.code == 1
+    assert ran.error.endswith("run thresher index PATH")
+    assert not (tmp_path / "none").exists()
+
+
+def test_help_goes_to_stdout_and_is_no_error(run: Run) -> None:
+    ran = run("--help")
+    assert (ran.code, ran.err) == (0, "")
+    assert all(command in ran.out for command in ("index", "ask", "explain", "recipes", "eval"))
+    assert run().code == 2
+
+
+# --- the process itself -----------------------------------------------------------------------------------------------
+
+
+def test_a_pipe_gets_plain_lines_without_escape_codes(indexed: Path) -> None:
+    environment = {**os.environ, "TERM": "xterm-256color", "THRESHER_HOME": str(indexed)}
+    with process("documents", env=environment) as listing:
+        out, err = listing.communicate(timeout=60)
+    assert (listing.returncode, err) == (0, "")
+    assert "\x1b" not in out
+    assert out.count("\n") == 4
+
+
+def test_an_interrupt_is_one_line_and_no_traceback(indexed: Path, serve: Callable[..., ScriptedServer]) -> None:
+    server = serve(Reply("late", seconds=60))
+    settings = ["--set", f"llm.base_url={server.base_url}", "--set", "llm.model=m"]
+    with process("ask", QUESTION, "--recipe", "rag", "--home", indexed, *settings) as asking:
+        assert server.wait_for(1)
+        asking.send_signal(signal.SIGINT)
+        out, err = asking.communicate(timeout=60)
+    assert (asking.returncode, out) == (1, "")
+    assert err == "thresher: interrupted; what was committed is kept, run the command again to go on\n"
+
+
+def test_a_reader_that_has_seen_enough_is_no_error_to_talk_about(indexed: Path) -> None:
+    with process("documents", "--home", indexed) as listing:
+        assert listing.stdout is not None
+        listing.stdout.close()
+        assert listing.stderr is not None
+        assert listing.stderr.read() == ""
+        listing.wait(timeout=60)

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thresher.documents.cleaning import BREAK, vocabulary
+from thresher.documents.formats.pdf import parse_pages
+from thresher.documents.formats.pdf_layout import Line, across_pages, around_floats, classify, reflow
+
+COLUMN = [
+    "Threshing separates the grain from the straw and",
+    "was done with flails until machines took it over in",
+    "the nineteenth century. Retrieval is much the same.",
+]
+
+
+def texts(lines: list[str]) -> list[str]:
+    return [block.text for block in reflow(lines, vocabulary(["\n".join(lines)]))]
+
+
+def test_the_lines_of_a_paragraph_become_one() -> None:
+    assert texts(COLUMN) == [" ".join(COLUMN)]
+
+
+def test_a_heading_stands_on_its_own_line() -> None:
+    assert texts([*COLUMN, "2.1 Flails and Sieves", *COLUMN]) == [
+        " ".join(COLUMN),
+        "2.1 Flails and Sieves",
+        " ".join(COLUMN),
+    ]
+
+
+def test_a_sentence_that_begins_with_a_number_is_no_heading() -> None:
+    lines = [
+        "The mill was fitted with four new sieves, and then",
+        "3 Men were sent to the village to tell of it, who",
+        "came back late.",
+    ]
+    assert len(texts(lines)) == 1
+
+
+def test_a_short_last_line_ends_its_paragraph() -> None:
+    assert texts([*COLUMN, "It ends here.", *COLUMN]) == [" ".join([*COLUMN, "It ends here."]), " ".join(COLUMN)]
+
+
+def test_list_items_begin_new_lines_and_keep_their_own() -> None:
+    lines = ["We do three things:", "• thresh the grain that was brought in from the", "field on Monday", "• sieve it"]
+    assert texts(lines) == [
+        "We do three things:",
+        "• thresh the grain that was brought in from the field on Monday",
+        "• sieve it",
+    ]
+
+
+def test_rows_of_a_table_stay_apart() -> None:
+    lines = ["System R@5 nDCG@10 MRR", "BM25 0.61 0.52 0.48", "Dense 0.67 0.55 0.51", "Both 0.72 0.60 0.57"]
+    assert texts(lines) == lines
+
+
+def test_a_broken_word_is_whole_again() -> None:
+    lines = [f"Threshing separates the grain from straw and repre{BREAK}", "sentations of it are found on walls."]
+    assert texts(lines) == ["Threshing separates the grain from straw and representations of it are found on walls."]
+
+
+def test_an_address_broken_at_a_slash_has_no_space() -> None:
+    lines = ["The code and the models are all at https://example.org/", "google-research/oats."]
+    assert texts(lines)[0].endswith("https://example.org/google-research/oats.")
+
+
+def test_a_capital_after_a_broken_word_is_another_text() -> None:
+    lines = [f"the detector may evaluate the log of the prob{BREAK}", "Algorithm 1 Sieve model", "ability of a sample."]
+    assert texts(lines)[0].endswith("prob" + BREAK)
+
+
+def test_lines_tell_what_they_are() -> None:
+    assert classify("Figure 3: A flail.") is Line.CAPTION
+    assert classify("1https://example.org/a-footnote-address") is Line.NOTE
+    assert classify("[12] A. Lee. On oats. 1999.") is Line.ITEM
+    assert classify("Abstract") is Line.HEADING
+    assert classify("0.2") is Line.LABEL
+    assert classify("BERT 84.6 83.4 71.2") is Line.ROW
+
+
+def test_a_footnote_between_two_columns_steps_aside() -> None:
+    lines = [
+        *COLUMN[:2],
+        "the nineteenth century, when steam and iron came and",
+        "1We thank the miller for his patience with us here.",
+        "people left the land for the towns in great numbers.",
+    ]
+    blocks = around_floats(reflow(lines, {}), {})
+    assert blocks[0].text.endswith("came and people left the land for the towns in great numbers.")
+    assert blocks[1].kind is Line.NOTE
+
+
+def test_a_paragraph_runs_over_the_page_end_past_footnotes_and_figures() -> None:
+    first = reflow([*COLUMN[:2], "1We thank the miller for his patience with us here."], {})
+    second = reflow(["Figure 1: A flail.", "the nineteenth century. Retrieval is much the same."], {})
+    pages = across_pages([first, second])
+    assert pages[0][-1].text.endswith("took it over in")
+    assert pages[1][0].text.startswith("the nineteenth century")
+
+
+def test_a_word_broken_at_a_page_end_belongs_to_the_page_it_began_on() -> None:
+    first = "\n".join([*COLUMN[:2], "the nineteenth century, and so it is with the retrie-"])
+    parsed = parse_pages([first, "val of words from a heap of pages, which is our theme."])
+    assert "the retrieval of words" in parsed.text
+    assert parsed.text[parsed.pages[0].start : parsed.pages[0].end].endswith("retrieval ")
+
+
+def test_an_empty_page_is_a_page() -> None:
+    parsed = parse_pages(["One page of text.", "", "Another page of text."])
+    assert [page.number for page in parsed.pages] == [1, 2, 3]
+    assert parsed.text[parsed.pages[2].start :] == "Another page of text."
+
+
+LINES = st.sampled_from(
+    [
+        *COLUMN,
+        "short line",
+        "References",
+        "• an item of a list",
+        "BM25 0.61 0.52 0.48",
+        "Dense 0.67 0.55 0.51",
+        "0.2",
+        f"ends in a bro{BREAK}",
+        "ken word and goes on for a while until it is over",
+        "well-",
+        "1We thank the miller for his patience.",
+        "Figure 3: A flail.",
+        "x" * 30,
+        "   ",
+        "é ﬁ \u00ad\x00",
+        "12",
+    ]
+)
+
+
+@given(st.lists(st.lists(LINES, max_size=12).map("\n".join), max_size=5))
+def test_page_and_table_spans_hold_whatever_the_pages_are(pages: list[str]) -> None:
+    parsed = parse_pages(pages)
+    assert len(parsed.pages) == len(pages)
+    assert BREAK not in parsed.text
+    position = 0
+    for page in parsed.pages:
+        assert page.start == position <= page.end
+        position = page.end
+    assert position == len(parsed.text) or not pages
+    for table in parsed.tables:
+        assert parsed.text[table.start : table.end].split("\n") == [parsed.text[a:b] for a, b in table.rows]
+
+
+@given(st.lists(st.lists(st.text(max_size=60), max_size=8).map("\n".join), max_size=4))
+def test_reflow_loses_no_letter_of_the_body(pages: list[str]) -> None:
+    parsed = parse_pages(pages)
+    assert parse_pages(pages) == parsed
+    assert all(page.start <= page.end for page in parsed.pages)

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import hashlib
+import io
+from pathlib import Path
+
+import pytest
+
+from tests.documents.test_broken_inputs import as_nobody
+from thresher.documents.sources import Failure, Item, discover
+
+
+@pytest.fixture
+def barn(tmp_path: Path) -> Path:
+    root = tmp_path / "barn"
+    for name in ("b.txt", "a.md", "sub/c.txt", "sub/deep/d.pdf", ".hidden/x.txt", ".env", ".thresher/t.txt", "p.png"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("x")
+    return root
+
+
+def names(root: Path, **globs: list[str]) -> list[str]:
+    found = list(discover([str(root)], **globs))
+    assert all(isinstance(item, Item) for item in found)
+    return [Path(item.source).relative_to(root).as_posix() for item in found]
+
+
+def test_a_folder_is_walked_in_sorted_order_without_hidden_files(barn: Path) -> None:
+    assert names(barn) == ["a.md", "b.txt", "p.png", "sub/c.txt", "sub/deep/d.pdf"]
+
+
+def test_globs_match_the_bare_name_and_the_path_in_the_folder(barn: Path) -> None:
+    assert names(barn, include=["*.txt"]) == ["b.txt", "sub/c.txt"]
+    assert names(barn, include=["sub/*"]) == ["sub/c.txt", "sub/deep/d.pdf"]
+    assert names(barn, exclude=["sub", "*.png"]) == ["a.md", "b.txt"]
+    assert names(barn, include=["*.txt"], exclude=["sub/*"]) == ["b.txt"]
+
+
+def test_sources_are_absolute_and_know_their_root(barn: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(barn)
+    (item,) = discover(["sub/../b.txt"])
+    assert isinstance(item, Item)
+    assert item.source == item.root == (barn / "b.txt").as_posix()
+    assert [found.root for found in discover(["sub"]) if isinstance(found, Item)] == [(barn / "sub").as_posix()] * 2
+
+
+def test_an_input_that_is_named_twice_comes_once(barn: Path) -> None:
+    assert len(list(discover([str(barn / "b.txt"), str(barn), str(barn)]))) == 5
+
+
+def test_links_in_a_circle_end(barn: Path) -> None:
+    (barn / "sub" / "up").symlink_to(barn)
+    (barn / "dangling").symlink_to(barn / "nothing")
+    assert names(barn).count("sub/c.txt") == 1
+    assert "dangling" in names(barn)
+
+
+def test_a_missing_path_is_a_failure_and_the_others_go_on(barn: Path) -> None:
+    missing, found = discover([str(barn / "no.txt"), str(barn / "b.txt")])
+    assert isinstance(missing, Failure)
+    assert missing.to_dict() == {
+        "source": (barn / "no.txt").as_posix(),
+        "error": "no such file or folder",
+        "next": "check the path",
+    }
+    assert isinstance(found, Item)
+
+
+@pytest.mark.parametrize("argument", ["", "a\0b", "x" * 5000])
+def test_what_is_no_path_is_a_failure(argument: str) -> None:
+    (failure,) = discover([argument])
+    assert isinstance(failure, Failure)
+
+
+def test_a_folder_that_may_not_be_opened_is_a_failure(barn: Path) -> None:
+    (barn / "sub").chmod(0)
+    barn.chmod(0o755)
+    for parent in barn.parents:
+        if parent.owner() == barn.owner() and len(parent.parts) > 2:
+            parent.chmod(parent.stat().st_mode | 0o055)
+    with as_nobody():
+        found = list(discover([str(barn)]))
+    (barn / "sub").chmod(0o755)
+    assert [item.error for item in found if isinstance(item, Failure)] == [
+        "folder cannot be opened (permission denied)"
+    ]
+    assert sum(isinstance(item, Item) for item in found) == 3
+
+
+def test_urls_and_standard_input_are_inputs() -> None:
+    url, stdin = discover(["https://example.org/a.pdf", "-"], stdin=io.BytesIO(b"words"))
+    assert isinstance(url, Item)
+    assert (url.source, url.path, url.data) == ("https://example.org/a.pdf", None, None)
+    assert isinstance(stdin, Item)
+    assert stdin.source == "stdin:" + hashlib.sha256(b"words").hexdigest()[:12]
+    assert stdin.data == b"words"

@@ -1,0 +1,335 @@
+"""The recommendation is the right one where the right one is known, and says when the data cannot tell."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from thresher.cli.app import main
+from thresher_evals.compare.compare import (
+    BOTH,
+    ELSEWHERE,
+    INSIDE,
+    OPEN,
+    Bounds,
+    Outcome,
+    choose,
+    detectable,
+    halves,
+    outcome,
+    recommend,
+    usual_bounds,
+    value,
+    variant,
+    weigh,
+    with_tuning,
+)
+from thresher_evals.compare.text_report import tell
+from thresher_evals.dataset import Gold, Question
+from thresher_evals.rows import Place, Reply, Row
+from thresher_evals.runner import parse_variant
+
+USAGE = {"llm_calls": 0, "prompt_tokens": 10, "completion_tokens": 2, "web_requests": 0, "hosts": []}
+CORRECTS = {"rag": False, "hybrid": False, "corrective": True}
+
+
+def row(
+    number: int,
+    text: str | None,
+    *,
+    recipe: str = "rag",
+    answerable: bool = True,
+    answers: Sequence[str] = ("yes",),
+    gold: Sequence[str] = (),
+    cited: str = "",
+    best: float | None = None,
+    relevance: float | None = None,
+    error: str | None = None,
+) -> Row:
+    """One row; a text of None is a refusal."""
+    question = Question(
+        f"q{number}", f"Question {number}?", tuple(answers), answerable, tuple(map(Gold, gold)), category="made"
+    )
+    steps = [
+        {"name": "decide", "detail": {} if best is None else {"best": best, "lower": 0.2, "upper": 0.6}},
+        {"name": "generate", "detail": {} if relevance is None else {"relevance": relevance, "min_relevance": 0.3}},
+    ]
+    answer = {"text": text or "", "reason": None if text else "too little", "usage": USAGE, "steps": steps}
+    reply = Reply(text or "", text is None, (Place(cited),) if cited else (), answer=answer)
+    return Row(question, recipe, "c", 0.1, reply=None if error else reply, error=error)
+
+
+def rows(marks: str, recipe: str = "rag") -> list[Row]:
+    """A row for each mark: + is right, - is wrong, 0 is no answer."""
+    texts: Mapping[str, str | None] = {"+": "yes", "-": "no", "0": None}
+    return [row(number, texts[mark], recipe=recipe) for number, mark in enumerate(marks)]
+
+
+def values(marks: str) -> dict[str, float]:
+    return {one.question.id: value(outcome(one)) for one in rows(marks)}
+
+
+# --- outcomes ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (row(1, "Yes."), Outcome.RIGHT),
+        (row(1, "no"), Outcome.WRONG),
+        (row(1, None), Outcome.NO_ANSWER),
+        (row(1, "yes", error="fell over"), Outcome.FAILED),
+        (row(1, "yes", answerable=False, answers=()), Outcome.WRONG),
+        (row(1, None, answerable=False, answers=()), Outcome.NO_ANSWER),
+        (row(1, "x", answers=(), gold=["a.pdf"], cited="/papers/a.pdf"), Outcome.RIGHT),
+        (row(1, "x", answers=(), gold=["a.pdf"], cited="/papers/b.pdf"), Outcome.WRONG),
+        (row(1, "x", answers=()), Outcome.RIGHT),
+    ],
+)
+def test_what_came_of_a_question(given: Row, expected: Outcome) -> None:
+    assert outcome(given) is expected
+
+
+def test_a_wrong_answer_is_worth_less_than_none_by_what_it_costs() -> None:
+    assert [value(one) for one in Outcome] == [1.0, -1.0, 0.0, 0.0]
+    assert value(Outcome.WRONG, 3.0) == -3.0
+
+
+# --- the rule ---------------------------------------------------------------------------------------------------------
+
+
+def test_correction_that_helps_is_recommended_for_certain() -> None:
+    found = {
+        "rag": values("-" * 20 + "+" * 20),
+        "hybrid": values("-" * 18 + "+" * 22),
+        "corrective": values("+" * 15 + "0" * 5 + "+" * 20),
+    }
+    told = recommend(found, "rag", CORRECTS)
+    assert (told.recipe, told.certain) == ("corrective", True)
+    assert "20 questions came out better and 0 worse" in told.why
+
+
+def test_correction_that_hurts_is_advised_against_for_certain() -> None:
+    found = {"rag": values("+" * 30 + "-" * 10), "corrective": values("0" * 15 + "+" * 15 + "-" * 10)}
+    told = recommend(found, "rag", CORRECTS)
+    assert (told.recipe, told.certain) == ("rag", True)
+    assert "correction makes answers worse" in told.why
+
+
+def test_no_questions_in_common_tell_nothing() -> None:
+    told = recommend({"rag": values("+"), "corrective": {"other": 1.0}}, "rag", CORRECTS)
+    assert (told.recipe, told.certain) == ("rag", False)
+
+
+def test_a_handful_of_questions_tells_nothing_even_when_all_got_better() -> None:
+    told = recommend({"rag": values("-00"), "corrective": values("+++")}, "rag", CORRECTS)
+    assert (told.recipe, told.certain) == ("rag", False)
+    assert detectable([2.0, 1.0, 1.0]) > 1
+
+
+def test_as_many_answers_lost_as_gained_tells_nothing() -> None:
+    found = {"rag": values("+" * 10 + "0" * 10 + "+" * 20), "corrective": values("0" * 10 + "+" * 30)}
+    told = recommend(found, "rag", CORRECTS)
+    assert (told.recipe, told.certain) == ("rag", False)
+    assert "10 questions came out better and 10 worse" in told.why
+
+
+def test_better_retrieval_is_not_taken_for_correction() -> None:
+    found = {
+        "rag": values("-" * 20 + "+" * 20),
+        "hybrid": values("+" * 39 + "0"),
+        "corrective": values("+" * 40),
+    }
+    told = recommend(found, "rag", CORRECTS)
+    assert (told.recipe, told.certain) == ("corrective", False)
+    assert "better than hybrid, which does not correct, cannot be told" in told.why
+    told = recommend({**found, "corrective": values("+" * 21 + "-" * 19)}, "rag", CORRECTS)
+    assert (told.recipe, told.certain) == ("hybrid", True)
+
+
+def test_what_a_wrong_answer_costs_can_turn_the_recommendation() -> None:
+    found = {"rag": rows("+" * 30 + "-" * 10), "corrective": rows("+" * 20 + "0" * 20, "corrective")}
+    told = {costs: weigh(found, "rag", wrong_costs=costs)["recommend"] for costs in (0.0, 1.0, 5.0)}
+    assert {costs: (one["recipe"], one["certain"]) for costs, one in told.items()} == {
+        0.0: ("rag", True),
+        1.0: ("rag", False),
+        5.0: ("corrective", True),
+    }
+
+
+def test_more_questions_show_smaller_differences() -> None:
+    seen = [detectable(values, 1) for values in ([1.0, 0.0, -1.0, 0.0] * 5, [1.0, 0.0, -1.0, 0.0] * 50)]
+    assert seen[0] > 3 * seen[1]
+    # 2.80 standard errors: 1.96 for the level and 0.84 for the power.
+    assert seen[1] == pytest.approx(2.80 * np.std([1.0, 0.0, -1.0, 0.0] * 50, ddof=1) / np.sqrt(200), rel=0.001)
+    assert detectable([0.0] * 14) == pytest.approx(6 / 14)  # 2 * 0.5 ** 6 is the first p below 0.05
+    assert detectable([]) == detectable([1.0]) == 6
+
+
+# --- weighing and telling ---------------------------------------------------------------------------------------------
+
+
+def test_rows_are_weighed_by_hand_and_told_in_words() -> None:
+    found = weigh({"rag": rows("+-0+"), "corrective": rows("++00", "corrective")}, "rag")
+    assert found["n"] == 4
+    assert found["recipes"]["rag"]["outcomes"] == {"right": 2, "wrong": 1, "no answer": 1, "failed": 0}
+    assert found["recipes"]["rag"]["value"]["value"] == pytest.approx(0.25)
+    assert found["gained"]["corrective"]["value"]["difference"] == pytest.approx(0.25)
+    assert found["cost"]["corrective"]["tokens"] == 12
+    (lost,) = found["hurt"]
+    assert (lost["id"], lost["category"]) == ("q3", "made")
+    assert lost["before"] == {"outcome": "right", "text": "yes"}
+    assert lost["after"] == {"outcome": "no answer", "text": "too little"}
+    assert found["recommend"]["certain"] is False
+
+
+def test_bounds_are_recommended_only_where_the_checked_half_does_not_get_worse() -> None:
+    helped = {"rag": rows("-" * 20 + "+" * 20), "corrective": rows("+" * 40, "corrective")}
+    bounds = {"tried": True, "chosen_on": 20, "settings": {"lower": 0.4}, "certain": False, "why": "so"}
+    kept = with_tuning(weigh(helped, "rag"), {"bounds": {**bounds, "adopt": False}})
+    assert kept["recommend"]["settings"] == {}
+    taken = with_tuning(weigh(helped, "rag"), {"bounds": {**bounds, "adopt": True}})
+    assert taken["recommend"]["settings"] == {"lower": 0.4}
+    assert taken["recommend"]["certain"] is False
+
+
+# --- bounds -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_lower_bound_is_found_that_withholds_what_is_wrong() -> None:
+    sure = [row(number, "yes", best=0.7, relevance=0.9) for number in range(10)]
+    misled = [row(number, "no", best=0.4, relevance=0.9) for number in range(10, 15)]
+    usual = usual_bounds(sure, outside=False)
+    assert usual == Bounds(0.2, None, 0.3)
+    bounds, gain = choose({INSIDE: [*sure, *misled]}, usual, wrong_costs=1.0)
+    assert 0.4 < bounds.lower <= 0.7
+    assert bounds.min_relevance == 0.3  # it gains nothing, so it stays
+    assert gain == pytest.approx(5 / 15)
+
+
+def test_the_relevance_of_the_reader_can_be_the_better_bound() -> None:
+    sure = [row(number, "yes", best=0.5, relevance=0.9) for number in range(10)]
+    misled = [row(number, "no", best=0.5, relevance=0.5) for number in range(10, 15)]
+    bounds, gain = choose({INSIDE: [*sure, *misled]}, Bounds(0.2, None, 0.3), wrong_costs=1.0)
+    assert (bounds.lower, gain) == (0.2, pytest.approx(5 / 15))
+    assert 0.5 < bounds.min_relevance <= 0.9
+
+
+def test_an_upper_bound_is_found_that_looks_outside_where_that_helps() -> None:
+    numbers = range(20)
+    found = [0.9 if number < 10 else 0.7 for number in numbers]
+    inside = [row(number, "yes" if number < 10 else "no", best=found[number]) for number in numbers]
+    both = [row(number, "no" if number < 10 else "yes", best=found[number]) for number in numbers]
+    elsewhere = [row(number, "no", best=found[number]) for number in numbers]
+    opened = {INSIDE: inside, BOTH: both, ELSEWHERE: elsewhere}
+    bounds, gain = choose(opened, Bounds(0.2, 0.6, 0.3), wrong_costs=1.0)
+    assert bounds.upper is not None
+    assert 0.7 < bounds.upper <= 0.9
+    assert gain == pytest.approx(1.0)
+
+
+def test_bounds_that_are_as_good_stay_the_usual_ones() -> None:
+    all_right = [row(number, "yes", best=0.9, relevance=0.9) for number in range(10)]
+    usual = Bounds(0.2, None, 0.3)
+    assert choose({INSIDE: all_right}, usual, wrong_costs=1.0) == (usual, 0.0)
+
+
+def test_open_recipes_and_chosen_ones_are_recipes_with_settings_that_exist() -> None:
+    from thresher import recipes
+
+    for name in (*OPEN.values(), variant(Bounds(0.2, 0.6, 0.35)), variant(Bounds(0.2, None, 0.3))):
+        parsed = parse_variant(name)
+        assert recipes.get(parsed.recipe).configured(parsed.settings)
+    assert variant(Bounds(0.2, None, 0.3)) == "corrective[lower=0.2,answer.min_relevance=0.3]"
+
+
+def test_halves_keep_what_belongs_together() -> None:
+    questions = [Question(str(number), "?", group=str(number // 4)) for number in range(200)]
+    first, second = halves(questions)
+    assert len(first) + len(second) == 200
+    assert not {question.group for question in first} & {question.group for question in second}
+    assert 60 < len(first) < 140
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+
+def command(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    return int(ended.value.code or 0)
+
+
+@pytest.fixture
+def asked(tmp_path: Path, write_lines: Callable[[Path, Sequence[Any]], Path]) -> Path:
+    return write_lines(
+        tmp_path / "asked.jsonl",
+        [
+            {"id": "1", "question": "When was the Kõpu lighthouse built?", "answers": ["1531"], "category": "year"},
+            {"id": "2", "question": "Who designed the Semmering railway?", "answers": ["Carl von Ghega"]},
+            {"id": "3", "question": "Who left the red umbrella in our stairwell?", "answerable": False},
+        ],
+    )
+
+
+def test_the_command_asks_resumes_and_says_what_it_cannot_tell(
+    home: Path, asked: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ("eval", "compare", "--questions", asked, "--home", home, "--recipe", "corrective")
+    assert command(*given, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found["recipes"]) == {"rag", "corrective"}
+    assert found["recommend"].keys() == {"recipe", "settings", "why", "certain"}
+    assert found["recommend"]["certain"] is False
+    assert found["tuning"]["bounds"]["tried"] is False
+    assert Path(found["directory"]) == home / "comparisons" / "default-asked"
+    assert command(*given) == 2
+    assert "--resume" in capsys.readouterr().err
+    assert command(*given, "--resume") == 0
+    told = capsys.readouterr().out
+    assert "3 questions: 2 that the documents answer, 1 that they do not." in told
+    assert "n = 3 is too few" in told
+    assert "What to do" in told
+
+
+def test_nonsense_is_refused_in_one_line(home: Path, asked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ("eval", "compare", "--questions", asked, "--home", home)
+    assert command(*given, "--baseline", "crag") == 2
+    assert "corrects, and cannot be the baseline" in capsys.readouterr().err
+    assert command(*given, "--recipe", "rag") == 2
+    assert "is compared with nothing" in capsys.readouterr().err
+    assert command(*given, "--outside", "nowhere") == 2
+    assert "is no place to look" in capsys.readouterr().err
+    assert command(*given, "--outside", "collection:missing") == 2
+    assert "holds no documents yet" in capsys.readouterr().err
+    assert not (home / "comparisons").exists()
+    assert command(*given, "--collection", "empty") == 1
+    assert "holds no documents yet" in capsys.readouterr().err
+
+
+def test_everything_is_told_of_a_comparison_that_has_it_all() -> None:
+    found = weigh({"rag": rows("-" * 20 + "+"), "corrective": rows("+" * 20 + "0", "corrective")}, "rag")
+    nothing = {"value": None, "low": None, "high": None, "n": 0}
+    for told in found["recipes"].values():
+        told["measures"] = dict.fromkeys(
+            ("match", "match_norm", "f1", "gold_source", "gold_page", "wrong_refusals", "refusal_recall"), nothing
+        )
+    for told in found["cost"].values():
+        told |= {"seconds_p50": nothing, "seconds_p95": nothing, "llm_calls": nothing}
+    bounds = {
+        "tried": True, "adopt": True, "settings": {"lower": 0.4}, "chosen_on": 10, "checked_on": 11, "certain": True,
+        "why": "on the half that they were not chosen on they did not do worse",
+        "check": {"better": 2, "worse": 1, "difference": 0.1, "low": -0.1, "high": 0.3},
+    }  # fmt: skip
+    tuning = {"bounds": bounds, "calibration": {"tried": False, "adopt": False, "why": "too few"}}
+    found = with_tuning({**found, "outside": "web", "failed": 0}, tuning)
+    told = "\n".join(part for part in tell(found, shown=5) if isinstance(part, str))
+    assert "Use corrective --set lower=0.4: corrective is better than rag: 20 questions came out better" in told
+    assert "Where correction hurt: 1 of 21 questions" in told
+    assert "rag: right: yes" in told
+    assert "corrective: no answer: too little" in told

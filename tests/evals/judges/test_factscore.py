@@ -1,0 +1,129 @@
+"""FActScore: what is read of replies, what is shown, what is counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pytest
+
+from thresher.models.structured import Unreadable
+from thresher_evals.dataset import Question
+from thresher_evals.judges.base import Case, Outcome
+from thresher_evals.judges.factscore import checked_facts, read_bullets, read_verdict
+from thresher_evals.judges.knowledge import Knowledge
+from thresher_evals.judges.llm import read_facts
+from thresher_evals.rows import Reply, Row
+
+ADA = ("Ada Moor was a Danish painter. She was born in 1900.", "The Ada Moor was a ship. It sank in 1931.")
+
+
+def case(text: str, references: Sequence[str] = ADA) -> Case:
+    """A long answer about Ada Moor."""
+    asked = Question("q", "Who was Ada Moor?", topic="Ada Moor")
+    return Case(Row(asked, "rag", "c0ffee", 1.0, reply=Reply(text, False)), Knowledge(references))
+
+
+def by_words(topic: str, fact: str, passages: Sequence[str]) -> bool:
+    """Supported where a passage holds the fact's words."""
+    return any(fact.strip(".") in passage for passage in passages)
+
+
+@pytest.mark.parametrize(
+    ("reply", "supported"),
+    [
+        ("True", True),
+        ("true.", True),
+        ("False", False),
+        ("The statement is FALSE because he is a cook.", False),
+        ("False at first sight, but it is true", True),
+        ("True? No: false", False),
+        ("True or False? True", True),
+        ("Yes, she was a painter", True),
+        ("She was not", False),
+        ("It cannot be said", False),
+        ("This is unknown.", False),
+        ("There is no information, I think", False),
+        ("It is notable", True),
+        ("", True),
+    ],
+)
+def test_a_reply_to_true_or_false_is_read_as_factscore_reads_it(reply: str, supported: bool) -> None:
+    assert read_verdict(reply) is supported
+
+
+def test_lines_that_speak_to_the_reader_are_no_facts() -> None:
+    reply = "Sure!\n- Ada Moor was Danish.\n* Here are more\n1. Ada Moor painted.\n- Please ask again\nno bullet"
+    assert read_bullets(reply) == ["Ada Moor was Danish.", "Ada Moor painted."]
+
+
+@pytest.mark.parametrize(
+    ("reply", "facts"),
+    [
+        ('{"facts": ["Ada was Danish.", " Ada painted. "]}', ["Ada was Danish.", "Ada painted."]),
+        ('```json\n{"facts": ["Sure, here they are", "Ada was Danish."]}\n```', ["Ada was Danish."]),
+        ('{"facts": []}', []),
+        ("- Ada was Danish.\n- Ada painted.", ["Ada was Danish.", "Ada painted."]),
+    ],
+)
+def test_facts_are_read_of_an_object_or_of_bullets(reply: str, facts: list[str]) -> None:
+    assert read_facts(reply) == facts
+
+
+@pytest.mark.parametrize("reply", ["", "Ada was Danish.", '{"facts": "Ada"}', '{"facts": [1]}', '{"claims": []}', "[]"])
+def test_other_replies_have_no_readable_facts(reply: str) -> None:
+    with pytest.raises(Unreadable):
+        read_facts(reply)
+
+
+def test_few_facts_are_penalised() -> None:
+    told = checked_facts(case("Ada Moor was a Danish painter. It sank in 1931. She sang."), lambda one: [one], by_words)
+    assert told.detail["supported"] == 2
+    assert told.detail["facts"] == 3
+    assert told.detail["unsupported_facts"] == ["She sang."]
+    assert told.values == {"responded": 1.0, "factscore": pytest.approx(2 / 3 * math.exp(1 - 10 / 3))}
+    assert math.exp(1 - 10 / 3) == pytest.approx(0.097, abs=0.0005)
+
+
+def test_gamma_0_penalises_nothing() -> None:
+    told = checked_facts(case("She was born in 1900. She sang."), lambda one: [one], by_words, gamma=0)
+    assert told.values["factscore"] == 0.5
+
+
+def test_a_sentence_may_state_several_facts_or_none() -> None:
+    facts = {"Here are two facts.": ["never asked"], "Ada Moor was a Danish painter.": ["Ada Moor", "a Danish painter"]}
+    told = checked_facts(case(" ".join([*facts, "Hm 1."])), lambda one: facts.get(one, []), by_words)
+    assert (told.detail["supported"], told.detail["facts"]) == (2, 2)
+
+
+def test_an_answer_that_states_no_facts_does_not_respond_and_leaves_the_mean() -> None:
+    assert checked_facts(case("Well, who knows."), lambda one: [], by_words).values == {"responded": 0.0}
+
+
+def test_a_sentence_that_cannot_be_cut_leaves_the_answer_without_a_score() -> None:
+    told = checked_facts(case("She was born in 1900."), lambda one: None, by_words)
+    assert told == Outcome({"responded": 1.0}, {"unreadable": 1}, failed=True)
+
+
+def test_without_references_there_is_no_score() -> None:
+    assert checked_facts(case("She sang.", references=()), lambda one: [one], by_words).values == {"responded": 1.0}
+
+
+def test_the_best_passage_stands_last_and_five_are_shown() -> None:
+    shown: list[Sequence[str]] = []
+
+    def verify(topic: str, fact: str, passages: Sequence[str]) -> bool:
+        shown.append(passages)
+        return True
+
+    texts = [f"Ada Moor painted picture {number}." for number in range(8)]
+    checked_facts(case("Ada Moor painted picture 7.", texts), lambda one: [one], verify)
+    assert len(shown[0]) == 5
+    assert shown[0][-1] == texts[7]
+
+
+def test_passages_are_packed_from_whole_sentences_and_stay_in_their_text() -> None:
+    held = Knowledge(["One two three. Four five. Six seven eight nine.", "Ten."], words=5)
+    assert held.passages == ("One two three. Four five.", "Six seven eight nine.", "Ten.")
+    assert held.nearest("nine", limit=1) == ["Six seven eight nine."]
+    assert Knowledge([]).nearest("nine") == []

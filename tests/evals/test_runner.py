@@ -1,0 +1,332 @@
+"""A run keeps one row a question, survives being killed, and never mixes two measurements."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from thresher.errors import BudgetSpent, MissingExtra, StoreError, ThresherError, UsageError
+from thresher_evals.datasets.registry import load
+from thresher_evals.rows import held, read_rows
+from thresher_evals.runner import run
+
+Scripted = Callable[..., Any]
+HITS = {"question 1": ["b", "a"], "question 2": ["x"], "question 4": ["e"]}
+
+
+def kept(path: Path) -> list[dict[str, Any]]:
+    """The rows without what time does to them."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    costs = ("seconds", "search_seconds", "cpu_seconds", "memory_mib")
+    return [{**row, **dict.fromkeys(costs)} for row in rows]
+
+
+def forget(out: Path, key: str) -> None:
+    """Leave run.json as a version wrote it that did not know the key."""
+    described = json.loads((out / "run.json").read_text())
+    del described[key]
+    (out / "run.json").write_text(json.dumps(described))
+
+
+def test_a_ranking_is_kept_with_spans_scores_and_other_sources(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
+    asker = scripted(HITS, others={"B": ("b-copy",)})
+    report = run(asker, load(f"beir:{beir}"), ["rag", "hybrid", "rag"], tmp_path / "out")
+    assert report.asked == {"rag": 3, "hybrid": 3}
+    assert asker.limits == {100}
+    assert {what for what, _, _ in asker.asked} == {"search"}
+    row = kept(tmp_path / "out" / "rows" / "hybrid.jsonl")[0]
+    span = {"page": None, "start": 10, "end": 15}
+    assert row["ranking"][0] == {"source": "b", "also": ["b-copy"], **span, "score": 1.0, "scale": "cosine [-1, 1]"}
+    assert row["grades"] == {"a": 3, "b": 1, "c": 0}
+    assert (row["answer"], row["error"], row["degraded"]) == (None, None, ["no language model"])
+
+
+def test_an_answer_is_kept_beside_a_ranking(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
+    asker = scripted(
+        {"Who?": ["/x/ada.pdf"]}, {"Who?": "Ada Lovelace [1]"}, pages={"Who?": 2}, others={"/X/ADA.PDF": ("c",)}
+    )
+    run(asker, load(f"qa:{qa}"), ["rag"], tmp_path / "out")
+    first, second, third = kept(tmp_path / "out" / "rows" / "rag.jsonl")
+    answer = first["answer"]
+    assert (answer["text"], answer["abstained"], answer["usage"]["llm_calls"]) == ("Ada Lovelace [1]", False, 3)
+    assert answer["confidence"] is None  # it was not a number
+    assert (answer["citations"][0]["page"], answer["citations"][0]["also"]) == (2, ["c"])
+    assert answer["steps"] == [
+        {"name": "judge", "seconds": 0.1, "considered": 3, "kept": 2, "detail": {"unreadable": 2}}
+    ]
+    assert (first["unreadable"], first["timed_out"], first["category"]) == (2, False, "people")
+    assert (second["ranking"], second["answer"]["abstained"]) == ([], True)
+    assert third["ranking"] is None  # no gold: not searched
+    assert asker.limits == {5}
+
+
+def test_run_json_says_what_was_asked_of_what(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
+    dataset = load(f"qa:{qa}", sample=2, seed=5)
+    run(scripted(), dataset, ["rag"], tmp_path / "out", settings={"rag": {"k": 5}})
+    described = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert described["dataset"]["spec"] == f"qa:{qa}"
+    assert described["dataset"]["sha256"] == dataset.sha256
+    assert (described["dataset"]["questions"], described["dataset"]["sample"], described["seed"]) == (2, 2, 5)
+    assert described["settings"] == {"rag": {"k": 5}}
+    assert {"thresher", "python", "onnxruntime", "lancedb", "kreuzberg"} == set(described["versions"])
+    assert described["started"]
+    assert described["machine"]["cores"]
+
+
+def test_an_error_is_a_row_and_the_run_goes_on(
+    scripted: Scripted, failure: ThresherError, qa: Path, tmp_path: Path
+) -> None:
+    asker = scripted({"Where?": failure}, {"Who?": failure, "Where?": "late"})
+    report = run(asker, load(f"qa:{qa}"), ["rag"], tmp_path / "out")
+    first, second, third = read_rows(tmp_path / "out" / "rows" / "rag.jsonl")
+    assert first.error == "ThresherError: the model fell over; start it again"
+    assert (first.reply, first.ranking, first.timed_out) == (None, (), False)
+    assert (second.reply is not None, second.ranking, second.timed_out) == (True, None, True)
+    assert third.error is None
+    assert report.failed == {"rag": 2}
+
+
+def test_waiting_too_long_is_told_from_other_errors(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
+    late = BudgetSpent("out of seconds")
+    late.__cause__ = TimeoutError()
+    run(scripted(answers={"Who?": late}), load(f"qa:{qa}"), ["rag"], tmp_path / "out")
+    assert [row.timed_out for row in read_rows(tmp_path / "out" / "rows" / "rag.jsonl")] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    "error", [UsageError("unknown recipe"), MissingExtra("openai", extra="llm"), RuntimeError("bug")]
+)
+def test_what_every_question_would_meet_ends_the_run(
+    scripted: Scripted, qa: Path, tmp_path: Path, error: Exception
+) -> None:
+    with pytest.raises(type(error)):
+        run(scripted(answers={"Who?": error}), load(f"qa:{qa}"), ["rag"], tmp_path / "out")
+    assert read_rows(tmp_path / "out" / "rows" / "rag.jsonl") == []
+
+
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("calls", [0, 1, 2, 4, 5])
+def test_a_killed_run_resumed_equals_one_that_was_not(
+    scripted: Scripted, qa: Path, tmp_path: Path, calls: int, together: bool
+) -> None:
+    hits, answers = {"Who?": ["ada.pdf"], "Where?": ["x"]}, {"Who?": "Ada", "Where?": "Paris"}
+    dataset, recipes = load(f"qa:{qa}"), ["rag", "hybrid"]
+    run(scripted(hits, answers), dataset, recipes, tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        run(scripted(hits, answers, die_after=calls), dataset, recipes, tmp_path / "killed", together=together)
+    finished: list[int] = []
+    again = scripted(hits, answers)
+    report = run(again, dataset, recipes, tmp_path / "killed", resume=True, together=together, progress=finished.append)
+    for recipe in recipes:
+        assert kept(tmp_path / "killed" / "rows" / f"{recipe}.jsonl") == kept(
+            tmp_path / "whole" / "rows" / f"{recipe}.jsonl"
+        )
+        assert report.asked[recipe] + report.skipped[recipe] == 3
+    assert sum(finished) == 6
+    asked = [call for call in again.asked if call[0] == "ask"]
+    assert len(asked) == sum(report.asked.values())
+
+
+@pytest.mark.parametrize("torn", [1, 20, 200])
+def test_a_torn_last_line_is_cut_and_its_question_asked_again(
+    scripted: Scripted, beir: Path, tmp_path: Path, torn: int
+) -> None:
+    dataset, out = load(f"beir:{beir}"), tmp_path / "out"
+    run(scripted(HITS), dataset, ["rag"], out)
+    path = out / "rows" / "rag.jsonl"
+    before = kept(path)
+    path.write_bytes(path.read_bytes()[:-torn])
+    assert len(read_rows(path)) == 2
+    report = run(scripted(HITS), dataset, ["rag"], out, resume=True)
+    assert report.asked == {"rag": 1}
+    assert kept(path) == before
+
+
+def test_a_line_that_was_damaged_otherwise_is_named(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run(scripted(HITS), load(f"beir:{beir}"), ["rag"], out)
+    path = out / "rows" / "rag.jsonl"
+    path.write_bytes(b"\x00" + path.read_bytes())
+    with pytest.raises(UsageError, match=r"rag\.jsonl:1: not a row"):
+        read_rows(path)
+
+
+def test_of_two_rows_of_one_question_the_first_counts(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run(scripted(HITS), load(f"beir:{beir}"), ["rag"], out)
+    path = out / "rows" / "rag.jsonl"
+    path.write_bytes(path.read_bytes() * 2)
+    assert len(read_rows(path)) == 3
+
+
+def test_a_folder_is_never_overwritten(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
+    dataset, out = load(f"beir:{beir}"), tmp_path / "out"
+    out.mkdir()
+    run(scripted(HITS), dataset, ["rag"], out)
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    with pytest.raises(UsageError, match="already holds something"):
+        run(scripted(), dataset, ["rag"], out)
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "thesis.txt").write_text("mine")
+    with pytest.raises(UsageError, match="no run in it"):
+        run(scripted(), dataset, ["rag"], foreign, resume=True)
+    assert before == {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    assert [path.name for path in foreign.iterdir()] == ["thesis.txt"]
+
+
+def test_another_measurement_is_not_mixed_in_and_it_says_what_differs(
+    scripted: Scripted, beir: Path, tmp_path: Path
+) -> None:
+    dataset, out = load(f"beir:{beir}"), tmp_path / "out"
+    run(scripted(HITS), dataset, ["rag"], out, settings={"rag": {"k": 5, "rerank": None}})
+    with pytest.raises(UsageError, match=r"settings of rag: k \(was 5, now 6\)"):
+        run(scripted(), dataset, ["rag"], out, resume=True, settings={"rag": {"k": 6, "rerank": None}})
+    same = {"rag": {"k": 5, "rerank": None}}
+    with pytest.raises(UsageError, match=r"limit \(was 100, now 7\)"):
+        run(scripted(), dataset, ["rag"], out, resume=True, limit=7, settings=same)
+    with pytest.raises(UsageError, match="the questions asked"):
+        run(scripted(), load(f"beir:{beir}", sample=2), ["rag"], out, resume=True, settings=same)
+    with (beir / "qrels.tsv").open("a") as stream:
+        stream.write("4\tf\t1\n")
+    with pytest.raises(UsageError, match="the dataset's files"):
+        run(scripted(), load(f"beir:{beir}"), ["rag"], out, resume=True, settings=same)
+
+
+def test_where_recipes_may_look_outside_is_kept_and_not_changed_on_the_way(
+    scripted: Scripted, popqa: Path, tmp_path: Path
+) -> None:
+    dataset, out = load(f"routing:{popqa}"), tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        run(scripted(die_after=1), dataset, ["rag"], out, outside="collection:x")
+    described = json.loads((out / "run.json").read_text())
+    assert described["outside"] == "collection:x"
+    assert (described["dataset"]["categories"], described["dataset"]["split"]) == ({"inside": 1, "outside": 1}, "all")
+    assert described["dataset"]["note"] == dataset.note
+    with pytest.raises(UsageError, match=r"look outside \(was collection:x, now none\)"):
+        run(scripted(), dataset, ["rag"], out, resume=True)
+    assert run(scripted(), dataset, ["rag"], out, outside="collection:x", resume=True).asked == {"rag": 1}
+    again = run(scripted(), dataset, ["rag"], out, outside="collection:x", resume=True)
+    assert (again.asked, again.skipped) == ({"rag": 0}, {"rag": 2})
+
+
+def test_a_run_of_an_earlier_version_that_never_went_outside_can_be_resumed(
+    scripted: Scripted, beir: Path, tmp_path: Path
+) -> None:
+    dataset, out = load(f"beir:{beir}"), tmp_path / "out"
+    run(scripted(HITS), dataset, ["rag"], out)
+    forget(out, "outside")
+    assert run(scripted(), dataset, ["rag"], out, resume=True).skipped == {"rag": 3}
+
+
+def test_gold_places_outside_are_kept_and_read_again(scripted: Scripted, popqa: Path, tmp_path: Path) -> None:
+    dataset = load(f"routing:{popqa}")
+    run(scripted(), dataset, ["rag"], tmp_path / "out")
+    outside, inside = read_rows(tmp_path / "out" / "rows" / "rag.jsonl")
+    assert [outside.question.gold, inside.question.gold] == [question.gold for question in dataset.questions]
+    assert outside.ranking is None  # nothing to find inside: not searched
+    assert inside.ranking == ()
+
+
+def test_a_recipe_can_be_added_to_a_run(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
+    dataset, out = load(f"beir:{beir}"), tmp_path / "out"
+    run(scripted(HITS), dataset, ["rag"], out)
+    report = run(scripted(HITS), dataset, ["hybrid"], out, resume=True, settings={"hybrid": {"k": 8}})
+    assert report.asked == {"hybrid": 3}
+    described = json.loads((out / "run.json").read_text())
+    assert (described["recipes"], described["settings"]) == (["rag", "hybrid"], {"rag": {}, "hybrid": {"k": 8}})
+
+
+def test_a_run_wants_a_recipe_and_a_limit_from_one(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no recipe"):
+        run(scripted(), load(f"beir:{beir}"), [], tmp_path / "out")
+    with pytest.raises(UsageError, match="limit is 0"):
+        run(scripted(), load(f"beir:{beir}"), ["rag"], tmp_path / "out", limit=0)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("parallel", [2, 5])
+def test_rows_keep_the_order_of_the_questions_however_many_are_asked_at_a_time(
+    scripted: Scripted, write_lines: Callable[..., Path], tmp_path: Path, parallel: int, together: bool
+) -> None:
+    lines = [{"id": str(number), "question": f"question {number}", "answers": ["yes"]} for number in range(12)]
+    dataset = load(f"qa:{write_lines(tmp_path / 'questions.jsonl', lines)}")
+    run(scripted(), dataset, ["rag", "hybrid"], tmp_path / "out", parallel=parallel, together=together)
+    for recipe in ("rag", "hybrid"):
+        rows = [json.loads(line) for line in (tmp_path / "out" / "rows" / f"{recipe}.jsonl").read_text().splitlines()]
+        assert [(row["id"], row["recipe"]) for row in rows] == [(str(number), recipe) for number in range(12)]
+        assert all(row["cpu_seconds"] is None for row in rows)
+
+
+# --- question by question ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("together", "order"),
+    [
+        (False, ["1 rag", "2 rag", "4 rag", "1 hybrid", "2 hybrid", "4 hybrid"]),
+        (True, ["1 rag", "1 hybrid", "2 rag", "2 hybrid", "4 rag", "4 hybrid"]),
+    ],
+)
+def test_recipes_are_asked_one_after_the_other_or_in_turn(
+    scripted: Scripted, beir: Path, tmp_path: Path, together: bool, order: list[str]
+) -> None:
+    asker = scripted(HITS)
+    run(asker, load(f"beir:{beir}"), ["rag", "hybrid"], tmp_path / "out", together=together)
+    assert [f"{question.removeprefix('question ')} {recipe}" for _, question, recipe in asker.asked] == order
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["together"] is together
+
+
+def test_a_run_that_asks_in_turn_goes_on_with_the_recipe_that_was_next(
+    scripted: Scripted, beir: Path, tmp_path: Path
+) -> None:
+    dataset, recipes = load(f"beir:{beir}"), ["rag", "hybrid"]
+    with pytest.raises(KeyboardInterrupt):
+        run(scripted(HITS, die_after=3), dataset, recipes, tmp_path / "out", together=True)
+    again = scripted(HITS)
+    report = run(again, dataset, recipes, tmp_path / "out", together=True, resume=True)
+    assert [(question, recipe) for _, question, recipe in again.asked] == [
+        ("question 2", "hybrid"),
+        ("question 4", "rag"),
+        ("question 4", "hybrid"),
+    ]
+    assert (report.asked, report.skipped) == ({"rag": 1, "hybrid": 2}, {"rag": 2, "hybrid": 1})
+
+
+def test_a_run_is_not_resumed_in_the_other_order(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
+    dataset, out = load(f"beir:{beir}"), tmp_path / "out"
+    run(scripted(HITS), dataset, ["rag"], out, together=True)
+    with pytest.raises(UsageError, match=r"order of asking \(was question by question, now recipe by recipe\)"):
+        run(scripted(), dataset, ["rag"], out, resume=True)
+
+
+def test_a_run_of_an_earlier_version_was_asked_recipe_by_recipe(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
+    dataset, out = load(f"beir:{beir}"), tmp_path / "out"
+    run(scripted(HITS), dataset, ["rag"], out)
+    forget(out, "together")
+    assert run(scripted(), dataset, ["rag"], out, resume=True).skipped == {"rag": 3}
+    with pytest.raises(UsageError, match="order of asking"):
+        run(scripted(), dataset, ["rag"], out, resume=True, together=True)
+
+
+# --- at the same time -------------------------------------------------------------------------------------------------
+
+
+def test_fewer_than_one_question_at_a_time_is_refused(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="parallel is 0"):
+        run(scripted(), load(f"qa:{qa}"), ["rag"], tmp_path / "out", parallel=0)
+
+
+def test_two_processes_do_not_add_rows_to_one_folder(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run(scripted(), load(f"qa:{qa}"), ["rag"], out)
+    before = (out / "rows" / "rag.jsonl").read_bytes()
+    with held(out), pytest.raises(StoreError, match="another process is writing into it"):
+        run(scripted(), load(f"qa:{qa}"), ["rag", "hybrid"], out, resume=True)
+    assert (out / "rows" / "rag.jsonl").read_bytes() == before
+    assert run(scripted(), load(f"qa:{qa}"), ["rag"], out, resume=True).asked == {"rag": 0}

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from thresher.generation.reader import NO_EVIDENCE, ChoosingReader
+from thresher.text.sentences import sentence_spans
+from thresher.types import COSINE, Chunk, Draft, Evidence, Hit, Query, Reading, Score
+
+TEXT = "Lyon lies on the Rhône. Paris is the capital of France."
+OTHER = "Nice is a city by the sea."
+CHOICE = "Which city is the capital of France? (A) Lyon (B) Paris (C) Nice"
+
+
+class Overlap:
+    """Relevant is what holds the question's last word; what says "is" supports; the answer is at the last sentence."""
+
+    name = "overlap"
+
+    def read(self, question: str, texts: Sequence[str], titles: Sequence[str] | None = None) -> list[Reading]:
+        word = question.rstrip(".").split()[-1]
+        return [
+            Reading(
+                2.0 if f"{word} is" in text else -2.0, -1.0 if "not" in question else 1.0, len(text) - 4, len(text), 1
+            )
+            for text in texts
+        ]
+
+
+def piece(text: str, number: int = 1) -> Evidence:
+    chunk = Chunk(f"c{number}", f"d{number}", f"{number}.txt", "", 0, len(text), text)
+    return Evidence(Hit(chunk, Score(0.5, COSINE), number), 0, len(text), text)
+
+
+def handed_on(query: Query, evidence: Sequence[Evidence]) -> Draft:
+    return Draft("handed on")
+
+
+def answer(question: str, *evidence: Evidence) -> Draft:
+    return ChoosingReader(Overlap(), sentence_spans, 0.3, handed_on)(Query(question, question), evidence)
+
+
+def test_the_option_that_a_piece_answers_best_is_chosen_with_its_letter_and_the_sentence_that_decided() -> None:
+    draft = answer(CHOICE, piece(OTHER, 2), piece(TEXT))
+    assert draft.text in ("(B) Paris [1]", "(C) Nice [1]")
+    assert answer(CHOICE, piece(TEXT)).text == "(B) Paris [1]"
+    assert answer(CHOICE, piece(TEXT)).citations[0].quote == "Paris is the capital of France."
+
+
+def test_nothing_that_speaks_of_it_is_an_abstention() -> None:
+    draft = answer("Which city lies on the Danube? (A) Vienna (B) Budapest", piece(TEXT))
+    assert draft.abstained
+    assert draft.reason == "The best passage speaks of it with a probability of 0.12, and 0.30 is asked for."
+    assert answer(CHOICE).reason == NO_EVIDENCE
+
+
+def test_a_claim_is_handed_on() -> None:
+    assert answer("True or false: the capital is Paris.", piece(TEXT)).text == "handed on"
+
+
+def test_a_question_without_a_task_is_handed_on() -> None:
+    assert answer("What is the capital of France?", piece(TEXT)).text == "handed on"

@@ -1,0 +1,327 @@
+"""The `--where` language: what it means, what it refuses, and that the store reads it the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.indexing.making import ENCODER, row
+from thresher.errors import UnknownSetting, UsageError
+from thresher.indexing.filters import to_filter
+from thresher.indexing.lance import LanceChunkTable, LanceStore
+
+TITLES = ["BERT", "bert base", "O'Hara", "50% off", "a_b", "back\\slash", "", "größe"]
+DOCUMENTS: dict[str, dict[str, Any]] = {
+    f"d{n}": {
+        "source": f"s{n}.{'pdf' if n % 2 else 'txt'}",
+        "title": TITLES[n],
+        "kind": "pdf" if n % 2 else "text",
+        "added": f"2024-01-0{n + 1}",
+        "date": None if n % 3 == 0 else f"20{10 + n}-05-01",
+        "page": n if n % 2 else None,
+    }
+    for n in range(len(TITLES))
+}
+METADATA: dict[str, dict[str, str | int | float | bool]] = {
+    "d0": {"year": 2017, "lang": "en", "open": True},
+    "d1": {"year": "2018", "lang": "de"},
+    "d2": {"year": 2019.5, "lang": "EN", "open": False},
+    "d3": {"year": "unknown", "first name": "Ada"},
+    "d4": {"year": "nan"},
+    "d5": {"lang": "100%"},
+    "d6": {},
+}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> LanceChunkTable:
+    store = LanceStore(tmp_path_factory.mktemp("where"))
+    store.create("chunks_w", dimension=ENCODER.dimension)
+    opened = store.open("chunks_w")
+    opened.append([row(id_, f"text {id_}", document_id=id_, **fields) for id_, fields in DOCUMENTS.items()])
+    return opened
+
+
+@pytest.fixture(scope="module")
+def ask(table: LanceChunkTable) -> Callable[[str], str]:
+    """The digits of the documents that an expression lets through, in order."""
+    vector = ENCODER.encode_query("text")
+
+    def passing(expression: str) -> str:
+        found = table.nearest(vector, limit=50, where=to_filter(expression, lambda: METADATA))
+        return "".join(sorted(chunk.document_id[1:] for chunk, _ in found))
+
+    return passing
+
+
+@pytest.mark.parametrize(
+    ("expression", "passing"),
+    [
+        ("kind = 'pdf'", "1357"),
+        ("kind == 'pdf'", "1357"),
+        ("kind != 'pdf'", "0246"),
+        ("kind <> 'pdf'", "0246"),
+        ("NOT kind = 'pdf'", "0246"),
+        ("NOT NOT kind = 'pdf'", "1357"),
+        ("page <= 3", "13"),
+        ("page > 3", "57"),
+        ("page >= 3 AND page < 7", "35"),
+        ("NOT page = 3", "157"),
+        ("page IS NULL", "0246"),
+        ("page IS NOT NULL", "1357"),
+        ("NOT page IS NULL", "1357"),
+        ("page BETWEEN 3 AND 5", "35"),
+        ("page NOT BETWEEN 3 AND 5", "17"),
+        ("page BETWEEN 5 AND 3", ""),
+        ("page IN (1, 5, 99)", "15"),
+        ("page NOT IN (1, 5)", "37"),
+        ("page = -1", ""),
+        ("page = 3.0", "3"),
+        ("date >= '2014'", "457"),
+        ("date < '2013'", "12"),
+        ("date IS NULL", "036"),
+        ("added = '2024-01-03'", "2"),
+        ("title LIKE '%ert%'", "1"),
+        ("title ILIKE 'bert%'", "01"),
+        ("title NOT LIKE '%e%'", "023456"),
+        ("title LIKE 'a_b'", "4"),
+        ("title LIKE '50\\% off'", "3"),
+        ("title LIKE 'back\\\\slash'", "5"),
+        ("title = 'O''Hara'", "2"),
+        ("title = 'back\\slash'", "5"),
+        ("title = ''", "6"),
+        ("title = 'größe'", "7"),
+        ("source IN ('s1.pdf', 's2.txt')", "12"),
+        ("kind = 'pdf' AND page = 1 OR kind = 'text' AND date IS NULL", "016"),
+        ("kind = 'pdf' AND (page = 1 OR page = 3)", "13"),
+        ("kind = 'text' OR kind = 'pdf' AND page = 1", "01246"),
+        ("NOT (page = 1 OR page = 3)", "57"),
+        ("NOT (kind = 'pdf' AND page = 3)", "0124567"),
+        ("kind = 'pdf' -- and a remark", "1357"),
+        ("year > 2017", "1234"),  # what is no number compares as text, and letters come after digits
+        ("year < 2018", "0"),
+        ("year = 2018", "1"),
+        ("year = '2018'", "1"),
+        ("year >= 2017 AND year < 2019", "01"),
+        ("year BETWEEN 2018 AND 2020", "12"),
+        ("year != 2018", "0234"),
+        ("NOT year = 2018", "0234"),
+        ("NOT year > 2017", "0"),
+        ("year = 'unknown'", "3"),
+        ("year IN (2017, 'unknown')", "03"),
+        ("year NOT IN (2017, 'unknown')", "124"),
+        ("year IS NULL", "567"),
+        ("year IS NOT NULL", "01234"),
+        ("lang = 'en'", "0"),
+        ("lang ILIKE 'en'", "02"),
+        ("lang LIKE '100\\%'", "5"),
+        ("open = TRUE", "0"),
+        ("open = 'true'", "0"),
+        ("NOT open = TRUE", "2"),
+        ("\"first name\" = 'Ada'", "3"),
+        ("year > 2017 AND kind = 'pdf'", "13"),
+        ("NOT (year > 2017 OR lang = 'de')", "0"),
+    ],
+)
+def test_an_expression_lets_the_right_documents_through(
+    ask: Callable[[str], str], expression: str, passing: str
+) -> None:
+    assert ask(expression) == passing
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "",
+        "  ",
+        "kind",
+        "true",
+        "1 = 1",
+        "'pdf' = kind",
+        "kind = title",
+        'kind = "pdf"',
+        "kind = NULL",
+        "kind = 'a'; DROP TABLE documents",
+        "kind = 'a' UNION SELECT 1",
+        "kind IN ()",
+        "kind IN (SELECT 1)",
+        "lower(kind) = 'pdf'",
+        "kind = lower('pdf')",
+        "kind = 'a' || 'b'",
+        "page = 1 + 1",
+        "chunks.kind = 'pdf'",
+        "kind ~ 'p.*'",
+        "kind SIMILAR TO 'p'",
+        "kind IS DISTINCT FROM 'pdf'",
+        "title LIKE 'a' ESCAPE '!'",
+        "kind = :name",
+        "kind = ?",
+        "kind = E'a'",
+        "date = DATE '2019-01-01'",
+        "date > CURRENT_DATE",
+        "kind = 'pdf' AND",
+        "'unclosed",
+        "CASE WHEN kind = 'pdf' THEN 1 END",
+        "EXISTS (SELECT 1)",
+        "(kind, page) = ('a', 1)",
+        "page = 1e400",
+        "(" * 500 + "kind = 'a'" + ")" * 500,
+        "NOT " * 5000 + "kind = 'a'",
+        "NOT (" * 30 + "kind = 'a' OR page = 1" + ")" * 30,
+    ],
+)
+def test_what_is_not_a_condition_on_fields_is_refused_in_words(expression: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        to_filter(expression, dict)
+    assert refused.value.what.startswith(("the filter ", "unknown field"))
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "page = 'one'",
+        "page LIKE '1%'",
+        "page IN (1, '2')",
+        "page BETWEEN 1 AND 'x'",
+        "page = TRUE",
+        "page = 1.5",
+        "page = 9223372036854775808",
+        "page > 1e30",
+        "date >= 2019",
+        "kind = TRUE",
+        "title IN ('a', 3)",
+    ],
+)
+def test_a_value_of_the_wrong_type_is_refused_before_the_store_sees_it(expression: str) -> None:
+    with pytest.raises(UsageError, match=r"compares (page|date|kind|title), which is"):
+        to_filter(expression, dict)
+
+
+def test_an_unknown_field_names_the_nearest_one() -> None:
+    with pytest.raises(UnknownSetting, match="did you mean 'title'"):
+        to_filter("titel = 'x'", lambda: METADATA)
+    with pytest.raises(UnknownSetting, match="did you mean 'year'"):
+        to_filter("jear > 3", lambda: METADATA)
+
+
+def test_metadata_is_only_read_when_a_field_of_its_own_is_named() -> None:
+    def never() -> Mapping[str, Any]:
+        raise AssertionError("metadata was read")
+
+    assert to_filter("kind = 'pdf' AND page IS NULL", never) == "(kind = 'pdf' AND page IS NULL)"
+
+
+@pytest.mark.parametrize("mischief", ["') OR ('1' = '1", "x' OR '1'='1", "'; DROP TABLE x; --", "\\' OR 1=1 --", "\0"])
+def test_text_that_looks_like_sql_is_only_text(ask: Callable[[str], str], mischief: str) -> None:
+    quoted = mischief.replace("'", "''")
+    assert ask(f"title = '{quoted}'") == ""
+    assert ask(f"title != '{quoted}'") == "01234567"
+    assert ask(f"lang = '{quoted}'") == ""
+
+
+def test_a_chain_of_five_thousand_conditions_is_answered(ask: Callable[[str], str]) -> None:
+    assert ask(" OR ".join(f"page = {n}" for n in range(4, 5000))) == "57"
+
+
+# --- against an evaluation of our own ---------------------------------------------------------------------------------
+
+Truth = bool | None
+Case = tuple[str, Callable[[Mapping[str, Any]], Truth]]
+"""An expression, and what it says of a document: true, false, or neither."""
+
+COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+    "=": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+@st.composite
+def comparisons(draw: st.DrawFn) -> Case:
+    name = draw(st.sampled_from(["title", "kind", "date", "page", "year"]))
+    whole = name in ("page", "year")
+    values: st.SearchStrategy[Any] = (
+        st.integers(-1, 8).map(lambda n: n + 2014 if name == "year" else n)
+        if whole
+        else st.sampled_from([*TITLES, "pdf", "text", "2014-05-01", "2012", "'; --"])
+    )
+
+    def said(value: Any) -> str:
+        return str(value) if whole else "'" + value.replace("'", "''") + "'"
+
+    shape = draw(st.sampled_from(["sign", "in", "not in", "between", "null", "not null"]))
+    first, second = draw(values), draw(values)
+    match shape:
+        case "sign":
+            sign = draw(st.sampled_from(sorted(COMPARED)))
+            return f"{name} {sign} {said(first)}", lambda d: _unless_absent(d, name, lambda x: COMPARED[sign](x, first))
+        case "in":
+            return (
+                f"{name} IN ({said(first)}, {said(second)})",
+                lambda d: _unless_absent(d, name, lambda x: x in (first, second)),
+            )
+        case "not in":
+            return f"{name} NOT IN ({said(first)})", lambda d: _unless_absent(d, name, lambda x: x != first)
+        case "between":
+            return (
+                f"{name} BETWEEN {said(first)} AND {said(second)}",
+                lambda d: _unless_absent(d, name, lambda x: first <= x <= second),
+            )
+        case "null":
+            return f"{name} IS NULL", lambda d: d.get(name) is None
+        case _:
+            return f"{name} IS NOT NULL", lambda d: d.get(name) is not None
+
+
+def _unless_absent(fields: Mapping[str, Any], name: str, holds: Callable[[Any], bool]) -> Truth:
+    return None if fields.get(name) is None else holds(fields[name])
+
+
+def _negated(case: Case) -> Case:
+    text, says = case
+
+    def negation(fields: Mapping[str, Any]) -> Truth:
+        truth = says(fields)
+        return None if truth is None else not truth
+
+    return f"NOT ({text})", negation
+
+
+def _joined(cases: tuple[Case, Case], joiner: str) -> Case:
+    (left, says_left), (right, says_right) = cases
+    strong = joiner == "OR"  # one side that is strong decides, whatever the other is
+
+    def both(fields: Mapping[str, Any]) -> Truth:
+        truths = (says_left(fields), says_right(fields))
+        if strong in truths:
+            return strong
+        return None if None in truths else not strong
+
+    return f"({left}) {joiner} ({right})", both
+
+
+EXPRESSIONS = st.recursive(
+    comparisons(),
+    lambda inner: st.one_of(
+        inner.map(_negated),
+        st.builds(_joined, st.tuples(inner, inner), st.sampled_from(["AND", "OR"])),
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(EXPRESSIONS)
+def test_the_store_and_three_valued_logic_agree(table: LanceChunkTable, case: Case) -> None:
+    expression, says = case
+    metadata: dict[str, dict[str, Any]] = {f"d{n}": {"year": 2014 + n} for n in range(5)}
+    found = table.nearest(ENCODER.encode_query("text"), limit=50, where=to_filter(expression, lambda: metadata))
+    expected = {id_ for id_, fields in DOCUMENTS.items() if says(fields | metadata.get(id_, {})) is True}
+    assert {chunk.document_id for chunk, _ in found} == expected, expression

@@ -1,0 +1,224 @@
+"""What the encoder reads of a chunk, and that it reads no text of a document twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.indexing.making import ENCODER, LARGE, SMALL, TREE, Files, assert_sound, chunks_of, prose
+from thresher.chunking import HierarchicalChunker, RecursiveChunker
+from thresher.errors import ProviderError
+from thresher.indexing.catalog import Place
+from thresher.indexing.index_config import Layout, encodes_text
+from thresher.indexing.store import Archive
+from thresher.testing.fakes import HashEncoder
+from thresher.types import Chunk
+
+
+class FirstWords:
+    """A summarizer that takes the first words."""
+
+    def __init__(self, words: int = 3) -> None:
+        self._words = words
+        self.name = f"first-{words}"
+
+    def __call__(self, text: str) -> str:
+        return " ".join(text.split()[: self._words])
+
+
+class Reading:
+    """The hash encoder, remembering the texts it read."""
+
+    def __init__(self, name: str = ENCODER.name) -> None:
+        self.texts: list[str] = []
+        self.name, self.dimension, self.max_tokens = name, ENCODER.dimension, ENCODER.max_tokens
+
+    def encode(self, texts: Any, *, progress: Any = None) -> Any:
+        self.texts += texts
+        return ENCODER.encode(texts, progress=progress)
+
+    def encode_query(self, text: str) -> Any:
+        return ENCODER.encode_query(text)
+
+    def warm_up(self) -> None: ...
+
+
+CHUNK = Chunk("c", "d", "s", "Title", 0, 17, "one two three four", level="chunk")
+SUMMARISED = Layout(TREE.chunker, ENCODER, TREE.levels, FirstWords())
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Archive:
+    return Archive(tmp_path / "collection")
+
+
+@pytest.fixture
+def files() -> Files:
+    """Three documents, one of them with a title; each fits a large chunk."""
+    files = Files({f"{name}.txt": prose(name) for name in ("apples", "bears", "clouds")})
+    files.titles["bears.txt"] = "Grizzlies"
+    return files
+
+
+def vectors_of(archive: Archive, layout: Layout, level: str = "chunk") -> list[tuple[Chunk, Any]]:
+    table = archive.open(layout.table_name(level))
+    return [pair for batch in table.chunks() for pair in batch]
+
+
+def assert_vectors(archive: Archive, layout: Layout) -> None:
+    """Every stored vector is the encoder's, of what the layout says it reads."""
+    for level in layout.levels:
+        for chunk, vector in vectors_of(archive, layout, level):
+            assert np.allclose(vector, ENCODER.encode_query(layout.embedding_text(chunk)), atol=1e-6)
+
+
+# --- what is read -----------------------------------------------------------------------------------------------------
+
+
+def test_a_layout_without_a_summarizer_is_the_table_it_always_was() -> None:
+    chunker = RecursiveChunker(120, 20)
+    assert SMALL.fingerprint == f"{chunker.fingerprint} | hash-32 | terms 1"
+    assert SMALL.table_name("chunk") == "chunks_1c0a7f494eefad4f"
+
+
+def test_another_summarizer_is_another_table() -> None:
+    layouts = [TREE, SUMMARISED, Layout(TREE.chunker, ENCODER, TREE.levels, FirstWords(4))]
+    assert len({layout.table_name("chunk") for layout in layouts}) == 3
+    assert SUMMARISED.fingerprint.endswith("first-3")
+
+
+def test_the_encoder_reads_the_title_and_the_summary_of_a_chunk_and_the_text_of_a_subchunk() -> None:
+    assert SUMMARISED.embedding_text(CHUNK) == "Title\none two three"
+    subchunk = Chunk("c", "d", "s", "Title", 0, 17, "one two three four", level="subchunk", parent_id="p")
+    assert SUMMARISED.embedding_text(subchunk) == "Title\none two three four"
+    assert TREE.embedding_text(CHUNK) == CHUNK.titled == "Title\none two three four"
+
+
+def test_only_the_chunks_of_a_layout_with_a_summarizer_are_not_encoded_as_text() -> None:
+    assert [encodes_text(TREE.fingerprint, level) for level in TREE.levels] == [True, True]
+    assert [encodes_text(SUMMARISED.fingerprint, level) for level in TREE.levels] == [False, True]
+
+
+def test_chunks_with_vectors_of_summaries_are_stored_and_searched_by_words_as_text(
+    archive: Archive, files: Files
+) -> None:
+    archive.add(files.incoming(), [SUMMARISED])
+    assert_sound(archive, [SUMMARISED])
+    assert_vectors(archive, SUMMARISED)
+    found = archive.table(SUMMARISED, "chunk").matching("bears", limit=9)
+    assert {chunk.source for chunk, _ in found} == {"bears.txt"}
+    assert all(len(chunk.text.split()) > 3 for chunk, _ in found)
+
+
+def test_a_summarizer_that_fails_stops_indexing_and_leaves_what_was_committed(archive: Archive, files: Files) -> None:
+    class Failing(FirstWords):
+        def __call__(self, text: str) -> str:
+            if "clouds" in text:
+                raise ProviderError("is down")
+            return super().__call__(text)
+
+    layout = Layout(TREE.chunker, ENCODER, TREE.levels, Failing())
+    with pytest.raises(ProviderError):
+        archive.add(files.incoming(), [layout], batch_chunks=0)
+    assert {record.source for record in archive.records()} == {"apples.txt", "bears.txt"}
+    assert_sound(archive, [layout])
+    archive.add(files.incoming(), [SUMMARISED])
+    assert {record.source for record in archive.records()} == {"apples.txt", "bears.txt", "clouds.txt"}
+    assert_sound(archive, [SUMMARISED, layout])
+
+
+# --- what is not read again -------------------------------------------------------------------------------------------
+
+
+def test_a_second_layout_with_the_same_spans_encodes_nothing(archive: Archive, files: Files) -> None:
+    archive.add(files.incoming(), [LARGE])
+    encoder = Reading()
+    larger = Layout(RecursiveChunker(900, 0), encoder)
+    assert archive.complete(larger) == 3
+    assert encoder.texts == []
+    assert_vectors(archive, larger)
+    assert_sound(archive, [LARGE, larger])
+
+
+def test_other_spans_are_encoded(archive: Archive, files: Files) -> None:
+    archive.add(files.incoming(), [LARGE])
+    encoder = Reading()
+    small = Layout(SMALL.chunker, encoder)
+    archive.complete(small)
+    assert sorted(encoder.texts) == sorted(chunk.titled for chunk in chunks_of(archive, small))
+    assert_vectors(archive, small)
+
+
+def test_a_chunk_that_is_its_only_subchunk_is_read_once(archive: Archive, files: Files) -> None:
+    encoder = Reading()
+    layout = Layout(HierarchicalChunker(600, 0, subchunk_size=600), encoder, TREE.levels)
+    archive.add(files.incoming(), [layout])
+    assert len(vectors_of(archive, layout)) == len(vectors_of(archive, layout, "subchunk")) == 3
+    assert len(encoder.texts) == 3
+    assert_vectors(archive, layout)
+
+
+def test_layouts_that_are_filled_together_share_what_they_read(archive: Archive, files: Files) -> None:
+    encoder = Reading()
+    layouts = [Layout(RecursiveChunker(size, 0), encoder) for size in (600, 900)]
+    told: list[int] = []
+    archive.add(files.incoming(), layouts, progress=told.append)
+    assert len(encoder.texts) == 3
+    assert sum(told) == 6
+    for layout in layouts:
+        assert_vectors(archive, layout)
+
+
+def test_a_summary_is_not_taken_for_the_text_it_stands_for(archive: Archive, files: Files) -> None:
+    layout = Layout(HierarchicalChunker(600, 0, subchunk_size=100), ENCODER, ("chunk",), FirstWords())
+    archive.add(files.incoming(), [layout])
+    encoder = Reading()
+    plain = Layout(RecursiveChunker(600, 0), encoder)
+    assert archive.complete(plain) == 3
+    assert len(encoder.texts) == 3
+    assert_vectors(archive, plain)
+
+
+def test_subchunks_are_shared_whatever_stands_for_their_chunks(archive: Archive, files: Files) -> None:
+    archive.add(files.incoming(), [SUMMARISED])
+    encoder = Reading()
+    other = Layout(TREE.chunker, encoder, TREE.levels, FirstWords(4))
+    archive.complete(other)
+    assert set(encoder.texts) == {other.embedding_text(chunk) for chunk in chunks_of(archive, other)}
+    assert_vectors(archive, other)
+
+
+def test_another_encoders_vectors_are_never_taken(archive: Archive, files: Files) -> None:
+    archive.add(files.incoming(), [LARGE])
+    encoder = Reading("another")
+    archive.complete(Layout(LARGE.chunker, encoder))
+    assert len(encoder.texts) == 3
+
+
+def test_a_text_under_another_title_is_read_again(archive: Archive, files: Files) -> None:
+    archive.add(files.incoming(), [LARGE])
+    files.titles["bears.txt"] = "Brown bears"
+    encoder = Reading()
+    archive.add(files.incoming(), [Layout(LARGE.chunker, encoder)])
+    assert encoder.texts == [f"Brown bears\n{files.texts['bears.txt']}"]
+    larger = Layout(RecursiveChunker(900, 0), Reading())
+    archive.complete(larger)
+    assert_vectors(archive, larger)
+
+
+def test_of_copies_the_first_title_is_encoded_and_shared(archive: Archive, files: Files) -> None:
+    files.texts["copy.txt"] = files.texts["bears.txt"]
+    files.titles["copy.txt"] = "Something else"
+    archive.add(files.incoming(), [LARGE])
+    archive.remove([Place("bears.txt")])
+    larger = Layout(RecursiveChunker(900, 0), Reading())
+    archive.complete(larger)
+    assert_vectors(archive, LARGE)
+    assert_vectors(archive, larger)
+
+
+def test_fewer_dimensions_under_the_same_name_do_not_meet() -> None:
+    assert Layout(LARGE.chunker, HashEncoder(16)).table_name("chunk") != LARGE.table_name("chunk")

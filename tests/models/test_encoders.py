@@ -1,0 +1,186 @@
+"""The bundled encoder: one text, one vector, whatever stands beside it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies
+
+from thresher.errors import ModelError, UsageError
+from thresher.models.encoders import BUNDLED, BundledEncoder, windows
+
+FLOAT_VECTORS = json.loads(Path(__file__).with_name("float_vectors.json").read_text(encoding="utf-8"))
+TEXTS = ["A short one.", "Retrieval finds documents that may answer a question.", "cell " * 120, "", "Yes."]
+LONG = " ".join(f"Sentence {number} speaks of grain, chaff and the weather." for number in range(60))
+
+
+@pytest.fixture(scope="module")
+def encoder() -> BundledEncoder:
+    return BundledEncoder()
+
+
+def test_vectors_have_unit_length_and_the_stated_shape(encoder: BundledEncoder) -> None:
+    vectors = encoder.encode(TEXTS)
+    assert vectors.shape == (len(TEXTS), encoder.dimension)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+
+
+def test_rows_come_in_the_order_of_the_texts(encoder: BundledEncoder) -> None:
+    forwards = encoder.encode(TEXTS)
+    backwards = encoder.encode(TEXTS[::-1])
+    np.testing.assert_array_equal(forwards, backwards[::-1])
+
+
+def test_a_vector_does_not_depend_on_its_neighbours_or_on_threads(encoder: BundledEncoder) -> None:
+    together = encoder.encode([*TEXTS, LONG])
+    alone = np.stack([encoder.encode_query(text) for text in [*TEXTS, LONG]])
+    np.testing.assert_array_equal(together, alone)
+    np.testing.assert_array_equal(BundledEncoder(threads=1).encode([*TEXTS, LONG]), together)
+
+
+def test_several_threads_may_ask_at_once(encoder: BundledEncoder) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        vectors = list(pool.map(encoder.encode_query, TEXTS * 4))
+    np.testing.assert_array_equal(np.stack(vectors), np.tile(encoder.encode(TEXTS), (4, 1)))
+
+
+@pytest.mark.parametrize("text", FLOAT_VECTORS)
+def test_the_int8_model_agrees_with_the_float_model(encoder: BundledEncoder, text: str) -> None:
+    assert float(encoder.encode_query(text) @ np.array(FLOAT_VECTORS[text], np.float32)) > 0.985
+
+
+def test_the_int8_model_orders_pairs_as_the_float_model_does(encoder: BundledEncoder) -> None:
+    wanted = np.array(list(FLOAT_VECTORS.values()), np.float32)
+    found = encoder.encode(list(FLOAT_VECTORS))
+    assert np.abs(wanted @ wanted.T - found @ found.T).max() < 0.05
+
+
+def test_a_question_is_nearest_to_the_text_that_answers_it(encoder: BundledEncoder) -> None:
+    passages = encoder.encode(
+        [
+            "Paris, the capital of France, has about two million inhabitants.",
+            "The mitochondrion is the powerhouse of the cell.",
+            "In 2021 the company's revenue fell by 3.7% to 1.2 billion euros.",
+        ]
+    )
+    questions = ["How many people live in Paris?", "Which part of a cell makes energy?", "How much did sales shrink?"]
+    assert [int(np.argmax(passages @ encoder.encode_query(question))) for question in questions] == [0, 1, 2]
+
+
+def test_a_long_text_is_windowed_and_counted() -> None:
+    encoder = BundledEncoder()
+    tail = " The harvest festival takes place in the old mill by the river."
+    whole, beginning = encoder.encode([LONG + tail * 20, LONG])
+    assert encoder.long_texts.windowed == 2
+    assert encoder.long_texts.truncated == 0
+    query = encoder.encode_query("Where is the harvest festival?")
+    assert query @ whole > query @ beginning
+    assert encoder.long_texts.windowed == 2
+
+
+def test_a_truncated_text_is_counted_and_its_end_does_not_matter() -> None:
+    encoder = BundledEncoder(long_text="truncate")
+    first, second = encoder.encode([LONG, LONG + " Something else entirely."])
+    np.testing.assert_array_equal(first, second)
+    assert encoder.long_texts.truncated == 2
+    assert encoder.long_texts.windowed == 0
+
+
+def test_both_ways_agree_on_texts_that_fit() -> None:
+    np.testing.assert_array_equal(BundledEncoder(long_text="truncate").encode(TEXTS), BundledEncoder().encode(TEXTS))
+
+
+@given(strategies.integers(0, 3000), strategies.integers(1, 300))
+def test_windows_partition_the_tokens_evenly(count: int, most: int) -> None:
+    ids = list(range(count))
+    pieces = windows(ids, most)
+    assert [number for piece in pieces for number in piece] == ids
+    lengths = [len(piece) for piece in pieces]
+    assert max(lengths) <= most
+    assert max(lengths) - min(lengths) <= 1
+    assert len(pieces) == max(1, -(-count // most))
+
+
+@settings(max_examples=30, deadline=None)
+@given(text=strategies.text(alphabet=strategies.characters(), max_size=60))
+def test_any_string_has_a_vector(encoder: BundledEncoder, text: str) -> None:
+    vector = encoder.encode_query(text)
+    assert abs(float(vector @ vector) - 1) < 1e-5
+
+
+def test_half_a_surrogate_pair_has_a_vector(encoder: BundledEncoder) -> None:
+    assert encoder.encode(["broken \ud800 text"]).shape == (1, encoder.dimension)
+
+
+def test_no_texts_give_no_rows(encoder: BundledEncoder) -> None:
+    assert encoder.encode([]).shape == (0, encoder.dimension)
+
+
+def test_progress_sums_to_the_number_of_texts(encoder: BundledEncoder) -> None:
+    finished: list[int] = []
+    encoder.encode(["one", "two", "three"] * 100, progress=finished.append)
+    assert sum(finished) == 300
+    assert len(finished) > 10
+
+
+def test_the_name_tells_weights_and_long_text_apart(tmp_path: Path) -> None:
+    name = BundledEncoder().name
+    folder, _, digest = name.partition("@")
+    assert folder == "all-MiniLM-L6-v2-int8"
+    assert len(digest) == 12
+    assert BundledEncoder(long_text="truncate").name == f"{name}+truncate"
+    copy = tmp_path / folder
+    shutil.copytree(BUNDLED, copy)
+    assert BundledEncoder(copy).name == name
+    with (copy / "model.onnx").open("ab") as file:
+        file.write(b"\0")
+    assert BundledEncoder(copy).name != name
+
+
+def test_missing_weights_are_named_when_they_are_needed(tmp_path: Path) -> None:
+    encoder = BundledEncoder(tmp_path)
+    assert encoder.dimension == 384
+    with pytest.raises(ModelError, match=r"model\.onnx: the weights are not there"):
+        encoder.warm_up()
+
+
+@pytest.mark.parametrize("damaged", ["model.onnx", "tokenizer.json"])
+def test_a_damaged_file_is_named(tmp_path: Path, damaged: str) -> None:
+    for name in ("model.onnx", "tokenizer.json"):
+        shutil.copy(BUNDLED / name, tmp_path / name)
+    (tmp_path / damaged).write_bytes(b"{")
+    with pytest.raises(ModelError, match=f"{damaged}: cannot be read"):
+        BundledEncoder(tmp_path).warm_up()
+
+
+def test_wrong_settings_are_refused_at_once() -> None:
+    with pytest.raises(UsageError):
+        BundledEncoder(threads=0)
+    with pytest.raises(UsageError):
+        BundledEncoder(long_text="fold")  # type: ignore[arg-type]
+
+
+def test_the_stated_hashes_are_those_of_the_files() -> None:
+    import hashlib
+
+    lines = [line.split() for line in (BUNDLED / "README.md").read_text(encoding="utf-8").splitlines()]
+    stated = {line[1]: line[0] for line in lines if len(line) == 2 and len(line[0]) == 64}
+    assert set(stated) >= {"model.onnx", "tokenizer.json", "config.json"}
+    assert {name: hashlib.sha256((BUNDLED / name).read_bytes()).hexdigest() for name in stated} == stated
+
+
+def test_importing_and_building_load_nothing_heavy() -> None:
+    code = (
+        "import sys; from thresher.models.encoders import BundledEncoder; BundledEncoder();"
+        "print([name for name in ('onnxruntime', 'tokenizers', 'fastembed', 'openai', 'torch') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

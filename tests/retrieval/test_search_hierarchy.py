@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+
+from thresher.chunking import HierarchicalChunker
+from thresher.indexing.index_config import Layout
+from thresher.indexing.ingest import Incoming
+from thresher.indexing.store import Archive
+from thresher.protocols import ChunkTable
+from thresher.retrieval.fusion import reciprocal_rank_fusion, weighted_fusion
+from thresher.retrieval.search import HierarchyRetriever
+from thresher.testing.fakes import HashEncoder
+from thresher.types import BM25, COSINE, RECIPROCAL_RANK, WEIGHTED_FUSION, Chunk, Document, Page, Query
+
+ENCODER = HashEncoder(64)
+LEVELS = ("chunk", "subchunk")
+TREE = Layout(HierarchicalChunker(600, 0, 0, subchunk_size=80, subchunk_overlap=0), ENCODER, LEVELS)
+FLAT = Layout(HierarchicalChunker(600, 0, 0, subchunk_size=600, subchunk_overlap=0), ENCODER, LEVELS)
+
+NEEDLE = "The heron nests in the reeds."
+FILES = {
+    "pond.txt": " ".join([*(f"Paragraph {n} lists paints and brushes of another kind." for n in range(9)), NEEDLE]),
+    "birds.txt": "Herons, storks and cranes are birds of the marsh, and birds of the marsh are shy.",
+    "reeds.txt": "Reeds are cut in winter. Thatchers buy reeds by the bundle.",
+    **{f"other{n}.txt": f"Item {n} of a list about paints of kind {n}." for n in range(8)},
+}
+
+
+def documents() -> Iterator[Incoming]:
+    for number, (source, text) in enumerate(FILES.items()):
+        pages = (Page(1, 0, len(text) - len(NEEDLE)), Page(2, len(text) - len(NEEDLE), len(text)))
+        document = Document(f"{number:032x}", source, "", text, "text", pages=pages if source == "pond.txt" else ())
+        yield Incoming(source, source, "", lambda document=document: iter([document]), "")  # type: ignore[misc]
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
+    archive = Archive(tmp_path_factory.mktemp("tree"))
+    archive.add(documents(), [TREE, FLAT])
+    return archive
+
+
+Make = Callable[..., HierarchyRetriever]
+
+
+@pytest.fixture
+def make(archive: Archive) -> Make:
+    def retriever(layout: Layout = TREE, fusion: object = reciprocal_rank_fusion, **depths: int) -> HierarchyRetriever:
+        tables = archive.table(layout, "chunk"), archive.table(layout, "subchunk")
+        depths = {"dense_depth": 2, "lexical_depth": 2, **depths}
+        return HierarchyRetriever(*tables, ENCODER, **depths, fusion=fusion)  # type: ignore[arg-type]
+
+    return retriever
+
+
+def only(position: int) -> Callable[..., object]:
+    """A fusion that listens to one of the three lists."""
+    weights = [float(at == position) for at in range(3)]
+    return partial(weighted_fusion, weights=weights)
+
+
+ASKED = Query("Where does it nest?", "heron nests", limit=1)
+
+
+def test_a_chunk_is_found_by_its_best_subchunk(make: Make) -> None:
+    best = make(fusion=only(1))(ASKED).kept[0]
+    assert (best.chunk.source, best.chunk.level) == ("pond.txt", "chunk")
+    assert best.scores["subchunk"].value > best.scores["dense"].value
+    expected = float(ENCODER.encode_query(NEEDLE) @ ENCODER.encode_query(ASKED.search))
+    assert best.scores["subchunk"].value == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_fusion_gets_the_lists_of_chunks_of_subchunks_and_of_words(make: Make) -> None:
+    seen: list[list[list[tuple[str, str]]]] = []
+
+    def fusion(lists: object) -> list[object]:
+        seen.append([[(hit.chunk.source, str(hit.score.scale.name)) for hit in hits] for hits in lists])  # type: ignore[attr-defined]
+        return []
+
+    make(fusion=fusion)(Query("q", "reeds", limit=1))
+    ((dense, lifted, lexical),) = seen
+    assert {scale for _, scale in dense} == {scale for _, scale in lifted} == {COSINE.name}
+    assert [len(dense), len(lifted)] == [2, 2]
+    assert sorted(lexical) == [("pond.txt", BM25.name), ("reeds.txt", BM25.name)]
+
+
+def test_every_chunk_carries_every_score_whichever_list_found_it(make: Make, archive: Archive) -> None:
+    query = Query("q", "reeds of the marsh in winter", limit=1)
+    vector = ENCODER.encode_query(query.search)
+    words = {chunk.id: score for chunk, score in archive.table(TREE, "chunk").matching(query.search, limit=99)}
+    children: dict[str, list[Chunk]] = {}
+    for batch in archive.table(TREE, "subchunk").chunks():
+        for child, _ in batch:
+            children.setdefault(child.parent_id or "", []).append(child)
+    hits = make()(query).kept
+    assert len(hits) >= 3
+    for hit in hits:
+        assert list(hit.scores) == ["dense", "subchunk", "lexical", "fused"]
+        dense = float(ENCODER.encode_query(hit.chunk.text) @ vector)
+        best = max(float(ENCODER.encode_query(child.text) @ vector) for child in children[hit.chunk.id])
+        assert hit.scores["dense"].value == pytest.approx(dense, abs=1e-5)
+        assert hit.scores["subchunk"].value == pytest.approx(best, abs=1e-5)
+        assert hit.scores["lexical"].value == pytest.approx(words.get(hit.chunk.id, 0.0), abs=1e-5)
+        assert hit.score == hit.scores["fused"]
+
+
+def test_each_chunk_is_one_hit_in_the_order_of_the_fusion(make: Make) -> None:
+    found = make()(ASKED)
+    ids = [hit.chunk.id for hit in found.kept]
+    assert len(ids) == len(set(ids))
+    assert [hit.rank for hit in found.kept] == list(range(1, len(ids) + 1))
+    assert {hit.score.scale for hit in found.kept} == {RECIPROCAL_RANK}
+    assert {hit.chunk.level for hit in found.kept} == {"chunk"}
+    lists = found.detail["lists"]
+    assert len(ids) <= sum(lists)
+    assert found.judgements[0].reason == "fused rank 1"
+
+
+def test_three_weights_are_those_of_the_three_lists(make: Make) -> None:
+    query = Query("q", "reeds", limit=1)
+    fused = make(fusion=partial(weighted_fusion, weights=(0.2, 0.3, 0.5)))(query).kept
+    assert fused[0].score.scale == WEIGHTED_FUSION
+    parts = [{hit.chunk.id: hit.score.value for hit in make(fusion=only(at))(query).kept} for at in range(3)]
+    for hit in fused:
+        expected = sum(w * part.get(hit.chunk.id, 0.0) for w, part in zip((0.2, 0.3, 0.5), parts, strict=True))
+        assert hit.score.value == pytest.approx(expected)
+
+
+def test_a_chunk_that_is_its_own_subchunk_has_one_cosine(make: Make) -> None:
+    hits = make(layout=FLAT)(Query("q", "reeds in winter", limit=3)).kept
+    assert len(hits) >= 3
+    for hit in hits:
+        assert hit.scores["dense"].value == pytest.approx(hit.scores["subchunk"].value, abs=1e-6)
+
+
+@pytest.mark.parametrize(("limit", "lists"), [(1, [2, 2, 2]), (4, [8, 8, 2])])
+def test_depths_follow_the_wanted_results(make: Make, limit: int, lists: list[int]) -> None:
+    assert make()(Query("q", "reeds", limit=limit)).detail["lists"] == lists
+
+
+def test_a_filter_holds_for_chunks_and_for_the_subchunks_that_lead_to_them(make: Make) -> None:
+    found = make()(Query("q", ASKED.search, limit=9, where="source <> 'pond.txt'"))
+    assert found.kept
+    assert "pond.txt" not in {hit.chunk.source for hit in found.kept}
+    # The needle stands on page 2, its chunk begins on page 1: no hit may say another page than was asked for.
+    assert make()(Query("q", ASKED.search, where="page = 2")).kept == ()
+
+
+def test_nothing_that_fits_is_nothing_found(make: Make) -> None:
+    found = make()(Query("q", "heron", where="source = 'nowhere.txt'"))
+    assert (found.judgements, found.detail) == ((), {"lists": [0, 0, 0]})
+
+
+class Crowded:
+    """A table that gives one subchunk of those asked for by parent, as if its chunk had crowded out all others."""
+
+    def __init__(self, table: ChunkTable) -> None:
+        self._table = table
+
+    def nearest(self, vector: Any, *, limit: int, where: str | None = None) -> list[tuple[Chunk, float]]:
+        return self._table.nearest(vector, limit=1 if where else limit, where=where)
+
+
+def test_a_chunk_with_very_many_subchunks_does_not_hide_those_of_another(make: Make, archive: Archive) -> None:
+    query = Query("q", "heron winter kind", limit=1)
+    plain = make()
+    crowded = replace(plain, subchunks=Crowded(plain.subchunks))  # type: ignore[arg-type]
+    assert [hit.scores for hit in crowded(query).kept] == [hit.scores for hit in plain(query).kept]
+    found_by_list = plain(query).detail["lists"][1]
+    assert len(plain(query).kept) >= found_by_list + 2

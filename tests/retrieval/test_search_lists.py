@@ -1,0 +1,66 @@
+"""The two lists: how deep they are, and what is asked of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from thresher.retrieval.search import DenseRetriever, LexicalRetriever, depth_for, found
+from thresher.testing.fakes import HashEncoder
+from thresher.types import BM25, COSINE, Chunk, Query
+
+
+class Table:
+    """Remembers what it was asked."""
+
+    def __init__(self, chunk: Chunk) -> None:
+        self.asked: list[dict[str, Any]] = []
+        self._chunk = chunk
+
+    def nearest(self, vector: Any, *, limit: int, where: str | None = None) -> list[tuple[Chunk, float]]:
+        self.asked.append({"shape": vector.shape, "limit": limit, "where": where})
+        return [(self._chunk, 0.5)]
+
+    def matching(self, query: str, *, limit: int, where: str | None = None) -> list[tuple[Chunk, float]]:
+        self.asked.append({"query": query, "limit": limit, "where": where})
+        return [(self._chunk, 7.0)]
+
+
+@pytest.mark.parametrize(
+    ("published", "limit", "depth"), [(8, 1, 8), (8, 4, 8), (8, 5, 10), (4, 5, 10), (5, 100, 200), (10, 5, 10)]
+)
+def test_a_list_is_twice_as_deep_as_the_wanted_results_and_never_less_than_published(
+    published: int, limit: int, depth: int
+) -> None:
+    assert depth_for(published, limit) == depth
+
+
+@pytest.mark.parametrize("limit", [1, 5, 100])
+def test_a_literal_list_is_as_deep_as_published(limit: int) -> None:
+    assert depth_for(8, limit, literal=True) == 8
+    assert depth_for(4, limit, literal=True) == 4
+
+
+def test_dense_asks_with_the_vector_of_the_search_words_and_the_filter(make_chunk: Callable[..., Chunk]) -> None:
+    table = Table(make_chunk())
+    sifted = DenseRetriever(table, HashEncoder(16), 8)(Query("q", "words", 6, "page = 1"))  # type: ignore[arg-type]
+    assert table.asked == [{"shape": (16,), "limit": 12, "where": "page = 1"}]
+    (hit,) = sifted.kept
+    assert (hit.score.value, hit.score.scale, hit.scores["dense"].value) == (0.5, COSINE, 0.5)
+
+
+def test_lexical_asks_with_the_search_words_and_the_filter(make_chunk: Callable[..., Chunk]) -> None:
+    table = Table(make_chunk())
+    sifted = LexicalRetriever(table, 4, literal=True)(Query("q", "words", 6, "page = 1"))  # type: ignore[arg-type]
+    assert table.asked == [{"query": "words", "limit": 4, "where": "page = 1"}]
+    assert sifted.kept[0].score.scale == BM25
+
+
+def test_ranks_count_from_one_and_say_whose_they_are(make_chunk: Callable[..., Chunk]) -> None:
+    sifted = found("dense", COSINE, [(make_chunk("a"), 0.9), (make_chunk("b"), 0.8)])
+    assert [(j.hit.rank, j.reason, j.keep) for j in sifted.judgements] == [
+        (1, "dense rank 1", True),
+        (2, "dense rank 2", True),
+    ]

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from thresher.retrieval.wrappers import CutRetriever
+from thresher.types import RECIPROCAL_RANK, Hit, Judgement, Query, Score, Sifted
+
+Cut = Callable[..., Sifted]
+
+
+@pytest.fixture
+def cut(make_hit: Callable[..., Hit], retrieving: Callable[..., object]) -> Cut:
+    """Candidates in the order of a name, each letter with its dense score where it has one."""
+
+    def run(order: str, dense: dict[str, float], *, limit: int = 3, **settings: object) -> Sifted:
+        hits = []
+        for rank, id in enumerate(order, start=1):
+            hit = make_hit(id, dense.get(id, 0.0), rank, name="dense" if id in dense else "lexical")
+            hits.append(replace(hit, score=Score(1 / rank, RECIPROCAL_RANK)))
+        return CutRetriever(retrieving(hits), **settings)(Query("q", "q", limit))  # type: ignore[arg-type]
+
+    return run
+
+
+def kept(sifted: Sifted) -> str:
+    return "".join(hit.chunk.id for hit in sifted.kept)
+
+
+DENSE = {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.8, "e": 0.9}
+
+
+def test_without_protection_the_best_are_kept_in_order(cut: Cut) -> None:
+    assert kept(cut("abcde", DENSE)) == "abc"
+
+
+def test_protected_hits_are_among_the_results_and_stand_where_the_order_put_them(cut: Cut) -> None:
+    assert kept(cut("abcde", DENSE, protect=2)) == "ade"
+
+
+def test_a_protected_hit_replaces_only_the_lowest_unprotected_one(cut: Cut) -> None:
+    assert kept(cut("abcde", DENSE, protect=1)) == "abe"
+
+
+def test_protected_hits_that_are_among_the_best_anyway_replace_nothing(cut: Cut) -> None:
+    assert kept(cut("edcba", DENSE, protect=2)) == "edc"
+
+
+def test_protected_hits_go_first_where_that_is_asked_for_in_the_order_of_the_ranking(cut: Cut) -> None:
+    assert kept(cut("abdce", DENSE, protect=2, position="front")) == "dea"
+
+
+@pytest.mark.parametrize(("protect", "expected"), [(0, "abc"), (1, "abe"), (2, "ade"), (3, "cde"), (9, "cde")])
+def test_more_protection_than_room_fills_the_room(cut: Cut, protect: int, expected: str) -> None:
+    assert kept(cut("abcde", DENSE, protect=protect)) == expected
+
+
+def test_only_hits_with_a_dense_score_are_protected(cut: Cut) -> None:
+    assert kept(cut("abxye", {"e": 0.4}, limit=2, protect=2)) == "ae"
+
+
+@pytest.mark.parametrize("position", ["keep", "front"])
+def test_no_chunk_stands_twice_and_ranks_count_from_one(cut: Cut, position: str) -> None:
+    sifted = cut("abcde", DENSE, protect=2, position=position)
+    ids = [judgement.hit.chunk.id for judgement in sifted.judgements]
+    assert sorted(ids) == list("abcde")
+    assert [hit.rank for hit in sifted.kept] == [1, 2, 3]
+
+
+def test_everything_that_was_cut_off_is_still_there_and_says_why(cut: Cut) -> None:
+    dropped = [judgement for judgement in cut("abcde", DENSE, protect=1).judgements if not judgement.keep]
+    assert [judgement.hit.chunk.id for judgement in dropped] == ["c", "d"]
+    assert [judgement.reason for judgement in dropped] == [f"rank {n}, below the best 3" for n in (3, 4)]
+
+
+def test_a_hit_that_only_protection_kept_says_so(cut: Cut) -> None:
+    reasons = {j.hit.chunk.id: j.reason for j in cut("abcde", DENSE, protect=2).judgements if j.keep}
+    assert reasons["a"] == "rank 1"
+    assert reasons["e"] == "rank 5, kept as one of the best dense hits"
+
+
+def test_what_was_dropped_before_keeps_its_own_reason(make_hit: Callable[..., Hit]) -> None:
+    before = Sifted((Judgement(make_hit("a"), keep=True), Judgement(make_hit("b"), keep=False, reason="a copy of a")))
+    after = CutRetriever(lambda query: before)(Query("q", "q"))
+    assert [(j.hit.chunk.id, j.keep, j.reason) for j in after.judgements][1] == ("b", False, "a copy of a")
+
+
+def test_a_printed_number_of_results_holds_whatever_is_asked_for(
+    make_hit: Callable[..., Hit], retrieving: Callable[..., object]
+) -> None:
+    hits = [make_hit(id, 0.5, rank) for rank, id in enumerate("abcde", start=1)]
+    assert kept(CutRetriever(retrieving(hits), limit=2)(Query("q", "q", 4))) == "ab"  # type: ignore[arg-type]

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from thresher.errors import ProviderError, UsageError
+from thresher.retrieval.wrappers import DeduplicatedRetriever, Redundancy, tfidf
+from thresher.testing.fakes import HashEncoder
+from thresher.types import Hit, Judgement, Query, Sifted
+
+Make = Callable[..., Hit]
+QUERY = Query("q", "q")
+
+TEXTS = [
+    "the cat sat on the mat",
+    "the cat sat on the mat today",
+    "a dog ran in the park",
+    "the cat sat on the mat",
+    "",
+]
+
+
+def split(text: str) -> list[str]:
+    return text.split()
+
+
+def angled(*degrees: float) -> Callable[[Sequence[Hit]], np.ndarray]:
+    """An embedding that is given: one angle for each hit."""
+    angles = np.radians(degrees)
+    return lambda hits: np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+@pytest.fixture
+def hits(make_hit: Make) -> list[Hit]:
+    return [
+        make_hit(f"c{n}", 1 - n / 10, n, text=text, document=f"d{n}", label=f"Doc{n}-Chunk1")
+        for n, text in enumerate(TEXTS, start=1)
+    ]
+
+
+def ids(judgements: Sequence[Judgement]) -> list[str]:
+    return [judgement.hit.chunk.id for judgement in judgements]
+
+
+def test_the_better_twin_survives_and_stands_for_the_other(hits: list[Hit]) -> None:
+    sifted = Redundancy(embed=angled(0, 10, 90, 0), threshold=0.9)(hits[:4])
+    assert ids(sifted.judgements) == ["c1", "c3", "c2", "c4"]
+    assert [judgement.stood_for for judgement in sifted.judgements] == [("c2", "c4"), (), (), ()]
+    assert sifted.judgements[2].reason == "says what Doc1-Chunk1 says (cosine 0.98)"
+    assert [hit.chunk.id for hit in sifted.kept] == ["c1", "c3"]
+
+
+def test_the_order_of_the_hits_decides_who_survives(hits: list[Hit]) -> None:
+    sifted = Redundancy(embed=angled(0, 90, 0), threshold=0.9)([hits[3], hits[2], hits[0]])
+    assert ids(sifted.judgements) == ["c4", "c3", "c1"]
+    assert sifted.judgements[0].stood_for == ("c1",)
+
+
+def test_a_chunk_is_compared_with_survivors_only(hits: list[Hit]) -> None:
+    # 20 degrees apart each: the second repeats the first, the third repeats only the dropped second
+    sifted = Redundancy(embed=angled(0, 20, 40), threshold=0.9)(hits[:3])
+    assert [hit.chunk.id for hit in sifted.kept] == ["c1", "c3"]
+
+
+def test_the_threshold_itself_is_not_redundant(hits: list[Hit]) -> None:
+    at_threshold = Redundancy(embed=lambda hits: np.array([[1.0, 0.0], [0.5, 0.75**0.5]]), threshold=0.5)
+    assert len(at_threshold(hits[:2]).kept) == 2
+
+
+def test_a_threshold_of_one_keeps_everything(hits: list[Hit]) -> None:
+    encoder = HashEncoder(64)
+    same = Redundancy(embed=lambda hits: encoder.encode([hit.chunk.text for hit in hits]), threshold=1.0)
+    assert len(same(hits[:4]).kept) == 4
+
+
+def test_either_drops_what_one_of_the_two_drops(hits: list[Hit]) -> None:
+    def kept(vectors: str) -> list[str]:
+        redundancy = Redundancy(vectors, 0.9, angled(0, 45, 3, 90), split)  # type: ignore[arg-type]
+        return [hit.chunk.id for hit in redundancy(hits[:4]).kept]
+
+    assert kept("embedding") == ["c1", "c2", "c4"]
+    assert kept("tfidf") == ["c1", "c2", "c3"]
+    assert kept("either") == ["c1", "c2"]
+
+
+def test_tfidf_is_that_of_scikit_learn() -> None:
+    vectorizer = TfidfVectorizer(tokenizer=split, token_pattern=None, lowercase=False)
+    theirs = vectorizer.fit_transform(TEXTS).toarray()
+    ours = tfidf(TEXTS, split)
+    assert ours @ ours.T == pytest.approx(theirs @ theirs.T)
+
+
+def test_counts_and_similarities_are_reported_together(hits: list[Hit]) -> None:
+    report = Redundancy(embed=angled(0, 0, 90, 90), threshold=0.9)(hits[:4]).detail["redundancy"]
+    assert (report["removed"], report["total"], report["percent"]) == (2, 4, 50.0)
+    assert report["pairwise_similarity"] == {"before": pytest.approx(2 / 6), "after": pytest.approx(0.0)}
+    assert report["query_similarity"] == {"before": pytest.approx(0.75), "after": pytest.approx(0.8)}
+
+
+def test_nothing_and_one_have_no_pairs(hits: list[Hit]) -> None:
+    assert Redundancy(embed=angled())([]).detail["redundancy"]["percent"] == 0.0
+    report = Redundancy("tfidf", terms=split)(hits[:1]).detail["redundancy"]
+    assert report["pairwise_similarity"] == {"before": None, "after": None}
+
+
+@pytest.mark.parametrize(
+    ("terms", "told", "kept"), [(None, "nothing was compared", 4), (split, "compared by TF-IDF", 3)]
+)
+def test_an_encoder_that_fails_is_told(
+    hits: list[Hit], terms: Callable[[str], list[str]] | None, told: str, kept: int
+) -> None:
+    def failing(hits: Sequence[Hit]) -> np.ndarray:
+        raise ProviderError("no answer", subject="http://encoder")
+
+    sifted = Redundancy(embed=failing, terms=terms)(hits[:4])
+    assert sifted.detail["degraded"] == [f"redundancy: http://encoder: no answer; {told}"]
+    assert len(sifted.kept) == kept
+
+
+def test_vectors_without_what_makes_them_are_refused() -> None:
+    with pytest.raises(UsageError, match="needs `terms`"):
+        Redundancy("either", embed=angled())
+    with pytest.raises(UsageError, match="needs `embed`"):
+        Redundancy()
+
+
+def test_a_deduplicated_retriever_ranks_anew_and_loses_nothing(hits: list[Hit]) -> None:
+    own = Judgement(hits[4], keep=False, reason="empty")
+    kept = tuple(Judgement(hit, keep=True, reason=f"rank {hit.rank}") for hit in hits[:4])
+    found = Sifted((*kept, own), {"lists": [4], "degraded": ["slow"]})
+    sifted = DeduplicatedRetriever(lambda query: found, Redundancy("tfidf", terms=split))(QUERY)
+    assert ids(sifted.judgements) == ["c1", "c2", "c3", "c4", "c5"]
+    assert [judgement.keep for judgement in sifted.judgements] == [True, True, True, False, False]
+    assert [hit.rank for hit in sifted.kept] == [1, 2, 3]
+    assert [judgement.reason for judgement in sifted.judgements] == [
+        "rank 1",
+        "rank 2",
+        "rank 3",
+        "says what Doc1-Chunk1 says (cosine 1.00)",
+        "empty",
+    ]
+    assert sifted.judgements[0].stood_for == ("c4",)
+    assert sifted.detail["degraded"] == ["slow"]
+    assert sifted.detail["lists"] == [4]

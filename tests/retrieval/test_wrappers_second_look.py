@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+
+from thresher.retrieval.wrappers import SecondLookRetriever
+from thresher.types import Hit, Judgement, Query, Sifted
+
+ASKED = Query("question", "question")
+
+
+@pytest.fixture
+def library(make_hit: Callable[..., Hit]) -> Callable[[Query], Sifted]:
+    """Finds other hits for other words."""
+    by_words = {"question": "ab", "other words": "bc"}
+
+    def retrieve(query: Query) -> Sifted:
+        hits = [make_hit(id_, 0.9, rank) for rank, id_ in enumerate(by_words[query.search], start=1)]
+        return Sifted(tuple(Judgement(hit, keep=True) for hit in hits), {"degraded": ["retrieve: half of it is gone"]})
+
+    return retrieve
+
+
+def rewriting(search: str, *degraded: str) -> Callable[[Query], Query]:
+    return lambda query: replace(query, search=search, degraded=degraded)
+
+
+def never(query: Query, hits: Sequence[Hit]) -> bool:
+    return False
+
+
+def ids(sifted: Sifted) -> list[str]:
+    return [hit.chunk.id for hit in sifted.kept]
+
+
+def refuse(query: Query) -> Query:
+    raise AssertionError("rewritten")
+
+
+def test_what_suffices_is_not_looked_for_again(library: Callable[[Query], Sifted]) -> None:
+    looking = SecondLookRetriever(library, refuse, lambda query, hits: [hit.chunk.id for hit in hits] == ["a", "b"])
+    assert looking(ASKED) == library(ASKED)
+
+
+def test_both_searches_count_and_what_both_found_comes_first(library: Callable[[Query], Sifted]) -> None:
+    found = SecondLookRetriever(library, rewriting("other words"), never)(ASKED)
+    assert ids(found) == ["b", "a", "c"]
+    assert found.detail["second_search"] == "other words"
+
+
+def test_a_rewriting_that_changes_nothing_searches_once(library: Callable[[Query], Sifted]) -> None:
+    searched: list[str] = []
+
+    def counting(query: Query) -> Sifted:
+        searched.append(query.search)
+        return library(query)
+
+    found = SecondLookRetriever(counting, rewriting("question"), never)(ASKED)
+    assert (ids(found), searched) == (["a", "b"], ["question"])
+
+
+def test_a_rewriter_that_failed_is_told_with_what_the_search_lacked(library: Callable[[Query], Sifted]) -> None:
+    found = SecondLookRetriever(library, rewriting("question", "rewrite: out of order"), never)(ASKED)
+    assert found.detail["degraded"] == ["retrieve: half of it is gone", "rewrite: out of order"]
+
+
+def test_what_the_second_search_lacked_is_not_lost(library: Callable[[Query], Sifted]) -> None:
+    found = SecondLookRetriever(library, rewriting("other words"), never)(ASKED)
+    assert "retrieve: half of it is gone" in found.detail["degraded"]

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.chunking.promises import TEXTS
+from thresher.chunking import sentence_spans
+from thresher.text import sentences
+
+
+def cut(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+@settings(max_examples=400, deadline=None)
+@given(TEXTS)
+def test_each_character_but_whitespace_is_in_exactly_one_sentence(text: str) -> None:
+    position = 0
+    for start, end in sentence_spans(text):
+        assert position <= start < end
+        assert text[position:start].strip() == ""
+        assert text[start:end] == text[start:end].strip()
+        position = end
+    assert text[position:].strip() == ""
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.sampled_from(["Ab cd.", "“Open.", "no end", "\n", "\n\n", "漢字。", "x" * 30]), max_size=60))
+def test_reading_in_windows_loses_nothing(words: list[str]) -> None:
+    text = " ".join(words)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sentences, "WINDOW_CHARACTERS", 40)
+        joined = "".join(text[start:end] for start, end in sentence_spans(text))
+    assert "".join(joined.split()) == "".join(text.split())
+
+
+def test_abbreviations_do_not_end_a_sentence() -> None:
+    text = "Lewis et al. (2020) show it, e.g. in Fig. 2 of the paper. It is true."
+    assert cut(text) == ["Lewis et al. (2020) show it, e.g. in Fig. 2 of the paper.", "It is true."]
+
+
+def test_a_line_end_within_a_sentence_does_not_end_it() -> None:
+    assert cut("A sentence that goes\nover two lines. Another.") == [
+        "A sentence that goes\nover two lines.",
+        "Another.",
+    ]
+
+
+@pytest.mark.parametrize("gap", ["\n\n", "\r\n\r\n", "\r\r", "\n \t\n", "\n\u00a0\n"])
+def test_a_blank_line_ends_a_sentence_however_lines_end(gap: str) -> None:
+    assert cut(f"A heading{gap}The text") == ["A heading", "The text"]
+
+
+@pytest.mark.parametrize("space", ["\u00a0", "\u2028", "\u3000", "\x85"])
+def test_a_wide_space_before_a_full_stop_is_no_panic(space: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert "".join(cut(f"B{space}. Next one.")).replace(" ", "") == f"B{space}.Nextone."
+    assert "panicked" not in capfd.readouterr().err
+
+
+def test_a_panic_of_the_library_costs_the_boundaries_of_one_window_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    class PanicException(BaseException):
+        pass
+
+    def segment(language: str, text: str) -> list[str]:
+        raise PanicException
+
+    monkeypatch.setattr("sentencex.segment", segment)
+    assert cut("One. Two.\n\nThree.") == ["One. Two.", "Three."]
+
+
+def test_blank_lines_far_into_a_text_are_not_lost() -> None:
+    assert len(sentence_spans("Ab cd.\n\n" * 5_000)) == 5_000
+
+
+def test_a_lone_surrogate_is_a_character_like_any_other() -> None:
+    assert sentence_spans("a \ud800 b") == [(0, 5)]
+
+
+def test_a_sentence_across_windows_stays_whole() -> None:
+    sentence = "word " * 300 + "end."
+    assert {end - start for start, end in sentence_spans(f"{sentence} " * 40)} == {len(sentence)}
+
+
+@pytest.mark.parametrize("piece", ["Some words stand here, and end. ", "Line of text\n", "A heading\n\nA line. ", "a"])
+def test_ten_megabytes_take_seconds(piece: str) -> None:
+    text = piece * (10_000_000 // len(piece))
+    started = time.perf_counter()
+    sentence_spans(text)
+    assert time.perf_counter() - started < 20
+
+
+def test_unclosed_quotes_take_linear_time() -> None:
+    started = time.perf_counter()
+    sentence_spans("“Hi. " * 100_000)
+    assert time.perf_counter() - started < 5
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n\n", "\u00a0\t\r\n"])
+def test_whitespace_has_no_sentences(text: str) -> None:
+    assert sentence_spans(text) == []
+
+
+def test_other_languages_have_their_own_marks() -> None:
+    text = "これは文です。次の文です。"
+    assert [text[start:end] for start, end in sentence_spans(text, language="ja")] == ["これは文です。", "次の文です。"]
