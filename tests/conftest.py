@@ -11,7 +11,7 @@ import pytest
 import thresher
 from thresher.collection import Collection
 from thresher.testing.llm_server import ScriptedServer
-from thresher.types import COSINE, Chunk, Evidence, Hit, Judgement, Origin, Scale, Score, Sifted
+from thresher.types import COSINE, Chunk, Evidence, Hit, Judged, Judgement, Origin, Scale, Score
 
 LIGHTHOUSE = """# Lighthouses
 
@@ -70,11 +70,11 @@ def make_evidence(make_chunk: Callable[..., Chunk]) -> Callable[..., Evidence]:
 
 
 @pytest.fixture
-def retrieving() -> Callable[..., Callable[..., Sifted]]:
+def retrieving() -> Callable[..., Callable[..., Judged]]:
     """A retriever that finds what it is given, and remembers the queries."""
 
-    def make(hits: Sequence[Hit], **detail: object) -> Callable[..., Sifted]:
-        return lambda query: Sifted(tuple(Judgement(hit, keep=True, reason=f"rank {hit.rank}") for hit in hits), detail)
+    def make(hits: Sequence[Hit], **detail: object) -> Callable[..., Judged]:
+        return lambda query: Judged(tuple(Judgement(hit, keep=True, reason=f"rank {hit.rank}") for hit in hits), detail)
 
     return make
 

@@ -17,15 +17,15 @@ from thresher.types import (
     Citation,
     Correction,
     Decision,
-    Draft,
     Evidence,
+    Generation,
     Hit,
+    Judged,
     Judgement,
     Origin,
     Query,
     Refined,
     Score,
-    Sifted,
     Step,
     Verdict,
 )
@@ -63,8 +63,8 @@ CHUNK_KEYS = {
 QUERY = Query("Why?", "Why?", 2)
 
 
-def say(query: Query, evidence: Sequence[Evidence]) -> Draft:
-    return Draft(" ".join(piece.hit.chunk.id for piece in evidence), detail={"reader": "listing"})
+def say(query: Query, evidence: Sequence[Evidence]) -> Generation:
+    return Generation(" ".join(piece.hit.chunk.id for piece in evidence), detail={"reader": "listing"})
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def pipeline(make_hit: Make) -> Callable[..., Pipeline]:
     """Finds a, b, c and drops d; everything else is the do-nothing part unless given."""
 
     def make(**parts: Any) -> Pipeline:
-        found = Sifted(
+        found = Judged(
             (
                 *(Judgement(make_hit(id, rank=n), keep=True, reason=f"rank {n}") for n, id in enumerate("abc", 1)),
                 Judgement(make_hit("d", rank=4), keep=False, reason="below the best 3"),
@@ -87,8 +87,8 @@ def pipeline(make_hit: Make) -> Callable[..., Pipeline]:
 def corrective(pipeline: Callable[..., Pipeline], make_hit: Make) -> Callable[..., Pipeline]:
     """Drops c in judging, reaches a verdict, finds w and x outside, drops x in refinement."""
 
-    def judge(query: Query, hits: Sequence[Hit]) -> Sifted:
-        return Sifted(
+    def judge(query: Query, hits: Sequence[Hit]) -> Judged:
+        return Judged(
             tuple(
                 Judgement(hit, keep=hit.chunk.id != "c", reason="off topic", score=Score(0.4, UNIT), stood_for=("z",))
                 for hit in hits
@@ -123,9 +123,9 @@ def test_the_steps_come_in_the_order_of_the_slots_and_the_answer_last(pipeline: 
 def test_a_step_is_out_before_the_next_one_begins(pipeline: Callable[..., Pipeline]) -> None:
     begun: list[str] = []
 
-    def generate(query: Query, evidence: Sequence[Evidence]) -> Draft:
+    def generate(query: Query, evidence: Sequence[Evidence]) -> Generation:
         begun.append("generate")
-        return Draft("x")
+        return Generation("x")
 
     for step in pipeline(generate=generate).run(QUERY):
         if isinstance(step, Step) and step.name == "refine":
@@ -146,9 +146,9 @@ def test_a_step_tells_how_much_went_in_and_came_out(corrective: Callable[..., Pi
 def test_the_words_of_a_rewriter_are_searched_and_the_question_stays(pipeline: Callable[..., Pipeline]) -> None:
     seen: list[Query] = []
 
-    def retrieve(query: Query) -> Sifted:
+    def retrieve(query: Query) -> Judged:
         seen.append(query)
-        return Sifted(())
+        return Judged(())
 
     answer = pipeline(rewrite=lambda query: replace(query, search="cause"), retrieve=retrieve).answer(QUERY)
     assert (seen[0].question, seen[0].search, answer.question) == ("Why?", "cause", "Why?")
@@ -156,7 +156,7 @@ def test_the_words_of_a_rewriter_are_searched_and_the_question_stays(pipeline: C
 
 
 def test_a_fact_is_told_by_the_step_that_found_it_only(pipeline: Callable[..., Pipeline]) -> None:
-    def verify(query: Query, draft: Draft, evidence: Sequence[Evidence]) -> Draft:
+    def verify(query: Query, draft: Generation, evidence: Sequence[Evidence]) -> Generation:
         return replace(draft, detail={**draft.detail, "quotes_checked": 3})
 
     details = {step.name: step.detail for step in pipeline(verify=verify).answer(QUERY).steps}
@@ -258,8 +258,8 @@ def test_a_recipe_that_does_not_judge_leaves_the_reason_of_retrieval(pipeline: C
 def test_what_is_lacking_is_told_once_whether_known_before_or_met_on_the_way(
     pipeline: Callable[..., Pipeline],
 ) -> None:
-    def generate(query: Query, evidence: Sequence[Evidence]) -> Draft:
-        return Draft("x", detail={"degraded": ["no model", "late"]})
+    def generate(query: Query, evidence: Sequence[Evidence]) -> Generation:
+        return Generation("x", detail={"degraded": ["no model", "late"]})
 
     answer = pipeline(generate=generate, degraded=("no model",)).answer(QUERY)
     assert answer.degraded == ("no model", "late")
@@ -273,7 +273,7 @@ def test_strict_refuses_what_is_known_before_without_running_anything(pipeline: 
 
 
 def test_strict_refuses_what_is_met_on_the_way(pipeline: Callable[..., Pipeline]) -> None:
-    lacking = Sifted((), {"degraded": ["rerank: cannot be reached"]})
+    lacking = Judged((), {"degraded": ["rerank: cannot be reached"]})
     with pytest.raises(Degraded, match="rerank: cannot be reached"):
         pipeline(retrieve=lambda query: lacking).answer(QUERY, strict=True)
 
@@ -310,7 +310,7 @@ def test_a_search_does_not_lack_what_only_an_answer_needs(pipeline: Callable[...
 # --- contradictions ---------------------------------------------------------------------------------------------------
 
 
-def citing(evidence: Sequence[Evidence], *numbers: int) -> Draft:
+def citing(evidence: Sequence[Evidence], *numbers: int) -> Generation:
     pieces = [evidence[number - 1] for number in numbers]
     citations = tuple(
         Citation(
@@ -326,7 +326,7 @@ def citing(evidence: Sequence[Evidence], *numbers: int) -> Draft:
         )
         for marker, piece in enumerate(pieces, start=1)
     )
-    return Draft("Said.", citations)
+    return Generation("Said.", citations)
 
 
 @pytest.mark.parametrize(
@@ -374,7 +374,7 @@ def test_a_search_result_has_the_keys_of_the_contract(pipeline: Callable[..., Pi
 
 def test_the_parts_that_do_nothing_do_nothing(make_hit: Make) -> None:
     hits = [make_hit("a"), make_hit("b")]
-    draft = Draft("x")
+    draft = Generation("x")
     assert as_asked(QUERY) is QUERY
     assert keep_all(QUERY, hits).kept == tuple(hits)
     assert always_correct(()).verdict is None

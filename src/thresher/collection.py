@@ -32,7 +32,7 @@ from thresher.models.cassette import Exchanges
 from thresher.models.reply_cache import ReplyCache
 from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
-from thresher.recipes.components import Models, Outside, Parts
+from thresher.recipes.components import Components, Models, Outside
 from thresher.settings import RecipeSettings, ambient, check_known, dotted, flat, flat_public, keys, own
 from thresher.tracing import Traces, trace_id
 from thresher.types import Answer, Document, Metadata, Query, SearchResult, Step
@@ -292,8 +292,8 @@ class Collection:
 
     def _parts(
         self, meter: Meter | None = None, *, outside: Outside | None = None, exchanges: Exchanges | None = None
-    ) -> Parts:
-        return Parts(
+    ) -> Components:
+        return Components(
             self._archive,
             self._models,
             meter or Meter(),
@@ -340,7 +340,7 @@ class Collection:
         around = own(recipe.settings, ambient(recipes.settings_keys(), self.home))
         return recipe.configured({**around, **given})
 
-    def _layouts(self, names: Sequence[str], settings: Mapping[str, Any] | None, parts: Parts) -> list[Layout]:
+    def _layouts(self, names: Sequence[str], settings: Mapping[str, Any] | None, parts: Components) -> list[Layout]:
         """The layouts of recipes, without repeats; a setting counts for the recipes that have it."""
         chosen = [recipes.get(name) for name in (names or [recipes.DEFAULT])]
         given = dict(dotted(settings or {}))
@@ -352,7 +352,7 @@ class Collection:
                 layouts.setdefault(layout.fingerprint, layout)
         return list(layouts.values())
 
-    def _pipeline(self, name: str, configured: RecipeSettings, parts: Parts) -> Pipeline:
+    def _pipeline(self, name: str, configured: RecipeSettings, parts: Components) -> Pipeline:
         recipe = recipes.get(name)
         layout = recipe.layout(configured, parts)
         if layout is not None:

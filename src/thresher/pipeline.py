@@ -22,15 +22,15 @@ from thresher.types import (
     Citation,
     Correction,
     Decision,
-    Draft,
     Evidence,
+    Generation,
     Hit,
+    Judged,
     Judgement,
     Query,
     Refined,
     Score,
     SearchResult,
-    Sifted,
     Step,
     Usage,
     Verdict,
@@ -59,9 +59,9 @@ def as_asked(query: Query) -> Query:
     return query
 
 
-def keep_all(query: Query, hits: Sequence[Hit]) -> Sifted:
+def keep_all(query: Query, hits: Sequence[Hit]) -> Judged:
     """Trust everything that was retrieved."""
-    return Sifted(tuple(Judgement(hit, keep=True) for hit in hits))
+    return Judged(tuple(Judgement(hit, keep=True) for hit in hits))
 
 
 def always_correct(judged: Sequence[Judgement]) -> Decision:
@@ -79,7 +79,7 @@ def as_is(query: Query, hits: Sequence[Hit]) -> Refined:
     return Refined(tuple(Evidence(hit, hit.chunk.start, hit.chunk.end, hit.chunk.text, hit.chunk.page) for hit in hits))
 
 
-def unverified(query: Query, draft: Draft, evidence: Sequence[Evidence]) -> Draft:
+def unverified(query: Query, draft: Generation, evidence: Sequence[Evidence]) -> Generation:
     """Take the generator's word for it."""
     return draft
 
@@ -188,7 +188,7 @@ class _Record:
         value = part()
         seconds = perf_counter() - started
         detail = _detail(value)
-        if isinstance(value, Draft):  # a verifier hands the generator's facts on: the trace tells each once
+        if isinstance(value, Generation):  # a verifier hands the generator's facts on: the trace tells each once
             told, self._told = self._told, detail
             detail = {key: fact for key, fact in detail.items() if key not in told or told[key] != fact}
         for lack in detail.pop("degraded", ()):
@@ -212,7 +212,7 @@ class _Record:
             )
 
 
-def _because(draft: Draft, refined: Refined, decision: Decision, correction: Correction) -> Draft:
+def _because(draft: Generation, refined: Refined, decision: Decision, correction: Correction) -> Generation:
     """An abstention for want of evidence says why there is none, and what came of looking outside."""
     if not draft.abstained or refined.evidence or decision.verdict is None:
         return draft
@@ -272,13 +272,13 @@ def _whole(piece: Evidence, marker: int) -> Citation:
 def _kept(value: Any) -> int:
     """How many things came out of a slot."""
     match value:
-        case Sifted():
+        case Judged():
             return len(value.kept)
         case Refined():
             return len(value.evidence)
         case Correction():
             return len(value.hits)
-        case Draft():
+        case Generation():
             return len(value.citations)
         case _:
             return 1
@@ -292,17 +292,17 @@ def _detail(value: Any) -> dict[str, Any]:
         case Decision():
             verdict = None if value.verdict is None else str(value.verdict)
             return {"verdict": verdict, "confidence": value.confidence, "reason": value.reason, **value.detail}
-        case Sifted() | Refined() | Correction():
+        case Judged() | Refined() | Correction():
             return dict(value.detail)
-        case Draft():
+        case Generation():
             return {**value.detail, "abstained": value.abstained, "reason": value.reason}
         case _:
             return {}
 
 
 def _fates(
-    found: Sifted,
-    judged: Sifted,
+    found: Judged,
+    judged: Judged,
     correction: Correction,
     refined: Refined,
     decision: Decision,

@@ -11,17 +11,17 @@ from thresher.types import (
     Correction,
     Decision,
     Document,
-    Draft,
     Evidence,
+    Generation,
     Hit,
+    Judged,
     Judgement,
     Query,
     Reading,
     Refined,
     Scale,
     Score,
-    Scored,
-    Sifted,
+    Scores,
 )
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ class Rewriter(Protocol):
 class Retriever(Protocol):
     """A query to candidates, best first; what a wrapper dropped is still in the result."""
 
-    def __call__(self, query: Query) -> Sifted: ...
+    def __call__(self, query: Query) -> Judged: ...
 
 
 class Scorer(Protocol):
@@ -248,13 +248,13 @@ class Scorer(Protocol):
     @property
     def scale(self) -> Scale: ...
 
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored: ...
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores: ...
 
 
 class Judge(Protocol):
     """What each hit is worth for the query."""
 
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Sifted: ...
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Judged: ...
 
 
 class Decider(Protocol):
@@ -278,10 +278,10 @@ class Refiner(Protocol):
 class Generator(Protocol):
     """Evidence to an answer, or an abstention."""
 
-    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Draft: ...
+    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation: ...
 
 
 class Verifier(Protocol):
     """The draft, repaired where its sentences are not supported."""
 
-    def __call__(self, query: Query, draft: Draft, evidence: Sequence[Evidence]) -> Draft: ...
+    def __call__(self, query: Query, draft: Generation, evidence: Sequence[Evidence]) -> Generation: ...

@@ -237,7 +237,7 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
-class Sifted:
+class Judged:
     """What a part kept and what it dropped, best first; nothing that came in is missing."""
 
     judgements: tuple[Judgement, ...]
@@ -251,12 +251,12 @@ class Sifted:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class Scores:
     """What a scorer gave each hit, in their order; None where its reply could not be read or it failed."""
 
     scores: tuple[Score | None, ...]
     detail: Mapping[str, Any] = field(default_factory=dict)
-    """Facts for the trace; `unreadable` (int) counts replies that could not be read, `degraded` as in `Sifted`."""
+    """Facts for the trace; `unreadable` (int) counts replies that could not be read, `degraded` as in `Judged`."""
     others: tuple[Mapping[str, Score], ...] = ()
     """Scores on the way to the final one, by name, for each hit (base, reflection, critic); empty for none."""
 
@@ -341,7 +341,7 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class Generation:
     """An answer as the generator left it. An abstention has a reason and no citations."""
 
     text: str

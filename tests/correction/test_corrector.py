@@ -14,7 +14,7 @@ from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.usage import Meter
 from thresher.testing.fakes import ScriptedModel
 from thresher.testing.llm_server import Reply, ScriptedServer
-from thresher.types import Decision, Hit, Judgement, Origin, Query, Sifted, Verdict
+from thresher.types import Decision, Hit, Judged, Judgement, Origin, Query, Verdict
 
 QUERY = Query("When was the Kõpu lighthouse built?", "…", today="2026-01-15")
 Site = Callable[..., tuple[str, PageFetcher, ScriptedServer]]
@@ -155,8 +155,8 @@ def test_finding_nothing_is_told_and_is_no_lack(web: Web) -> None:
 def test_what_the_words_the_search_and_the_judge_lacked_stands_together(web: Web) -> None:
     source, _ = web({"/a": Reply(status=500)}, results=["/a"])
 
-    def judge(query: Query, hits: Sequence[Hit]) -> Sifted:
-        return Sifted(tuple(Judgement(hit, keep=True) for hit in hits), {"degraded": ["judge: none"], "unreadable": 1})
+    def judge(query: Query, hits: Sequence[Hit]) -> Judged:
+        return Judged(tuple(Judgement(hit, keep=True) for hit in hits), {"degraded": ["judge: none"], "unreadable": 1})
 
     words = LLMSearchWords(ScriptedModel(["no", "no"]))
     detail = SearchingCorrector(words, source, judge)(QUERY, Decision(Verdict.AMBIGUOUS)).detail
@@ -175,8 +175,8 @@ def test_what_the_judge_drops_stays_in_the_trace(web: Web) -> None:
     texts = {f"/{name}.txt": Reply(f"{name} words", headers={"Content-Type": "text/plain"}) for name in ("good", "bad")}
     source, _ = web(dict(texts), results=["/bad.txt", "/good.txt"])
 
-    def judge(query: Query, hits: Sequence[Hit]) -> Sifted:
-        return Sifted(tuple(Judgement(hit, keep="good" in hit.chunk.text, reason="judged") for hit in hits))
+    def judge(query: Query, hits: Sequence[Hit]) -> Judged:
+        return Judged(tuple(Judgement(hit, keep="good" in hit.chunk.text, reason="judged") for hit in hits))
 
     correction = SearchingCorrector(AsAsked(), source, judge)(QUERY, Decision(Verdict.INCORRECT))
     assert [hit.chunk.text for hit in correction.hits] == ["good words"]
@@ -187,8 +187,8 @@ def test_what_the_judge_drops_stays_in_the_trace(web: Web) -> None:
 def test_a_judge_that_keeps_nothing_leaves_what_there_was(web: Web, verdict: Verdict, outcome: str) -> None:
     source, _ = web({"/kopu": ARTICLE}, results=["/kopu"])
 
-    def judge(query: Query, hits: Sequence[Hit]) -> Sifted:
-        return Sifted(tuple(Judgement(hit, keep=False, reason="irrelevant") for hit in hits))
+    def judge(query: Query, hits: Sequence[Hit]) -> Judged:
+        return Judged(tuple(Judgement(hit, keep=False, reason="irrelevant") for hit in hits))
 
     correction = SearchingCorrector(AsAsked(), source, judge)(QUERY, Decision(verdict))
     assert correction.hits == ()

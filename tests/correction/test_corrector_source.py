@@ -11,7 +11,7 @@ from thresher.correction.fetch import Page
 from thresher.correction.http import NotFetched
 from thresher.correction.web import WebResult
 from thresher.errors import BudgetSpent
-from thresher.types import UNIT, Hit, Judgement, Origin, Query, Score, Sifted
+from thresher.types import UNIT, Hit, Judged, Judgement, Origin, Query, Score
 
 NOW = "2026-01-15T10:00:00+00:00"
 QUERY = Query("Who built it?", "who built it", where="source = 'a.txt'")
@@ -170,9 +170,9 @@ def test_delimiters_and_commands_planted_in_a_page_arrive_unchanged() -> None:
 
 class Retrieve:
     def __init__(self, *judgements: Judgement, **detail: object) -> None:
-        self.sifted, self.seen = Sifted(judgements, detail), [QUERY][:0]
+        self.sifted, self.seen = Judged(judgements, detail), [QUERY][:0]
 
-    def __call__(self, query: Query) -> Sifted:
+    def __call__(self, query: Query) -> Judged:
         self.seen.append(query)
         return self.sifted
 

@@ -19,7 +19,7 @@ from thresher.generation.sentence_support import SupportJudge
 from thresher.testing.fakes import HashEncoder, ScriptedModel
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
-from thresher.types import Draft, Evidence, Query
+from thresher.types import Evidence, Generation, Query
 
 Make = Callable[..., Evidence]
 QUERY = Query("How many layers?", "How many layers?")
@@ -41,8 +41,8 @@ def support() -> SupportJudge:
 
 
 @pytest.fixture
-def answer(evidence: list[Evidence], support: SupportJudge) -> Callable[..., Draft]:
-    def ask(reply: str, given: Sequence[Evidence] | None = None) -> Draft:
+def answer(evidence: list[Evidence], support: SupportJudge) -> Callable[..., Generation]:
+    def ask(reply: str, given: Sequence[Evidence] | None = None) -> Generation:
         model = ScriptedModel([reply])
         reader = GroundedGenerator(model, support, ExtractiveReader(support, 0.0))
         return reader(QUERY, evidence if given is None else given)
@@ -132,7 +132,7 @@ def test_each_piece_is_numbered_and_says_where_it_is_from(make_evidence: Make) -
 
 
 def test_an_answer_cites_the_nearest_sentence_of_its_evidence(
-    answer: Callable[..., Draft], make_evidence: Make
+    answer: Callable[..., Generation], make_evidence: Make
 ) -> None:
     piece = make_evidence("The library is open on Mondays. BERT-base has 12 layers in all. Cats like fish.", start=100)
     draft = answer("BERT-base has 12 layers [1].", [piece])
@@ -142,7 +142,7 @@ def test_an_answer_cites_the_nearest_sentence_of_its_evidence(
     assert (draft.text, draft.abstained) == ("BERT-base has 12 layers. [1]", False)
 
 
-def test_removed_markers_and_bare_sentences_are_counted(answer: Callable[..., Draft]) -> None:
+def test_removed_markers_and_bare_sentences_are_counted(answer: Callable[..., Generation]) -> None:
     draft = answer("BERT-base has 12 layers [1][9]. It is lovely.")
     assert draft.detail["markers_removed"] == 1
     assert draft.detail["sentences_uncited"] == 1
@@ -158,7 +158,9 @@ def test_removed_markers_and_bare_sentences_are_counted(answer: Callable[..., Dr
         ("[1]", "rests on none"),
     ],
 )
-def test_an_answer_that_rests_on_nothing_is_withheld(answer: Callable[..., Draft], reply: str, reason: str) -> None:
+def test_an_answer_that_rests_on_nothing_is_withheld(
+    answer: Callable[..., Generation], reply: str, reason: str
+) -> None:
     draft = answer(reply)
     assert draft.abstained
     assert reason in (draft.reason or "")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from thresher.generation.reader import NO_EVIDENCE, SpanReader
 from thresher.text.sentences import sentence_spans
-from thresher.types import COSINE, Chunk, Draft, Evidence, Hit, Query, Reading, Score
+from thresher.types import COSINE, Chunk, Evidence, Generation, Hit, Query, Reading, Score
 
 OSTROM = "Elinor Ostrom was born in Los Angeles. She was an American political economist."
 PRIZE = "The political economist Elinor Ostrom shared the prize in 2009."
@@ -39,11 +39,11 @@ def piece(text: str, *, start: int = 0, number: int = 1) -> Evidence:
     return Evidence(Hit(chunk, Score(0.5, COSINE), number), start, start + len(text), text)
 
 
-def quoting(query: Query, evidence: Sequence[Evidence]) -> Draft:
-    return Draft("quoted " + " | ".join(one.text for one in evidence), detail={"reader": "extractive"})
+def quoting(query: Query, evidence: Sequence[Evidence]) -> Generation:
+    return Generation("quoted " + " | ".join(one.text for one in evidence), detail={"reader": "extractive"})
 
 
-def answer(script: Mapping[str, tuple[float, str, float]], *evidence: Evidence) -> Draft:
+def answer(script: Mapping[str, tuple[float, str, float]], *evidence: Evidence) -> Generation:
     reader = SpanReader(Scripted(script), sentence_spans, 0.3, 0.1, quoting)
     return reader(Query(QUESTION, QUESTION), evidence)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from thresher.generation.reader import NO_EVIDENCE, ChoosingReader
 from thresher.text.sentences import sentence_spans
-from thresher.types import COSINE, Chunk, Draft, Evidence, Hit, Query, Reading, Score
+from thresher.types import COSINE, Chunk, Evidence, Generation, Hit, Query, Reading, Score
 
 TEXT = "Lyon lies on the Rhône. Paris is the capital of France."
 OTHER = "Nice is a city by the sea."
@@ -31,11 +31,11 @@ def piece(text: str, number: int = 1) -> Evidence:
     return Evidence(Hit(chunk, Score(0.5, COSINE), number), 0, len(text), text)
 
 
-def handed_on(query: Query, evidence: Sequence[Evidence]) -> Draft:
-    return Draft("handed on")
+def handed_on(query: Query, evidence: Sequence[Evidence]) -> Generation:
+    return Generation("handed on")
 
 
-def answer(question: str, *evidence: Evidence) -> Draft:
+def answer(question: str, *evidence: Evidence) -> Generation:
     return ChoosingReader(Overlap(), sentence_spans, 0.3, handed_on)(Query(question, question), evidence)
 
 

@@ -11,7 +11,7 @@ from thresher.generation.sentence_support import SUPPORT, Sentence, SupportJudge
 from thresher.testing.fakes import HashEncoder
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
-from thresher.types import COSINE, Chunk, Document, Draft, Evidence, Hit, Origin, Page, Query, Score
+from thresher.types import COSINE, Chunk, Document, Evidence, Generation, Hit, Origin, Page, Query, Score
 
 TEXT = (
     "The Kõpu lighthouse was built in 1531. It stands on the island of Hiiumaa.\n\n"
@@ -49,8 +49,8 @@ def support() -> SupportJudge:
 
 
 @pytest.fixture
-def read(support: SupportJudge) -> Callable[..., Draft]:
-    def answer(question: str, *evidence: Evidence, min_support: float = 0.3, max_sentences: int = 2) -> Draft:
+def read(support: SupportJudge) -> Callable[..., Generation]:
+    def answer(question: str, *evidence: Evidence, min_support: float = 0.3, max_sentences: int = 2) -> Generation:
         query = Query(question, question)
         draft = ExtractiveReader(support, min_support, max_sentences)(query, evidence)
         return QuoteChecker(lambda ids: {id: DOCUMENT for id in ids if id == DOCUMENT.id})(query, draft, evidence)
@@ -58,36 +58,36 @@ def read(support: SupportJudge) -> Callable[..., Draft]:
     return answer
 
 
-def test_a_quote_is_the_document_word_for_word(read: Callable[..., Draft]) -> None:
+def test_a_quote_is_the_document_word_for_word(read: Callable[..., Generation]) -> None:
     (citation,) = read("When was the Kõpu lighthouse built?", whole(DOCUMENT), max_sentences=1).citations
     assert DOCUMENT.text[citation.start : citation.end] == citation.quote == "The Kõpu lighthouse was built in 1531."
 
 
-def test_the_page_is_the_quotes_own_on_a_chunk_that_spans_two(read: Callable[..., Draft]) -> None:
+def test_the_page_is_the_quotes_own_on_a_chunk_that_spans_two(read: Callable[..., Generation]) -> None:
     assert whole(DOCUMENT).page == 1
     (citation,) = read("How many steps do visitors climb every summer?", whole(DOCUMENT), max_sentences=1).citations
     assert (citation.quote[:8], citation.page) == ("Visitors", 2)
 
 
-def test_offsets_are_the_documents_on_a_chunk_that_starts_later(read: Callable[..., Draft]) -> None:
+def test_offsets_are_the_documents_on_a_chunk_that_starts_later(read: Callable[..., Generation]) -> None:
     (citation,) = read("When was the Sõrve lighthouse built?", whole(DOCUMENT, BREAK), max_sentences=1).citations
     assert citation.start == BREAK
     assert DOCUMENT.text[citation.start : citation.end] == citation.quote
 
 
-def test_weak_support_is_an_abstention_that_says_how_weak(read: Callable[..., Draft]) -> None:
+def test_weak_support_is_an_abstention_that_says_how_weak(read: Callable[..., Generation]) -> None:
     draft = read("Who won the football world cup?", whole(DOCUMENT), min_support=0.9)
     assert draft.abstained
     assert draft.citations == ()
     assert "0.90 is asked for" in (draft.reason or "")
 
 
-def test_nothing_retrieved_is_an_abstention(read: Callable[..., Draft]) -> None:
+def test_nothing_retrieved_is_an_abstention(read: Callable[..., Generation]) -> None:
     draft = read("When?")
     assert (draft.abstained, draft.reason) == (True, NO_EVIDENCE)
 
 
-def test_a_sentence_is_quoted_once_though_two_overlapping_chunks_hold_it(read: Callable[..., Draft]) -> None:
+def test_a_sentence_is_quoted_once_though_two_overlapping_chunks_hold_it(read: Callable[..., Generation]) -> None:
     question = "When was the Kõpu lighthouse built?"
     draft = read(question, whole(DOCUMENT), whole(DOCUMENT, 0, BREAK, id="c2"), min_support=0.0, max_sentences=9)
     spans = [(citation.start, citation.end) for citation in draft.citations]
@@ -104,7 +104,7 @@ def test_a_sentence_that_stands_in_two_documents_is_quoted_once(support: Support
 
 
 def test_only_sentences_nearly_as_good_as_the_best_are_quoted_and_no_more_than_asked_for(
-    read: Callable[..., Draft],
+    read: Callable[..., Generation],
 ) -> None:
     draft = read("When was the Kõpu lighthouse built?", whole(DOCUMENT), min_support=0.0, max_sentences=9)
     scores = [citation.score.value for citation in draft.citations]
@@ -121,7 +121,7 @@ def test_a_table_is_quoted_by_its_row(support: SupportJudge) -> None:
     assert text[citation.start : citation.end] == citation.quote
 
 
-def test_markers_count_from_one_in_the_order_of_the_quotes(read: Callable[..., Draft]) -> None:
+def test_markers_count_from_one_in_the_order_of_the_quotes(read: Callable[..., Generation]) -> None:
     draft = read("lighthouse built", whole(DOCUMENT), min_support=0.0, max_sentences=2)
     assert [citation.marker for citation in draft.citations] == list(range(1, len(draft.citations) + 1))
     assert all(f"“{citation.quote}” [{citation.marker}]" in draft.text for citation in draft.citations)
@@ -145,7 +145,7 @@ def test_a_quote_that_does_not_stand_there_any_more_is_removed_with_its_words() 
     places = [(0, 38), (BREAK, BREAK + 52)]
     sentences = [Sentence(evidence[0], low, high, TEXT[low:high], Score(0.9, SUPPORT)) for low, high in places]
     citations = tuple(cite(marker, sentence) for marker, sentence in enumerate(sentences, start=1))
-    draft = Draft(" ".join(quoted(citation) for citation in citations), citations)
+    draft = Generation(" ".join(quoted(citation) for citation in citations), citations)
     gone = citations[0]
     damaged = replace(DOCUMENT, text=TEXT.replace(gone.quote, "x" * len(gone.quote)))
     checked = QuoteChecker(lambda ids: {"d1": damaged})(Query("?", "?"), draft, evidence)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from thresher.testing.fakes import ScriptedModel
-from thresher.types import UNIT, Hit, Query, Scale, Score, Scored
+from thresher.types import UNIT, Hit, Query, Scale, Score, Scores
 
 CHUNK = re.compile(r'<chunk number="\d+">\n(.*?)\n</chunk>', re.DOTALL)
 TEXT = re.compile(r"<text>(.*?)</text>", re.DOTALL)
@@ -52,6 +52,6 @@ class Given:
     detail: Mapping[str, Any] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
 
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored:
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         self.asked += [hit.chunk.id for hit in hits]
-        return Scored(scores(*(self.by_id[hit.chunk.id] for hit in hits), scale=self.scale), self.detail)
+        return Scores(scores(*(self.by_id[hit.chunk.id] for hit in hits), scale=self.scale), self.detail)

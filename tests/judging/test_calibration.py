@@ -24,7 +24,7 @@ from thresher.judging.calibration import (
     gather_labelled,
     made_questions,
 )
-from thresher.types import PROBABILITY, UNIT, Chunk, Hit, Query, Scale, Score, Scored
+from thresher.types import PROBABILITY, UNIT, Chunk, Hit, Query, Scale, Score, Scores
 
 HALF = np.arange(200) < 100
 
@@ -222,8 +222,8 @@ class Given:
     name: str = "local"
     scale: Scale = UNIT
 
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored:
-        return Scored(self.scores, {"unreadable": 1}, ({"terms": Score(0.3, UNIT)},) * len(hits))
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
+        return Scores(self.scores, {"unreadable": 1}, ({"terms": Score(0.3, UNIT)},) * len(hits))
 
 
 def test_a_calibrated_scorer_gives_probabilities_and_keeps_the_raw_scores(make_hit: Callable[..., Hit]) -> None:

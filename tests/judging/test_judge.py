@@ -10,7 +10,7 @@ from thresher.judging.judge import ScoringJudge
 from thresher.judging.llm_scorers import Critic, LLMRelevance, MultiStageScorer
 from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical
 from thresher.testing.fakes import ScriptedModel
-from thresher.types import COSINE, PROBABILITY, UNIT, Hit, Score, Sifted
+from thresher.types import COSINE, PROBABILITY, UNIT, Hit, Judged, Score
 
 Make = Callable[..., Hit]
 
@@ -20,7 +20,7 @@ def hits(make_hit: Make) -> list[Hit]:
     return [make_hit(id, 0.5, rank) for rank, id in enumerate("abc", start=1)]
 
 
-def fates(sifted: Sifted) -> list[tuple[str, bool, str]]:
+def fates(sifted: Judged) -> list[tuple[str, bool, str]]:
     return [(one.hit.chunk.id, one.keep, one.reason) for one in sifted.judgements]
 
 
@@ -119,7 +119,7 @@ def test_the_scores_on_the_way_stand_beside_the_final_one(hits: list[Hit]) -> No
 
 def test_nothing_to_judge_asks_nobody() -> None:
     scorer = Given({})
-    assert ScoringJudge(scorer, KeepAll())(ASKED, []) == Sifted(())
+    assert ScoringJudge(scorer, KeepAll())(ASKED, []) == Judged(())
 
 
 def test_the_thresholds_own_troubles_are_told_with_the_scorers(hits: list[Hit]) -> None:

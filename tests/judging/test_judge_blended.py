@@ -3,21 +3,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from thresher.judging.judge import BLEND, BlendedJudge
-from thresher.types import UNIT, Hit, Judgement, Query, Score, Sifted
+from thresher.types import UNIT, Hit, Judged, Judgement, Query, Score
 
 QUERY = Query("Why?", "Why?", 2)
 
 
-def giving(**values: float | None) -> Callable[[Query, Sequence[Hit]], Sifted]:
+def giving(**values: float | None) -> Callable[[Query, Sequence[Hit]], Judged]:
     """A judge that gives chunks these scores and drops those below 0.1."""
 
-    def judge(query: Query, hits: Sequence[Hit]) -> Sifted:
+    def judge(query: Query, hits: Sequence[Hit]) -> Judged:
         judged = []
         for hit in hits:
             value = values[hit.chunk.id]
             score = None if value is None else Score(value, UNIT)
             judged.append(Judgement(hit, keep=value is None or value >= 0.1, reason="read", score=score))
-        return Sifted(tuple(judged), {"scorer": "given"})
+        return Judged(tuple(judged), {"scorer": "given"})
 
     return judge
 

@@ -8,7 +8,7 @@ import pytest
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.judging.judge import RerankedJudge
 from thresher.testing.fakes import OverlapCrossEncoder
-from thresher.types import Hit, Judgement, Query, Score, Sifted
+from thresher.types import Hit, Judged, Judgement, Query, Score
 
 ASKED = Query("a question", "red green blue")
 TEXTS = {"a": "nothing alike", "b": "red green", "c": "red green blue", "d": "green red", "x": "red green blue"}
@@ -23,8 +23,8 @@ class Failing:
         raise self.error
 
 
-def all_but_x(query: Query, hits: Sequence[Hit]) -> Sifted:
-    return Sifted(tuple(Judgement(hit, keep=hit.chunk.id != "x", reason="read") for hit in hits), {"scorer": "double"})
+def all_but_x(query: Query, hits: Sequence[Hit]) -> Judged:
+    return Judged(tuple(Judgement(hit, keep=hit.chunk.id != "x", reason="read") for hit in hits), {"scorer": "double"})
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def hits(make_hit: Callable[..., Hit]) -> list[Hit]:
     return [make_hit(id_, 0.9, rank, text=text) for rank, (id_, text) in enumerate(TEXTS.items(), start=1)]
 
 
-def ids(sifted: Sifted) -> list[str]:
+def ids(sifted: Judged) -> list[str]:
     return [hit.chunk.id for hit in sifted.kept]
 
 

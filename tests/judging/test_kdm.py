@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 from thresher.errors import UsageError
 from thresher.judging.kdm import KDM, KDM_SUM, AbsoluteConfidence, ConfidenceJudge, bm25, ceiling, retrieved_statistics
 from thresher.judging.verdicts import Bounds, Routing
-from thresher.types import BM25, COSINE, Chunk, Hit, Query, Score, Sifted, Verdict
+from thresher.types import BM25, COSINE, Chunk, Hit, Judged, Query, Score, Verdict
 
 Make = Callable[..., Hit]
 ASKED = Query("question", "question", limit=1)
@@ -33,15 +33,15 @@ def hits_of(cosines: Sequence[float]) -> list[Hit]:
     ]
 
 
-def judged(cosines: Sequence[float], lexical: Sequence[float], **more: Any) -> Sifted:
+def judged(cosines: Sequence[float], lexical: Sequence[float], **more: Any) -> Judged:
     return judging(lexical, **more)(ASKED, hits_of(cosines))
 
 
-def confidences(sifted: Sifted) -> dict[str, float]:
+def confidences(sifted: Judged) -> dict[str, float]:
     return {one.hit.chunk.id: one.score.value for one in sifted.judgements if one.score}
 
 
-def kept(sifted: Sifted) -> list[str]:
+def kept(sifted: Judged) -> list[str]:
     return [hit.chunk.id for hit in sifted.kept]
 
 
@@ -87,7 +87,7 @@ def test_a_list_of_equal_values_is_absolute_beside_one_that_is_spread() -> None:
 
 
 def test_no_candidates_are_nothing() -> None:
-    assert judged([], []) == Sifted(())
+    assert judged([], []) == Judged(())
 
 
 def test_the_figures_sum_is_a_quarter_cut_on_equal_weights() -> None:

@@ -14,7 +14,7 @@ from thresher.judging.llm_scorers import LLMRelevance
 from thresher.judging.scorers import BandedScorer
 from thresher.judging.thresholds import Fixed
 from thresher.testing.fakes import ScriptedModel
-from thresher.types import PROBABILITY, Chunk, Hit, Score, Scored
+from thresher.types import PROBABILITY, Chunk, Hit, Score, Scores
 
 Make = Callable[..., Hit]
 LOCAL = {"a": 0.95, "b": 0.6, "c": 0.3, "d": 0.29}
@@ -92,7 +92,7 @@ def test_a_model_that_fails_is_told_and_the_local_scores_stand() -> None:
 def test_what_is_sure_never_changes_and_every_hit_keeps_a_score(local: list[float], second: list[float | None]) -> None:
     names = [str(at) for at in range(len(local))]
     scorer, _ = banded(Given(dict(zip(names, second, strict=False))), local=dict(zip(names, local, strict=True)))
-    scored: Scored = scorer(ASKED, hits(names))
+    scored: Scores = scorer(ASKED, hits(names))
     for before, after in zip(local, values(scored.scores), strict=True):
         assert after is not None
         if not 0.3 <= before < 0.9:

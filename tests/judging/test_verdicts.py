@@ -6,7 +6,16 @@ import pytest
 
 from thresher.errors import UsageError
 from thresher.judging.kdm import KDM
-from thresher.judging.verdicts import INSTEAD, Actions, Bounds, Calibrated, Limited, Routing, Survivors, ThreeWay
+from thresher.judging.verdicts import (
+    INSTEAD,
+    Actions,
+    Bounds,
+    Calibrated,
+    RestrictedDecider,
+    Routing,
+    Survivors,
+    ThreeWay,
+)
 from thresher.pipeline import always_correct
 from thresher.protocols import Decider
 from thresher.types import COSINE, PROBABILITY, UNIT, Chunk, Hit, Judgement, Scale, Score, Verdict
@@ -136,7 +145,7 @@ THREE = {Verdict.CORRECT: 0.9, Verdict.AMBIGUOUS: 0.5, Verdict.INCORRECT: 0.1}
 @pytest.mark.parametrize("verdict", THREE)
 def test_a_verdict_is_replaced_as_the_actions_say_and_keeps_its_reason(actions: Actions, verdict: Verdict) -> None:
     scores = judged(0.05, THREE[verdict])
-    usual, decision = ThreeWay(BLOG)(scores), Limited(ThreeWay(BLOG), actions)(scores)
+    usual, decision = ThreeWay(BLOG)(scores), RestrictedDecider(ThreeWay(BLOG), actions)(scores)
     assert decision.verdict == INSTEAD[actions].get(verdict, verdict)
     assert decision.reason.startswith(usual.reason)
     assert (decision == usual) == (decision.verdict == verdict)
@@ -144,9 +153,9 @@ def test_a_verdict_is_replaced_as_the_actions_say_and_keeps_its_reason(actions: 
 
 
 def test_an_empty_retrieval_is_no_longer_incorrect_where_that_verdict_is_taken_away() -> None:
-    assert Limited(ThreeWay(BLOG), "without-incorrect")([]).verdict == Verdict.AMBIGUOUS
-    assert Limited(ThreeWay(BLOG), "all")([]).verdict == Verdict.INCORRECT
+    assert RestrictedDecider(ThreeWay(BLOG), "without-incorrect")([]).verdict == Verdict.AMBIGUOUS
+    assert RestrictedDecider(ThreeWay(BLOG), "all")([]).verdict == Verdict.INCORRECT
 
 
 def test_a_decider_without_a_verdict_has_none_to_take_away() -> None:
-    assert Limited(always_correct, "only-incorrect")(judged(0.9)).verdict is None
+    assert RestrictedDecider(always_correct, "only-incorrect")(judged(0.9)).verdict is None

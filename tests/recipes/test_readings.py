@@ -16,7 +16,7 @@ from thresher.collection import Collection
 from thresher.errors import UnknownSetting, UsageError
 from thresher.pipeline import Pipeline
 from thresher.testing.llm_server import ScriptedServer
-from thresher.types import Answer, Chunk, Document, Sifted, Verdict
+from thresher.types import Answer, Chunk, Document, Judged, Verdict
 
 Serve = Callable[..., ScriptedServer]
 Settings = Mapping[str, Any]
@@ -44,11 +44,11 @@ def texts(chunks: Sequence[Chunk]) -> list[str]:
     return [chunk.text for chunk in chunks]
 
 
-def retrieved(collection: Collection, recipe: str, settings: Settings, question: str = QUESTION) -> Sifted:
+def retrieved(collection: Collection, recipe: str, settings: Settings, question: str = QUESTION) -> Judged:
     return made(collection, recipe, settings).retrieve(collection._query(question, 5, None))
 
 
-def judged(collection: Collection, recipe: str, settings: Settings, question: str = QUESTION) -> Sifted:
+def judged(collection: Collection, recipe: str, settings: Settings, question: str = QUESTION) -> Judged:
     pipeline = made(collection, recipe, settings)
     query = collection._query(question, 5, None)
     return pipeline.judge(query, pipeline.retrieve(query).kept)
@@ -58,7 +58,7 @@ def ask(collection: Collection, recipe: str, settings: Settings, **more: Any) ->
     return collection.ask(QUESTION, recipe=recipe, settings=settings, **more)
 
 
-def names(sifted: Sifted) -> list[str]:
+def names(sifted: Judged) -> list[str]:
     """The notes that stayed, best first."""
     return [hit.chunk.source.rsplit("/", 1)[-1] for hit in sifted.kept]
 

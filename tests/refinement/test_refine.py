@@ -13,7 +13,7 @@ from thresher.refinement.refine import PassageRefiner, StripRefiner
 from thresher.refinement.strips import STRIP, selection, sentences
 from thresher.text.contradiction import Conflicts
 from thresher.text.sentences import sentence_spans
-from thresher.types import COSINE, UNIT, Chunk, Evidence, Hit, Origin, Query, Refined, Scale, Score, Scored
+from thresher.types import COSINE, UNIT, Chunk, Evidence, Hit, Origin, Query, Refined, Scale, Score, Scores
 
 Make = Callable[..., Hit]
 QUERY = Query("What is the capital of France?", "What is the capital of France?")
@@ -31,10 +31,10 @@ class Given:
     name: str = "given"
     scale: Scale = UNIT
 
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored:
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         self.seen.append([hit.chunk.text for hit in hits])
         values = [next((v for k, v in self.values.items() if k in hit.chunk.text), self.otherwise) for hit in hits]
-        return Scored(tuple(None if v is None else Score(v, UNIT) for v in values), self.detail)
+        return Scores(tuple(None if v is None else Score(v, UNIT) for v in values), self.detail)
 
 
 FRANCE = (

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from thresher.retrieval.fusion import FusedRetriever, reciprocal_rank_fusion, weighted_fusion
-from thresher.types import BM25, RECIPROCAL_RANK, WEIGHTED_FUSION, Hit, Judgement, Query, Sifted
+from thresher.types import BM25, RECIPROCAL_RANK, WEIGHTED_FUSION, Hit, Judged, Judgement, Query
 
 Make = Callable[..., Hit]
 
@@ -88,10 +88,10 @@ def test_nothing_fused_is_nothing() -> None:
 
 
 def test_what_a_fused_retriever_dropped_is_still_there_with_its_reason(dense: list[Hit], lexical: list[Hit]) -> None:
-    first = Sifted(
+    first = Judged(
         (Judgement(dense[0], keep=True), Judgement(dense[1], keep=False, reason="too long")), {"degraded": ["slow"]}
     )
-    second = Sifted(tuple(Judgement(hit, keep=True) for hit in lexical), {"degraded": ["slow"]})
+    second = Judged(tuple(Judgement(hit, keep=True) for hit in lexical), {"degraded": ["slow"]})
     fused = FusedRetriever((lambda query: first, lambda query: second), reciprocal_rank_fusion)(Query("q", "q"))
     assert [(j.hit.chunk.id, j.keep) for j in fused.judgements] == [("a", True), ("d", True), ("b", False)]
     assert fused.judgements[-1].reason == "too long"
@@ -99,14 +99,14 @@ def test_what_a_fused_retriever_dropped_is_still_there_with_its_reason(dense: li
 
 
 def test_a_fused_chunk_still_stands_for_those_that_say_the_same(dense: list[Hit]) -> None:
-    first = Sifted((Judgement(dense[0], keep=True, stood_for=("x", "y")),))
-    second = Sifted((Judgement(dense[0], keep=True, stood_for=("y", "z")),))
+    first = Judged((Judgement(dense[0], keep=True, stood_for=("x", "y")),))
+    second = Judged((Judgement(dense[0], keep=True, stood_for=("y", "z")),))
     fused = FusedRetriever((lambda query: first, lambda query: second), reciprocal_rank_fusion)(Query("q", "q"))
     assert [j.stood_for for j in fused.judgements] == [("x", "y", "z")]
 
 
 def test_a_chunk_that_one_list_dropped_and_another_kept_is_kept_once(dense: list[Hit]) -> None:
-    dropping = Sifted((Judgement(dense[0], keep=False, reason="no"),))
-    keeping = Sifted((Judgement(dense[0], keep=True),))
+    dropping = Judged((Judgement(dense[0], keep=False, reason="no"),))
+    keeping = Judged((Judgement(dense[0], keep=True),))
     fused = FusedRetriever((lambda query: dropping, lambda query: keeping), reciprocal_rank_fusion)(Query("q", "q"))
     assert [(j.hit.chunk.id, j.keep) for j in fused.judgements] == [("a", True)]

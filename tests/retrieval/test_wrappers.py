@@ -6,16 +6,16 @@ from dataclasses import replace
 import pytest
 
 from thresher.retrieval.wrappers import CutRetriever
-from thresher.types import RECIPROCAL_RANK, Hit, Judgement, Query, Score, Sifted
+from thresher.types import RECIPROCAL_RANK, Hit, Judged, Judgement, Query, Score
 
-Cut = Callable[..., Sifted]
+Cut = Callable[..., Judged]
 
 
 @pytest.fixture
 def cut(make_hit: Callable[..., Hit], retrieving: Callable[..., object]) -> Cut:
     """Candidates in the order of a name, each letter with its dense score where it has one."""
 
-    def run(order: str, dense: dict[str, float], *, limit: int = 3, **settings: object) -> Sifted:
+    def run(order: str, dense: dict[str, float], *, limit: int = 3, **settings: object) -> Judged:
         hits = []
         for rank, id in enumerate(order, start=1):
             hit = make_hit(id, dense.get(id, 0.0), rank, name="dense" if id in dense else "lexical")
@@ -25,7 +25,7 @@ def cut(make_hit: Callable[..., Hit], retrieving: Callable[..., object]) -> Cut:
     return run
 
 
-def kept(sifted: Sifted) -> str:
+def kept(sifted: Judged) -> str:
     return "".join(hit.chunk.id for hit in sifted.kept)
 
 
@@ -82,7 +82,7 @@ def test_a_hit_that_only_protection_kept_says_so(cut: Cut) -> None:
 
 
 def test_what_was_dropped_before_keeps_its_own_reason(make_hit: Callable[..., Hit]) -> None:
-    before = Sifted((Judgement(make_hit("a"), keep=True), Judgement(make_hit("b"), keep=False, reason="a copy of a")))
+    before = Judged((Judgement(make_hit("a"), keep=True), Judgement(make_hit("b"), keep=False, reason="a copy of a")))
     after = CutRetriever(lambda query: before)(Query("q", "q"))
     assert [(j.hit.chunk.id, j.keep, j.reason) for j in after.judgements][1] == ("b", False, "a copy of a")
 

@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from thresher.errors import ProviderError, UsageError
 from thresher.retrieval.wrappers import DeduplicatedRetriever, Redundancy, tfidf
 from thresher.testing.fakes import HashEncoder
-from thresher.types import Hit, Judgement, Query, Sifted
+from thresher.types import Hit, Judged, Judgement, Query
 
 Make = Callable[..., Hit]
 QUERY = Query("q", "q")
@@ -130,7 +130,7 @@ def test_vectors_without_what_makes_them_are_refused() -> None:
 def test_a_deduplicated_retriever_ranks_anew_and_loses_nothing(hits: list[Hit]) -> None:
     own = Judgement(hits[4], keep=False, reason="empty")
     kept = tuple(Judgement(hit, keep=True, reason=f"rank {hit.rank}") for hit in hits[:4])
-    found = Sifted((*kept, own), {"lists": [4], "degraded": ["slow"]})
+    found = Judged((*kept, own), {"lists": [4], "degraded": ["slow"]})
     sifted = DeduplicatedRetriever(lambda query: found, Redundancy("tfidf", terms=split))(QUERY)
     assert ids(sifted.judgements) == ["c1", "c2", "c3", "c4", "c5"]
     assert [judgement.keep for judgement in sifted.judgements] == [True, True, True, False, False]

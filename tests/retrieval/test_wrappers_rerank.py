@@ -8,7 +8,7 @@ import pytest
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.retrieval.wrappers import RerankedRetriever
 from thresher.testing.fakes import OverlapCrossEncoder
-from thresher.types import UNIT, Hit, Judgement, Query, Score, Sifted
+from thresher.types import UNIT, Hit, Judged, Judgement, Query, Score
 
 
 @dataclass
@@ -21,28 +21,28 @@ class Failing:
 
 
 @pytest.fixture
-def found(make_hit: Callable[..., Hit]) -> Sifted:
+def found(make_hit: Callable[..., Hit]) -> Judged:
     texts = {"a": "nothing alike", "b": "red green", "c": "red green blue", "d": "green red"}
     hits = [make_hit(id, 0.9 - rank / 10, rank, text=text) for rank, (id, text) in enumerate(texts.items(), start=1)]
     dropped = Judgement(make_hit("x"), keep=False, reason="a copy of a")
     detail = {"lists": [4], "degraded": ["half of the index is missing"]}
-    return Sifted((*(Judgement(hit, keep=True, reason="before") for hit in hits), dropped), detail)
+    return Judged((*(Judgement(hit, keep=True, reason="before") for hit in hits), dropped), detail)
 
 
-def test_candidates_stand_in_the_order_of_the_cross_encoder_and_ties_keep_theirs(found: Sifted) -> None:
+def test_candidates_stand_in_the_order_of_the_cross_encoder_and_ties_keep_theirs(found: Judged) -> None:
     sifted = RerankedRetriever(lambda query: found, OverlapCrossEncoder())(Query("?", "red green blue"))
     assert [hit.chunk.id for hit in sifted.kept] == ["c", "b", "d", "a"]
     assert [hit.rank for hit in sifted.kept] == [1, 2, 3, 4]
     assert sifted.judgements[0].reason == "rerank rank 1"
 
 
-def test_the_new_score_is_the_one_a_hit_is_ranked_by_and_the_old_ones_stay(found: Sifted) -> None:
+def test_the_new_score_is_the_one_a_hit_is_ranked_by_and_the_old_ones_stay(found: Judged) -> None:
     best = RerankedRetriever(lambda query: found, OverlapCrossEncoder())(Query("?", "red green blue")).kept[0]
     assert best.score == Score(1.0, UNIT) == best.scores["rerank"]
     assert best.scores["dense"].value == pytest.approx(0.6)
 
 
-def test_what_was_dropped_before_is_not_scored_and_stays_dropped(found: Sifted) -> None:
+def test_what_was_dropped_before_is_not_scored_and_stays_dropped(found: Judged) -> None:
     sifted = RerankedRetriever(lambda query: found, OverlapCrossEncoder())(Query("?", "red"))
     last = sifted.judgements[-1]
     assert (last.hit.chunk.id, last.keep, last.reason) == ("x", False, "a copy of a")
@@ -50,7 +50,7 @@ def test_what_was_dropped_before_is_not_scored_and_stays_dropped(found: Sifted) 
 
 
 @pytest.mark.parametrize("error", [ProviderError("cannot be reached", subject="it"), BudgetSpent("no time left")])
-def test_a_failure_leaves_the_order_and_says_so_beside_what_was_said_before(found: Sifted, error: Exception) -> None:
+def test_a_failure_leaves_the_order_and_says_so_beside_what_was_said_before(found: Judged, error: Exception) -> None:
     sifted = RerankedRetriever(lambda query: found, Failing(error))(Query("?", "red green blue"))
     assert sifted.judgements == found.judgements
     first, second = sifted.detail["degraded"]
@@ -58,6 +58,6 @@ def test_a_failure_leaves_the_order_and_says_so_beside_what_was_said_before(foun
     assert second == f"rerank: {error}; the order before it was kept"
 
 
-def test_a_bug_in_a_cross_encoder_is_not_hidden(found: Sifted) -> None:
+def test_a_bug_in_a_cross_encoder_is_not_hidden(found: Judged) -> None:
     with pytest.raises(ZeroDivisionError):
         RerankedRetriever(lambda query: found, Failing(ZeroDivisionError()))(Query("?", "red"))

@@ -6,19 +6,19 @@ from dataclasses import replace
 import pytest
 
 from thresher.retrieval.wrappers import SecondLookRetriever
-from thresher.types import Hit, Judgement, Query, Sifted
+from thresher.types import Hit, Judged, Judgement, Query
 
 ASKED = Query("question", "question")
 
 
 @pytest.fixture
-def library(make_hit: Callable[..., Hit]) -> Callable[[Query], Sifted]:
+def library(make_hit: Callable[..., Hit]) -> Callable[[Query], Judged]:
     """Finds other hits for other words."""
     by_words = {"question": "ab", "other words": "bc"}
 
-    def retrieve(query: Query) -> Sifted:
+    def retrieve(query: Query) -> Judged:
         hits = [make_hit(id_, 0.9, rank) for rank, id_ in enumerate(by_words[query.search], start=1)]
-        return Sifted(tuple(Judgement(hit, keep=True) for hit in hits), {"degraded": ["retrieve: half of it is gone"]})
+        return Judged(tuple(Judgement(hit, keep=True) for hit in hits), {"degraded": ["retrieve: half of it is gone"]})
 
     return retrieve
 
@@ -31,7 +31,7 @@ def never(query: Query, hits: Sequence[Hit]) -> bool:
     return False
 
 
-def ids(sifted: Sifted) -> list[str]:
+def ids(sifted: Judged) -> list[str]:
     return [hit.chunk.id for hit in sifted.kept]
 
 
@@ -39,21 +39,21 @@ def refuse(query: Query) -> Query:
     raise AssertionError("rewritten")
 
 
-def test_what_suffices_is_not_looked_for_again(library: Callable[[Query], Sifted]) -> None:
+def test_what_suffices_is_not_looked_for_again(library: Callable[[Query], Judged]) -> None:
     looking = SecondLookRetriever(library, refuse, lambda query, hits: [hit.chunk.id for hit in hits] == ["a", "b"])
     assert looking(ASKED) == library(ASKED)
 
 
-def test_both_searches_count_and_what_both_found_comes_first(library: Callable[[Query], Sifted]) -> None:
+def test_both_searches_count_and_what_both_found_comes_first(library: Callable[[Query], Judged]) -> None:
     found = SecondLookRetriever(library, rewriting("other words"), never)(ASKED)
     assert ids(found) == ["b", "a", "c"]
     assert found.detail["second_search"] == "other words"
 
 
-def test_a_rewriting_that_changes_nothing_searches_once(library: Callable[[Query], Sifted]) -> None:
+def test_a_rewriting_that_changes_nothing_searches_once(library: Callable[[Query], Judged]) -> None:
     searched: list[str] = []
 
-    def counting(query: Query) -> Sifted:
+    def counting(query: Query) -> Judged:
         searched.append(query.search)
         return library(query)
 
@@ -61,11 +61,11 @@ def test_a_rewriting_that_changes_nothing_searches_once(library: Callable[[Query
     assert (ids(found), searched) == (["a", "b"], ["question"])
 
 
-def test_a_rewriter_that_failed_is_told_with_what_the_search_lacked(library: Callable[[Query], Sifted]) -> None:
+def test_a_rewriter_that_failed_is_told_with_what_the_search_lacked(library: Callable[[Query], Judged]) -> None:
     found = SecondLookRetriever(library, rewriting("question", "rewrite: out of order"), never)(ASKED)
     assert found.detail["degraded"] == ["retrieve: half of it is gone", "rewrite: out of order"]
 
 
-def test_what_the_second_search_lacked_is_not_lost(library: Callable[[Query], Sifted]) -> None:
+def test_what_the_second_search_lacked_is_not_lost(library: Callable[[Query], Judged]) -> None:
     found = SecondLookRetriever(library, rewriting("other words"), never)(ASKED)
     assert "retrieve: half of it is gone" in found.detail["degraded"]

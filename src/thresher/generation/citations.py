@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.generation.sentence_support import Spans
-from thresher.types import Citation, Document, Draft, Evidence, Origin, Query
+from thresher.types import Citation, Document, Evidence, Generation, Origin, Query
 
 _ONE = r"(?:(?:evidence|source|piece)\s*)?\d{1,3}"
 _MARKER = re.compile(rf"[ \t]*[\[【]\s*({_ONE}(?:\s*(?:,|;|-|–|and|&)\s*{_ONE})*)\s*[\]】]", re.IGNORECASE)
@@ -75,7 +75,7 @@ class QuoteChecker:
 
     documents: Documents
 
-    def __call__(self, query: Query, draft: Draft, evidence: Sequence[Evidence]) -> Draft:
+    def __call__(self, query: Query, draft: Generation, evidence: Sequence[Evidence]) -> Generation:
         """The draft with checked citations; an answer left without any is withdrawn."""
         if not draft.citations:
             return draft

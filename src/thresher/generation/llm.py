@@ -12,7 +12,7 @@ from thresher.generation.sentence_support import SUPPORT, Sentence, Spans, Suppo
 from thresher.protocols import Generator, LanguageModel
 from thresher.text.injection import evidence_blocks
 from thresher.text.numbers import numbers_in, numbers_stated
-from thresher.types import Citation, Draft, Evidence, Query, Score
+from thresher.types import Citation, Evidence, Generation, Query, Score
 
 PROMPT_VERSION = 1
 
@@ -44,7 +44,7 @@ class GroundedGenerator:
     support: SupportJudge
     otherwise: Generator
 
-    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Draft:
+    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """The model's sentences with the markers that hold, or an abstention."""
         if not evidence:
             return abstention(NO_EVIDENCE, {"reader": "grounded"})
@@ -64,7 +64,7 @@ class GroundedGenerator:
         citations = tuple(
             self._citation(marker, checked.claims[number], evidence[number]) for number, marker in checked.cited.items()
         )
-        return Draft(checked.text, citations, detail=detail)
+        return Generation(checked.text, citations, detail=detail)
 
     def _citation(self, marker: int, claim: str, piece: Evidence) -> Citation:
         """The sentence of the piece that is nearest to what it was cited for, or the whole piece."""
@@ -80,7 +80,7 @@ class ParametricGenerator:
 
     model: LanguageModel
 
-    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Draft:
+    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """What the model says by heart."""
         detail = {"reader": "parametric", "model": self.model.name, "prompt": PROMPT_VERSION}
         try:
@@ -89,7 +89,7 @@ class ParametricGenerator:
             return abstention("The model did not answer.", {**detail, "degraded": [f"generate: {error}"]})
         if NOT_FOUND.lower() in reply.lower():
             return abstention("The model does not know.", detail)
-        return Draft(reply.strip(), detail=detail)
+        return Generation(reply.strip(), detail=detail)
 
 
 def prompt(question: str, evidence: Sequence[Evidence]) -> str:

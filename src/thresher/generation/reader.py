@@ -15,7 +15,7 @@ from thresher.generation.citations import quoted
 from thresher.generation.sentence_support import Sentence, Spans, SupportJudge, sentence_around
 from thresher.protocols import Generator, PairReader
 from thresher.text.injection import is_command
-from thresher.types import PROBABILITY, Citation, Draft, Evidence, Query, Reading, Score
+from thresher.types import PROBABILITY, Citation, Evidence, Generation, Query, Reading, Score
 
 NEAR_BEST = 0.05
 """A further sentence is quoted when its support is this near to the best one's."""
@@ -34,7 +34,7 @@ class ExtractiveReader:
     min_support: float
     max_sentences: int = 2
 
-    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Draft:
+    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """The quoted sentences with a citation each."""
         judged = self.support(query.question, evidence)
         asked = set(self.support.terms(query.question))
@@ -54,7 +54,7 @@ class ExtractiveReader:
         chosen = self._chosen(sentences)
         citations = tuple(cite(marker, sentence) for marker, sentence in enumerate(chosen, start=1))
         text = " ".join(quoted(citation) for citation in citations)
-        return Draft(text, citations, detail=detail)
+        return Generation(text, citations, detail=detail)
 
     def _chosen(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """The best sentence and others nearly as good, none saying what one before it says word for word."""
@@ -77,9 +77,9 @@ def _states(text: str, question: str) -> bool:
     return not asks and not is_command(text)
 
 
-def abstention(reason: str, detail: dict[str, object]) -> Draft:
+def abstention(reason: str, detail: dict[str, object]) -> Generation:
     """No answer, and why."""
-    return Draft(
+    return Generation(
         text="The documents do not answer this question.", citations=(), abstained=True, reason=reason, detail=detail
     )
 
@@ -198,7 +198,7 @@ class SpanReader:
     """Of the best place, below which sentences are quoted instead."""
     quote: Generator
 
-    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Draft:
+    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """The answer with a citation of the sentence it stands in."""
         places = self._places(query.question, evidence)
         if not places:
@@ -215,10 +215,12 @@ class SpanReader:
         if chosen is None or chosen.certainty < self.min_certainty:
             answering = [place.piece for place in places if place.relevance >= self.min_relevance]
             quoted = self.quote(query, answering)
-            return Draft(quoted.text, quoted.citations, quoted.abstained, quoted.reason, {**detail, **quoted.detail})
+            return Generation(
+                quoted.text, quoted.citations, quoted.abstained, quoted.reason, {**detail, **quoted.detail}
+            )
         score = Score(chosen.relevance, PROBABILITY)
         sentence = sentence_around(chosen.piece, chosen.start, chosen.end, self.spans, score)
-        return Draft(f"{chosen.text} [1]", (cite(1, sentence),), detail={**detail, "certainty": chosen.certainty})
+        return Generation(f"{chosen.text} [1]", (cite(1, sentence),), detail={**detail, "certainty": chosen.certainty})
 
     def _places(self, question: str, evidence: Sequence[Evidence]) -> list[Place]:
         windows = self._windows(evidence)
@@ -321,7 +323,7 @@ class ChoosingReader:
     """Probability that the best piece must have to be read at all, 0 to 1."""
     otherwise: Generator
 
-    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Draft:
+    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """The option with its letter, with a citation of the sentence that decided."""
         task = choice_of(query.question)
         if task is None:
@@ -332,7 +334,7 @@ class ChoosingReader:
             return abstention(NO_EVIDENCE, detail)
         return self._chosen(task, stating, detail)
 
-    def _chosen(self, task: Choice, evidence: Sequence[Evidence], detail: dict[str, object]) -> Draft:
+    def _chosen(self, task: Choice, evidence: Sequence[Evidence], detail: dict[str, object]) -> Generation:
         """The option whose question and text together are answered best by any piece; the first of equals."""
         best = [self._best(f"{task.stem} {text}", evidence) for _, text in task.options]
         at = max(range(len(best)), key=lambda number: (best[number][1].relevance, -number))
@@ -348,7 +350,7 @@ class ChoosingReader:
         readings = self.reader.read(question, [piece.text for piece in evidence], titles)
         return max(zip(evidence, readings, strict=True), key=lambda pair: pair[1].relevance)
 
-    def _draft(self, text: str, piece: Evidence, reading: Reading, detail: dict[str, object]) -> Draft:
+    def _draft(self, text: str, piece: Evidence, reading: Reading, detail: dict[str, object]) -> Generation:
         probability = reading.probability
         detail |= {"relevance": probability, "min_relevance": self.min_relevance}
         if probability < self.min_relevance:
@@ -359,4 +361,4 @@ class ChoosingReader:
             )
         score = Score(probability, PROBABILITY)
         sentence = sentence_around(piece, reading.start, reading.end, self.spans, score)
-        return Draft(f"{text} [1]", (cite(1, sentence),), detail=detail)
+        return Generation(f"{text} [1]", (cite(1, sentence),), detail=detail)

@@ -18,7 +18,7 @@ from thresher.text.entities import missing_name, names_in
 from thresher.text.injection import evidence_blocks, is_command
 from thresher.text.injection import fenced_attribute as fenced
 from thresher.text.numbers import missing_quantity, quantities
-from thresher.types import Citation, Draft, Evidence, Query, Score
+from thresher.types import Citation, Evidence, Generation, Query, Score
 
 UNSUPPORTED = "No sentence of the answer is supported by its evidence."
 
@@ -51,7 +51,7 @@ class Findings:
 
     each: tuple[Finding, ...]
     detail: Mapping[str, Any] = field(default_factory=dict)
-    """Facts for the trace; `unreadable` (int) and `degraded` (list of str) as in `types.Scored`."""
+    """Facts for the trace; `unreadable` (int) and `degraded` (list of str) as in `types.Scores`."""
 
 
 class ClaimCheck(Protocol):
@@ -75,7 +75,7 @@ class ClaimVerifier:
     """The sentence of a piece of evidence that is nearest to a claim; quoted where a new citation is needed."""
     spans: Spans
 
-    def __call__(self, query: Query, draft: Draft, evidence: Sequence[Evidence]) -> Draft:
+    def __call__(self, query: Query, draft: Generation, evidence: Sequence[Evidence]) -> Generation:
         """The draft with its supported sentences, or an abstention when none is."""
         if draft.abstained:
             return draft
@@ -115,7 +115,7 @@ class _Book:
         return len(self.citations)
 
 
-def _only_quotes(draft: Draft, evidence: Sequence[Evidence]) -> bool:
+def _only_quotes(draft: Generation, evidence: Sequence[Evidence]) -> bool:
     """Whether the draft is quotes and nothing else, and each stands in the evidence word for word."""
     rest = draft.text
     for citation in draft.citations:

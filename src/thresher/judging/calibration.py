@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from thresher.errors import StoreError, UsageError
 from thresher.protocols import Scorer
-from thresher.types import PROBABILITY, UNIT, Chunk, Hit, Query, Scale, Score, Scored
+from thresher.types import PROBABILITY, UNIT, Chunk, Hit, Query, Scale, Score, Scores
 
 Method = Literal["logistic", "isotonic"]
 Source = Literal["labels", "questions made of the collection", "shipped"]
@@ -137,11 +137,11 @@ class CalibratedScorer:
         """Probability."""
         return PROBABILITY
 
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored:
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """Probabilities; the raw scores are among `others`."""
         raw = self.scorer(query, hits)
         others = raw.others or ({},) * len(hits)
-        return Scored(
+        return Scores(
             tuple(None if score is None else self._probability(score) for score in raw.scores),
             raw.detail,
             tuple(

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from thresher.errors import BudgetSpent, ModelError, ProviderError, UsageError
 from thresher.judging.llm_scorers import failed
-from thresher.judging.thresholds import Cut, Threshold
+from thresher.judging.thresholds import Threshold, ThresholdResult
 from thresher.protocols import CrossEncoder, Judge, Scorer
-from thresher.types import Hit, Judgement, Query, Scale, Score, Sifted
+from thresher.types import Hit, Judged, Judgement, Query, Scale, Score
 
 OnUnreadable = Literal["keep", "drop", "raise"]
 
@@ -43,10 +43,10 @@ class ScoringJudge:
                 next_step="bring both to the same scale",
             )
 
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Sifted:
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Judged:
         """Kept hits first, then the others, each with its score and the reason."""
         if not hits:
-            return Sifted(())
+            return Judged(())
         opinions, detail = self._opinions(query, hits)
         unreadable = sum(opinion.score is None and not opinion.failed for opinion in opinions)
         if unreadable and self.on_unreadable == "raise":
@@ -63,7 +63,7 @@ class ScoringJudge:
         if self.order:
             judged = [replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate(judged, start=1)]
         unscored = sum(opinion.score is None for opinion in opinions)
-        return Sifted(tuple(judged), {**_merged(detail, cut), "scorer": self.scorer.name, "unscored": unscored})
+        return Judged(tuple(judged), {**_merged(detail, cut), "scorer": self.scorer.name, "unscored": unscored})
 
     def _opinions(self, query: Query, hits: Sequence[Hit]) -> tuple[list[_Opinion], Mapping[str, Any]]:
         """What the scorer says of each hit, or `otherwise` where the scorer failed, and what both say of themselves."""
@@ -84,7 +84,7 @@ class ScoringJudge:
         lacks.append(f"judge: {self.otherwise.name} scored {helped} of these chunks instead")
         return opinions, {**first.detail, "degraded": lacks}
 
-    def _judged(self, hit: Hit, opinion: _Opinion, cut: Cut, at: int) -> Judgement:
+    def _judged(self, hit: Hit, opinion: _Opinion, cut: ThresholdResult, at: int) -> Judgement:
         score = opinion.score
         if score is None:
             hit = replace(hit, scores={**hit.scores, **opinion.others})
@@ -115,7 +115,7 @@ class _Opinion:
     """Without a score because the scorer failed; without one and not failed is unreadable."""
 
 
-def _compared(cut: Cut, *, keep: bool) -> str:
+def _compared(cut: ThresholdResult, *, keep: bool) -> str:
     """How a score compares with the threshold."""
     if cut.value is None:
         return ""
@@ -123,7 +123,7 @@ def _compared(cut: Cut, *, keep: bool) -> str:
     return f" {sign} {cut.value:.3g}"
 
 
-def _merged(scorer: Mapping[str, Any], cut: Cut) -> dict[str, Any]:
+def _merged(scorer: Mapping[str, Any], cut: ThresholdResult) -> dict[str, Any]:
     """The facts of scorer and threshold; the positions of failed hits are in the judgements already."""
     both = (scorer, cut.detail)
     detail = {**scorer, **cut.detail, "threshold": cut.value}
@@ -152,7 +152,7 @@ class BlendedJudge:
     weight: float
     most: int
 
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Sifted:
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Judged:
         """Kept hits by both scores, best first, then those that were not judged, then the dropped ones."""
         first, rest = hits[: self.most], hits[self.most :]
         judged = self.judge(query, first)
@@ -165,7 +165,7 @@ class BlendedJudge:
             replace(one, hit=replace(one.hit, rank=rank))
             for rank, one in enumerate((*kept, *follow, *dropped), start=1)
         ]
-        return Sifted(tuple(ranked), judged.detail)
+        return Judged(tuple(ranked), judged.detail)
 
     def _blended(self, judgement: Judgement, near: dict[str, float]) -> Judgement:
         """With the blend as the score it is ranked by; a hit without a judgement has that of retrieval alone."""
@@ -195,7 +195,7 @@ class RerankedJudge:
     judge: Judge
     cross_encoder: CrossEncoder
 
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Sifted:
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Judged:
         """Kept hits by the cross-encoder's score, best first, ties as they were; then the dropped ones."""
         sifted = self.judge(query, hits)
         kept = [judgement for judgement in sifted.judgements if judgement.keep]
@@ -215,4 +215,4 @@ class RerankedJudge:
             replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate(scored, start=1)
         ]
         dropped = [judgement for judgement in sifted.judgements if not judgement.keep]
-        return Sifted((*ranked, *dropped), {**sifted.detail, "reranker": self.cross_encoder.name})
+        return Judged((*ranked, *dropped), {**sifted.detail, "reranker": self.cross_encoder.name})

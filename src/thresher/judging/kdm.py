@@ -16,7 +16,7 @@ from typing import ClassVar, Literal
 from thresher.errors import UsageError
 from thresher.judging.thresholds import DIGITS
 from thresher.protocols import ChunkTable
-from thresher.types import Hit, Judgement, Query, Scale, Score, Scored, Sifted
+from thresher.types import Hit, Judged, Judgement, Query, Scale, Score, Scores
 
 KDM = Scale("KDM confidence", 0.0, 1.0)
 KDM_SUM = Scale("KDM sum", 0.0, 2.0)
@@ -46,9 +46,9 @@ class AbsoluteConfidence:
     def __post_init__(self) -> None:
         _check(self.weights)
 
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored:
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit. Raises UsageError for hits without a dense score."""
-        return Scored(tuple(self.combined(*parts) for parts in zip(*self.parts(query, hits), strict=True)))
+        return Scores(tuple(self.combined(*parts) for parts in zip(*self.parts(query, hits), strict=True)))
 
     def combined(self, cosine: float, share: float) -> Score:
         """The confidence of two parts."""
@@ -97,10 +97,10 @@ class ConfidenceJudge:
         """0 to 1, or 0 to 2 for the sum."""
         return KDM if self.combine == "weighted" else KDM_SUM
 
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Sifted:
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Judged:
         """Every hit with its confidence; the kept ones first. Raises UsageError for hits without a dense score."""
         if not hits:
-            return Sifted(())
+            return Judged(())
         cosines = [_cosine(hit) for hit in hits]
         lexical = list(self.lexical(query, hits))
         plain_cosines, plain_shares = self.absolute.parts(query, hits)
@@ -116,7 +116,7 @@ class ConfidenceJudge:
             most = max(self.keep, query.limit)
             judged[most:] = [_beyond(judgement, most) for judgement in judged[most:]]
         ranks = [replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate(judged, start=1)]
-        return Sifted(tuple(ranks), {"cut": self.cut, "scale": str(self.scale)})
+        return Judged(tuple(ranks), {"cut": self.cut, "scale": str(self.scale)})
 
     def _spread(self, values: Sequence[float], absolute: Sequence[float]) -> list[float]:
         """A list brought to 0..1 by its minimum and maximum."""

@@ -14,7 +14,7 @@ from thresher.judging.thresholds import DIGITS
 from thresher.models.structured import asked, in_parallel, read_scores, scores_schema
 from thresher.protocols import LanguageModel, Scorer
 from thresher.text.injection import fenced
-from thresher.types import UNIT, Hit, Query, Scale, Score, Scored
+from thresher.types import UNIT, Hit, Query, Scale, Score, Scores
 
 CALL_CHARACTERS = 20_000
 """Chunks of one call together, about 5,000 tokens: room for 20 chunks of 900 characters."""
@@ -71,7 +71,7 @@ def score_chunks(
     number: int,
     batch: int,
     workers: int,
-) -> Scored:
+) -> Scores:
     """Scores from 0 to 1 for `number` hits; `chunks` are the contents of those that are asked about, by position.
 
     `detail["failed"]` lists the positions whose call failed; a score that is None elsewhere could not be read or was
@@ -99,7 +99,7 @@ def score_chunks(
     if failed:
         detail["failed"] = failed
         detail["degraded"] = [f"judge: {error}; {_chunks(count)} {prompt.undone}" for error, count in errors.items()]
-    return Scored(tuple(scores), detail)
+    return Scores(tuple(scores), detail)
 
 
 def _packed(chunks: Mapping[int, str], batch: int) -> Iterator[list[int]]:
@@ -187,7 +187,7 @@ class LLMRelevance:
     name: ClassVar[str] = "relevance"
     scale: ClassVar[Scale] = UNIT
 
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored:
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit; None where the reply could not be read or the model failed."""
         return score_chunks(
             self.model,
@@ -281,7 +281,7 @@ def years_of(text: str) -> list[int]:
 Earlier = Mapping[str, Sequence[Score | None]]
 """Scores given before, by the name of the stage (`base`, `reflection`), in the order of the hits."""
 
-Stage = Callable[[Query, Sequence[Hit], Earlier], Scored]
+Stage = Callable[[Query, Sequence[Hit], Earlier], Scores]
 """A look at chunks that were scored before."""
 
 REFLECTION = Prompt(
@@ -314,7 +314,7 @@ class Reflection:
     workers: int = 4
     query_text: QueryText = "search"
 
-    def __call__(self, query: Query, hits: Sequence[Hit], earlier: Earlier) -> Scored:
+    def __call__(self, query: Query, hits: Sequence[Hit], earlier: Earlier) -> Scores:
         """One score per hit; None where there was none before, the reply could not be read or the model failed."""
         base = earlier["base"]
         chunks = {
@@ -343,7 +343,7 @@ class Critic:
     heuristics: tuple[Heuristic, ...] = (temporal,)
     query_text: QueryText = "search"
 
-    def __call__(self, query: Query, hits: Sequence[Hit], earlier: Earlier) -> Scored:
+    def __call__(self, query: Query, hits: Sequence[Hit], earlier: Earlier) -> Scores:
         """One score per hit; None where the reply could not be read or the model failed."""
         chunks = {at: contents(hit, **self._notes(query, hit, at, earlier)) for at, hit in enumerate(hits)}
         question = words_of(query, self.query_text)
@@ -368,7 +368,7 @@ class Critic:
 # --- which hits a scorer could not score because it failed, as opposed to replies that could not be read --------------
 
 
-def failed(scored: Scored) -> list[int]:
+def failed(scored: Scores) -> list[int]:
     """Positions of the hits that have no score because the scorer failed.
 
     A scorer lists them as `failed` in its detail; one that says only that it is degraded failed wherever it gave
@@ -418,7 +418,7 @@ class MultiStageScorer:
                 next_step="e.g. 1, 1, 1",
             )
 
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored:
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One mean per hit, None where no stage gave a score; `others` holds what each stage gave."""
         base = self.base(query, hits)
         stages = {"base": base}
@@ -433,7 +433,7 @@ class MultiStageScorer:
             {name: score for name, scored in stages.items() if (score := scored.scores[at]) is not None}
             for at in range(len(hits))
         ]
-        return Scored(tuple(self._mean(scores) for scores in given), _detail(stages, without), tuple(given))
+        return Scores(tuple(self._mean(scores) for scores in given), _detail(stages, without), tuple(given))
 
     def _mean(self, scores: Mapping[str, Score]) -> Score | None:
         weights = dict(zip(("base", "reflection", "critic"), self.weights, strict=True))
@@ -444,7 +444,7 @@ class MultiStageScorer:
         return Score(round(mean, DIGITS), UNIT)
 
 
-def _spread(scored: Scored, positions: Sequence[int], number: int) -> Scored:
+def _spread(scored: Scores, positions: Sequence[int], number: int) -> Scores:
     """The scores of some hits put where those hits stand among all."""
     scores: list[Score | None] = [None] * number
     for at, score in zip(positions, scored.scores, strict=True):
@@ -452,7 +452,7 @@ def _spread(scored: Scored, positions: Sequence[int], number: int) -> Scored:
     return replace(scored, scores=tuple(scores))
 
 
-def _detail(stages: Mapping[str, Scored], without: Sequence[int]) -> dict[str, Any]:
+def _detail(stages: Mapping[str, Scores], without: Sequence[int]) -> dict[str, Any]:
     """The facts of all stages; what failed is `without` a base score: where a later stage failed, the mean is of the
     others.
     """

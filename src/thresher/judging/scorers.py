@@ -9,7 +9,7 @@ from typing import ClassVar
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.judging.llm_scorers import QueryText, failed, words_of
 from thresher.protocols import CrossEncoder, Encoder, PairReader, Scorer
-from thresher.types import LOGIT, PROBABILITY, T5, UNIT, Hit, Query, Scale, Score, Scored, logistic
+from thresher.types import LOGIT, PROBABILITY, T5, UNIT, Hit, Query, Scale, Score, Scores, logistic
 
 Terms = Callable[[str], Sequence[str]]
 Rarity = Callable[[str], Mapping[str, float]]
@@ -182,10 +182,10 @@ class LocalScorer:
     name: str = "local"
     scale: ClassVar[Scale] = UNIT
 
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored:
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit; `others` says what it is made of. A `dense` score of the hit is not computed again."""
         judged = self.judged(query, hits)
-        return Scored(
+        return Scores(
             scores=tuple(Score(self.relevance.relevance(parts), UNIT) for parts in judged),
             others=tuple({name: Score(value, UNIT) for name, value in parts.to_dict().items()} for parts in judged),
         )
@@ -223,10 +223,10 @@ class TrainedScorer:
     name: str = "trained"
     scale: ClassVar[Scale] = UNIT
 
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored:
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit; `others` says what it is made of."""
         if not hits:
-            return Scored(())
+            return Scores(())
         readings = self.reader.read(query.question, [hit.chunk.text for hit in hits], [hit.chunk.title for hit in hits])
         parts = self.local.judged(query, hits)
         values = [
@@ -236,7 +236,7 @@ class TrainedScorer:
             + INTERCEPT
             for reading, part in zip(readings, parts, strict=True)
         ]
-        return Scored(
+        return Scores(
             tuple(Score(logistic(value), UNIT) for value in values),
             {"model": self.reader.name},
             tuple(
@@ -273,7 +273,7 @@ class CrossEncoderScorer:
         """0 to 1, or that of the logits."""
         return UNIT if self.to_unit else self.raw
 
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored:
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit; None for all of them when the cross-encoder failed."""
         detail = {"model": self.cross_encoder.name}
         texts = [hit.chunk.titled for hit in hits]
@@ -281,8 +281,8 @@ class CrossEncoderScorer:
             scores = self.cross_encoder(words_of(query, self.query_text), texts)
         except (ProviderError, BudgetSpent) as error:
             lack = f"judge: {error}; {len(hits)} chunks were not scored"
-            return Scored((None,) * len(hits), {**detail, "failed": list(range(len(hits))), "degraded": [lack]})
-        return Scored(tuple(Score(self._value(score), self.scale) for score in scores), detail)
+            return Scores((None,) * len(hits), {**detail, "failed": list(range(len(hits))), "degraded": [lack]})
+        return Scores(tuple(Score(self._value(score), self.scale) for score in scores), detail)
 
     def _value(self, score: Score) -> float:
         """A score on our scale."""
@@ -321,7 +321,7 @@ class StandInForT5:
         """The evaluator's, -1 to 1."""
         return T5
 
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored:
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """The scorer's scores, stretched; what they were made of stays as it was."""
         scored = self.scorer(query, hits)
         scores = tuple(None if score is None else Score(2 * score.value - 1, T5) for score in scored.scores)
@@ -350,7 +350,7 @@ class BandedScorer:
     name: ClassVar[str] = "judge"
     scale: ClassVar[Scale] = PROBABILITY
 
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scored:
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One probability per hit; `others` has the local one and, where it was asked, the second one."""
         first = self.local(query, hits)
         unsure = [
@@ -375,4 +375,4 @@ class BandedScorer:
             detail |= {fact: value for fact, value in second.detail.items() if fact != "failed"}
             if lacks:
                 detail["degraded"] = [f"{lack}; their local score stands" for lack in lacks]
-        return Scored(tuple(scores), detail, tuple(others))
+        return Scores(tuple(scores), detail, tuple(others))

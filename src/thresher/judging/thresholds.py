@@ -26,7 +26,7 @@ the mean of three times 0.7 is 0.7, not the binary number just below."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class ThresholdResult:
     """Which hits stay, and the value that decided; None where nothing was compared."""
 
     value: float | None
@@ -43,7 +43,7 @@ class Threshold(Protocol):
         """Raise UsageError when the threshold does not fit scores on this scale; called when a judge is built."""
         ...
 
-    def __call__(self, query: Query, scored: Sequence[Score | None]) -> Cut:
+    def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
         """Which of the scores are enough; None never is."""
         ...
 
@@ -55,9 +55,9 @@ class KeepAll:
     def check(self, scale: Scale) -> None:
         """Fits every scale."""
 
-    def __call__(self, query: Query, scored: Sequence[Score | None]) -> Cut:
+    def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
         """All that have a score."""
-        return Cut(None, tuple(score is not None for score in scored))
+        return ThresholdResult(None, tuple(score is not None for score in scored))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Fixed:
         """The value must lie on the scale."""
         _check(self.value, scale)
 
-    def __call__(self, query: Query, scored: Sequence[Score | None]) -> Cut:
+    def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
         """All that reach the value."""
         return _cut(scored, self.value, inclusive=self.inclusive)
 
@@ -94,12 +94,12 @@ class Statistical:
         """The floor must lie on the scale."""
         _check(self.floor, scale)
 
-    def __call__(self, query: Query, scored: Sequence[Score | None]) -> Cut:
+    def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
         """All that reach the threshold."""
         scored = [None if score is None else replace(score, value=round(score.value, DIGITS)) for score in scored]
         values = sorted((score.value for score in scored if score is not None), reverse=True)
         if not values:
-            return Cut(None, (False,) * len(scored))
+            return ThresholdResult(None, (False,) * len(scored))
         mean, variance = round(fmean(values), DIGITS), round(pvariance(values), DIGITS)
         threshold = round(mean + pstdev(values), DIGITS) if variance < self.epsilon else mean
         if self.min_keep:
@@ -138,11 +138,11 @@ class FromModel:
             )
         self.otherwise.check(scale)
 
-    def __call__(self, query: Query, scored: Sequence[Score | None]) -> Cut:
+    def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
         """All above the model's threshold."""
         values = sorted((score.value for score in scored if score is not None), reverse=True)
         if not values:
-            return Cut(None, (False,) * len(scored))
+            return ThresholdResult(None, (False,) * len(scored))
         told = ", ".join(f"{value:.3g}" for value in values)
         user = f"<query>{fenced(query.search)}</query>\nScores: {told}"
         try:
@@ -154,7 +154,7 @@ class FromModel:
         detail = {"threshold_prompt": PROMPT_VERSION, "unreadable": answer.unreadable}
         return _cut(scored, answer.value[0], inclusive=False, detail=detail)
 
-    def _instead(self, query: Query, scored: Sequence[Score | None], why: str, *, unreadable: int) -> Cut:
+    def _instead(self, query: Query, scored: Sequence[Score | None], why: str, *, unreadable: int) -> ThresholdResult:
         cut = self.otherwise(query, scored)
         lack = f"judge: {why}; the threshold is from the mean of the scores"
         return replace(cut, detail={**cut.detail, "unreadable": unreadable, "degraded": [lack]})
@@ -162,11 +162,11 @@ class FromModel:
 
 def _cut(
     scored: Sequence[Score | None], value: float, *, inclusive: bool = True, detail: Mapping[str, Any] | None = None
-) -> Cut:
+) -> ThresholdResult:
     keep = tuple(
         score is not None and (score.value > value or (inclusive and score.value == value)) for score in scored
     )
-    return Cut(value, keep, detail or {}, inclusive)
+    return ThresholdResult(value, keep, detail or {}, inclusive)
 
 
 def _check(value: float, scale: Scale) -> None:

@@ -1,7 +1,8 @@
 """What the judged hits are worth together, decided in the way of each family of recipes.
 
-An empty retrieval is always incorrect (Z6 in docs/methods.md), unless that verdict is taken away (`Limited`). Where
-scores decide, a hit without one counts neither way; if no hit has one, nothing is known and the verdict is ambiguous.
+An empty retrieval is always incorrect (Z6 in docs/methods.md), unless that verdict is taken away (`RestrictedDecider`).
+Where scores decide, a hit without one counts neither way; if no hit has one, nothing is known and the verdict is
+ambiguous.
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ class Survivors:
 
 
 @dataclass(frozen=True, slots=True)
-class Limited:
+class RestrictedDecider:
     """A decider some of whose verdicts are not acted on: CRAG's ablations (arXiv:2401.15884v3, Tables 2 and 11)."""
 
     decide: Decider

@@ -18,7 +18,7 @@ from thresher.judging.calibration import SHIPPED, CalibratedScorer, Calibration
 from thresher.judging.llm_scorers import LLMRelevance
 from thresher.judging.scorers import CrossEncoderScorer, LocalRelevance, LocalScorer, TrainedScorer
 from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever, Scorer, Verifier
-from thresher.recipes.components import Outside, Parts
+from thresher.recipes.components import Components, Outside
 from thresher.recipes.registry import DOES_NOTHING
 from thresher.refinement.refine import PassageRefiner, StripRefiner
 from thresher.refinement.strips import Decomposition, excerption, fixed_num, selection, sentences
@@ -34,7 +34,7 @@ from thresher.settings import (
 from thresher.text.contradiction import ConflictFinder, RuleConflicts
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
-from thresher.types import UNIT, Correction, Decision, Draft, Evidence, Hit, Judgement, Origin, Query, Refined
+from thresher.types import UNIT, Correction, Decision, Evidence, Generation, Hit, Judgement, Origin, Query, Refined
 
 if TYPE_CHECKING:
     from thresher.protocols import Vectors
@@ -51,24 +51,24 @@ ScoreQuery = Literal["rewritten", "original"]
 # --- judging ----------------------------------------------------------------------------------------------------------
 
 
-def local_scorer(settings: RecipeSettings, parts: Parts, table: ChunkTable) -> LocalScorer:
+def local_scorer(settings: RecipeSettings, parts: Components, table: ChunkTable) -> LocalScorer:
     """The judge that needs no chat model."""
     encoder = parts.encoder(settings, reading=True)
     return LocalScorer(LocalRelevance(encoder, index_terms, parts.rarity(table), sentence_spans))
 
 
-def trained_scorer(settings: RecipeSettings, parts: Parts, table: ChunkTable) -> TrainedScorer:
+def trained_scorer(settings: RecipeSettings, parts: Components, table: ChunkTable) -> TrainedScorer:
     """Our own judge: the bundled cross-encoder and what the local judge goes by."""
     return TrainedScorer(local_scorer(settings, parts, table), parts.models.judge())
 
 
-def own_scorer(settings: JudgeSettings, parts: Parts, table: ChunkTable) -> Scorer:
+def own_scorer(settings: JudgeSettings, parts: Components, table: ChunkTable) -> Scorer:
     """Our own judge, or the local one where that is named."""
     make = local_scorer if settings.judge == "local" else trained_scorer
     return make(settings, parts, table)
 
 
-def calibration(settings: RecipeSettings, parts: Parts, judge: str) -> Calibration:
+def calibration(settings: RecipeSettings, parts: Components, judge: str) -> Calibration:
     """The collection's own calibration of a judge, or the shipped one, whatever encoder that is for."""
     stored = None if parts.calibrations is None else parts.calibrations.get(judge, parts.encoder(settings).name)
     return stored or SHIPPED[judge]
@@ -82,7 +82,7 @@ def mapping(learned: Calibration, *, fits: bool) -> str:
 
 
 def evaluator(
-    settings: JudgeSettings, parts: Parts, table: ChunkTable, *, score_query: ScoreQuery = "rewritten"
+    settings: JudgeSettings, parts: Components, table: ChunkTable, *, score_query: ScoreQuery = "rewritten"
 ) -> tuple[Scorer, tuple[str, ...]]:
     """What gives each chunk its relevance, and what it lacks."""
     query_text: Literal["search", "question"] = "question" if score_query == "original" else "search"
@@ -106,7 +106,7 @@ def evaluator(
     return CrossEncoderScorer(cross_encoder, query_text=query_text), ()
 
 
-def stand_in(settings: RecipeSettings, parts: Parts, table: ChunkTable, scorer: Scorer) -> Scorer | None:
+def stand_in(settings: RecipeSettings, parts: Components, table: ChunkTable, scorer: Scorer) -> Scorer | None:
     """What scores the chunks that a model failed on: the local judge, where it is on the same scale."""
     unit = (scorer.scale.low, scorer.scale.high) == (UNIT.low, UNIT.high)
     return None if not unit or isinstance(scorer, LocalScorer) else local_scorer(settings, parts, table)
@@ -138,10 +138,10 @@ def nowhere(query: Query, decision: Decision) -> Correction:
 
 def corrector(
     settings: OutsideSettings,
-    parts: Parts,
-    retriever: Callable[[Parts], Retriever],
+    parts: Components,
+    retriever: Callable[[Components], Retriever],
     *,
-    judge: Callable[[Parts], Judge] | None = None,
+    judge: Callable[[Components], Judge] | None = None,
     keywords: bool = False,
     sure: float = 0.0,
 ) -> tuple[Corrector, tuple[str, ...]]:
@@ -238,7 +238,7 @@ def strips_slot(settings: OutsideSettings) -> str:
 # --- verification -----------------------------------------------------------------------------------------------------
 
 
-def verifier(settings: RecipeSettings, parts: Parts) -> Verifier:
+def verifier(settings: RecipeSettings, parts: Components) -> Verifier:
     """Each sentence held against the evidence, then each quote against its document."""
     encoder = parts.encoder(settings, reading=True)
 
@@ -251,7 +251,7 @@ def verifier(settings: RecipeSettings, parts: Parts) -> Verifier:
     claims = ClaimVerifier(check, local.nearest, sentence_spans)
     quotes = parts.quote_checker()
 
-    def verified(query: Query, draft: Draft, evidence: Sequence[Evidence]) -> Draft:
+    def verified(query: Query, draft: Generation, evidence: Sequence[Evidence]) -> Generation:
         return quotes(query, claims(query, draft, evidence), evidence)
 
     return verified
@@ -262,11 +262,11 @@ def verifier(settings: RecipeSettings, parts: Parts) -> Verifier:
 
 def searching(
     settings: OutsideSettings,
-    parts: Parts,
+    parts: Components,
     outside: Outside,
-    retriever: Callable[[Parts], Retriever],
+    retriever: Callable[[Components], Retriever],
     *,
-    judge: Callable[[Parts], Judge] | None,
+    judge: Callable[[Components], Judge] | None,
     keywords: bool,
     sure: float,
 ) -> Corrector:
@@ -285,7 +285,7 @@ def searching(
 
 
 def _source(
-    settings: OutsideSettings, parts: Parts, outside: Outside, retriever: Callable[[Parts], Retriever]
+    settings: OutsideSettings, parts: Components, outside: Outside, retriever: Callable[[Components], Retriever]
 ) -> OutsideSource:
     if outside.archive is not None:
         return RetrieverSource(retriever(parts.elsewhere(outside.archive)), outside.given)
@@ -299,7 +299,7 @@ def _source(
     return WebSource(search, fetch, passages, limit=settings.web.results)
 
 
-def web_search(settings: WebSettings, parts: Parts) -> WebSearch:
+def web_search(settings: WebSettings, parts: Components) -> WebSearch:
     """The configured provider. Raises UsageError when there is none."""
     key = None if settings.api_key is None else settings.api_key.get_secret_value()
     if parts.exchanges.replaying:
@@ -319,7 +319,7 @@ def web_search(settings: WebSettings, parts: Parts) -> WebSearch:
     )
 
 
-def page_fetcher(settings: WebSettings, parts: Parts) -> FetchPage:
+def page_fetcher(settings: WebSettings, parts: Components) -> FetchPage:
     """Fetches the pages of the results."""
     from thresher.correction.fetch import PageFetcher
 

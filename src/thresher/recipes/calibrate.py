@@ -9,7 +9,7 @@ from thresher.errors import UsageError
 from thresher.judging.calibration import LEAST_QUESTIONS, Calibration, fit, gather, gather_labelled, made_questions
 from thresher.recipes import corrective
 from thresher.recipes.build import own_scorer
-from thresher.recipes.components import Parts
+from thresher.recipes.components import Components
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
 from thresher.types import Query
@@ -22,7 +22,7 @@ MOST_CHUNKS = 200_000
 
 def calibrated(
     settings: corrective.Settings,
-    parts: Parts,
+    parts: Components,
     labelled: Sequence[tuple[str, bool]] | None,
     *,
     number: int,

@@ -40,7 +40,7 @@ from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical, 
 from thresher.pipeline import Pipeline, as_asked
 from thresher.protocols import ChunkTable, Retriever, Rewriter, Scorer
 from thresher.recipes.build import evaluator, judge_slot, redundancy, stand_in
-from thresher.recipes.components import Parts, nothing, reader_slot
+from thresher.recipes.components import Components, nothing, reader_slot
 from thresher.recipes.registry import Recipe, preset
 from thresher.refinement.refine import PassageRefiner
 from thresher.retrieval.fusion import FusedRetriever, Fusion, reciprocal_rank_fusion, weighted_fusion
@@ -130,7 +130,7 @@ class Settings(JudgeSettings, RerankerSettings):
     edge_order: bool = Field(False, description="put the best chunks at both ends")
 
 
-def layout(settings: Settings, parts: Parts) -> Layout:
+def layout(settings: Settings, parts: Components) -> Layout:
     """Semantic chunks, a dense vector and BM25 terms each."""
     encoder = parts.encoder(settings)
     cut = settings.chunk
@@ -146,7 +146,7 @@ def layout(settings: Settings, parts: Parts) -> Layout:
     return Layout(chunker, encoder)
 
 
-def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
+def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:
     """Rewritten, retrieved, deduplicated, scored in three stages, cut, reranked."""
     encoder = parts.encoder(settings)
     table = parts.table(layout(settings, parts))
@@ -188,7 +188,7 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
     )
 
 
-def stages(settings: Settings, parts: Parts, table: ChunkTable) -> tuple[Scorer, tuple[str, ...]]:
+def stages(settings: Settings, parts: Components, table: ChunkTable) -> tuple[Scorer, tuple[str, ...]]:
     """Base score, reflection and critic; the base alone where another judge was chosen or there is no model."""
     base, lacks = evaluator(settings, parts, table, score_query=settings.score_query)
     model = parts.language_model(settings.llm)
@@ -216,7 +216,7 @@ def stages(settings: Settings, parts: Parts, table: ChunkTable) -> tuple[Scorer,
     ), lacks
 
 
-def threshold(settings: Settings, parts: Parts) -> Threshold:
+def threshold(settings: Settings, parts: Components) -> Threshold:
     """Where the scores are cut; a model's threshold falls back to the statistical one, visibly."""
     statistical = Statistical(settings.epsilon, min_keep=settings.min_keep, floor=settings.score_floor)
     match settings.threshold:

@@ -33,7 +33,7 @@ from thresher.settings import (
 )
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
-from thresher.types import Document, Query, Sifted
+from thresher.types import Document, Judged, Query
 
 if TYPE_CHECKING:
     from thresher.models.cross_encoders import BundledJudge
@@ -117,7 +117,7 @@ class Outside:
 
 
 @dataclass
-class Parts:
+class Components:
     """What a recipe is made from, for one question: the collection, the models, the meter."""
 
     archive: Archive
@@ -132,7 +132,7 @@ class Parts:
     """Used where `llm.cache` is on."""
     calibrations: Calibrations | None = None
 
-    def elsewhere(self, archive: Archive) -> Parts:
+    def elsewhere(self, archive: Archive) -> Components:
         """The same models, meter and records over another collection."""
         return replace(self, archive=archive, outside=None)
 
@@ -229,6 +229,6 @@ def reader_slot(settings: RecipeSettings) -> str:
     return "grounded" if settings.llm.configured else settings.answer.reader
 
 
-def nothing(query: Query) -> Sifted:
+def nothing(query: Query) -> Judged:
     """Retrieve nothing (the `no-retrieval` baseline)."""
-    return Sifted(())
+    return Judged(())

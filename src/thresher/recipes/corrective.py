@@ -43,7 +43,7 @@ from thresher.recipes.build import (
     strips_slot,
     verifier,
 )
-from thresher.recipes.components import Parts, reader_slot
+from thresher.recipes.components import Components, reader_slot
 from thresher.recipes.registry import Recipe
 from thresher.refinement.strips import BestHits
 from thresher.retrieval.fusion import weighted_fusion
@@ -143,7 +143,7 @@ class Settings(OutsideSettings, RerankerSettings):
     verify: bool = Field(True, description="check each sentence of the answer against the strips it cites")
 
 
-def layout(settings: Settings, parts: Parts) -> Layout:
+def layout(settings: Settings, parts: Components) -> Layout:
     """Chunks and subchunks, a dense vector and BM25 terms each."""
     cut, sub = settings.chunk, settings.subchunk
     chunker = HierarchicalChunker(
@@ -157,7 +157,7 @@ def layout(settings: Settings, parts: Parts) -> Layout:
     return Layout(chunker, parts.encoder(settings), ("chunk", "subchunk"))
 
 
-def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
+def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:
     """Retrieved over the hierarchy, judged, corrected, refined, answered, verified."""
     table = parts.table(layout(settings, parts))
     scorer = own_scorer(settings, parts, table)
@@ -192,7 +192,7 @@ def bounds(settings: Settings, learned: Calibration) -> tuple[float, float]:
     return min(learned.lower, upper) if settings.lower is None else settings.lower, upper
 
 
-def retriever(settings: Settings, parts: Parts) -> Retriever:
+def retriever(settings: Settings, parts: Components) -> Retriever:
     """Three lists over the hierarchy, without repetition, reranked where a cross-encoder is configured, cut."""
     cut = layout(settings, parts)
     chunks = parts.table(cut, "chunk")
@@ -212,7 +212,7 @@ def retriever(settings: Settings, parts: Parts) -> Retriever:
     return CutRetriever(found, least=CANDIDATES)
 
 
-def second_look(settings: Settings, parts: Parts, scorer: Scorer, upper: float) -> Retriever:
+def second_look(settings: Settings, parts: Components, scorer: Scorer, upper: float) -> Retriever:
     """The retriever; with a chat model, a question that finds nothing good is put in other words."""
     model = parts.language_model(settings.llm)
     found = retriever(settings, parts)
@@ -226,7 +226,7 @@ def second_look(settings: Settings, parts: Parts, scorer: Scorer, upper: float) 
     return SecondLookRetriever(found, LLMRewriter(model), suffices)
 
 
-def judges(settings: Settings, learned: Calibration, lower: float, upper: float, parts: Parts) -> Judge:
+def judges(settings: Settings, learned: Calibration, lower: float, upper: float, parts: Components) -> Judge:
     """Our own judge over a collection, with the chat model for what it cannot tell."""
     own = own_scorer(settings, parts, parts.table(layout(settings, parts)))
     scorer: Scorer = CalibratedScorer(own, learned)

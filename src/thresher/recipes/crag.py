@@ -35,12 +35,12 @@ from pydantic import Field
 from thresher.indexing.index_config import Layout
 from thresher.judging.judge import ScoringJudge
 from thresher.judging.scorers import CrossEncoderScorer, StandInForT5
-from thresher.judging.thresholds import Cut, Fixed, KeepAll, Threshold
-from thresher.judging.verdicts import INSTEAD, Actions, Bounds, Limited, ThreeWay
+from thresher.judging.thresholds import Fixed, KeepAll, Threshold, ThresholdResult
+from thresher.judging.verdicts import INSTEAD, Actions, Bounds, RestrictedDecider, ThreeWay
 from thresher.pipeline import Pipeline
 from thresher.protocols import Scorer
 from thresher.recipes.build import corrector, evaluator, judge_slot, stand_in, strips, strips_slot
-from thresher.recipes.components import Parts, reader_slot
+from thresher.recipes.components import Components, reader_slot
 from thresher.recipes.registry import Recipe, preset
 from thresher.retrieval.search import DenseRetriever
 from thresher.settings import DenseSettings, FixedChunking, OutsideSettings
@@ -63,12 +63,12 @@ class Settings(OutsideSettings):
     )
 
 
-def layout(settings: Settings, parts: Parts) -> Layout:
+def layout(settings: Settings, parts: Components) -> Layout:
     """Fixed chunks, one dense vector each."""
     return parts.fixed_layout(settings.chunk, settings)
 
 
-def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
+def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:
     """Dense retrieval, evaluated, corrected, refined."""
     table = parts.table(layout(settings, parts))
     scorer, degraded = evaluator(settings, parts, table)
@@ -86,7 +86,7 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
             settings.on_unreadable,
             otherwise=stand_in(settings, parts, table, scorer),
         ),
-        decide=Limited(ThreeWay(bounds), settings.actions),
+        decide=RestrictedDecider(ThreeWay(bounds), settings.actions),
         correct=correct,
         refine=strips(settings, scorer, settings.lower),
         generate=generate,
@@ -112,7 +112,7 @@ class _OrAll:
     def check(self, scale: Scale) -> None:
         self.threshold.check(scale)
 
-    def __call__(self, query: Query, scored: Sequence[Score | None]) -> Cut:
+    def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
         cut = self.threshold(query, scored)
         return cut if any(cut.keep) else KeepAll()(query, scored)
 
@@ -124,7 +124,7 @@ def _on_t5_scale(scorer: Scorer) -> Scorer:
     return StandInForT5(scorer)
 
 
-def _retriever(settings: Settings, parts: Parts) -> DenseRetriever:
+def _retriever(settings: Settings, parts: Components) -> DenseRetriever:
     return DenseRetriever(parts.table(layout(settings, parts)), parts.encoder(settings), settings.dense.depth)
 
 

@@ -42,7 +42,7 @@ from thresher.judging.verdicts import Bounds, Routing, Survivors, ThreeWay
 from thresher.pipeline import Pipeline, always_correct
 from thresher.protocols import ChunkTable, Decider, Judge
 from thresher.recipes.build import corrector, evaluator, judge_slot, stand_in, strips, strips_slot
-from thresher.recipes.components import Parts, reader_slot
+from thresher.recipes.components import Components, reader_slot
 from thresher.recipes.registry import DOES_NOTHING, Recipe, preset
 from thresher.retrieval.search import CoarseToFineRetriever
 from thresher.settings import Frozen, OutsideSettings
@@ -112,7 +112,7 @@ class Settings(OutsideSettings):
     literal: bool = Field(False, description="keep the depths whatever the limit")
 
 
-def summarizer(settings: Settings, parts: Parts) -> Summarizer | None:
+def summarizer(settings: Settings, parts: Components) -> Summarizer | None:
     """What a chunk is encoded by; None for its own text."""
     model = parts.language_model(settings.llm) if settings.summary in ("auto", "llm") else None
     if model is not None:
@@ -120,7 +120,7 @@ def summarizer(settings: Settings, parts: Parts) -> Summarizer | None:
     return None if settings.summary == "text" else ExtractiveSummarizer(sentence_spans, index_terms)
 
 
-def layout(settings: Settings, parts: Parts) -> Layout:
+def layout(settings: Settings, parts: Components) -> Layout:
     """Chunks encoded by their summaries, and subchunks."""
     cut, sub = settings.chunk, settings.subchunk
     chunker = HierarchicalChunker(
@@ -138,7 +138,7 @@ def layout(settings: Settings, parts: Parts) -> Layout:
     return Layout(chunker, parts.encoder(settings), ("chunk", "subchunk"), embedded=summarizer(settings, parts))
 
 
-def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
+def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:
     """Coarse to fine, chosen and routed by the confidence, corrected, refined."""
     table = parts.table(layout(settings, parts), "subchunk")
     judge, decide, degraded = judged(settings, parts, table)
@@ -159,7 +159,7 @@ def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
     )
 
 
-def judged(settings: Settings, parts: Parts, table: ChunkTable) -> tuple[Judge, Decider, tuple[str, ...]]:
+def judged(settings: Settings, parts: Components, table: ChunkTable) -> tuple[Judge, Decider, tuple[str, ...]]:
     """The confidence and its routing, or another judge with the same bounds; and what it lacks."""
     kdm = settings.kdm
     if settings.judge != "kdm":
@@ -183,7 +183,7 @@ def judged(settings: Settings, parts: Parts, table: ChunkTable) -> tuple[Judge, 
             return judge, always_correct, ()
 
 
-def _retriever(settings: Settings, parts: Parts) -> CoarseToFineRetriever:
+def _retriever(settings: Settings, parts: Components) -> CoarseToFineRetriever:
     cut = layout(settings, parts)
     return CoarseToFineRetriever(
         parts.table(cut, "chunk"),

@@ -27,7 +27,7 @@ from thresher.chunking.fixed import RecursiveChunker
 from thresher.indexing.index_config import Layout
 from thresher.pipeline import Pipeline
 from thresher.protocols import Retriever
-from thresher.recipes.components import NO_RERANKER, Parts, nothing, reader_slot
+from thresher.recipes.components import NO_RERANKER, Components, nothing, reader_slot
 from thresher.recipes.registry import Recipe, preset
 from thresher.retrieval.fusion import FusedRetriever, Fusion, reciprocal_rank_fusion, weighted_fusion
 from thresher.retrieval.search import DenseRetriever, LexicalRetriever
@@ -72,7 +72,7 @@ class Settings(RecipeSettings, RerankerSettings):
     literal: bool = Field(False, description="keep the printed depths and number of results whatever the limit")
 
 
-def layout(settings: Settings, parts: Parts) -> Layout:
+def layout(settings: Settings, parts: Components) -> Layout:
     """Recursive chunks, a dense vector and BM25 terms each."""
     return Layout(
         RecursiveChunker(
@@ -82,7 +82,7 @@ def layout(settings: Settings, parts: Parts) -> Layout:
     )
 
 
-def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
+def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:
     """Two lists, fused, reranked, cut."""
     encoder = parts.encoder(settings)
     table = parts.table(layout(settings, parts))

@@ -13,10 +13,10 @@ from thresher.generation.llm import ParametricGenerator
 from thresher.generation.reader import abstention
 from thresher.pipeline import Pipeline
 from thresher.protocols import Generator
-from thresher.recipes.components import Parts, nothing
+from thresher.recipes.components import Components, nothing
 from thresher.recipes.registry import Recipe
 from thresher.settings import RecipeSettings
-from thresher.types import Draft, Evidence, Query
+from thresher.types import Evidence, Generation, Query
 
 NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); nothing can be said without one"
 
@@ -25,16 +25,16 @@ class Settings(RecipeSettings):
     """Settings of `no-retrieval`."""
 
 
-def layout(settings: Settings, parts: Parts) -> None:
+def layout(settings: Settings, parts: Components) -> None:
     """Nothing is retrieved."""
 
 
-def silent(query: Query, evidence: Sequence[Evidence]) -> Draft:
+def silent(query: Query, evidence: Sequence[Evidence]) -> Generation:
     """Abstain: there is neither a model nor evidence."""
     return abstention("No chat model is configured and nothing is retrieved.", {})
 
 
-def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
+def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:
     """The generator alone."""
     model = parts.language_model(settings.llm)
     generate: Generator = silent if model is None else ParametricGenerator(model)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from thresher.indexing.index_config import Layout
 from thresher.pipeline import Pipeline
-from thresher.recipes.components import Parts, reader_slot
+from thresher.recipes.components import Components, reader_slot
 from thresher.recipes.registry import Recipe
 from thresher.retrieval.search import DenseRetriever
 from thresher.retrieval.wrappers import CutRetriever
@@ -26,12 +26,12 @@ class Settings(RecipeSettings):
     dense: DenseSettings = DenseSettings(depth=5)
 
 
-def layout(settings: Settings, parts: Parts) -> Layout:
+def layout(settings: Settings, parts: Components) -> Layout:
     """Fixed chunks, one dense vector each."""
     return parts.fixed_layout(settings.chunk, settings)
 
 
-def pipeline(settings: Settings, parts: Parts, recipe: Recipe) -> Pipeline:
+def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:
     """Dense retrieval, then the generator."""
     encoder = parts.encoder(settings)
     table = parts.table(layout(settings, parts))

@@ -8,7 +8,7 @@ from typing import Any
 
 from thresher.indexing.index_config import Layout
 from thresher.pipeline import SLOTS, Pipeline
-from thresher.recipes.components import Parts
+from thresher.recipes.components import Components
 from thresher.settings import RecipeSettings, build, flat
 
 
@@ -23,9 +23,9 @@ class Recipe:
     settings: type[RecipeSettings]
     slots: Callable[[Any], Mapping[str, str]]
     """What stands in each slot, for people, given the settings."""
-    layout: Callable[[Any, Parts], Layout | None]
+    layout: Callable[[Any, Components], Layout | None]
     """How the documents must be cut and encoded; None for a recipe that retrieves nothing."""
-    pipeline: Callable[[Any, Parts, Recipe], Pipeline]
+    pipeline: Callable[[Any, Components, Recipe], Pipeline]
     preset_of: str | None = None
     preset: Mapping[str, Any] = field(default_factory=dict)
     needs_llm: bool = False

@@ -22,7 +22,7 @@ from thresher.refinement.strips import (
     word_count,
 )
 from thresher.text.contradiction import ConflictFinder
-from thresher.types import Evidence, Hit, Judgement, Origin, Query, Refined, Score, Scored
+from thresher.types import Evidence, Hit, Judgement, Origin, Query, Refined, Score, Scores
 
 MIN_WORDS = 2
 """A single word ("BERT.", the left-over of a heading) matches a question and says nothing; two can ("Dogs bark.").
@@ -94,7 +94,7 @@ class StripRefiner:
             for strip in cut
             if word_count(strip.hit.chunk.text) < self.min_words
         ]
-        scored = self.scorer(query, [strip.hit for strip in long]) if long else Scored(())
+        scored = self.scorer(query, [strip.hit for strip in long]) if long else Scores(())
         strips = [replace(strip, score=score) for strip, score in zip(long, scored.scores, strict=True)]
         unscored = sum(strip.score is None for strip in strips)
         if unscored and self.on_unreadable == "raise":

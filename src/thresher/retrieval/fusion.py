@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from thresher.protocols import Retriever
-from thresher.types import RECIPROCAL_RANK, WEIGHTED_FUSION, Hit, Judgement, Query, Score, Sifted
+from thresher.types import RECIPROCAL_RANK, WEIGHTED_FUSION, Hit, Judged, Judgement, Query, Score
 
 RANK_CONSTANT = 60
 """Cormack et al. 2009, section 3; ranks start at 1."""
@@ -81,7 +81,7 @@ class FusedRetriever:
     retrievers: tuple[Retriever, ...]
     fusion: Fusion
 
-    def __call__(self, query: Query) -> Sifted:
+    def __call__(self, query: Query) -> Judged:
         """All candidates of all lists, once each, best first; then what the retrievers dropped and no list kept."""
         answers = [retriever(query) for retriever in self.retrievers]
         fused = self.fusion([answer.kept for answer in answers])
@@ -102,4 +102,4 @@ class FusedRetriever:
         lacks = list(dict.fromkeys(lack for answer in answers for lack in answer.detail.get("degraded", ())))
         if lacks:
             detail["degraded"] = lacks
-        return Sifted((*kept, *dropped.values()), detail)
+        return Judged((*kept, *dropped.values()), detail)

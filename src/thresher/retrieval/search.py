@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Literal
 from thresher.indexing.filters import children_of, within
 from thresher.protocols import ChunkTable, Encoder
 from thresher.retrieval.fusion import Fusion
-from thresher.types import BM25, COSINE, L2, Chunk, Hit, Judgement, Query, Scale, Score, Sifted
+from thresher.types import BM25, COSINE, L2, Chunk, Hit, Judged, Judgement, Query, Scale, Score
 
 if TYPE_CHECKING:
     from thresher.protocols import Vectors
 
 
-def found(name: str, scale: Scale, scored: Sequence[tuple[Chunk, float]]) -> Sifted:
+def found(name: str, scale: Scale, scored: Sequence[tuple[Chunk, float]]) -> Judged:
     """All of them kept, ranked in the order given, the score under `name`."""
     judgements = []
     for rank, (chunk, value) in enumerate(scored, start=1):
         score = Score(value, scale)
         hit = Hit(chunk, score, rank, scores={name: score})
         judgements.append(Judgement(hit, keep=True, reason=f"{name} rank {rank}"))
-    return Sifted(tuple(judgements))
+    return Judged(tuple(judgements))
 
 
 def depth_for(published: int, limit: int, *, literal: bool = False) -> int:
@@ -44,7 +44,7 @@ class DenseRetriever:
     depth: int
     literal: bool = False
 
-    def __call__(self, query: Query) -> Sifted:
+    def __call__(self, query: Query) -> Judged:
         """Candidates by cosine, best first."""
         limit = depth_for(self.depth, query.limit, literal=self.literal)
         vector = self.encoder.encode_query(query.search)
@@ -62,7 +62,7 @@ class LexicalRetriever:
     depth: int
     literal: bool = False
 
-    def __call__(self, query: Query) -> Sifted:
+    def __call__(self, query: Query) -> Judged:
         """Candidates by BM25, best first; chunks that share no term are none."""
         limit = depth_for(self.depth, query.limit, literal=self.literal)
         return found("lexical", BM25, self.table.matching(query.search, limit=limit, where=query.where))
@@ -71,7 +71,7 @@ class LexicalRetriever:
 # --- chunks found by three lists: by their own vectors, by those of their subchunks, and by BM25 ----------------------
 
 
-Scored = list[tuple[Chunk, float]]
+Scores = list[tuple[Chunk, float]]
 
 SUBCHUNKS_PER_CHUNK = 4
 """Subchunks asked for in place of one chunk: neighbours say similar things, so the best ones share their parents."""
@@ -97,7 +97,7 @@ class HierarchyRetriever:
     lexical_depth: int
     fusion: Fusion
 
-    def __call__(self, query: Query) -> Sifted:
+    def __call__(self, query: Query) -> Judged:
         """Chunks by their fused score, best first."""
         vector = self.encoder.encode_query(query.search)
         depth = depth_for(self.dense_depth, query.limit)
@@ -129,7 +129,7 @@ class HierarchyRetriever:
             scores["lexical"] = Score(matched.get(id_, 0.0), BM25)
             whole = replace(hit, scores={**scores, **hit.scores})
             judgements.append(Judgement(whole, keep=True, reason=f"fused rank {hit.rank}"))
-        return Sifted(tuple(judgements), {"lists": [len(hits.kept) for hits in lists]})
+        return Judged(tuple(judgements), {"lists": [len(hits.kept) for hits in lists]})
 
     def _best_subchunks(self, vector: Vectors, chunks: Sequence[Chunk]) -> dict[str, float]:
         """The cosine of the best subchunk of each chunk that has any."""
@@ -145,7 +145,7 @@ class HierarchyRetriever:
             missing = [chunk for chunk in missing if chunk.id not in best]
         return best
 
-    def _matched(self, query: Query, lexical: Scored, ids: Sequence[str]) -> dict[str, float]:
+    def _matched(self, query: Query, lexical: Scores, ids: Sequence[str]) -> dict[str, float]:
         """BM25 of each chunk that shares a term with the query."""
         matched = {chunk.id: score for chunk, score in lexical}
         missing = [id_ for id_ in ids if id_ not in matched]
@@ -155,7 +155,7 @@ class HierarchyRetriever:
         return matched
 
 
-def _by_parent(near: Scored) -> dict[str, float]:
+def _by_parent(near: Scores) -> dict[str, float]:
     """The cosine of each parent's best subchunk, best first."""
     best: dict[str, float] = {}
     for subchunk, cosine in near:
@@ -193,7 +193,7 @@ class CoarseToFineRetriever:
     metric: Metric = "l2"
     """The score that hits are ranked by: the L2 distance, the smallest first, or the inner product. One order."""
 
-    def __call__(self, query: Query) -> Sifted:
+    def __call__(self, query: Query) -> Judged:
         """Subchunks, best first; ties by id."""
         vector = self.encoder.encode_query(query.search)
         coarse = self.coarse if self.literal else max(self.coarse, query.limit)
@@ -223,7 +223,7 @@ class CoarseToFineRetriever:
             {"id": chunk.id, "label": chunk.label, "distance": distance(cosine), "subchunks": children[chunk.id]}
             for chunk, cosine in chunks
         ]
-        return Sifted(tuple(judgements), {"chunks": looked_into})
+        return Judged(tuple(judgements), {"chunks": looked_into})
 
     def _lexical(self, query: Query, ids: Sequence[str]) -> dict[str, float]:
         """BM25 of those subchunks that share a term with the query."""

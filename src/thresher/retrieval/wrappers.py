@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.protocols import CrossEncoder, Retriever, Rewriter
 from thresher.retrieval.fusion import FusedRetriever, reciprocal_rank_fusion
-from thresher.types import Hit, Judgement, Query, Sifted
+from thresher.types import Hit, Judged, Judgement, Query
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +39,7 @@ class CutRetriever:
     least: int = 0
     """At least this many, where what follows chooses among them."""
 
-    def __call__(self, query: Query) -> Sifted:
+    def __call__(self, query: Query) -> Judged:
         """Kept hits first, then everything that was cut off, with the reason."""
         found = self.retriever(query)
         limit = max(self.least, query.limit) if self.limit is None else self.limit
@@ -64,7 +64,7 @@ class CutRetriever:
             if judgement.hit.chunk.id not in chosen
         ]
         detail = {**found.detail, "protected": sorted(protected)} if self.protect else found.detail
-        return Sifted((*stays, *cut), detail)
+        return Judged((*stays, *cut), detail)
 
 
 def _best_dense(hits: tuple[Hit, ...], number: int) -> set[str]:
@@ -91,7 +91,7 @@ class RerankedRetriever:
     retriever: Retriever
     cross_encoder: CrossEncoder
 
-    def __call__(self, query: Query) -> Sifted:
+    def __call__(self, query: Query) -> Judged:
         """The same candidates by the cross-encoder's score, best first; ties keep their order."""
         found = self.retriever(query)
         hits = found.kept
@@ -107,7 +107,7 @@ class RerankedRetriever:
         order = sorted(scored, key=lambda hit: -hit.score.value)
         kept = tuple(_ranked(rank, hit) for rank, hit in enumerate(order, start=1))
         dropped = tuple(judgement for judgement in found.judgements if not judgement.keep)
-        return Sifted((*kept, *dropped), {**found.detail, "reranker": self.cross_encoder.name})
+        return Judged((*kept, *dropped), {**found.detail, "reranker": self.cross_encoder.name})
 
 
 def _ranked(rank: int, hit: Hit) -> Judgement:
@@ -132,7 +132,7 @@ class SecondLookRetriever:
     rewriter: Rewriter
     suffices: Suffices
 
-    def __call__(self, query: Query) -> Sifted:
+    def __call__(self, query: Query) -> Judged:
         """What the first search found, or both together."""
         found = self.retriever(query)
         if self.suffices(query, found.kept):
@@ -144,10 +144,10 @@ class SecondLookRetriever:
         return _told(both(query), rewritten)
 
 
-def _told(found: Sifted, rewritten: Query) -> Sifted:
+def _told(found: Judged, rewritten: Query) -> Judged:
     detail = {**found.detail, "second_search": rewritten.search}
     lacks = [*found.detail.get("degraded", ()), *rewritten.degraded]
-    return Sifted(found.judgements, {**detail, "degraded": lacks} if lacks else detail)
+    return Judged(found.judgements, {**detail, "degraded": lacks} if lacks else detail)
 
 
 # --- redundancy removal: of several chunks that say the same one survives and stands for the others -------------------
@@ -186,7 +186,7 @@ class Redundancy:
                     next_step=f"pass `{name}`, or compare by other vectors",
                 )
 
-    def __call__(self, hits: Sequence[Hit]) -> Sifted:
+    def __call__(self, hits: Sequence[Hit]) -> Judged:
         """Survivors in the order given, with the ids they stand for, then the others with whom they repeat."""
         cosines, lacks = self._cosines(hits)
         survivors: list[int] = []
@@ -208,7 +208,7 @@ class Redundancy:
         detail: dict[str, Any] = {"redundancy": self._measured(hits, survivors, cosines)}
         if lacks:
             detail["degraded"] = lacks
-        return Sifted((*kept, *repeated), detail)
+        return Judged((*kept, *repeated), detail)
 
     def _cosines(self, hits: Sequence[Hit]) -> tuple[Matrix, list[str]]:
         """(n_hits, n_hits) cosines, the higher one where two kinds are asked for; and what could not be compared."""
@@ -255,7 +255,7 @@ class DeduplicatedRetriever:
     retriever: Retriever
     redundancy: Redundancy
 
-    def __call__(self, query: Query) -> Sifted:
+    def __call__(self, query: Query) -> Judged:
         """Survivors ranked anew, then the copies, then what the retriever dropped itself."""
         found = self.retriever(query)
         before = {judgement.hit.chunk.id: judgement for judgement in found.judgements}
@@ -272,7 +272,7 @@ class DeduplicatedRetriever:
         dropped = [judgement for judgement in found.judgements if not judgement.keep]
         lacks = [*found.detail.get("degraded", ()), *sifted.detail.get("degraded", ())]
         detail = {**found.detail, **sifted.detail, **({"degraded": lacks} if lacks else {})}
-        return Sifted((*kept, *repeated, *dropped), detail)
+        return Judged((*kept, *repeated, *dropped), detail)
 
 
 # --- vectors ----------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from thresher import recipes
 from thresher.collection import Collection
 from thresher.errors import UsageError
 from thresher.protocols import Generator
-from thresher.recipes.components import Parts
+from thresher.recipes.components import Components
 from thresher.settings import Frozen, RecipeSettings, own
 from thresher.types import UNIT, Chunk, Evidence, Hit, Query, Score
 from thresher_evals.dataset import Question
@@ -100,7 +100,7 @@ def contexts_of(path: Path) -> dict[str, Mapping[str, str]]:
     return found
 
 
-def indexed(folder: Path, texts: Sequence[str], materials: Materials) -> Parts:
+def indexed(folder: Path, texts: Sequence[str], materials: Materials) -> Components:
     """A collection of the contexts, for how rare words are in them: the reader weighs sentences by it."""
     corpus = folder / "corpus.jsonl"
     lines = [json.dumps({"_id": str(number), "title": "", "text": text}) for number, text in enumerate(texts) if text]
@@ -116,7 +116,7 @@ def indexed(folder: Path, texts: Sequence[str], materials: Materials) -> Parts:
     return parts_of(collection, materials.home)
 
 
-def reader(settings: RecipeSettings, parts: Parts) -> Generator:
+def reader(settings: RecipeSettings, parts: Components) -> Generator:
     """The configured chat model, or the reader without one."""
     layout = recipes.get(RECIPE).layout(settings, parts)
     assert layout is not None

@@ -19,7 +19,7 @@ from thresher.models.reply_cache import ReplyCache
 from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable
-from thresher.recipes.components import Models, Parts
+from thresher.recipes.components import Components, Models
 from thresher.settings import Frozen, RecipeSettings, ambient, own
 from thresher_evals.dataset import Dataset, Question
 from thresher_evals.jsonl import write_whole
@@ -193,7 +193,7 @@ class Opened:
     """A collection, the parts that its recipes are made of, and the settings that were given."""
 
     collection: Collection
-    parts: Parts
+    parts: Components
     given: Mapping[str, Any]
 
     def configured(self, recipe: str, more: Mapping[str, Any] | None = None) -> RecipeSettings:
@@ -219,10 +219,10 @@ def opened(home: Path, name: str, given: Mapping[str, Any]) -> Opened:
     return Opened(collection, parts_of(collection, home), given)
 
 
-def parts_of(collection: Collection, home: Path) -> Parts:
+def parts_of(collection: Collection, home: Path) -> Components:
     """What recipes are made of over a collection; replies of chat models are kept in `home` where that is asked for."""
     archive, replies = Archive(collection.folder), ReplyCache(home / "replies")
-    return Parts(archive, Models(), Meter(), replies=replies, calibrations=collection.calibrations)
+    return Components(archive, Models(), Meter(), replies=replies, calibrations=collection.calibrations)
 
 
 def configured(recipe: str, given: Mapping[str, Any], home: Path) -> RecipeSettings:
