@@ -1,7 +1,20 @@
-"""A run as the report reads it: its scores, in one block for each generator, because those are never compared."""
+"""A run as the report reads it: its scores, in one block for each generator, because those are never compared.
+
+A study is a folder too, whoever measured it (benchmarks/studies). The report shows what it says of itself:
+
+    about.json  {"title": "How latency grows", "text": ["A paragraph.", ...], "note": "What n is, what intervals are.",
+                 "plot": {"x": "documents", "y": "p50 ms", "by": "recipe", "low": "...", "high": "...", "log": true}}
+    table.csv   a line of column names, then the rows; numbers as plain numbers
+
+Only `title` is needed. `plot` draws a line for each value of the column `by` (one line without it), with a band where
+`low` and `high` name columns. A study of several tables has `"tables": [{"file": "costs.csv", "title": "What it
+costs", "note": "...", "plot": {...}}, ...]` instead of `note`, `plot` and table.csv.
+"""
 
 from __future__ import annotations
 
+import csv
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,7 +24,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from thresher.errors import UnknownSetting
+from thresher.errors import UnknownSetting, UsageError
 from thresher_evals.metrics.answers import right
 from thresher_evals.metrics.measure import Measure, Summary
 from thresher_evals.metrics.registry import parse
@@ -338,3 +351,30 @@ def outcome_section(block: Block) -> Section:
         "of a model could not be parsed) and degraded (something was done without) are counted beside the outcome."
     )
     return Section("What became of the questions", tables=[Table("Outcomes", columns, table, note)])
+
+
+# --- studies: about.json and its tables, as the docstring of this module has them -------------------------------------
+
+
+ABOUT = "about.json"
+
+
+def is_study(directory: Path) -> bool:
+    """Whether a folder tells of a study."""
+    return (directory / ABOUT).is_file()
+
+
+def read_study(directory: Path) -> Section:
+    """The tables of a study. Raises UsageError for a folder that is not as it should be."""
+    try:
+        about = json.loads((directory / ABOUT).read_text(encoding="utf-8"))
+        tables = []
+        for told in about.get("tables") or [{"file": "table.csv", "title": about["title"], **about}]:
+            with (directory / told["file"]).open(encoding="utf-8", newline="") as stream:
+                columns, *rows = csv.reader(stream)
+            tables.append(Table(told["title"], columns, rows, told.get("note", "")))
+        return Section(about["title"], about.get("text", ()), tables)
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise UsageError(
+            f"no study that can be read: {error}", subject=str(directory), next_step="measure the study again"
+        ) from error

@@ -19,13 +19,14 @@ from thresher_evals.report.comparison import (
     rival_section,
 )
 from thresher_evals.report.cost import cost_section, degraded_part, grouped, people_section, power_section, share_of
-from thresher_evals.report.data import Block, Run, outcome_section, read_measured
+from thresher_evals.report.data import Block, Run, is_study, outcome_section, read_measured, read_study
 from thresher_evals.report.plots import render, standing_alone
 from thresher_evals.report.render import markdown, page, without_zeros
 from thresher_evals.report.run import SHOWN, change_sections, changes, head, overview, sentences
 from thresher_evals.report.verdicts import knowing_section
 from thresher_evals.rows import written
-from thresher_evals.studies.run import is_study, section_of
+from thresher_evals.studies.run import is_study as is_raw_study
+from thresher_evals.studies.run import section_of
 
 TITLE = "What was measured"
 
@@ -71,7 +72,11 @@ def write_report(
         raise UsageError("nothing to report", subject=str(out), next_step="give the folder of a run or of a study")
     names = unique([slug(directory.resolve().name) for directory in directories])
     told: list[Run | Section] = [
-        section_of(directory) if is_study(directory) else read_measured(directory, name, baseline=baseline)
+        read_study(directory)
+        if is_study(directory)
+        else section_of(directory)
+        if is_raw_study(directory)
+        else read_measured(directory, name, baseline=baseline)
         for directory, name in zip(directories, names, strict=True)
     ]
     worse = [one for one in told if isinstance(one, Run) and share_of(one) is not None]
