@@ -61,7 +61,7 @@ class Encoder(Protocol):
 
     @property
     def max_tokens(self) -> int:
-        """Tokens read at once; longer texts are windowed or truncated, never silently."""
+        """Tokens read at once; longer texts are windowed, never cut off silently."""
         ...
 
     def encode(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:

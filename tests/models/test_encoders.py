@@ -75,27 +75,12 @@ def test_a_question_is_nearest_to_the_text_that_answers_it(encoder: BundledEncod
     assert [int(np.argmax(passages @ encoder.encode_query(question))) for question in questions] == [0, 1, 2]
 
 
-def test_a_long_text_is_windowed_and_counted() -> None:
+def test_a_long_text_is_read_to_its_end() -> None:
     encoder = BundledEncoder()
     tail = " The harvest festival takes place in the old mill by the river."
     whole, beginning = encoder.encode([LONG + tail * 20, LONG])
-    assert encoder.long_texts.windowed == 2
-    assert encoder.long_texts.truncated == 0
     query = encoder.encode_query("Where is the harvest festival?")
     assert query @ whole > query @ beginning
-    assert encoder.long_texts.windowed == 2
-
-
-def test_a_truncated_text_is_counted_and_its_end_does_not_matter() -> None:
-    encoder = BundledEncoder(long_text="truncate")
-    first, second = encoder.encode([LONG, LONG + " Something else entirely."])
-    np.testing.assert_array_equal(first, second)
-    assert encoder.long_texts.truncated == 2
-    assert encoder.long_texts.windowed == 0
-
-
-def test_both_ways_agree_on_texts_that_fit() -> None:
-    np.testing.assert_array_equal(BundledEncoder(long_text="truncate").encode(TEXTS), BundledEncoder().encode(TEXTS))
 
 
 @given(strategies.integers(0, 3000), strategies.integers(1, 300))
@@ -131,12 +116,11 @@ def test_progress_sums_to_the_number_of_texts(encoder: BundledEncoder) -> None:
     assert len(finished) > 10
 
 
-def test_the_name_tells_weights_and_long_text_apart(tmp_path: Path) -> None:
+def test_the_name_tells_weights_apart(tmp_path: Path) -> None:
     name = BundledEncoder().name
     folder, _, digest = name.partition("@")
     assert folder == "all-MiniLM-L6-v2-int8"
     assert len(digest) == 12
-    assert BundledEncoder(long_text="truncate").name == f"{name}+truncate"
     copy = tmp_path / folder
     shutil.copytree(BUNDLED, copy)
     assert BundledEncoder(copy).name == name
@@ -164,8 +148,6 @@ def test_a_damaged_file_is_named(tmp_path: Path, damaged: str) -> None:
 def test_wrong_settings_are_refused_at_once() -> None:
     with pytest.raises(UsageError):
         BundledEncoder(threads=0)
-    with pytest.raises(UsageError):
-        BundledEncoder(long_text="fold")  # type: ignore[arg-type]
 
 
 def test_the_stated_hashes_are_those_of_the_files() -> None:

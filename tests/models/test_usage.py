@@ -6,8 +6,7 @@ import pytest
 
 from thresher.errors import BudgetSpent
 from thresher.models.structured import in_parallel
-from thresher.models.usage import Meter, MeteredEncoder, without_password
-from thresher.testing.fakes import HashEncoder
+from thresher.models.usage import Meter, without_password
 from thresher.types import Usage
 
 
@@ -104,17 +103,6 @@ def test_without_a_budget_everything_is_allowed() -> None:
     meter = Meter()
     meter.allow()
     assert meter.seconds_left is None
-
-
-def test_an_encoder_behind_an_endpoint_leaves_its_host_on_the_meter() -> None:
-    meter = Meter()
-    inner = HashEncoder(16)
-    encoder = MeteredEncoder(inner, meter, "http://vectors:9/v1")
-    assert (encoder.name, encoder.dimension, encoder.max_tokens) == (inner.name, 16, inner.max_tokens)
-    assert encoder.encode([]).shape == (0, 16)
-    assert meter.usage.hosts == ()
-    assert (encoder.encode_query("x") == inner.encode_query("x")).all()
-    assert meter.usage.hosts == ("vectors:9",)
 
 
 def test_an_address_is_shown_without_its_password() -> None:

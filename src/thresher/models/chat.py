@@ -10,9 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from thresher.errors import BudgetSpent, ProviderError
-from thresher.models.cassette import Exchanges
-from thresher.models.reply_cache import ReplyCache
+from thresher.errors import BudgetSpent, MissingExtra, ProviderError
 from thresher.models.usage import Meter, shared_rate, without_password
 from thresher.settings import LanguageModelSettings
 
@@ -39,6 +37,15 @@ _THOUGHTS = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 _knows_no_schema: set[tuple[str, str]] = set()
 """Servers and models of this process that refused a schema and answered without it."""
+
+
+def sdk() -> Any:
+    """The module `openai`, imported when a server is spoken to. Raises MissingExtra."""
+    try:
+        import openai
+    except ModuleNotFoundError as error:
+        raise MissingExtra("openai", extra="llm") from error
+    return openai
 
 
 @dataclass(frozen=True)
@@ -80,10 +87,8 @@ class ChatModel:
     def _client(self) -> OpenAI:
         with self._connecting:
             if not self._connections:
-                import openai
-
                 # Servers on one's own machine want no key, the SDK wants a string.
-                client = openai.OpenAI(base_url=self.base_url, api_key=self.api_key or "none", max_retries=0)
+                client = sdk().OpenAI(base_url=self.base_url, api_key=self.api_key or "none", max_retries=0)
                 self._connections.append(client)
             return self._connections[0]
 
@@ -162,8 +167,7 @@ class ChatModel:
 
     def _asked(self, system: str, user: str, schema: Schema | None) -> str:
         """One request. Raises ProviderError, or _TryAgain or _Refused around one."""
-        import openai
-
+        openai = sdk()
         left = self.meter.seconds_left
         timeout = self.timeout_seconds if left is None else min(self.timeout_seconds, max(left, 0.001))
         form: dict[str, Any] = {}

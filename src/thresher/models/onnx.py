@@ -1,17 +1,23 @@
-"""A model file and its tokenizer, opened the same way for every bundled model."""
+"""What the bundled models share: a model file and its tokenizer, opened the same way, and a memory of results."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from threading import Lock
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from thresher.errors import ModelError
 
 if TYPE_CHECKING:
     import onnxruntime
     import tokenizers
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 HASH_CHARACTERS = 12  # 48 bits of SHA-256: enough to tell weights apart, short enough to print
 
@@ -85,3 +91,26 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+class LeastRecentlyUsed(Generic[Key, Value]):
+    """At most so many values by key; the least recently used is forgotten first. Safe to use from several threads."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[Key, Value] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, keys: Iterable[Key]) -> dict[Key, Value]:
+        """The values that are there."""
+        with self._lock:
+            return {key: self._values[key] for key in keys if key in self._values}
+
+    def put(self, values: Mapping[Key, Value]) -> None:
+        """Keep values, as the last that were used."""
+        with self._lock:
+            for key, value in values.items():
+                self._values[key] = value
+                self._values.move_to_end(key)
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)

@@ -5,21 +5,15 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock, local
 from time import monotonic
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
 from thresher.errors import BudgetSpent
-from thresher.models.encoders import EncoderAround
-from thresher.protocols import Encoder, Progress
 from thresher.types import Usage
-
-if TYPE_CHECKING:
-    from thresher.protocols import Vectors
 
 
 @dataclass(slots=True)
@@ -132,26 +126,6 @@ def _sum(one: Usage, other: Usage) -> Usage:
 
 def _host(url: str) -> tuple[str]:
     return (urlsplit(without_password(url)).netloc,)
-
-
-@dataclass(frozen=True, slots=True)
-class MeteredEncoder(EncoderAround):
-    """An encoder behind an endpoint whose host is recorded whenever a text is sent there."""
-
-    encoder: Encoder
-    meter: Meter
-    url: str
-
-    def encode(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
-        """(n_texts, dimension) float32, rows of unit length."""
-        if texts:
-            self.meter.visit(self.url)
-        return self.encoder.encode(texts, progress=progress)
-
-    def encode_query(self, text: str) -> Vectors:
-        """(dimension,) float32 of unit length."""
-        self.meter.visit(self.url)
-        return self.encoder.encode_query(text)
 
 
 def without_password(url: str) -> str:

@@ -17,11 +17,11 @@ from thresher.generation.sentence_support import SupportJudge, rarity_from
 from thresher.indexing.index_config import Layout
 from thresher.indexing.store import Archive
 from thresher.judging.calibration import Calibrations
-from thresher.models.cassette import Exchanges, RecordedCrossEncoder, RecordedEncoder
+from thresher.models.cassette import Exchanges
 from thresher.models.chat import chat_model
 from thresher.models.encoders import RememberingEncoder
 from thresher.models.reply_cache import ReplyCache
-from thresher.models.usage import Meter, MeteredEncoder
+from thresher.models.usage import Meter
 from thresher.protocols import ChunkTable, CrossEncoder, Encoder, Generator, LanguageModel
 from thresher.settings import (
     AnswerSettings,
@@ -82,7 +82,7 @@ class Models:
         if name == "bundled":
             return self.judge()
         if name not in self._rerankers:
-            from thresher.models.cross_encoders import FastembedCrossEncoder
+            from thresher.models.fastembed_models import FastembedCrossEncoder
 
             self._rerankers[name] = FastembedCrossEncoder(name)
         return self._rerankers[name]
@@ -98,12 +98,12 @@ def _make_encoder(name: str, settings: EncoderSettings) -> Encoder:
             raise UsageError(
                 "has no address", subject=f"encoder {name}", next_step="give one with --set embeddings.base_url=URL"
             )
-        from thresher.models.encoders import EndpointEncoder
+        from thresher.models.endpoints import EndpointEncoder
 
         key = None if settings.api_key is None else settings.api_key.get_secret_value()
         model = name.removeprefix(ENDPOINT)
         return EndpointEncoder(model, base_url=settings.base_url, api_key=key, dimension=settings.dimension)
-    from thresher.models.encoders import FastembedEncoder
+    from thresher.models.fastembed_models import FastembedEncoder
 
     return FastembedEncoder(name)
 
@@ -145,7 +145,9 @@ class Components:
         encoder = make(settings.encoder, settings.embeddings)
         url = settings.embeddings.base_url
         if settings.encoder.startswith(ENDPOINT) and url:
-            return RecordedEncoder(MeteredEncoder(encoder, self.meter, url), self.exchanges, self.meter)
+            from thresher.models.endpoints import QuestionEncoder
+
+            return QuestionEncoder(encoder, url, self.meter, self.exchanges)
         return encoder
 
     def references(self, dropped: bool) -> SpanFinder | None:
@@ -171,10 +173,9 @@ class Components:
         if name is None or name == "none":
             return None
         if name.startswith(("http://", "https://")):
-            from thresher.models.cross_encoders import EndpointCrossEncoder
+            from thresher.models.endpoints import EndpointCrossEncoder
 
-            endpoint = EndpointCrossEncoder(name, self.meter, model=model, api_key=api_key)
-            return RecordedCrossEncoder(endpoint, self.exchanges, self.meter)
+            return EndpointCrossEncoder(name, self.meter, model=model, api_key=api_key, exchanges=self.exchanges)
         return self.models.local_reranker(name)
 
     def chosen_reranker(self, settings: RerankerSettings) -> CrossEncoder | None:

@@ -2,7 +2,7 @@
 
 For tests, documentation and trying things out; what it says is written beforehand, or follows a rule.
 
-    from thresher.models.scripted_server import ScriptedServer
+    from thresher.testing.llm_server import ScriptedServer
 
     with ScriptedServer(["BERT-base has 12 layers [1]."]) as server:
         collection.ask("How many layers?", settings={"llm.base_url": server.base_url, "llm.model": "scripted"})

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from thresher.errors import ProviderError
-from thresher.models.encoders import ENDPOINT_ENCODER_BATCH_TEXTS as BATCH_TEXTS
-from thresher.models.encoders import EndpointEncoder
+from thresher.models.endpoints import BATCH_TEXTS, EndpointEncoder
 
 
 @dataclass

@@ -1,0 +1,260 @@
+"""Encoders and cross-encoders behind an address: `/v1/embeddings` of OpenAI's form, `/rerank` of Cohere's.
+
+The connection is made at the first call. Whatever a server does wrong becomes a ProviderError that says whether trying
+again may help. The chat model is in `chat`.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thresher.errors import ProviderError
+from thresher.models.chat import sdk
+from thresher.models.encoders import EncoderWrapper
+from thresher.models.onnx import encodable
+from thresher.models.usage import Meter, without_password
+from thresher.types import LOGIT, UNIT, Score
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+    from thresher.models.cassette import Exchanges
+    from thresher.protocols import Encoder, Progress, Vectors
+
+SCALES = {scale.name: scale for scale in (LOGIT, UNIT)}
+"""Those that a reranker's scores may have."""
+
+MAX_RETRIES = 2  # the SDK's own default: with its backoff (0.5 s doubling), about 2 s for a server that is restarting
+BATCH_TEXTS = 64  # of 200 tokens stay far below OpenAI\'s limits (2,048 texts, 300,000 tokens a request)
+USUAL_TOKENS = 512  # what most encoders that people serve themselves read; hosted ones read more
+EMPTY = " "  # what stands for the empty text, which OpenAI refuses
+
+
+class EndpointEncoder:
+    """One embedding model of one server; the connection is made at the first call.
+
+    `max_tokens` is what the server's model reads at once: it cannot be asked, so it is told. A text that is longer is
+    the server's to refuse (ProviderError) or to cut; no tokenizer of it is here to count with. A reply whose vectors
+    are not of `dimension` numbers is an error; left out, the first reply decides it. Vectors are scaled to unit length.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str,
+        api_key: str | None = None,
+        dimension: int | None = None,
+        max_tokens: int = USUAL_TOKENS,
+        timeout_seconds: float = 60.0,
+        max_retries: int = MAX_RETRIES,
+    ) -> None:
+        self._base_url = base_url
+        self._model = model
+        self._dimension = dimension
+        self._max_tokens = max_tokens
+        self._api_key = api_key
+        self._timeout_seconds = timeout_seconds
+        self._max_retries = max_retries
+
+    @property
+    def name(self) -> str:
+        """Model and server; the weights behind them cannot be seen."""
+        return f"{self._model} at {self._base_url}"
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector, as told; else the server is asked for one to count."""
+        if self._dimension is None:
+            self.warm_up()
+        assert self._dimension is not None, "a checked reply has decided it"
+        return self._dimension
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens the server's model reads at once, as told."""
+        return self._max_tokens
+
+    def warm_up(self) -> None:
+        """Asks for one vector, so that a wrong address, key, model or dimension shows now."""
+        self.encode_query("ready?")
+
+    def encode(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
+        """(n_texts, dimension) float32, rows of unit length; raises ProviderError when a request fails."""
+        parts: list[Vectors] = []
+        for start in range(0, len(texts), BATCH_TEXTS):
+            batch = [encodable(text) or EMPTY for text in texts[start : start + BATCH_TEXTS]]
+            parts.append(self._checked(self._asked(batch), len(batch)))
+            if progress is not None:
+                progress(len(batch))
+        return np.concatenate(parts) if parts else np.empty((0, self.dimension), np.float32)
+
+    def encode_query(self, text: str) -> Vectors:
+        """(dimension,) float32 of unit length."""
+        vector: Vectors = self.encode([text])[0]
+        return vector
+
+    @cached_property
+    def _client(self) -> OpenAI:
+        # Servers on one's own machine want no key, the SDK wants a string.
+        client: OpenAI = sdk().OpenAI(
+            base_url=self._base_url,
+            api_key=self._api_key or "none",
+            timeout=self._timeout_seconds,
+            max_retries=self._max_retries,
+        )
+        return client
+
+    def _asked(self, batch: list[str]) -> list[tuple[int, list[float]]]:
+        """Index and vector of every row of the reply."""
+        openai, client = sdk(), self._client
+        try:
+            # As numbers: several servers know no base64, which the SDK would ask for.
+            reply = client.embeddings.create(model=self._model, input=batch, encoding_format="float")
+            return [(int(row.index), [float(value) for value in row.embedding]) for row in reply.data]
+        except openai.APITimeoutError as error:
+            raise self._failed(f"no reply within {self._timeout_seconds:.0f} s", retryable=True) from error
+        except openai.APIConnectionError as error:
+            raise self._failed("cannot be reached", retryable=True) from error
+        except openai.APIStatusError as error:
+            retryable = error.status_code == 429 or error.status_code >= 500
+            raise self._failed(f"answered with status {error.status_code}", retryable=retryable) from error
+        except (openai.APIError, AttributeError, TypeError, ValueError) as error:
+            raise self._failed("answered with something that is not a list of embeddings", retryable=True) from error
+
+    def _checked(self, rows: list[tuple[int, list[float]]], expected: int) -> Vectors:
+        """(expected, dimension), rows in the order asked and of unit length."""
+        if sorted(index for index, _ in rows) != list(range(expected)):
+            raise self._failed(f"answered with {len(rows)} vectors for {expected} texts", retryable=True)
+        width = self._dimension or len(rows[0][1])
+        for _, values in rows:
+            if len(values) != width:
+                what = f"answered with vectors of {len(values)} numbers, expected {width}"
+                raise self._failed(what, retryable=False)
+        vectors: Vectors = np.array([values for _, values in sorted(rows)], np.float32)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        if not np.all(np.isfinite(lengths)) or not np.all(lengths > 0):
+            raise self._failed("answered with a vector that has no direction", retryable=False)
+        vectors /= lengths
+        self._dimension = width
+        return vectors
+
+    def _failed(self, what: str, *, retryable: bool) -> ProviderError:
+        return ProviderError(
+            what,
+            subject=self.name,
+            next_step="check the encoder's base_url, model, api_key and dimension",
+            retryable=retryable,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionEncoder(EncoderWrapper):
+    """An endpoint's encoder during one question: its host is counted, its vectors are part of the question's record."""
+
+    encoder: Encoder
+    url: str
+    meter: Meter
+    exchanges: Exchanges
+
+    def encode(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
+        """(n_texts, dimension) float32, rows of unit length."""
+        if not texts:  # nothing is sent
+            return self.encoder.encode(texts)
+        vectors = self._recalled("encode", texts, lambda: self.encoder.encode(texts, progress=progress))
+        return vectors.reshape(len(texts), -1)
+
+    def encode_query(self, text: str) -> Vectors:
+        """(dimension,) float32 of unit length."""
+        return self._recalled("encode query", [text], lambda: self.encoder.encode_query(text))
+
+    def _recalled(self, what: str, texts: Sequence[str], encode: Callable[[], Vectors]) -> Vectors:
+        def make() -> Vectors:
+            self.meter.visit(self.url)
+            return encode()
+
+        def read(text: str) -> Vectors:
+            return np.frombuffer(b64decode(text), dtype="<f4").astype(np.float32)
+
+        def write(vectors: Vectors) -> str:
+            return b64encode(vectors.astype("<f4").tobytes()).decode("ascii")
+
+        return self.exchanges.recall([what, self.name, *texts], make, write=write, read=read, meter=self.meter)
+
+
+@dataclass(frozen=True)
+class EndpointCrossEncoder:
+    """A server that takes `{model, query, documents, top_n}` and returns `results: [{index, relevance_score}]`."""
+
+    url: str
+    meter: Meter
+    model: str = ""
+    api_key: str | None = None
+    exchanges: Exchanges | None = None
+    """Records the scores with the question, or plays them back."""
+    timeout_seconds: float = 30.0
+
+    @property
+    def name(self) -> str:
+        """Model and address."""
+        return f"{self.model or 'reranker'} at {without_password(self.url)}"
+
+    def __call__(self, question: str, texts: Sequence[str]) -> list[Score]:
+        """One relevance per text, in their order. Raises ProviderError, or BudgetSpent before the call."""
+        if not texts:
+            return []
+        if self.exchanges is None:
+            return self._ranked(question, texts)
+        return self.exchanges.recall(
+            ["rank", self.name, question, *texts],
+            lambda: self._ranked(question, texts),
+            write=lambda scores: json.dumps([[score.value, score.scale.name] for score in scores]),
+            read=lambda text: [Score(value, SCALES[name]) for value, name in json.loads(text)],
+            meter=self.meter,
+        )
+
+    def _ranked(self, question: str, texts: Sequence[str]) -> list[Score]:
+        import httpx
+
+        body = {"model": self.model, "query": question, "documents": list(texts), "top_n": len(texts)}
+        headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
+        self.meter.allow_time()
+        self.meter.visit(self.url)
+        left = self.meter.seconds_left
+        timeout = self.timeout_seconds if left is None else min(self.timeout_seconds, max(left, 0.001))
+        try:
+            reply = httpx.post(self.url, json=body, headers=headers, timeout=timeout)
+            reply.raise_for_status()
+            return _scores(reply.json(), len(texts))
+        except httpx.HTTPStatusError as error:
+            status = error.response.status_code
+            raise self._failed(f"answered with status {status}", retryable=status == 429 or status >= 500) from error
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise self._failed(f"cannot be reached ({type(error).__name__})", retryable=True) from error
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            raise self._failed("answered with something that is not a ranking of all texts", retryable=True) from error
+
+    def _failed(self, what: str, *, retryable: bool) -> ProviderError:
+        return ProviderError(what, subject=self.name, next_step="check rerank and rerank_api_key", retryable=retryable)
+
+
+def _scores(reply: Any, number: int) -> list[Score]:
+    """Scores by the index each result names; every text must be scored exactly once.
+
+    Cohere's form promises 0..1; some servers send the model's logits instead, and those are called what they are.
+    """
+    values: dict[int, float] = {int(item["index"]): float(item["relevance_score"]) for item in reply["results"]}
+    if sorted(values) != list(range(number)) or len(reply["results"]) != number:
+        raise ValueError("not every text was scored exactly once")
+    if not all(isfinite(value) for value in values.values()):
+        raise ValueError("a score is not a number")
+    scale = UNIT if all(0.0 <= value <= 1.0 for value in values.values()) else LOGIT
+    return [Score(values[at], scale) for at in range(number)]

@@ -1,0 +1,218 @@
+"""Encoders and cross-encoders that fastembed loads: by the name of a published model, or from a folder."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thresher.errors import MissingExtra, ModelError, UnknownSetting
+from thresher.models.onnx import digest, encodable
+from thresher.types import LOGIT, Score
+
+if TYPE_CHECKING:
+    from fastembed import TextEmbedding
+    from tokenizers import Tokenizer
+
+    from thresher.protocols import Progress, Vectors
+
+LIKE = "sentence-transformers/all-MiniLM-L6-v2"
+"""The fastembed entry whose loading code is used for a folder: model.onnx, mean pooling."""
+
+BATCH_TEXTS = 4  # sorted by length, small batches lose little to padding: 52 texts/s, where batches of 32 gave 38
+BLOCK_TEXTS = 256  # tokenised, sorted and encoded together: bounds what is held at once
+
+Span = tuple[int, int, int]
+"""A piece of a text: first character, end, number of tokens."""
+
+
+class FastembedEncoder:
+    """Texts to unit vectors with fastembed; a text of more than `max_tokens` tokens is windowed and its pieces pooled.
+
+    `model` is a name that fastembed lists, or a folder in the layout of the listed model `like`. Windows are pooled as
+    unit vectors weighted by their tokens, since not every model offers its vectors per token. A batch shares its
+    padding and, where activations are quantised, their scale: beside other texts a short one's vector can be at a
+    cosine of 0.99 from its vector alone. The same list gives the same vectors.
+    """
+
+    def __init__(self, model: str, *, like: str = LIKE, threads: int | None = None) -> None:
+        self._model = model
+        self._like = like
+        self._threads = threads
+        self._lock = threading.Lock()
+
+    @cached_property
+    def name(self) -> str:
+        """The model's name; for a folder, its last part and a hash of its weights and tokenizer."""
+        if self._folder is None:
+            return self._model
+        parts = (self._folder / str(self._description["model_file"]), self._folder / "tokenizer.json")
+        for part in parts:
+            if not part.is_file():
+                raise ModelError(
+                    "this file of the encoder is not there", subject=str(part), next_step="check encoder.model"
+                )
+        return f"{self._folder.name}@{digest(*parts)}"
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector, as fastembed lists it."""
+        return int(self._description["dim"])
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens read at once; loads the model, whose files say it."""
+        truncation = self._tokenizer.truncation
+        if truncation is None:
+            raise ModelError("its tokenizer states no length", subject=self._model, next_step="choose another encoder")
+        return int(truncation["max_length"])
+
+    def warm_up(self) -> None:
+        """Loads the model, fetching it when it is not here yet; ModelError when that fails."""
+        _ = self._loaded
+
+    def encode(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
+        """(n_texts, dimension) float32, rows of unit length, in the order of the texts."""
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        for start in range(0, len(texts), BLOCK_TEXTS):
+            block = texts[start : start + BLOCK_TEXTS]
+            self._encode_block(block, vectors[start : start + len(block)])
+            if progress is not None:
+                progress(len(block))
+        return vectors
+
+    def encode_query(self, text: str) -> Vectors:
+        """(dimension,) float32 of unit length; with the model's own prefix for queries where it has one."""
+        if len(self._spans(encodable(text))) > 1:
+            pooled: Vectors = self.encode([text])[0]
+            return pooled
+        vector: Vectors = np.array(next(iter(self._loaded.query_embed(encodable(text)))), np.float32)
+        vector /= np.linalg.norm(vector)
+        return vector
+
+    def _encode_block(self, texts: Sequence[str], vectors: Vectors) -> None:
+        """Fills `vectors`, one row per text."""
+        pieces = []
+        for row, text in enumerate(map(encodable, texts)):
+            spans = self._spans(text)
+            pieces += [(row, text[start:end], tokens) for start, end, tokens in spans]
+        pieces.sort(key=lambda piece: -piece[2])
+        found = self._loaded.passage_embed([text for _, text, _ in pieces], batch_size=BATCH_TEXTS)
+        for (row, _, tokens), vector in zip(pieces, found, strict=True):
+            vectors[row] += tokens * np.asarray(vector, np.float32) / np.float32(np.linalg.norm(vector))
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    def _spans(self, text: str) -> list[Span]:
+        """The text cut at the model's length; one span where it fits."""
+        encoding = self._tokenizer.encode(text)
+        if not encoding.overflowing:
+            return [(0, len(text), sum(encoding.attention_mask))]
+        spans = []
+        for window in (encoding, *encoding.overflowing):
+            # Special tokens and padding stand for no characters: their offsets are (0, 0).
+            offsets = [offset for offset in window.offsets if offset[1] > offset[0]]
+            if offsets:
+                spans.append((offsets[0][0], offsets[-1][1], len(offsets)))
+        return spans
+
+    @property
+    def _folder(self) -> Path | None:
+        folder = Path(self._model)
+        return folder if folder.is_dir() else None
+
+    @cached_property
+    def _description(self) -> dict[str, Any]:
+        """What fastembed knows of the model before loading it."""
+        wanted = self._like if self._folder is not None else self._model
+        known: dict[str, dict[str, Any]] = {entry["model"]: entry for entry in text_embedding().list_supported_models()}
+        for name, entry in known.items():
+            if name.lower() == wanted.lower():
+                return entry
+        raise UnknownSetting(wanted, known, kind="encoder model or folder")
+
+    @property
+    def _loaded(self) -> TextEmbedding:
+        with self._lock:
+            return self._model_in_memory
+
+    @cached_property
+    def _model_in_memory(self) -> TextEmbedding:
+        name, options = str(self._description["model"]), dict[str, Any](threads=self._threads)
+        if self._folder is not None:
+            options["specific_model_path"] = str(self._folder)
+        try:
+            return text_embedding()(name, **options)
+        except Exception as error:  # whatever the hub's client and ONNX Runtime raise becomes one line here
+            detail = (str(error).splitlines() or ["no detail"])[0]
+            raise ModelError(
+                f"cannot be loaded ({type(error).__name__}: {detail})",
+                subject=f"encoder {self._model}",
+                next_step="check the name and that a model hub can be reached, or give a folder",
+            ) from error
+
+    @property
+    def _tokenizer(self) -> Tokenizer:
+        tokenizer: Tokenizer | None = getattr(self._loaded.model, "tokenizer", None)
+        if tokenizer is None:
+            raise ModelError(
+                "shows no tokenizer, so long texts could not be noticed",
+                subject=f"encoder {self._model}",
+                next_step="choose another encoder",
+            )
+        return tokenizer
+
+
+def text_embedding() -> type[TextEmbedding]:
+    """Fastembed's class, imported when it is needed. Raises MissingExtra."""
+    try:
+        from fastembed import TextEmbedding
+    except ModuleNotFoundError as error:
+        raise MissingExtra("fastembed", extra="fastembed") from error
+    return TextEmbedding  # type: ignore[no-any-return]
+
+
+_BASE_MODEL = "Xenova/ms-marco-MiniLM-L-6-v2"
+"""The fastembed entry whose loading code is used for a model in a folder (model file `onnx/model.onnx`)."""
+
+
+@dataclass(frozen=True)
+class FastembedCrossEncoder:
+    """A cross-encoder that fastembed knows by name (fetched once from a hub) or that lies in a folder."""
+
+    model: str
+
+    @property
+    def name(self) -> str:
+        """Name or folder of the model."""
+        return self.model
+
+    @cached_property
+    def _loaded(self) -> Any:
+        try:
+            from fastembed.rerank.cross_encoder import TextCrossEncoder
+        except ModuleNotFoundError as error:
+            raise MissingExtra("fastembed", extra="fastembed") from error
+
+        folder = Path(self.model)
+        try:
+            if folder.is_dir():
+                return TextCrossEncoder(_BASE_MODEL, specific_model_path=str(folder))
+            return TextCrossEncoder(self.model)
+        except Exception as error:  # fastembed raises whatever its hub client does: turned into one line here
+            detail = str(error).splitlines()[0] if str(error) else "no detail"
+            raise ModelError(
+                f"cannot be loaded ({type(error).__name__}: {detail})",
+                subject=f"reranker {self.model}",
+                next_step="give a folder with onnx/model.onnx and tokenizer.json, a name fastembed lists, or none",
+            ) from error
+
+    def __call__(self, question: str, texts: Sequence[str]) -> list[Score]:
+        """One logit per text, in their order."""
+        if not texts:
+            return []
+        return [Score(float(value), LOGIT) for value in self._loaded.rerank(question, list(texts))]
