@@ -654,11 +654,11 @@ def eval_report(
 @eval_app.command("audit")
 def eval_audit(json: AsJson = False) -> None:
     """Compute the claims of the published methods again from the numbers they print: claim, recomputed, verdict."""
-    from thresher_evals.claims.audit import COLUMNS, audit, rows, summary, told
+    from thresher_evals.claims.audit import COLUMNS, audit, summary, summary_sentence
 
     findings = audit()
     if json:
         printing.as_json({"summary": summary(findings), "claims": [finding.to_dict() for finding in findings]})
         return
-    printing.table("claims of the sources", COLUMNS, rows(findings))
-    printing.say(told(findings))
+    printing.table("claims of the sources", COLUMNS, [finding.cells for finding in findings])
+    printing.say(summary_sentence(findings))

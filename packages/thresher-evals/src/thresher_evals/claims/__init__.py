@@ -1,1 +1,1 @@
-"""claims."""
+"""The claims of the sources, and what comes of computing them again."""

@@ -1,34 +1,199 @@
-"""The claims audit: what the sources say, computed again from what they printed. Nothing in it is typed as a result."""
+"""The claims audit: what the sources say, computed again from what they printed (claims.json). No result is typed in.
+
+A number in print is rounded, so it stands for an interval: half a unit of its last digit to both sides. A claim agrees
+when what is computed from the printed numbers rounds to it; where it does not, the interval says whether the unrounded
+numbers may have agreed. All arithmetic is exact (fractions), so no verdict hangs on binary rounding.
+"""
 
 from __future__ import annotations
 
+import ast
+import json
+import operator
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal
 
-from thresher_evals.claims.claim import Claim, Finding, Outcome, recomputed
-from thresher_evals.claims.claims import CLAIMS
+Printed = str | int | None
+"""A number as it was printed ("0.40" is rounded), a count (exact), or None for what was not printed."""
 
+Relation = Literal["=", ">", ">="]
+
+EXTRA_DIGITS = 2  # shown of a recomputed number beyond those of the claimed one, at least
 COLUMNS = ("code", "source", "claim", "must be", "recomputed", "verdict")
 
+OPERATORS: Mapping[type[ast.operator], Callable[[Fraction, Fraction], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {"max": max, "min": min, "round": round}
 
-def audit(claims: Iterable[Claim] = CLAIMS) -> list[Finding]:
+
+class Outcome(StrEnum):
+    """What comes of computing a claim again."""
+
+    AGREES = "agrees"
+    DISAGREES = "does not agree"
+    UNKNOWN = "cannot be computed from what is printed"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a source says, as data: nothing in it is a result."""
+
+    code: str
+    """Number of the contradiction, as in docs/methods.md; V1 and so on for claims that are no part of one."""
+    source: str
+    claim: str
+    inputs: Mapping[str, Printed]
+    """What it is computed from, by the name in `formula`; a name reads as words with spaces for its underscores."""
+    formula: str = ""
+    """The calculation in the signs of print, names in braces; monotone in each of them, so that corners bound it."""
+    claimed: str | int = 0
+    """The number as it was printed, in `unit`; or the bound that the relation speaks of (an exact number)."""
+    relation: Relation = "="
+    unit: str = ""
+
+    def compute(self, inputs: Mapping[str, Fraction]) -> Fraction:
+        """The calculation with these numbers."""
+        signs = str.maketrans({"×": "*", "−": "-", "^": "**", "{": "", "}": ""})
+        return evaluated(ast.parse(self.formula.translate(signs), mode="eval").body, inputs)
+
+    def may_hold(self, low: Fraction, high: Fraction) -> bool:
+        """Whether a number from `low` to `high` is what the claim wants; several numbers: more than at an end."""
+        if self.relation == "=":
+            least, most = interval(self.claimed)
+            return least <= low <= most if low == high else low < most and least < high
+        bound = Fraction(self.claimed)
+        return high > bound or (self.relation == ">=" and low == high == bound)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A claim computed again; all but the outcome is None where something was not printed."""
+
+    claim: Claim
+    outcome: Outcome
+    value: Fraction | None = None
+    bounds: tuple[Fraction, Fraction] | None = None
+    """The least and the most it may be, before the printed numbers were rounded."""
+    possible: bool | None = None
+    """Whether the claim may hold for numbers that round to the printed ones."""
+
+    @property
+    def arithmetic(self) -> str:
+        """The calculation with the printed numbers in it and what comes of it, or what is missing for it."""
+        if self.value is None:
+            missing = [name.replace("_", " ") for name, printed in self.claim.inputs.items() if printed is None]
+            return f"not printed: {', '.join(missing)}"
+        return f"{self.claim.formula.format(**self.claim.inputs)} = {self._shown(self.value)}"
+
+    @property
+    def verdict(self) -> str:
+        """The outcome, and for a claim that does not agree whether rounding may explain it."""
+        if self.outcome is not Outcome.DISAGREES or not self.possible or self.bounds is None:
+            return str(self.outcome)
+        low, high = map(self._shown, self.bounds)
+        return f"{self.outcome} (possible before rounding: {low} to {high})"
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """What stands under `COLUMNS`."""
+        claim = self.claim
+        wanted = f"{claim.relation.replace('>=', '≥')} {claim.claimed} {claim.unit}".rstrip()
+        return claim.code, claim.source, claim.claim, wanted, self.arithmetic, self.verdict
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        names = ("code", "source", "claim", "inputs", "relation", "claimed", "unit")
+        return {name: getattr(self.claim, name) for name in names} | {
+            "arithmetic": self.arithmetic,
+            "recomputed": None if self.value is None else float(self.value),
+            "bounds": None if self.bounds is None else [float(bound) for bound in self.bounds],
+            "verdict": str(self.outcome),
+            "possible_before_rounding": self.possible,
+        }
+
+    def _shown(self, value: Fraction) -> str:
+        printed = [number for number in self.claim.inputs.values() if number is not None]
+        digits = max(decimals(self.claim.claimed) + EXTRA_DIGITS, *map(decimals, printed))
+        return f"{float(value):.{digits}f}"
+
+
+def recompute(claim: Claim) -> Finding:
+    """What comes of a claim."""
+    printed = {name: number for name, number in claim.inputs.items() if number is not None}
+    if not claim.formula or len(printed) < len(claim.inputs):
+        return Finding(claim, Outcome.UNKNOWN)
+    value = claim.compute({name: Fraction(number) for name, number in printed.items()})
+    corners = product(*map(interval, printed.values()))
+    values = [claim.compute(dict(zip(printed, corner, strict=True))) for corner in corners]
+    bounds = min(values), max(values)
+    agrees = claim.may_hold(value, value)
+    outcome = Outcome.AGREES if agrees else Outcome.DISAGREES
+    return Finding(claim, outcome, value, bounds, agrees or claim.may_hold(*bounds))
+
+
+def evaluated(node: ast.expr, inputs: Mapping[str, Fraction]) -> Fraction:
+    """The exact value of a formula; only names, numbers, + - * / ** and a few functions are known to it."""
+    match node:
+        case ast.Name(id=name):
+            return inputs[name]
+        case ast.Constant(value=int() | float() as number):
+            return Fraction(str(number))
+        case ast.BinOp(left=left, op=sign, right=right):
+            return Fraction(OPERATORS[type(sign)](evaluated(left, inputs), evaluated(right, inputs)))
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            return Fraction(FUNCTIONS[name](*(evaluated(one, inputs) for one in arguments)))
+    raise ValueError(f"a formula has no {ast.unparse(node)}")
+
+
+def interval(printed: str | int) -> tuple[Fraction, Fraction]:
+    """The numbers that are printed so: half a unit of the last digit to both sides; a count is itself."""
+    number = Fraction(printed)
+    half = Fraction(0) if isinstance(printed, int) else Fraction(1, 2 * 10 ** decimals(printed))
+    return number - half, number + half
+
+
+def decimals(printed: str | int) -> int:
+    """Digits behind the point."""
+    exponent = Decimal(printed).as_tuple().exponent
+    assert isinstance(exponent, int)  # print knows no infinity
+    return max(0, -exponent)
+
+
+# --- all claims -------------------------------------------------------------------------------------------------------
+
+
+def read_claims() -> list[Claim]:
+    """The claims of the five sources that can be checked with a pencil, by source."""
+    return [Claim(**one) for one in json.loads(Path(__file__).with_name("claims.json").read_text(encoding="utf-8"))]
+
+
+def audit() -> list[Finding]:
     """Every claim computed again, in their order."""
-    return [recomputed(claim) for claim in claims]
+    return [recompute(claim) for claim in read_claims()]
 
 
 def summary(findings: Sequence[Finding]) -> dict[str, int]:
     """How many claims there are, how many came to which verdict, and how many of those that fail rounding may save."""
-    counted = Counter(finding.outcome for finding in findings)
+    counts = Counter(finding.outcome for finding in findings)
     rounded = sum(bool(finding.possible) for finding in findings if finding.outcome is Outcome.DISAGREES)
-    return {
-        "claims": len(findings),
-        **{str(outcome): counted[outcome] for outcome in Outcome},
-        "possible_before_rounding": rounded,
-    }
+    verdicts = {str(outcome): counts[outcome] for outcome in Outcome}
+    return {"claims": len(findings), **verdicts, "possible_before_rounding": rounded}
 
 
-def told(findings: Sequence[Finding]) -> str:
-    """The summary as a sentence."""
+def summary_sentence(findings: Sequence[Finding]) -> str:
+    """The summary in words."""
     counts = summary(findings)
     return (
         f"{counts['claims']} claims: {counts[Outcome.AGREES]} agree, {counts[Outcome.DISAGREES]} do not "
@@ -37,38 +202,23 @@ def told(findings: Sequence[Finding]) -> str:
     )
 
 
-def rows(findings: Sequence[Finding]) -> list[tuple[str, ...]]:
-    """A table of the findings under `COLUMNS`."""
-    return [
-        (
-            finding.claim.code,
-            finding.claim.source,
-            finding.claim.says,
-            finding.wanted,
-            finding.arithmetic,
-            finding.verdict,
-        )
-        for finding in findings
-    ]
-
-
 def markdown() -> str:
     """docs/audit.md."""
     findings = audit()
-    lines = [
-        "# Claims audit",
-        "",
-        "<!-- Made by thresher_evals.claims.audit.markdown(); `thresher eval audit` prints the same table. -->",
-        "",
-        "What the sources claim, computed again from the numbers that they print. A claim agrees when what is computed",
-        "rounds to the claimed number. A printed number is itself rounded: where a claim does not agree, the last",
-        "column says whether it may have for numbers that round to the printed ones. Codes continue those of",
-        "[methods.md](methods.md), which has the readings that were chosen; V marks further claims.",
-        "",
-        told(findings),
-        "",
-        f"| {' | '.join(COLUMNS)} |",
-        "|" + "---|" * len(COLUMNS),
-        *(f"| {' | '.join(row)} |" for row in rows(findings)),
-    ]
-    return "\n".join(lines) + "\n"
+    head, *lines = (f"| {' | '.join(row)} |" for row in (COLUMNS, *(finding.cells for finding in findings)))
+    return PAGE.format(summary=summary_sentence(findings), table="\n".join([head, "|---" * len(COLUMNS) + "|", *lines]))
+
+
+PAGE = """# Claims audit
+
+<!-- Made by thresher_evals.claims.audit.markdown(); `thresher eval audit` prints the same table. -->
+
+What the sources claim, computed again from the numbers that they print. A claim agrees when what is computed
+rounds to the claimed number. A printed number is itself rounded: where a claim does not agree, the last
+column says whether it may have for numbers that round to the printed ones. Codes continue those of
+[methods.md](methods.md), which has the readings that were chosen; V marks further claims.
+
+{summary}
+
+{table}
+"""
