@@ -22,11 +22,11 @@ from thresher.errors import DocumentError, StoreError, UnknownSetting, UsageErro
 from thresher.indexing.catalog import Place
 from thresher.indexing.doctor import Finding, examine
 from thresher.indexing.filters import to_filter
-from thresher.indexing.index_config import Layout
+from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Incoming, Report
 from thresher.indexing.lance import to_json
 from thresher.indexing.records import DocumentRecord
-from thresher.indexing.store import Archive
+from thresher.indexing.store import DocumentStore
 from thresher.judging.calibration import Calibration, Calibrations
 from thresher.models.cassette import Exchanges
 from thresher.models.reply_cache import ReplyCache
@@ -61,8 +61,9 @@ class Collection:
         self.traces = Traces(self.folder / "traces")
         self.calibrations = Calibrations(self.folder / "calibrations.json")
         self._replies = ReplyCache(home / "replies")
-        self._archive = Archive(self.folder)
-        self._others: dict[str, Archive] = {}  # collections that were looked in; an open one need not be read again
+        self._store = DocumentStore(self.folder)
+        # Other collections that were looked in; an open one need not be read again.
+        self._others: dict[str, DocumentStore] = {}
         self._models = Models()
         self._completing = completing
 
@@ -103,7 +104,7 @@ class Collection:
         parts = self._parts()
         layouts = self._layouts([recipe] if isinstance(recipe, str) else recipe, settings, parts)
         reading = _Reading(arguments, include, exclude, stdin, metadata or {}, self.home, progress)
-        report = self._archive.add(
+        report = self._store.add(
             reading.incoming(), layouts, prune=reading.vanished if prune else None, progress=reading.encoded
         )
         return replace(report, seconds=perf_counter() - started)
@@ -115,10 +116,10 @@ class Collection:
         tables and the traces that quote the sources.
         """
         places = [place for source in sources for place in self._places(source)]
-        self._archive.remove(places, files={place.file for place in places})
+        self._store.remove(places, files={place.file for place in places})
         gone = sorted({place.source for place in places})
         if purge:
-            self._archive.maintain(drop_versions=True)
+            self._store.maintain(drop_versions=True)
             self.traces.forget(gone)
             self._replies.clear()  # a reply may quote them, and does not say whom it quotes
         return gone
@@ -152,8 +153,8 @@ class Collection:
 
     def doctor(self, *, repair: bool = True, settings: Mapping[str, Any] | None = None) -> list[Finding]:
         """Check the collection on disk and mend what can be mended."""
-        archive = self._existing()
-        return examine(archive, self._layouts(recipes.names(), settings, self._parts()), repair=repair)
+        store = self._existing()
+        return examine(store, self._layouts(recipes.names(), settings, self._parts()), repair=repair)
 
     # --- questions
 
@@ -281,20 +282,20 @@ class Collection:
 
     # --- inside
 
-    def _existing(self) -> Archive:
-        if not self._archive.exists:
+    def _existing(self) -> DocumentStore:
+        if not self._store.exists:
             raise StoreError(
                 "holds no documents yet",
                 subject=f"collection {self.name} in {self.home}",
                 next_step="run thresher index PATH",
             )
-        return self._archive
+        return self._store
 
     def _parts(
         self, meter: Meter | None = None, *, outside: Outside | None = None, exchanges: Exchanges | None = None
     ) -> Components:
         return Components(
-            self._archive,
+            self._store,
             self._models,
             meter or Meter(),
             self._completing,
@@ -325,7 +326,7 @@ class Collection:
         if name == self.name:
             raise UsageError("is the collection that is asked", subject=subject, next_step="name another one")
         if name not in self._others:
-            self._others[name] = Collection(self.home, name)._archive
+            self._others[name] = Collection(self.home, name)._store
         other = self._others[name]
         if not other.exists:
             raise UsageError(
@@ -340,12 +341,14 @@ class Collection:
         around = own(recipe.settings, ambient(recipes.settings_keys(), self.home))
         return recipe.configured({**around, **given})
 
-    def _layouts(self, names: Sequence[str], settings: Mapping[str, Any] | None, parts: Components) -> list[Layout]:
+    def _layouts(
+        self, names: Sequence[str], settings: Mapping[str, Any] | None, parts: Components
+    ) -> list[IndexConfig]:
         """The layouts of recipes, without repeats; a setting counts for the recipes that have it."""
         chosen = [recipes.get(name) for name in (names or [recipes.DEFAULT])]
         given = dict(dotted(settings or {}))
         check_known(given, {key for recipe in chosen for key in keys(recipe.settings)})
-        layouts: dict[str, Layout] = {}
+        layouts: dict[str, IndexConfig] = {}
         for recipe in chosen:
             layout = recipe.layout(self._configured(recipe.name, own(recipe.settings, given)), parts)
             if layout is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from thresher.chunking import chunk_id, row_spans, text_regions
+from thresher.chunking.spans import chunk_id, row_spans, text_regions
 from thresher.types import Chunk, Document, Page, Table
 
 WORDS = [

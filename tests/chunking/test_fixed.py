@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.chunking.promises import TEXTS, assert_numbered, assert_promises, document, documents
-from thresher.chunking import FixedChunker, RecursiveChunker
+from thresher.chunking.fixed import FixedChunker, RecursiveChunker
 from thresher.errors import UsageError
 from thresher.types import Document, Page
 

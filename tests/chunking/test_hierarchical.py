@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.chunking.promises import assert_numbered, assert_promises, document, documents
-from thresher.chunking import HierarchicalChunker, Report, estimate, report
+from thresher.chunking.hierarchical import HierarchicalChunker, Report, estimate, report
 from thresher.errors import UsageError
 from thresher.types import Chunk, Document
 

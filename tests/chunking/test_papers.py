@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.chunking.promises import assert_promises, document, hash_encoder
-from thresher.chunking import FixedChunker, HierarchicalChunker, RecursiveChunker, SemanticChunker, report
+from thresher.chunking.fixed import FixedChunker, RecursiveChunker
+from thresher.chunking.hierarchical import HierarchicalChunker, report
+from thresher.chunking.semantic import SemanticChunker
 from thresher.types import Document, Page
 
 PAPERS = Path(os.environ.get("THRESHER_DATA", Path(__file__).parents[3] / "shared" / "data")) / "papers"

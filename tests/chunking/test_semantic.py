@@ -16,7 +16,7 @@ from tests.chunking.promises import (
     documents,
     hash_encoder,
 )
-from thresher.chunking import SemanticChunker
+from thresher.chunking.semantic import SemanticChunker
 from thresher.errors import ModelError, UsageError
 from thresher.types import Document, Table
 

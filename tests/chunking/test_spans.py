@@ -4,14 +4,10 @@ import pytest
 from hypothesis import given, settings
 
 from tests.chunking.promises import document, documents, hash_encoder
-from thresher.chunking import (
-    FixedChunker,
-    HierarchicalChunker,
-    RecursiveChunker,
-    SemanticChunker,
-    row_spans,
-    text_regions,
-)
+from thresher.chunking.fixed import FixedChunker, RecursiveChunker
+from thresher.chunking.hierarchical import HierarchicalChunker
+from thresher.chunking.semantic import SemanticChunker
+from thresher.chunking.spans import row_spans, text_regions
 from thresher.protocols import Chunker
 from thresher.types import Document, Table
 

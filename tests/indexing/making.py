@@ -1,4 +1,4 @@
-"""Documents, files and archives made by hand."""
+"""Documents, files and stores made by hand."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from thresher.chunking import HierarchicalChunker, RecursiveChunker
+from thresher.chunking.fixed import RecursiveChunker
+from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.errors import DocumentError
-from thresher.indexing.index_config import Layout
+from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Incoming
-from thresher.indexing.store import Archive
+from thresher.indexing.store import DocumentStore
 from thresher.testing.fakes import HashEncoder
 from thresher.types import Chunk, ChunkRow, Document
 
 ENCODER = HashEncoder(32)
-SMALL = Layout(RecursiveChunker(120, 20), ENCODER)
-LARGE = Layout(RecursiveChunker(600, 0), ENCODER)
-TREE = Layout(HierarchicalChunker(size=300, overlap=0, subchunk_size=100), ENCODER, levels=("chunk", "subchunk"))
+SMALL = IndexConfig(RecursiveChunker(120, 20), ENCODER)
+LARGE = IndexConfig(RecursiveChunker(600, 0), ENCODER)
+TREE = IndexConfig(HierarchicalChunker(size=300, overlap=0, subchunk_size=100), ENCODER, levels=("chunk", "subchunk"))
 
 
 def sha(text: str) -> str:
@@ -75,27 +76,27 @@ def row(id: str, text: str, *, document_id: str = "d", encoder: HashEncoder = EN
     return ChunkRow(chunk, kind, added, date, encoder.encode_query(text))
 
 
-def chunks_of(archive: Archive, layout: Layout = SMALL, level: str = "chunk") -> list[Chunk]:
+def chunks_of(store: DocumentStore, layout: IndexConfig = SMALL, level: str = "chunk") -> list[Chunk]:
     """Every chunk of a table as it is, nothing completed, in order of document and place."""
-    table = archive.open(layout.table_name(level))
+    table = store.open(layout.table_name(level))
     found = [chunk for batch in table.chunks() for chunk, _ in batch]
     return sorted(found, key=lambda chunk: (chunk.document_id, chunk.start, chunk.end))
 
 
-def assert_sound(archive: Archive, layouts: Sequence[Layout] = (SMALL,)) -> None:
+def assert_sound(store: DocumentStore, layouts: Sequence[IndexConfig] = (SMALL,)) -> None:
     """Each document once, whole, and under the source its record says; no chunk without its document."""
-    records = {record.id: record for record in archive.records()}
-    assert len(records) == len(archive.records())
+    records = {record.id: record for record in store.records()}
+    assert len(records) == len(store.records())
     for layout in layouts:
         for level in layout.levels:
             by_document: dict[str, list[str]] = {}
-            for chunk in chunks_of(archive, layout, level):
+            for chunk in chunks_of(store, layout, level):
                 record = records[chunk.document_id]
                 assert (chunk.source, chunk.title) == (record.source, record.title)
                 assert chunk.label.startswith(f"Doc{record.number}-Chunk")
                 by_document.setdefault(chunk.document_id, []).append(chunk.id)
             for id_, record in records.items():
-                expected = [c.id for c in layout.chunker(archive.document(id_)) if c.level == level]
+                expected = [c.id for c in layout.chunker(store.document(id_)) if c.level == level]
                 assert sorted(by_document.get(id_, [])) == sorted(expected), record.source
 
 

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from tests.indexing.making import ENCODER, LARGE, SMALL, TREE, Files, assert_sound, chunks_of, prose
-from thresher.chunking import HierarchicalChunker, RecursiveChunker
+from thresher.chunking.fixed import RecursiveChunker
+from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.errors import ProviderError
 from thresher.indexing.catalog import Place
-from thresher.indexing.index_config import Layout, encodes_text
-from thresher.indexing.store import Archive
+from thresher.indexing.index_config import IndexConfig, encodes_text
+from thresher.indexing.store import DocumentStore
 from thresher.testing.fakes import HashEncoder
 from thresher.types import Chunk
 
@@ -47,12 +48,12 @@ class Reading:
 
 
 CHUNK = Chunk("c", "d", "s", "Title", 0, 17, "one two three four", level="chunk")
-SUMMARISED = Layout(TREE.chunker, ENCODER, TREE.levels, FirstWords())
+SUMMARISED = IndexConfig(TREE.chunker, ENCODER, TREE.levels, FirstWords())
 
 
 @pytest.fixture
-def archive(tmp_path: Path) -> Archive:
-    return Archive(tmp_path / "collection")
+def store(tmp_path: Path) -> DocumentStore:
+    return DocumentStore(tmp_path / "collection")
 
 
 @pytest.fixture
@@ -63,15 +64,15 @@ def files() -> Files:
     return files
 
 
-def vectors_of(archive: Archive, layout: Layout, level: str = "chunk") -> list[tuple[Chunk, Any]]:
-    table = archive.open(layout.table_name(level))
+def vectors_of(store: DocumentStore, layout: IndexConfig, level: str = "chunk") -> list[tuple[Chunk, Any]]:
+    table = store.open(layout.table_name(level))
     return [pair for batch in table.chunks() for pair in batch]
 
 
-def assert_vectors(archive: Archive, layout: Layout) -> None:
+def assert_vectors(store: DocumentStore, layout: IndexConfig) -> None:
     """Every stored vector is the encoder's, of what the layout says it reads."""
     for level in layout.levels:
-        for chunk, vector in vectors_of(archive, layout, level):
+        for chunk, vector in vectors_of(store, layout, level):
             assert np.allclose(vector, ENCODER.encode_query(layout.embedding_text(chunk)), atol=1e-6)
 
 
@@ -85,7 +86,7 @@ def test_a_layout_without_a_summarizer_is_the_table_it_always_was() -> None:
 
 
 def test_another_summarizer_is_another_table() -> None:
-    layouts = [TREE, SUMMARISED, Layout(TREE.chunker, ENCODER, TREE.levels, FirstWords(4))]
+    layouts = [TREE, SUMMARISED, IndexConfig(TREE.chunker, ENCODER, TREE.levels, FirstWords(4))]
     assert len({layout.table_name("chunk") for layout in layouts}) == 3
     assert SUMMARISED.fingerprint.endswith("first-3")
 
@@ -103,122 +104,124 @@ def test_only_the_chunks_of_a_layout_with_a_summarizer_are_not_encoded_as_text()
 
 
 def test_chunks_with_vectors_of_summaries_are_stored_and_searched_by_words_as_text(
-    archive: Archive, files: Files
+    store: DocumentStore, files: Files
 ) -> None:
-    archive.add(files.incoming(), [SUMMARISED])
-    assert_sound(archive, [SUMMARISED])
-    assert_vectors(archive, SUMMARISED)
-    found = archive.table(SUMMARISED, "chunk").matching("bears", limit=9)
+    store.add(files.incoming(), [SUMMARISED])
+    assert_sound(store, [SUMMARISED])
+    assert_vectors(store, SUMMARISED)
+    found = store.table(SUMMARISED, "chunk").matching("bears", limit=9)
     assert {chunk.source for chunk, _ in found} == {"bears.txt"}
     assert all(len(chunk.text.split()) > 3 for chunk, _ in found)
 
 
-def test_a_summarizer_that_fails_stops_indexing_and_leaves_what_was_committed(archive: Archive, files: Files) -> None:
+def test_a_summarizer_that_fails_stops_indexing_and_leaves_what_was_committed(
+    store: DocumentStore, files: Files
+) -> None:
     class Failing(FirstWords):
         def __call__(self, text: str) -> str:
             if "clouds" in text:
                 raise ProviderError("is down")
             return super().__call__(text)
 
-    layout = Layout(TREE.chunker, ENCODER, TREE.levels, Failing())
+    layout = IndexConfig(TREE.chunker, ENCODER, TREE.levels, Failing())
     with pytest.raises(ProviderError):
-        archive.add(files.incoming(), [layout], batch_chunks=0)
-    assert {record.source for record in archive.records()} == {"apples.txt", "bears.txt"}
-    assert_sound(archive, [layout])
-    archive.add(files.incoming(), [SUMMARISED])
-    assert {record.source for record in archive.records()} == {"apples.txt", "bears.txt", "clouds.txt"}
-    assert_sound(archive, [SUMMARISED, layout])
+        store.add(files.incoming(), [layout], batch_chunks=0)
+    assert {record.source for record in store.records()} == {"apples.txt", "bears.txt"}
+    assert_sound(store, [layout])
+    store.add(files.incoming(), [SUMMARISED])
+    assert {record.source for record in store.records()} == {"apples.txt", "bears.txt", "clouds.txt"}
+    assert_sound(store, [SUMMARISED, layout])
 
 
 # --- what is not read again -------------------------------------------------------------------------------------------
 
 
-def test_a_second_layout_with_the_same_spans_encodes_nothing(archive: Archive, files: Files) -> None:
-    archive.add(files.incoming(), [LARGE])
+def test_a_second_layout_with_the_same_spans_encodes_nothing(store: DocumentStore, files: Files) -> None:
+    store.add(files.incoming(), [LARGE])
     encoder = Reading()
-    larger = Layout(RecursiveChunker(900, 0), encoder)
-    assert archive.complete(larger) == 3
+    larger = IndexConfig(RecursiveChunker(900, 0), encoder)
+    assert store.complete(larger) == 3
     assert encoder.texts == []
-    assert_vectors(archive, larger)
-    assert_sound(archive, [LARGE, larger])
+    assert_vectors(store, larger)
+    assert_sound(store, [LARGE, larger])
 
 
-def test_other_spans_are_encoded(archive: Archive, files: Files) -> None:
-    archive.add(files.incoming(), [LARGE])
+def test_other_spans_are_encoded(store: DocumentStore, files: Files) -> None:
+    store.add(files.incoming(), [LARGE])
     encoder = Reading()
-    small = Layout(SMALL.chunker, encoder)
-    archive.complete(small)
-    assert sorted(encoder.texts) == sorted(chunk.titled for chunk in chunks_of(archive, small))
-    assert_vectors(archive, small)
+    small = IndexConfig(SMALL.chunker, encoder)
+    store.complete(small)
+    assert sorted(encoder.texts) == sorted(chunk.titled for chunk in chunks_of(store, small))
+    assert_vectors(store, small)
 
 
-def test_a_chunk_that_is_its_only_subchunk_is_read_once(archive: Archive, files: Files) -> None:
+def test_a_chunk_that_is_its_only_subchunk_is_read_once(store: DocumentStore, files: Files) -> None:
     encoder = Reading()
-    layout = Layout(HierarchicalChunker(600, 0, subchunk_size=600), encoder, TREE.levels)
-    archive.add(files.incoming(), [layout])
-    assert len(vectors_of(archive, layout)) == len(vectors_of(archive, layout, "subchunk")) == 3
+    layout = IndexConfig(HierarchicalChunker(600, 0, subchunk_size=600), encoder, TREE.levels)
+    store.add(files.incoming(), [layout])
+    assert len(vectors_of(store, layout)) == len(vectors_of(store, layout, "subchunk")) == 3
     assert len(encoder.texts) == 3
-    assert_vectors(archive, layout)
+    assert_vectors(store, layout)
 
 
-def test_layouts_that_are_filled_together_share_what_they_read(archive: Archive, files: Files) -> None:
+def test_layouts_that_are_filled_together_share_what_they_read(store: DocumentStore, files: Files) -> None:
     encoder = Reading()
-    layouts = [Layout(RecursiveChunker(size, 0), encoder) for size in (600, 900)]
+    layouts = [IndexConfig(RecursiveChunker(size, 0), encoder) for size in (600, 900)]
     told: list[int] = []
-    archive.add(files.incoming(), layouts, progress=told.append)
+    store.add(files.incoming(), layouts, progress=told.append)
     assert len(encoder.texts) == 3
     assert sum(told) == 6
     for layout in layouts:
-        assert_vectors(archive, layout)
+        assert_vectors(store, layout)
 
 
-def test_a_summary_is_not_taken_for_the_text_it_stands_for(archive: Archive, files: Files) -> None:
-    layout = Layout(HierarchicalChunker(600, 0, subchunk_size=100), ENCODER, ("chunk",), FirstWords())
-    archive.add(files.incoming(), [layout])
+def test_a_summary_is_not_taken_for_the_text_it_stands_for(store: DocumentStore, files: Files) -> None:
+    layout = IndexConfig(HierarchicalChunker(600, 0, subchunk_size=100), ENCODER, ("chunk",), FirstWords())
+    store.add(files.incoming(), [layout])
     encoder = Reading()
-    plain = Layout(RecursiveChunker(600, 0), encoder)
-    assert archive.complete(plain) == 3
+    plain = IndexConfig(RecursiveChunker(600, 0), encoder)
+    assert store.complete(plain) == 3
     assert len(encoder.texts) == 3
-    assert_vectors(archive, plain)
+    assert_vectors(store, plain)
 
 
-def test_subchunks_are_shared_whatever_stands_for_their_chunks(archive: Archive, files: Files) -> None:
-    archive.add(files.incoming(), [SUMMARISED])
+def test_subchunks_are_shared_whatever_stands_for_their_chunks(store: DocumentStore, files: Files) -> None:
+    store.add(files.incoming(), [SUMMARISED])
     encoder = Reading()
-    other = Layout(TREE.chunker, encoder, TREE.levels, FirstWords(4))
-    archive.complete(other)
-    assert set(encoder.texts) == {other.embedding_text(chunk) for chunk in chunks_of(archive, other)}
-    assert_vectors(archive, other)
+    other = IndexConfig(TREE.chunker, encoder, TREE.levels, FirstWords(4))
+    store.complete(other)
+    assert set(encoder.texts) == {other.embedding_text(chunk) for chunk in chunks_of(store, other)}
+    assert_vectors(store, other)
 
 
-def test_another_encoders_vectors_are_never_taken(archive: Archive, files: Files) -> None:
-    archive.add(files.incoming(), [LARGE])
+def test_another_encoders_vectors_are_never_taken(store: DocumentStore, files: Files) -> None:
+    store.add(files.incoming(), [LARGE])
     encoder = Reading("another")
-    archive.complete(Layout(LARGE.chunker, encoder))
+    store.complete(IndexConfig(LARGE.chunker, encoder))
     assert len(encoder.texts) == 3
 
 
-def test_a_text_under_another_title_is_read_again(archive: Archive, files: Files) -> None:
-    archive.add(files.incoming(), [LARGE])
+def test_a_text_under_another_title_is_read_again(store: DocumentStore, files: Files) -> None:
+    store.add(files.incoming(), [LARGE])
     files.titles["bears.txt"] = "Brown bears"
     encoder = Reading()
-    archive.add(files.incoming(), [Layout(LARGE.chunker, encoder)])
+    store.add(files.incoming(), [IndexConfig(LARGE.chunker, encoder)])
     assert encoder.texts == [f"Brown bears\n{files.texts['bears.txt']}"]
-    larger = Layout(RecursiveChunker(900, 0), Reading())
-    archive.complete(larger)
-    assert_vectors(archive, larger)
+    larger = IndexConfig(RecursiveChunker(900, 0), Reading())
+    store.complete(larger)
+    assert_vectors(store, larger)
 
 
-def test_of_copies_the_first_title_is_encoded_and_shared(archive: Archive, files: Files) -> None:
+def test_of_copies_the_first_title_is_encoded_and_shared(store: DocumentStore, files: Files) -> None:
     files.texts["copy.txt"] = files.texts["bears.txt"]
     files.titles["copy.txt"] = "Something else"
-    archive.add(files.incoming(), [LARGE])
-    archive.remove([Place("bears.txt")])
-    larger = Layout(RecursiveChunker(900, 0), Reading())
-    archive.complete(larger)
-    assert_vectors(archive, LARGE)
-    assert_vectors(archive, larger)
+    store.add(files.incoming(), [LARGE])
+    store.remove([Place("bears.txt")])
+    larger = IndexConfig(RecursiveChunker(900, 0), Reading())
+    store.complete(larger)
+    assert_vectors(store, LARGE)
+    assert_vectors(store, larger)
 
 
 def test_fewer_dimensions_under_the_same_name_do_not_meet() -> None:
-    assert Layout(LARGE.chunker, HashEncoder(16)).table_name("chunk") != LARGE.table_name("chunk")
+    assert IndexConfig(LARGE.chunker, HashEncoder(16)).table_name("chunk") != LARGE.table_name("chunk")

@@ -103,7 +103,7 @@ def look(collection: Collection, folder: Folder) -> dict[str, str]:
     assert len(held) == len(records), "a document stands twice"
     assert all(text in folder.ever[source] for source, text in held.items()), "half a document"
     for row in collection.tables():
-        chunks = collection._archive.open(row["name"]).document_ids()
+        chunks = collection._store.open(row["name"]).document_ids()
         assert set(chunks) <= {record.id for record in records}, "a chunk without its document"
     return held
 

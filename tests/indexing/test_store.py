@@ -23,13 +23,14 @@ from tests.indexing.making import (
     prose,
     sha,
 )
-from thresher.chunking import HierarchicalChunker, RecursiveChunker
+from thresher.chunking.fixed import RecursiveChunker
+from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.errors import DocumentError, EncoderMismatch, StoreError
-from thresher.indexing import store as archive_module
+from thresher.indexing import store as store_module
 from thresher.indexing.catalog import Place
-from thresher.indexing.index_config import Layout
+from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Incoming, Report
-from thresher.indexing.store import Archive
+from thresher.indexing.store import DocumentStore
 from thresher.testing.fakes import HashEncoder
 from thresher.types import Chunk, Page, Table
 
@@ -39,8 +40,8 @@ class Killed(BaseException):
 
 
 @pytest.fixture
-def archive(tmp_path: Path) -> Archive:
-    return Archive(tmp_path / "collection")
+def store(tmp_path: Path) -> DocumentStore:
+    return DocumentStore(tmp_path / "collection")
 
 
 @pytest.fixture
@@ -48,161 +49,161 @@ def files() -> Files:
     return Files({f"{name}.txt": prose(name) for name in ("apples", "bears", "clouds")})
 
 
-def index(archive: Archive, files: Files, *layouts: Layout, **options: Any) -> Report:
-    return archive.add(files.incoming(), layouts or (SMALL,), **options)
+def index(store: DocumentStore, files: Files, *layouts: IndexConfig, **options: Any) -> Report:
+    return store.add(files.incoming(), layouts or (SMALL,), **options)
 
 
 def counts(report: Report) -> tuple[int, int, int, int, int]:
     return report.added, report.updated, report.unchanged, report.duplicates, report.removed
 
 
-def sources(archive: Archive) -> list[str]:
-    return [record.source for record in archive.records()]
+def sources(store: DocumentStore) -> list[str]:
+    return [record.source for record in store.records()]
 
 
 # --- incremental ------------------------------------------------------------------------------------------------------
 
 
-def test_new_files_are_added_in_order_and_numbered(archive: Archive, files: Files) -> None:
-    report = index(archive, files)
+def test_new_files_are_added_in_order_and_numbered(store: DocumentStore, files: Files) -> None:
+    report = index(store, files)
     assert counts(report) == (3, 0, 0, 0, 0)
-    assert report.chunks == len(chunks_of(archive)) > 3
-    assert [(r.number, r.source) for r in archive.records()] == [(1, "apples.txt"), (2, "bears.txt"), (3, "clouds.txt")]
-    assert_sound(archive)
+    assert report.chunks == len(chunks_of(store)) > 3
+    assert [(r.number, r.source) for r in store.records()] == [(1, "apples.txt"), (2, "bears.txt"), (3, "clouds.txt")]
+    assert_sound(store)
 
 
-def test_unchanged_files_are_not_even_parsed(archive: Archive, files: Files) -> None:
-    index(archive, files)
+def test_unchanged_files_are_not_even_parsed(store: DocumentStore, files: Files) -> None:
+    index(store, files)
     files.parsed.clear()
-    versions = archive._documents.version, archive.open(SMALL.table_name("chunk")).version
-    assert counts(index(archive, files)) == (0, 0, 3, 0, 0)
+    versions = store._documents.version, store.open(SMALL.table_name("chunk")).version
+    assert counts(index(store, files)) == (0, 0, 3, 0, 0)
     assert files.parsed == []
-    assert (archive._documents.version, archive.open(SMALL.table_name("chunk")).version) == versions
+    assert (store._documents.version, store.open(SMALL.table_name("chunk")).version) == versions
 
 
-def test_a_changed_file_replaces_the_old_one(archive: Archive, files: Files) -> None:
-    index(archive, files)
+def test_a_changed_file_replaces_the_old_one(store: DocumentStore, files: Files) -> None:
+    index(store, files)
     files.texts["bears.txt"] = prose("wolves")
     files.parsed.clear()
-    assert counts(index(archive, files)) == (0, 1, 2, 0, 0)
+    assert counts(index(store, files)) == (0, 1, 2, 0, 0)
     assert files.parsed == ["bears.txt"]
-    assert [(r.number, r.source) for r in archive.records()] == [(1, "apples.txt"), (3, "clouds.txt"), (4, "bears.txt")]
-    assert archive.table(SMALL, "chunk").matching("bears", limit=5) == []
-    assert {c.source for c, _ in archive.table(SMALL, "chunk").matching("wolves", limit=5)} == {"bears.txt"}
-    assert_sound(archive)
+    assert [(r.number, r.source) for r in store.records()] == [(1, "apples.txt"), (3, "clouds.txt"), (4, "bears.txt")]
+    assert store.table(SMALL, "chunk").matching("bears", limit=5) == []
+    assert {c.source for c, _ in store.table(SMALL, "chunk").matching("wolves", limit=5)} == {"bears.txt"}
+    assert_sound(store)
 
 
-def test_a_touched_file_with_the_same_text_stays_as_it_is(archive: Archive, files: Files) -> None:
-    index(archive, files)
-    before = chunks_of(archive)
+def test_a_touched_file_with_the_same_text_stays_as_it_is(store: DocumentStore, files: Files) -> None:
+    index(store, files)
+    before = chunks_of(store)
     files.metadata = {}
     incoming = [Incoming("bears.txt", "another hash", "", lambda: files._one("bears.txt"), "{}")]
-    assert counts(archive.add(incoming, [SMALL])) == (0, 0, 1, 0, 0)
-    assert chunks_of(archive) == before
+    assert counts(store.add(incoming, [SMALL])) == (0, 0, 1, 0, 0)
+    assert chunks_of(store) == before
 
 
-def test_another_title_over_the_same_text_is_an_update(archive: Archive, files: Files) -> None:
-    index(archive, files, SMALL, LARGE)
+def test_another_title_over_the_same_text_is_an_update(store: DocumentStore, files: Files) -> None:
+    index(store, files, SMALL, LARGE)
     files.titles["bears.txt"] = "Grizzlies"
-    assert counts(index(archive, files)) == (0, 1, 2, 0, 0)
-    assert [(r.number, r.title) for r in archive.records()] == [(1, ""), (2, "Grizzlies"), (3, "")]
+    assert counts(index(store, files)) == (0, 1, 2, 0, 0)
+    assert [(r.number, r.title) for r in store.records()] == [(1, ""), (2, "Grizzlies"), (3, "")]
     for layout in (SMALL, LARGE):
-        found = archive.table(layout, "chunk").matching("grizzlies", limit=50)
+        found = store.table(layout, "chunk").matching("grizzlies", limit=50)
         assert {chunk.source for chunk, _ in found} == {"bears.txt"}
-    assert_sound(archive, [SMALL, LARGE])
+    assert_sound(store, [SMALL, LARGE])
 
 
-def test_other_metadata_for_the_same_files_is_an_update(archive: Archive, files: Files) -> None:
-    index(archive, files)
+def test_other_metadata_for_the_same_files_is_an_update(store: DocumentStore, files: Files) -> None:
+    index(store, files)
     files.metadata = {"year": 1999}
-    assert counts(index(archive, files)) == (0, 3, 0, 0, 0)
-    assert {id_: dict(fields) for id_, fields in archive.metadata().items()} == {
-        record.id: {"year": 1999} for record in archive.records()
+    assert counts(index(store, files)) == (0, 3, 0, 0, 0)
+    assert {id_: dict(fields) for id_, fields in store.metadata().items()} == {
+        record.id: {"year": 1999} for record in store.records()
     }
-    assert counts(index(archive, files)) == (0, 0, 3, 0, 0)
-    assert_sound(archive)
+    assert counts(index(store, files)) == (0, 0, 3, 0, 0)
+    assert_sound(store)
 
 
-def test_a_text_under_two_names_is_one_document(archive: Archive, files: Files) -> None:
+def test_a_text_under_two_names_is_one_document(store: DocumentStore, files: Files) -> None:
     files.texts["copy.txt"] = files.texts["apples.txt"]
-    assert counts(index(archive, files)) == (3, 0, 0, 1, 0)
-    first = archive.records()[0]
+    assert counts(index(store, files)) == (3, 0, 0, 1, 0)
+    first = store.records()[0]
     assert (first.source, first.also) == ("apples.txt", ("copy.txt",))
-    assert archive.also([first.id]) == {first.id: ("apples.txt", "copy.txt")}
-    assert counts(index(archive, files)) == (0, 0, 4, 0, 0)
-    assert_sound(archive)
+    assert store.also([first.id]) == {first.id: ("apples.txt", "copy.txt")}
+    assert counts(index(store, files)) == (0, 0, 4, 0, 0)
+    assert_sound(store)
 
 
-def test_when_the_first_name_goes_the_document_gets_the_second(archive: Archive, files: Files) -> None:
+def test_when_the_first_name_goes_the_document_gets_the_second(store: DocumentStore, files: Files) -> None:
     files.texts["copy.txt"] = files.texts["apples.txt"]
-    index(archive, files, SMALL, LARGE)
-    archive.remove([Place("apples.txt")])
-    assert sources(archive)[0] == "copy.txt"
-    assert {chunk.source for chunk in chunks_of(archive, LARGE)} == {"copy.txt", "bears.txt", "clouds.txt"}
-    assert_sound(archive, [SMALL, LARGE])
-    assert archive.open(SMALL.table_name("chunk")).matching("apples", limit=1)[0][0].source == "copy.txt"
+    index(store, files, SMALL, LARGE)
+    store.remove([Place("apples.txt")])
+    assert sources(store)[0] == "copy.txt"
+    assert {chunk.source for chunk in chunks_of(store, LARGE)} == {"copy.txt", "bears.txt", "clouds.txt"}
+    assert_sound(store, [SMALL, LARGE])
+    assert store.open(SMALL.table_name("chunk")).matching("apples", limit=1)[0][0].source == "copy.txt"
 
 
-def test_a_file_that_becomes_a_copy_of_another_frees_its_old_text(archive: Archive, files: Files) -> None:
-    index(archive, files)
+def test_a_file_that_becomes_a_copy_of_another_frees_its_old_text(store: DocumentStore, files: Files) -> None:
+    index(store, files)
     files.texts["bears.txt"] = files.texts["apples.txt"]
-    report = index(archive, files)
+    report = index(store, files)
     assert (report.updated, report.duplicates, report.added) == (1, 1, 0)
-    assert [(r.source, r.also) for r in archive.records()] == [("apples.txt", ("bears.txt",)), ("clouds.txt", ())]
-    assert_sound(archive)
+    assert [(r.source, r.also) for r in store.records()] == [("apples.txt", ("bears.txt",)), ("clouds.txt", ())]
+    assert_sound(store)
 
 
-def test_two_files_may_swap_their_texts(archive: Archive, files: Files) -> None:
-    index(archive, files)
+def test_two_files_may_swap_their_texts(store: DocumentStore, files: Files) -> None:
+    index(store, files)
     files.texts["bears.txt"], files.texts["apples.txt"] = files.texts["apples.txt"], files.texts["bears.txt"]
-    index(archive, files)
-    assert {r.source: archive.document(r.id).text for r in archive.records()} == files.texts
-    assert_sound(archive)
+    index(store, files)
+    assert {r.source: store.document(r.id).text for r in store.records()} == files.texts
+    assert_sound(store)
 
 
-def test_prune_removes_only_what_vanished_and_may_go(archive: Archive, files: Files) -> None:
-    index(archive, files)
+def test_prune_removes_only_what_vanished_and_may_go(store: DocumentStore, files: Files) -> None:
+    index(store, files)
     del files.texts["bears.txt"], files.texts["clouds.txt"]
-    assert counts(index(archive, files)) == (0, 0, 1, 0, 0)
-    assert len(archive.records()) == 3
-    report = index(archive, files, prune=lambda place: place.source != "clouds.txt")
+    assert counts(index(store, files)) == (0, 0, 1, 0, 0)
+    assert len(store.records()) == 3
+    report = index(store, files, prune=lambda place: place.source != "clouds.txt")
     assert counts(report) == (0, 0, 1, 0, 1)
-    assert sources(archive) == ["apples.txt", "clouds.txt"]
-    assert sorted(archive.files()) == ["apples.txt", "clouds.txt"]
-    assert_sound(archive)
+    assert sources(store) == ["apples.txt", "clouds.txt"]
+    assert sorted(store.files()) == ["apples.txt", "clouds.txt"]
+    assert_sound(store)
 
 
-def test_a_pruned_file_that_comes_back_is_read_again(archive: Archive, files: Files) -> None:
-    index(archive, files)
+def test_a_pruned_file_that_comes_back_is_read_again(store: DocumentStore, files: Files) -> None:
+    index(store, files)
     gone = files.texts.pop("bears.txt")
-    index(archive, files, prune=lambda place: True)
+    index(store, files, prune=lambda place: True)
     files.texts["bears.txt"] = gone
-    assert counts(index(archive, files)) == (1, 0, 2, 0, 0)
-    assert archive.records()[-1].number == 4
+    assert counts(index(store, files)) == (1, 0, 2, 0, 0)
+    assert store.records()[-1].number == 4
 
 
-def test_rows_that_left_a_corpus_are_removed(archive: Archive) -> None:
+def test_rows_that_left_a_corpus_are_removed(store: DocumentStore) -> None:
     files = Files(corpora={"c.jsonl": {"1": prose("ants"), "2": prose("bees"), "3": prose("cats")}})
-    assert counts(index(archive, files)) == (3, 0, 0, 0, 0)
-    assert archive.files() == {"c.jsonl": 3}
+    assert counts(index(store, files)) == (3, 0, 0, 0, 0)
+    assert store.files() == {"c.jsonl": 3}
     del files.corpora["c.jsonl"]["2"]
     files.corpora["c.jsonl"]["3"] = prose("dogs")
-    assert counts(index(archive, files)) == (0, 1, 1, 0, 1)
-    assert sources(archive) == ["1", "3"]
-    assert archive.files() == {"c.jsonl": 2}
-    assert archive.document(archive.records()[0].id).container == "c.jsonl"
-    assert_sound(archive)
+    assert counts(index(store, files)) == (0, 1, 1, 0, 1)
+    assert sources(store) == ["1", "3"]
+    assert store.files() == {"c.jsonl": 2}
+    assert store.document(store.records()[0].id).container == "c.jsonl"
+    assert_sound(store)
 
 
-def test_a_row_that_stands_twice_is_reported_and_the_first_is_kept(archive: Archive) -> None:
+def test_a_row_that_stands_twice_is_reported_and_the_first_is_kept(store: DocumentStore) -> None:
     twice = [document("1", "first text", container="c"), document("1", "second text", container="c")]
-    report = archive.add([Incoming("c", "hash", "", lambda: iter(twice))], [SMALL])
+    report = store.add([Incoming("c", "hash", "", lambda: iter(twice))], [SMALL])
     assert [failure.subject for failure in report.failed] == ["c#1"]
-    assert [archive.document(r.id).text for r in archive.records()] == ["first text"]
-    assert archive.files() == {}
+    assert [store.document(r.id).text for r in store.records()] == ["first text"]
+    assert store.files() == {}
 
 
-def test_broken_inputs_are_listed_and_tried_again(archive: Archive, files: Files) -> None:
+def test_broken_inputs_are_listed_and_tried_again(store: DocumentStore, files: Files) -> None:
     def broken() -> Any:
         yield document("half.txt", prose("half"))
         raise DocumentError("is torn", subject="half.txt")
@@ -212,15 +213,15 @@ def test_broken_inputs_are_listed_and_tried_again(archive: Archive, files: Files
         DocumentError("cannot be opened", subject="x.pdf"),
         Incoming("half.txt", "h", "", broken),
     ]
-    report = archive.add(incoming, [SMALL])
+    report = store.add(incoming, [SMALL])
     assert [failure.subject for failure in report.failed] == ["x.pdf", "half.txt"]
     assert report.added == 4
-    assert sorted(archive.files()) == sorted(files.texts)
-    again = archive.add([Incoming("half.txt", "h", "", broken)], [SMALL])
+    assert sorted(store.files()) == sorted(files.texts)
+    again = store.add([Incoming("half.txt", "h", "", broken)], [SMALL])
     assert (again.unchanged, len(again.failed)) == (1, 1)
 
 
-def test_a_document_comes_back_as_it_was_added(archive: Archive) -> None:
+def test_a_document_comes_back_as_it_was_added(store: DocumentStore) -> None:
     text = "head\nname price\napple 3\n"
     stored = document(
         "é'quote\".txt",
@@ -232,37 +233,37 @@ def test_a_document_comes_back_as_it_was_added(archive: Archive) -> None:
         date="2020-02-29",
         metadata={"year": 2020, "open": True, "rate": 0.5, "name": "ß'\""},
     )
-    archive.add([Incoming(stored.source, sha(text), "", lambda: iter([stored]))], [SMALL])
-    assert archive.document(stored.id) == stored
-    (record,) = archive.records()
+    store.add([Incoming(stored.source, sha(text), "", lambda: iter([stored]))], [SMALL])
+    assert store.document(stored.id) == stored
+    (record,) = store.records()
     assert (record.pages, record.characters, record.date, record.also) == (2, len(text), "2020-02-29", ())
     assert record.to_dict()["metadata"] == dict(stored.metadata)
     with pytest.raises(StoreError, match="no such document"):
-        archive.document("nowhere")
-    assert list(archive.found(["nowhere", stored.id])) == [stored.id]
+        store.document("nowhere")
+    assert list(store.documents(["nowhere", stored.id])) == [stored.id]
 
 
-def test_numbers_and_labels_are_never_given_twice(archive: Archive, files: Files) -> None:
-    index(archive, files)
-    archive.remove([Place(source) for source in files.texts], files=files.texts)
-    assert archive.records() == []
-    assert chunks_of(archive) == []
-    reopened = Archive(archive.folder)
+def test_numbers_and_labels_are_never_given_twice(store: DocumentStore, files: Files) -> None:
+    index(store, files)
+    store.remove([Place(source) for source in files.texts], files=files.texts)
+    assert store.records() == []
+    assert chunks_of(store) == []
+    reopened = DocumentStore(store.folder)
     index(reopened, files)
     assert [record.number for record in reopened.records()] == [4, 5, 6]
     assert {chunk.label.split("-")[0] for chunk in chunks_of(reopened)} == {"Doc4", "Doc5", "Doc6"}
 
 
-def test_a_run_without_files_changes_nothing(archive: Archive) -> None:
-    assert counts(archive.add([], [SMALL])) == (0, 0, 0, 0, 0)
-    assert archive.table(SMALL, "chunk").nearest(ENCODER.encode_query("x"), limit=3) == []
+def test_a_run_without_files_changes_nothing(store: DocumentStore) -> None:
+    assert counts(store.add([], [SMALL])) == (0, 0, 0, 0, 0)
+    assert store.table(SMALL, "chunk").nearest(ENCODER.encode_query("x"), limit=3) == []
 
 
 def test_many_batches_give_what_one_batch_gives(tmp_path: Path) -> None:
     files = Files(
         {f"f{n:02}.txt": prose(f"topic{n}") for n in range(12)}, {"c": {"1": prose("rows"), "2": prose("topic3")}}
     )
-    one, many = Archive(tmp_path / "one"), Archive(tmp_path / "many")
+    one, many = DocumentStore(tmp_path / "one"), DocumentStore(tmp_path / "many")
     seen: list[int] = []
     assert counts(index(one, files)) == counts(index(many, files, batch_chunks=1, progress=seen.append))
     assert len(seen) >= 4
@@ -279,55 +280,55 @@ def test_the_encoder_reads_the_title_once() -> None:
 # --- several ways of cutting ------------------------------------------------------------------------------------------
 
 
-def test_a_missing_table_is_built_from_the_stored_text(archive: Archive, files: Files) -> None:
-    index(archive, files)
+def test_a_missing_table_is_built_from_the_stored_text(store: DocumentStore, files: Files) -> None:
+    index(store, files)
     files.parsed.clear()
     told: list[tuple[int, int]] = []
-    assert archive.complete(LARGE, progress=lambda done, of: told.append((done, of))) > 0
+    assert store.complete(LARGE, progress=lambda done, of: told.append((done, of))) > 0
     assert told[-1] == (3, 3)
     assert files.parsed == []
-    assert {chunk.source for chunk, _ in archive.table(LARGE, "chunk").matching("bears", limit=9)} == {"bears.txt"}
-    assert len(archive.records()) == 3
-    assert {row["fingerprint"] for row in archive.tables()} == {SMALL.fingerprint, LARGE.fingerprint}
-    assert_sound(archive, [SMALL, LARGE])
+    assert {chunk.source for chunk, _ in store.table(LARGE, "chunk").matching("bears", limit=9)} == {"bears.txt"}
+    assert len(store.records()) == 3
+    assert {row["fingerprint"] for row in store.tables()} == {SMALL.fingerprint, LARGE.fingerprint}
+    assert_sound(store, [SMALL, LARGE])
 
 
-def test_both_levels_of_a_tree_have_a_table_of_their_own(archive: Archive, files: Files) -> None:
-    index(archive, files, TREE)
-    chunks, subchunks = chunks_of(archive, TREE, "chunk"), chunks_of(archive, TREE, "subchunk")
+def test_both_levels_of_a_tree_have_a_table_of_their_own(store: DocumentStore, files: Files) -> None:
+    index(store, files, TREE)
+    chunks, subchunks = chunks_of(store, TREE, "chunk"), chunks_of(store, TREE, "subchunk")
     assert {chunk.level for chunk in chunks} == {"chunk"}
     assert {chunk.parent_id for chunk in subchunks} == {chunk.id for chunk in chunks}
     assert any(chunk.label == "Doc1-Chunk1-Sub2" for chunk in subchunks)
-    assert_sound(archive, [TREE])
+    assert_sound(store, [TREE])
 
 
-def test_a_table_that_was_not_asked_for_a_while_catches_up(archive: Archive, files: Files) -> None:
-    index(archive, files, SMALL, LARGE)
+def test_a_table_that_was_not_asked_for_a_while_catches_up(store: DocumentStore, files: Files) -> None:
+    index(store, files, SMALL, LARGE)
     files.texts["bears.txt"] = prose("wolves")
     files.texts["dunes.txt"] = prose("dunes")
-    index(archive, files, SMALL)
-    assert {chunk.source for chunk in chunks_of(archive, LARGE)} == {"apples.txt", "clouds.txt"}
-    assert len(archive.missing(LARGE)) == 2
-    table = archive.table(LARGE, "chunk")
+    index(store, files, SMALL)
+    assert {chunk.source for chunk in chunks_of(store, LARGE)} == {"apples.txt", "clouds.txt"}
+    assert len(store.missing(LARGE)) == 2
+    table = store.table(LARGE, "chunk")
     assert table.stale() == []
-    assert_sound(archive, [SMALL, LARGE])
+    assert_sound(store, [SMALL, LARGE])
 
 
-def test_asking_with_another_encoder_says_so(archive: Archive, files: Files) -> None:
-    index(archive, files)
-    other = Layout(RecursiveChunker(120, 20), HashEncoder(16))
+def test_asking_with_another_encoder_says_so(store: DocumentStore, files: Files) -> None:
+    index(store, files)
+    other = IndexConfig(RecursiveChunker(120, 20), HashEncoder(16))
     with pytest.raises(EncoderMismatch, match="made by hash-32, not by hash-16"):
-        archive.check_encoder(other)
-    archive.check_encoder(LARGE)
-    index(archive, files, other)
-    archive.check_encoder(other)
-    archive.check_encoder(SMALL)
-    assert_sound(archive, [SMALL, other])
+        store.check_encoder(other)
+    store.check_encoder(LARGE)
+    index(store, files, other)
+    store.check_encoder(other)
+    store.check_encoder(SMALL)
+    assert_sound(store, [SMALL, other])
 
 
-def test_tables_without_a_chunk_bind_nobody_to_their_encoder(archive: Archive) -> None:
-    archive.add([], [SMALL])
-    archive.check_encoder(Layout(RecursiveChunker(120, 20), HashEncoder(16)))
+def test_tables_without_a_chunk_bind_nobody_to_their_encoder(store: DocumentStore) -> None:
+    store.add([], [SMALL])
+    store.check_encoder(IndexConfig(RecursiveChunker(120, 20), HashEncoder(16)))
 
 
 class Counting:
@@ -347,15 +348,15 @@ class Counting:
     def warm_up(self) -> None: ...
 
 
-def test_a_document_that_gives_no_chunk_is_cut_once_for_all_processes(archive: Archive, files: Files) -> None:
+def test_a_document_that_gives_no_chunk_is_cut_once_for_all_processes(store: DocumentStore, files: Files) -> None:
     encoder = Counting()
     # As the paper's code is printed, a chunk within the subchunk size has no subchunk.
-    layout = Layout(HierarchicalChunker(300, 0, subchunk_size=300, literal=True), encoder, ("chunk", "subchunk"))
+    layout = IndexConfig(HierarchicalChunker(300, 0, subchunk_size=300, literal=True), encoder, ("chunk", "subchunk"))
     files.texts["blank.txt"] = " \n "
     files.texts["short.txt"] = "One short sentence."
-    index(archive, files, layout)
+    index(store, files, layout)
     encoder.texts = 0
-    for opened in (archive, Archive(archive.folder)):
+    for opened in (store, DocumentStore(store.folder)):
         assert opened.missing(layout) == []
         versions = [opened.open(layout.table_name(level)).version for level in layout.levels]
         opened.table(layout, "subchunk")
@@ -366,27 +367,27 @@ def test_a_document_that_gives_no_chunk_is_cut_once_for_all_processes(archive: A
 # --- deleting ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_purge_leaves_no_byte_of_the_document_and_no_old_version(archive: Archive, files: Files) -> None:
+def test_a_purge_leaves_no_byte_of_the_document_and_no_old_version(store: DocumentStore, files: Files) -> None:
     for n in range(30):
         files.texts[f"more{n}.txt"] = prose(f"matter{n}")
     files.texts["secret.txt"] = prose("confidentialia")
-    index(archive, files)
-    assert bytes_holding(archive.folder, b"confidentialia")
-    archive.remove([Place("secret.txt")], files=["secret.txt"])
-    archive.maintain(drop_versions=True)
-    assert bytes_holding(archive.folder, b"confidentialia") == []
-    assert bytes_holding(archive.folder, b"matter7")
-    assert {len(table._table.list_versions()) for table in (archive._documents, archive._files)} == {1}  # type: ignore[attr-defined]
-    assert archive.table(SMALL, "chunk").matching("confidentialia", limit=3) == []
-    assert_sound(archive)
+    index(store, files)
+    assert bytes_holding(store.folder, b"confidentialia")
+    store.remove([Place("secret.txt")], files=["secret.txt"])
+    store.maintain(drop_versions=True)
+    assert bytes_holding(store.folder, b"confidentialia") == []
+    assert bytes_holding(store.folder, b"matter7")
+    assert {len(table._table.list_versions()) for table in (store._documents, store._files)} == {1}  # type: ignore[attr-defined]
+    assert store.table(SMALL, "chunk").matching("confidentialia", limit=3) == []
+    assert_sound(store)
 
 
-def test_only_the_last_name_of_a_document_takes_it_away(archive: Archive, files: Files) -> None:
+def test_only_the_last_name_of_a_document_takes_it_away(store: DocumentStore, files: Files) -> None:
     files.texts["copy.txt"] = files.texts["bears.txt"]
-    index(archive, files)
-    assert archive.remove([Place("bears.txt")]).gone == set()
-    assert len(archive.remove([Place("copy.txt")]).gone) == 1
-    assert archive.table(SMALL, "chunk").matching("bears", limit=3) == []
+    index(store, files)
+    assert store.remove([Place("bears.txt")]).gone == set()
+    assert len(store.remove([Place("copy.txt")]).gone) == 1
+    assert store.table(SMALL, "chunk").matching("bears", limit=3) == []
 
 
 # --- cut short --------------------------------------------------------------------------------------------------------
@@ -406,13 +407,13 @@ def dying(monkeypatch: pytest.MonkeyPatch, target: Any, name: str, *, after: boo
 
 
 def test_a_document_whose_chunks_were_cut_short_gets_them_at_the_next_question(
-    archive: Archive, files: Files, monkeypatch: pytest.MonkeyPatch
+    store: DocumentStore, files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    revive = dying(monkeypatch, archive, "_append")
+    revive = dying(monkeypatch, store, "_append")
     with pytest.raises(Killed):
-        index(archive, files)
+        index(store, files)
     revive()
-    asked = Archive(archive.folder)
+    asked = DocumentStore(store.folder)
     assert len(asked.records()) == 3
     assert chunks_of(asked) == []
     assert len(asked.missing(SMALL)) == 3
@@ -427,12 +428,12 @@ def test_a_document_whose_chunks_were_cut_short_gets_them_at_the_next_question(
     [*(((SMALL,), step) for step in (0, 3, 6, 9, 12)), *(((TREE, SMALL), step) for step in (4, 8, 15))],
 )
 def test_wherever_a_run_is_cut_short_the_next_one_ends_sound(
-    tmp_path: Path, layouts: tuple[Layout, ...], killed_at: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, layouts: tuple[IndexConfig, ...], killed_at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = Files({f"{n}.txt": prose(f"topic{n}") for n in range(4)}, {"c": {"1": prose("rows"), "2": prose("gone")}})
     files.texts["copy.txt"] = files.texts["0.txt"]
-    archive = Archive(tmp_path)
-    index(archive, files, *layouts)
+    store = DocumentStore(tmp_path)
+    index(store, files, *layouts)
     del files.texts["0.txt"], files.corpora["c"]["2"]
     files.texts |= {"1.txt": prose("changed"), "new.txt": prose("news")}
     files.titles["2.txt"] = "Titled"
@@ -458,18 +459,18 @@ def test_wherever_a_run_is_cut_short_the_next_one_ends_sound(
             for name in names:
                 patched.setattr(kind, name, dies_between(getattr(kind, name)))
         try:
-            index(Archive(tmp_path), files, *layouts, prune=lambda place: True, batch_chunks=1)
+            index(DocumentStore(tmp_path), files, *layouts, prune=lambda place: True, batch_chunks=1)
         except Killed:
             pass
         else:
             pytest.fail("the run has fewer steps than that")
 
-    resumed = Archive(tmp_path)
+    resumed = DocumentStore(tmp_path)
     for layout in layouts:  # No orphan chunk, whatever happened.
         for level in layout.levels:
             assert {c.document_id for c in chunks_of(resumed, layout, level)} <= {r.id for r in resumed.records()}
     index(resumed, files, *layouts, prune=lambda place: True)
-    held = {archive.document(r.id).text: {r.source, *r.also} for r in resumed.records()}
+    held = {store.document(r.id).text: {r.source, *r.also} for r in resumed.records()}
     expected: dict[str, set[str]] = {}
     for source, text in [*files.texts.items(), *files.corpora["c"].items()]:
         expected.setdefault(text, set()).add(source)
@@ -482,15 +483,15 @@ def test_wherever_a_run_is_cut_short_the_next_one_ends_sound(
 
 
 def test_upkeep_that_was_cut_short_is_done_by_the_next_run_though_nothing_changed(
-    archive: Archive, files: Files, monkeypatch: pytest.MonkeyPatch
+    store: DocumentStore, files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index(archive, files, SMALL, LARGE)
+    index(store, files, SMALL, LARGE)
     files.texts["bears.txt"] = prose("wolves")
-    revive = dying(monkeypatch, archive, "maintain")
+    revive = dying(monkeypatch, store, "maintain")
     with pytest.raises(Killed):
-        index(archive, files)
+        index(store, files)
     revive()
-    opened = Archive(archive.folder)
+    opened = DocumentStore(store.folder)
     assert opened.open(SMALL.table_name("chunk")).stale()
     assert counts(index(opened, files)) == (0, 0, 3, 0, 0)
     for layout in (SMALL, LARGE):
@@ -498,15 +499,15 @@ def test_upkeep_that_was_cut_short_is_done_by_the_next_run_though_nothing_change
 
 
 def test_a_table_whose_making_was_cut_short_is_made_again(
-    archive: Archive, files: Files, monkeypatch: pytest.MonkeyPatch
+    store: DocumentStore, files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from thresher.indexing.lance import LanceChunkTable
 
     with monkeypatch.context() as patched:
         patched.setattr(LanceChunkTable, "create_indexes", lambda self: (_ for _ in ()).throw(Killed))
         with pytest.raises(Killed):
-            index(archive, files)
-    opened = Archive(archive.folder)
+            index(store, files)
+    opened = DocumentStore(store.folder)
     assert opened.tables() == []
     index(opened, files)
     assert opened.open(SMALL.table_name("chunk")).stale() == []
@@ -529,40 +530,40 @@ class Meddling(Counting):
         return super().encode(texts, progress=progress)
 
 
-def test_what_another_process_added_meanwhile_is_not_added_again(archive: Archive, files: Files) -> None:
-    other = Archive(archive.folder)
-    layout = Layout(SMALL.chunker, Meddling(lambda: index(other, files)))
-    assert counts(index(archive, files, layout)) == (0, 0, 3, 0, 0)
-    assert_sound(archive)
+def test_what_another_process_added_meanwhile_is_not_added_again(store: DocumentStore, files: Files) -> None:
+    other = DocumentStore(store.folder)
+    layout = IndexConfig(SMALL.chunker, Meddling(lambda: index(other, files)))
+    assert counts(index(store, files, layout)) == (0, 0, 3, 0, 0)
+    assert_sound(store)
 
 
-def test_what_another_process_removed_meanwhile_is_not_completed(archive: Archive, files: Files) -> None:
-    index(archive, files)
-    other = Archive(archive.folder)
-    layout = Layout(LARGE.chunker, Meddling(lambda: other.remove([Place("bears.txt")])))
-    archive.complete(layout)
-    assert {chunk.source for chunk in chunks_of(archive, layout)} == {"apples.txt", "clouds.txt"}
-    assert_sound(archive, [SMALL, layout])
+def test_what_another_process_removed_meanwhile_is_not_completed(store: DocumentStore, files: Files) -> None:
+    index(store, files)
+    other = DocumentStore(store.folder)
+    layout = IndexConfig(LARGE.chunker, Meddling(lambda: other.remove([Place("bears.txt")])))
+    store.complete(layout)
+    assert {chunk.source for chunk in chunks_of(store, layout)} == {"apples.txt", "clouds.txt"}
+    assert_sound(store, [SMALL, layout])
 
 
 def test_documents_removed_between_looking_and_reading_are_left_out(
-    archive: Archive, files: Files, monkeypatch: pytest.MonkeyPatch
+    store: DocumentStore, files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index(archive, files)
-    archive._create_tables(LARGE)
-    stale = archive.missing(LARGE)
-    archive.remove([Place("bears.txt")])
-    monkeypatch.setattr(archive, "missing", lambda layout: stale)
-    assert [document.source for batch in archive._gathered(stale) for document in batch] == ["apples.txt", "clouds.txt"]
+    index(store, files)
+    store._create_tables(LARGE)
+    stale = store.missing(LARGE)
+    store.remove([Place("bears.txt")])
+    monkeypatch.setattr(store, "missing", lambda layout: stale)
+    assert [document.source for batch in store._gathered(stale) for document in batch] == ["apples.txt", "clouds.txt"]
 
 
 def test_a_commit_waits_for_the_lock_and_says_when_it_waited_too_long(
-    archive: Archive, files: Files, monkeypatch: pytest.MonkeyPatch
+    store: DocumentStore, files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index(archive, files)
-    monkeypatch.setattr(archive_module, "LOCK_SECONDS", 0.05)
-    with FileLock(archive.folder / "commit.lock"):
-        reader = Archive(archive.folder)
+    index(store, files)
+    monkeypatch.setattr(store_module, "LOCK_SECONDS", 0.05)
+    with FileLock(store.folder / "commit.lock"):
+        reader = DocumentStore(store.folder)
         # A reader that lacks nothing never asks for the lock.
         assert reader.table(SMALL, "chunk").matching("bears", limit=1)[0][0].source == "bears.txt"
         reader.check_encoder(SMALL)
@@ -571,25 +572,25 @@ def test_a_commit_waits_for_the_lock_and_says_when_it_waited_too_long(
     assert len(reader.remove([Place("bears.txt")]).gone) == 1
 
 
-def test_who_holds_the_lock_may_take_it_again(archive: Archive, files: Files) -> None:
-    with archive.settled(), archive.settled():
-        index(archive, files)
-    assert_sound(archive)
+def test_who_holds_the_lock_may_take_it_again(store: DocumentStore, files: Files) -> None:
+    with store.settled(), store.settled():
+        index(store, files)
+    assert_sound(store)
 
 
 def test_asking_again_reads_neither_documents_nor_chunks(
-    archive: Archive, files: Files, monkeypatch: pytest.MonkeyPatch
+    store: DocumentStore, files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index(archive, files)
-    table = archive.table(SMALL, "chunk")
+    index(store, files)
+    table = store.table(SMALL, "chunk")
     monkeypatch.setattr(type(table), "document_ids", lambda self: pytest.fail("the chunks were read"))
-    monkeypatch.setattr(archive, "_numbered", lambda: pytest.fail("the documents were read"))
-    assert archive.table(SMALL, "chunk") is table
+    monkeypatch.setattr(store, "_numbered", lambda: pytest.fail("the documents were read"))
+    assert store.table(SMALL, "chunk") is table
 
 
-def test_vectors_are_those_of_the_encoder(archive: Archive, files: Files) -> None:
+def test_vectors_are_those_of_the_encoder(store: DocumentStore, files: Files) -> None:
     files.titles["bears.txt"] = "Grizzlies"
-    index(archive, files)
-    for batch in archive.open(SMALL.table_name("chunk")).chunks():
+    index(store, files)
+    for batch in store.open(SMALL.table_name("chunk")).chunks():
         for chunk, vector in batch:
             assert np.allclose(vector, ENCODER.encode_query(chunk.titled), atol=1e-6)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.chunking import HierarchicalChunker
+from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.indexing.filters import children_of, within
-from thresher.indexing.index_config import Layout
+from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Incoming
-from thresher.indexing.store import Archive
+from thresher.indexing.store import DocumentStore
 from thresher.retrieval.search import CoarseToFineRetriever, distance
 from thresher.testing.fakes import HashEncoder
 from thresher.types import BM25, COSINE, L2, Chunk, Document, Query
@@ -30,7 +30,7 @@ class FirstSentence:
         return text.split(".")[0]
 
 
-LAYOUT = Layout(
+LAYOUT = IndexConfig(
     HierarchicalChunker(400, 0, 0, subchunk_size=80, subchunk_overlap=0),
     ENCODER,
     ("chunk", "subchunk"),
@@ -54,15 +54,15 @@ def documents() -> Iterator[Incoming]:
 
 
 @pytest.fixture(scope="module")
-def archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
-    archive = Archive(tmp_path_factory.mktemp("tree"))
-    archive.add(documents(), [LAYOUT])
-    return archive
+def store(tmp_path_factory: pytest.TempPathFactory) -> DocumentStore:
+    store = DocumentStore(tmp_path_factory.mktemp("tree"))
+    store.add(documents(), [LAYOUT])
+    return store
 
 
 @pytest.fixture
-def make(archive: Archive) -> Callable[..., CoarseToFineRetriever]:
-    tables = archive.table(LAYOUT, "chunk"), archive.table(LAYOUT, "subchunk")
+def make(store: DocumentStore) -> Callable[..., CoarseToFineRetriever]:
+    tables = store.table(LAYOUT, "chunk"), store.table(LAYOUT, "subchunk")
     return lambda **options: CoarseToFineRetriever(*tables, ENCODER, **options)
 
 
@@ -70,11 +70,11 @@ Make = Callable[..., CoarseToFineRetriever]
 ASKED = Query("What is told about the desert?", "all about desert detail 3", limit=2)
 
 
-def every(archive: Archive, level: str) -> dict[str, Chunk]:
-    return {chunk.id: chunk for batch in archive.table(LAYOUT, level).chunks() for chunk, _ in batch}
+def every(store: DocumentStore, level: str) -> dict[str, Chunk]:
+    return {chunk.id: chunk for batch in store.table(LAYOUT, level).chunks() for chunk, _ in batch}
 
 
-def test_only_subchunks_of_the_chunks_with_the_nearest_summaries_are_found(make: Make, archive: Archive) -> None:
+def test_only_subchunks_of_the_chunks_with_the_nearest_summaries_are_found(make: Make, store: DocumentStore) -> None:
     found = make(coarse=2, fine=4)(ASKED)
     chunks = found.detail["chunks"]
     assert len(chunks) == 2
@@ -84,10 +84,10 @@ def test_only_subchunks_of_the_chunks_with_the_nearest_summaries_are_found(make:
     assert [hit.rank for hit in found.kept] == [1, 2, 3, 4]
 
 
-def test_the_fine_search_ranks_all_subchunks_of_those_chunks(make: Make, archive: Archive) -> None:
+def test_the_fine_search_ranks_all_subchunks_of_those_chunks(make: Make, store: DocumentStore) -> None:
     found = make(coarse=1, fine=100)(ASKED)
     (chunk,) = make(coarse=1, literal=True)(ASKED).detail["chunks"]
-    children = [child for child in every(archive, "subchunk").values() if child.parent_id == chunk["id"]]
+    children = [child for child in every(store, "subchunk").values() if child.parent_id == chunk["id"]]
     vector = ENCODER.encode_query(ASKED.search)
     order = sorted(children, key=lambda child: (-float(ENCODER.encode_query(child.text) @ vector), child.id))
     of_the_first = [hit.chunk.id for hit in found.kept if hit.chunk.parent_id == chunk["id"]]
@@ -95,9 +95,9 @@ def test_the_fine_search_ranks_all_subchunks_of_those_chunks(make: Make, archive
 
 
 def test_a_hit_carries_its_cosine_its_distance_its_words_and_the_cosine_of_its_chunks_summary(
-    make: Make, archive: Archive
+    make: Make, store: DocumentStore
 ) -> None:
-    chunks = every(archive, "chunk")
+    chunks = every(store, "chunk")
     vector = ENCODER.encode_query(ASKED.search)
     for hit in make()(ASKED).kept:
         parent = chunks[hit.chunk.parent_id or ""]
@@ -116,8 +116,8 @@ def test_a_hit_carries_its_cosine_its_distance_its_words_and_the_cosine_of_its_c
         )
 
 
-def test_words_are_weighed_by_the_whole_collection(make: Make, archive: Archive) -> None:
-    everywhere = dict(archive.table(LAYOUT, "subchunk").matching(ASKED.search, limit=1000))
+def test_words_are_weighed_by_the_whole_collection(make: Make, store: DocumentStore) -> None:
+    everywhere = dict(store.table(LAYOUT, "subchunk").matching(ASKED.search, limit=1000))
     scores = {chunk.id: score for chunk, score in everywhere.items()}
     kept = make(coarse=2, fine=100)(ASKED).kept
     assert {round(hit.scores["lexical"].value, 4) for hit in kept} != {0.0}
@@ -150,14 +150,16 @@ def test_depths_follow_the_wanted_results_unless_literal(
     assert len(found.kept) == subchunks
 
 
-def test_chunks_that_were_looked_into_are_listed_with_their_distance_and_children(make: Make, archive: Archive) -> None:
+def test_chunks_that_were_looked_into_are_listed_with_their_distance_and_children(
+    make: Make, store: DocumentStore
+) -> None:
     found = make(coarse=8, fine=3, literal=True)(ASKED)
     listed = found.detail["chunks"]
     assert len(listed) == 8
     assert [chunk["distance"] for chunk in listed] == sorted(chunk["distance"] for chunk in listed)
     assert sum(chunk["subchunks"] for chunk in listed) == 3
     assert any(chunk["subchunks"] == 0 for chunk in listed)
-    assert {chunk["label"] for chunk in listed} == {chunk.label for chunk in every(archive, "chunk").values()}
+    assert {chunk["label"] for chunk in listed} == {chunk.label for chunk in every(store, "chunk").values()}
     by_id = {chunk["id"]: chunk for chunk in listed}
     for hit in found.kept:
         parent = by_id[hit.chunk.parent_id]

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from thresher.chunking import HierarchicalChunker
-from thresher.indexing.index_config import Layout
+from thresher.chunking.hierarchical import HierarchicalChunker
+from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Incoming
-from thresher.indexing.store import Archive
+from thresher.indexing.store import DocumentStore
 from thresher.protocols import ChunkTable
 from thresher.retrieval.fusion import reciprocal_rank_fusion, weighted_fusion
 from thresher.retrieval.search import HierarchyRetriever
@@ -19,8 +19,8 @@ from thresher.types import BM25, COSINE, RECIPROCAL_RANK, WEIGHTED_FUSION, Chunk
 
 ENCODER = HashEncoder(64)
 LEVELS = ("chunk", "subchunk")
-TREE = Layout(HierarchicalChunker(600, 0, 0, subchunk_size=80, subchunk_overlap=0), ENCODER, LEVELS)
-FLAT = Layout(HierarchicalChunker(600, 0, 0, subchunk_size=600, subchunk_overlap=0), ENCODER, LEVELS)
+TREE = IndexConfig(HierarchicalChunker(600, 0, 0, subchunk_size=80, subchunk_overlap=0), ENCODER, LEVELS)
+FLAT = IndexConfig(HierarchicalChunker(600, 0, 0, subchunk_size=600, subchunk_overlap=0), ENCODER, LEVELS)
 
 NEEDLE = "The heron nests in the reeds."
 FILES = {
@@ -39,19 +39,21 @@ def documents() -> Iterator[Incoming]:
 
 
 @pytest.fixture(scope="module")
-def archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
-    archive = Archive(tmp_path_factory.mktemp("tree"))
-    archive.add(documents(), [TREE, FLAT])
-    return archive
+def store(tmp_path_factory: pytest.TempPathFactory) -> DocumentStore:
+    store = DocumentStore(tmp_path_factory.mktemp("tree"))
+    store.add(documents(), [TREE, FLAT])
+    return store
 
 
 Make = Callable[..., HierarchyRetriever]
 
 
 @pytest.fixture
-def make(archive: Archive) -> Make:
-    def retriever(layout: Layout = TREE, fusion: object = reciprocal_rank_fusion, **depths: int) -> HierarchyRetriever:
-        tables = archive.table(layout, "chunk"), archive.table(layout, "subchunk")
+def make(store: DocumentStore) -> Make:
+    def retriever(
+        layout: IndexConfig = TREE, fusion: object = reciprocal_rank_fusion, **depths: int
+    ) -> HierarchyRetriever:
+        tables = store.table(layout, "chunk"), store.table(layout, "subchunk")
         depths = {"dense_depth": 2, "lexical_depth": 2, **depths}
         return HierarchyRetriever(*tables, ENCODER, **depths, fusion=fusion)  # type: ignore[arg-type]
 
@@ -89,12 +91,12 @@ def test_the_fusion_gets_the_lists_of_chunks_of_subchunks_and_of_words(make: Mak
     assert sorted(lexical) == [("pond.txt", BM25.name), ("reeds.txt", BM25.name)]
 
 
-def test_every_chunk_carries_every_score_whichever_list_found_it(make: Make, archive: Archive) -> None:
+def test_every_chunk_carries_every_score_whichever_list_found_it(make: Make, store: DocumentStore) -> None:
     query = Query("q", "reeds of the marsh in winter", limit=1)
     vector = ENCODER.encode_query(query.search)
-    words = {chunk.id: score for chunk, score in archive.table(TREE, "chunk").matching(query.search, limit=99)}
+    words = {chunk.id: score for chunk, score in store.table(TREE, "chunk").matching(query.search, limit=99)}
     children: dict[str, list[Chunk]] = {}
-    for batch in archive.table(TREE, "subchunk").chunks():
+    for batch in store.table(TREE, "subchunk").chunks():
         for child, _ in batch:
             children.setdefault(child.parent_id or "", []).append(child)
     hits = make()(query).kept
@@ -166,7 +168,7 @@ class Crowded:
         return self._table.nearest(vector, limit=1 if where else limit, where=where)
 
 
-def test_a_chunk_with_very_many_subchunks_does_not_hide_those_of_another(make: Make, archive: Archive) -> None:
+def test_a_chunk_with_very_many_subchunks_does_not_hide_those_of_another(make: Make, store: DocumentStore) -> None:
     query = Query("q", "heron winter kind", limit=1)
     plain = make()
     crowded = replace(plain, subchunks=Crowded(plain.subchunks))  # type: ignore[arg-type]

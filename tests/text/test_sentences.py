@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.chunking.promises import TEXTS
-from thresher.chunking import sentence_spans
 from thresher.text import sentences
+from thresher.text.sentences import sentence_spans
 
 
 def cut(text: str) -> list[str]:

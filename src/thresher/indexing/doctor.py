@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from thresher.indexing.index_config import Layout
+from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.records import DocumentRecord
-from thresher.indexing.store import Archive
+from thresher.indexing.store import DocumentStore
 from thresher.protocols import ChunkTable
 
 UNIT_TOLERANCE = 1e-3  # float32 of 384 dimensions is exact to about 1e-6; what is a thousand times worse is damage
@@ -32,66 +32,66 @@ class Finding:
         return {"where": self.where, "what": self.what, "mended": self.mended}
 
 
-def examine(archive: Archive, layouts: Sequence[Layout], *, repair: bool) -> list[Finding]:
+def examine(store: DocumentStore, layouts: Sequence[IndexConfig], *, repair: bool) -> list[Finding]:
     """Check documents, chunks and indexes; with `repair`, mend them. `layouts` are those that can be rebuilt here.
 
     Nobody commits while it looks, or a document that is just being added would be a finding.
     """
-    with archive.settled():
-        records = archive.records()
+    with store.settled():
+        records = store.records()
         found = [
-            *_documents(archive, records),
-            *_files(archive, repair),
-            *_tables(archive, records, layouts, repair),
+            *_documents(store, records),
+            *_files(store, repair),
+            *_tables(store, records, layouts, repair),
         ]
-        behind = list(_behind(archive, layouts))
+        behind = list(_behind(store, layouts))
     if repair:  # Encoding takes long; others may commit meanwhile.
         for layout in layouts:
-            if _present(archive, layout):
-                archive.complete(layout)
+            if _present(store, layout):
+                store.complete(layout)
     return [*found, *(Finding(where, what, mended=repair) for where, what in behind)]
 
 
-def _documents(archive: Archive, records: Sequence[DocumentRecord]) -> Iterator[Finding]:
+def _documents(store: DocumentStore, records: Sequence[DocumentRecord]) -> Iterator[Finding]:
     for id_, times in Counter(record.id for record in records).items():
         if times > 1:
             yield Finding("documents", f"document {id_} is stored {times} times", mended=False)
     for number, times in Counter(record.number for record in records).items():
         if times > 1:
             yield Finding("documents", f"the number {number} was given to {times} documents", mended=False)
-    for place, times in Counter(archive.all_places()).items():
+    for place, times in Counter(store.all_places()).items():
         if times > 1:
             yield Finding("documents", f"{place.source} points at {times} documents", mended=False)
 
 
-def _files(archive: Archive, repair: bool) -> Iterator[Finding]:
+def _files(store: DocumentStore, repair: bool) -> Iterator[Finding]:
     """A file that is recorded as read must have its documents; forgetting the record makes it be read again."""
-    known = Counter(place.file for place in archive.all_places())
-    lost = sorted(source for source, documents in archive.files().items() if known[source] < documents)
+    known = Counter(place.file for place in store.all_places())
+    lost = sorted(source for source, documents in store.files().items() if known[source] < documents)
     if lost:
         if repair:
-            archive.remove([], files=lost)
+            store.remove([], files=lost)
         what = f"{len(lost)} files are recorded as read but lack documents; the next index reads them again"
         yield Finding("files", what, mended=repair)
 
 
 def _tables(
-    archive: Archive, records: Sequence[DocumentRecord], layouts: Sequence[Layout], repair: bool
+    store: DocumentStore, records: Sequence[DocumentRecord], layouts: Sequence[IndexConfig], repair: bool
 ) -> Iterator[Finding]:
     known = {record.id: record for record in records}
-    for row in archive.tables():
-        table = archive.open(row["name"])
+    for row in store.tables():
+        table = store.open(row["name"])
         where = f"{row['fingerprint']} ({row['level']})"
         chunks = table.document_ids()
         bad = {
             "chunks without a document": set(chunks) - set(known),
-            "documents with some of their chunks only": set(_incomplete(archive, layouts, row["name"], chunks)),
-            **_damaged(archive, table, known),
+            "documents with some of their chunks only": set(_incomplete(store, layouts, row["name"], chunks)),
+            **_damaged(store, table, known),
         }
         for what, documents in bad.items():
             if documents:
                 if repair:
-                    archive.drop_chunks(row["name"], documents)
+                    store.drop_chunks(row["name"], documents)
                 yield Finding(where, f"{what}: {len(documents)} documents", mended=repair)
         stale = table.stale()
         if stale and repair:
@@ -101,17 +101,19 @@ def _tables(
             yield Finding(where, what, mended=repair and what not in left)
 
 
-def _incomplete(archive: Archive, layouts: Sequence[Layout], name: str, chunks: Mapping[str, int]) -> Iterator[str]:
+def _incomplete(
+    store: DocumentStore, layouts: Sequence[IndexConfig], name: str, chunks: Mapping[str, int]
+) -> Iterator[str]:
     """Documents that have chunks in a table, but not as many as the table's layout cuts them into."""
     for layout in layouts:
         for level in layout.levels:
             if layout.table_name(level) == name:
-                for id_, expected in archive.expected(layout, sorted(chunks)):
+                for id_, expected in store.expected(layout, sorted(chunks)):
                     if expected[level] != chunks[id_]:
                         yield id_
 
 
-def _damaged(archive: Archive, table: ChunkTable, known: Mapping[str, DocumentRecord]) -> dict[str, set[str]]:
+def _damaged(store: DocumentStore, table: ChunkTable, known: Mapping[str, DocumentRecord]) -> dict[str, set[str]]:
     """Documents whose chunks repeat an id, are not the document's, or have vectors that are not of unit length."""
     import numpy as np
 
@@ -124,7 +126,7 @@ def _damaged(archive: Archive, table: ChunkTable, known: Mapping[str, DocumentRe
     }
     repeated, different, misplaced, wrong = found.values()
     for batch in table.chunks():
-        texts = archive.texts({chunk.document_id for chunk, _ in batch} & set(known))
+        texts = store.texts({chunk.document_id for chunk, _ in batch} & set(known))
         for chunk, vector in batch:
             if chunk.id in seen:
                 repeated.add(chunk.document_id)
@@ -140,14 +142,14 @@ def _damaged(archive: Archive, table: ChunkTable, known: Mapping[str, DocumentRe
     return found
 
 
-def _behind(archive: Archive, layouts: Iterable[Layout]) -> Iterator[tuple[str, str]]:
+def _behind(store: DocumentStore, layouts: Iterable[IndexConfig]) -> Iterator[tuple[str, str]]:
     """Documents whose chunks are still to be made: what a killed `index` leaves, and the next question mends."""
     for layout in layouts:
-        if _present(archive, layout):
-            missing = archive.missing(layout)
+        if _present(store, layout):
+            missing = store.missing(layout)
             if missing:
                 yield layout.fingerprint, f"{len(missing)} documents have no chunks yet"
 
 
-def _present(archive: Archive, layout: Layout) -> bool:
-    return {layout.table_name(level) for level in layout.levels} <= {row["name"] for row in archive.tables()}
+def _present(store: DocumentStore, layout: IndexConfig) -> bool:
+    return {layout.table_name(level) for level in layout.levels} <= {row["name"] for row in store.tables()}

@@ -30,7 +30,7 @@ class Embedded(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class IndexConfig:
     """A way of cutting and encoding: what makes a chunk table what it is."""
 
     chunker: Chunker

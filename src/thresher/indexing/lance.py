@@ -2,7 +2,7 @@
 
 Lance appends and merges are atomic (a new version becomes visible as a whole or not at all), so a reader never sees
 half of a change and a killed writer leaves the version before. What spans two tables is ordered by
-`thresher.indexing.archive` so that every state in between is sound.
+`thresher.indexing.store` so that every state in between is sound.
 """
 
 from __future__ import annotations

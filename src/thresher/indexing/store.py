@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from thresher.errors import DocumentError, EncoderMismatch, StoreError
 from thresher.indexing.catalog import Catalog, Changes, Entry, Place
-from thresher.indexing.index_config import Layout, encodes_text, labelled
+from thresher.indexing.index_config import IndexConfig, encodes_text, labelled
 from thresher.indexing.ingest import Incoming, Report
 from thresher.indexing.lance import LanceStore
 from thresher.indexing.records import (
@@ -73,7 +73,7 @@ class _Prepared:
     chunks: list[tuple[Chunk, Vectors]]
 
 
-class Archive:
+class DocumentStore:
     """The documents and chunk tables of one collection; cheap to make, opened at the first use."""
 
     def __init__(self, folder: Path) -> None:
@@ -98,12 +98,12 @@ class Archive:
 
     def document(self, document_id: str) -> Document:
         """A stored document with its text; StoreError for one that is not, or no longer, here."""
-        stored = self.found([document_id])
+        stored = self.documents([document_id])
         if not stored:
             raise StoreError("no such document", subject=document_id, next_step="see `thresher documents`")
         return stored[document_id]
 
-    def found(self, document_ids: Sequence[str]) -> dict[str, Document]:
+    def documents(self, document_ids: Sequence[str]) -> dict[str, Document]:
         """Documents in the order asked; those that another process removed or replaced meanwhile are left out."""
         rows = self._documents.get(document_ids)
         return {id_: to_document(rows[id_]) for id_ in document_ids if id_ in rows}
@@ -149,12 +149,14 @@ class Archive:
 
     # --- chunk tables
 
-    def table(self, layout: Layout, level: str, *, progress: Callable[[int, int], None] | None = None) -> ChunkTable:
+    def table(
+        self, layout: IndexConfig, level: str, *, progress: Callable[[int, int], None] | None = None
+    ) -> ChunkTable:
         """The chunk table of a layout, brought into step with the documents; `progress` as in `complete`."""
         self.complete(layout, progress=progress)
         return self.open(layout.table_name(level))
 
-    def check_encoder(self, layout: Layout) -> None:
+    def check_encoder(self, layout: IndexConfig) -> None:
         """Raise EncoderMismatch when this collection's vectors were all made by another encoder."""
         if any(row["encoder"] == layout.encoder.name for row in self._known_tables()):
             return
@@ -167,7 +169,7 @@ class Archive:
                 next_step="ask with that encoder, or run thresher index with the new one to encode the documents again",
             )
 
-    def missing(self, layout: Layout) -> list[str]:
+    def missing(self, layout: IndexConfig) -> list[str]:
         """Ids of documents that have no chunks in a layout's tables (which exist), in the order they were added.
 
         A document that was cut before and gave no chunk of a level (nothing but blanks) does not lack any.
@@ -187,7 +189,7 @@ class Archive:
             self._in_step[layout.fingerprint] = versions
         return missing
 
-    def complete(self, layout: Layout, *, progress: Callable[[int, int], None] | None = None) -> int:
+    def complete(self, layout: IndexConfig, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Make the chunks a layout's tables lack from the stored text; returns how many were added.
 
         `progress` is called with documents done and documents in all.
@@ -211,13 +213,13 @@ class Archive:
             self.maintain(layout)
         return added
 
-    def expected(self, layout: Layout, document_ids: Sequence[str]) -> Iterator[tuple[str, Counter[str]]]:
+    def expected(self, layout: IndexConfig, document_ids: Sequence[str]) -> Iterator[tuple[str, Counter[str]]]:
         """For each document how many chunks of each level a layout cuts it into; nothing is encoded."""
         for at in range(0, len(document_ids), READ_DOCUMENTS):
-            for id_, document in self.found(document_ids[at : at + READ_DOCUMENTS]).items():
+            for id_, document in self.documents(document_ids[at : at + READ_DOCUMENTS]).items():
                 yield id_, Counter(chunk.level for chunk in layout.chunker(document) if chunk.level in layout.levels)
 
-    def maintain(self, layout: Layout | None = None, *, drop_versions: bool = False) -> None:
+    def maintain(self, layout: IndexConfig | None = None, *, drop_versions: bool = False) -> None:
         """Compact and bring the indexes of a layout's tables (default: of all tables) up to date."""
         names = {row["name"] for row in self._known_tables()}
         if layout is not None:
@@ -233,7 +235,7 @@ class Archive:
     def add(
         self,
         incoming: Iterable[Incoming | DocumentError],
-        layouts: Sequence[Layout],
+        layouts: Sequence[IndexConfig],
         *,
         prune: Callable[[Place], bool] | None = None,
         progress: Progress | None = None,
@@ -343,7 +345,7 @@ class Archive:
         finally:
             self._lock.release()
 
-    def _create_tables(self, layout: Layout) -> None:
+    def _create_tables(self, layout: IndexConfig) -> None:
         names = {level: layout.table_name(level) for level in layout.levels}
         if set(names.values()) <= {row["name"] for row in self._known_tables()}:
             return
@@ -368,7 +370,7 @@ class Archive:
         """Stored documents in batches of about `BATCH_CHUNKS` chunks, read when their turn comes."""
         batch: list[Document] = []
         for at in range(0, len(document_ids), READ_DOCUMENTS):
-            for document in self.found(document_ids[at : at + READ_DOCUMENTS]).values():
+            for document in self.documents(document_ids[at : at + READ_DOCUMENTS]).values():
                 batch.append(document)
                 if sum(len(gathered.text) for gathered in batch) >= BATCH_CHUNKS * CHUNK_CHARACTERS:
                     yield batch
@@ -389,7 +391,7 @@ class Archive:
 
     def _prepared(
         self,
-        layout: Layout,
+        layout: IndexConfig,
         documents: Sequence[Document],
         known: dict[str, Vectors],
         progress: Progress | None = None,
@@ -408,12 +410,12 @@ class Archive:
         vectors = [known[text] for text in texts]
         return _Prepared({document.id for document in documents}, list(zip(chunks, vectors, strict=True)))
 
-    def _commit_chunks(self, layout: Layout, prepared: _Prepared) -> int:
+    def _commit_chunks(self, layout: IndexConfig, prepared: _Prepared) -> int:
         """Append the chunks of documents that still exist and still lack them."""
         with self._committing():
             return self._append(layout, prepared, set(self.missing(layout)))
 
-    def _append(self, layout: Layout, prepared: _Prepared, wanted: set[str]) -> int:
+    def _append(self, layout: IndexConfig, prepared: _Prepared, wanted: set[str]) -> int:
         """Append the chunks of the wanted documents; call under the lock."""
         needed = prepared.documents & wanted
         rows = self._documents.get(needed)
@@ -460,23 +462,23 @@ class _Adding:
     """One `add`: gathers documents into batches and commits each of them."""
 
     def __init__(
-        self, archive: Archive, layouts: Sequence[Layout], progress: Progress | None, batch_chunks: int
+        self, store: DocumentStore, layouts: Sequence[IndexConfig], progress: Progress | None, batch_chunks: int
     ) -> None:
         self.report = Report()
         self.changed = False
-        self._archive = archive
+        self._store = store
         self._layouts = layouts
         self._progress = progress
         self._batch_characters = batch_chunks * CHUNK_CHARACTERS
-        self._seen = archive._documents.version
-        self._catalog = archive.catalog()
-        self._files = {row["source"]: row for row in archive._files.rows(list(_FILE_COLUMNS))}
+        self._seen = store._documents.version
+        self._catalog = store.catalog()
+        self._files = {row["source"]: row for row in store._files.rows(list(_FILE_COLUMNS))}
         self._pending: list[Document] = []
         self._read: list[dict[str, Any]] = []
         self._characters = 0
         self._met: set[str] = set()
         for layout in layouts:
-            archive._create_tables(layout)
+            store._create_tables(layout)
 
     def take(self, item: Incoming) -> None:
         """Take in one file; skip it when it is known and unchanged."""
@@ -507,7 +509,7 @@ class _Adding:
         if gone:
             # Before the file is recorded as read: a kill in between would keep the vanished rows for good.
             self.flush()
-            self.report.count(self._archive.remove(gone))
+            self.report.count(self._store.remove(gone))
             self.changed = True
         self._read.append(
             {
@@ -531,19 +533,19 @@ class _Adding:
                 fresh.setdefault(document.id, document)  # of copies, the first one's title is the document's
         known: defaultdict[str, dict[str, Vectors]] = defaultdict(dict)  # by encoder
         prepared = [
-            self._archive._prepared(layout, list(fresh.values()), known[layout.encoder.name], self._progress)
+            self._store._prepared(layout, list(fresh.values()), known[layout.encoder.name], self._progress)
             for layout in self._layouts
         ]
-        with self._archive._committing():
+        with self._store._committing():
             self._refresh()
             changes = self._catalog.put(documents)
-            self._archive._apply(changes, self._catalog, added)
-            self._seen = self._archive._documents.version
+            self._store._apply(changes, self._catalog, added)
+            self._seen = self._store._documents.version
             new = {document.id for document, _ in changes.new}
             for layout, chunks in zip(self._layouts, prepared, strict=True):
-                self.report.chunks += self._archive._append(layout, chunks, new)
+                self.report.chunks += self._store._append(layout, chunks, new)
             if self._read:
-                self._archive._files.merge(self._read)
+                self._store._files.merge(self._read)
                 self._read = []
         self.report.count(changes)
         self.changed = self.changed or not changes.empty
@@ -553,15 +555,15 @@ class _Adding:
         self._refresh()
         gone = [place for place in self._catalog.places() if place.file not in self._met and may_go(place)]
         if gone:
-            self.report.count(self._archive.remove(gone, files={place.file for place in gone}))
+            self.report.count(self._store.remove(gone, files={place.file for place in gone}))
             self.changed = True
 
     def _refresh(self) -> None:
         """Read the catalog again if another process, or a removal, changed it."""
-        version = self._archive._documents.version
+        version = self._store._documents.version
         if version != self._seen:
             self._seen = version
-            self._catalog = self._archive.catalog()
+            self._catalog = self._store.catalog()
 
     def _gather(self, document: Document) -> None:
         self._pending.append(document)

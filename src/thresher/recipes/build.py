@@ -271,24 +271,24 @@ def searching(
     sure: float,
 ) -> Corrector:
     """Searches outside; see `thresher.recipes.correcting.corrector`."""
-    there = parts if outside.archive is None else parts.elsewhere(outside.archive)
+    there = parts if outside.store is None else parts.elsewhere(outside.store)
     model = parts.language_model(settings.llm)
     words: SearchWords
     if model is not None:
         words = LLMSearchWords(model, settings.search.style)
     else:
-        words = KeywordWords() if keywords and outside.archive is None else AsAsked()
+        words = KeywordWords() if keywords and outside.store is None else AsAsked()
     source = _source(settings, parts, outside, retriever)
     # A second opinion is for another collection: it costs little there, and nothing leaves the machine for it.
-    doubt = 0.0 if outside.archive is None else sure
+    doubt = 0.0 if outside.store is None else sure
     return SearchingCorrector(words, source, None if judge is None else judge(there), sure=doubt)
 
 
 def _source(
     settings: OutsideSettings, parts: Components, outside: Outside, retriever: Callable[[Components], Retriever]
 ) -> OutsideSource:
-    if outside.archive is not None:
-        return RetrieverSource(retriever(parts.elsewhere(outside.archive)), outside.given)
+    if outside.store is not None:
+        return RetrieverSource(retriever(parts.elsewhere(outside.store)), outside.given)
     size = settings.web.passage
 
     def passages(text: str) -> Sequence[tuple[int, int]]:

@@ -33,7 +33,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from thresher.chunking.semantic import SemanticChunker
-from thresher.indexing.index_config import Layout
+from thresher.indexing.index_config import IndexConfig
 from thresher.judging.judge import RerankedJudge, ScoringJudge
 from thresher.judging.llm_scorers import Critic, MultiStageScorer, Reflection, temporal
 from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical, Threshold
@@ -130,7 +130,7 @@ class Settings(JudgeSettings, RerankerSettings):
     edge_order: bool = Field(False, description="put the best chunks at both ends")
 
 
-def layout(settings: Settings, parts: Components) -> Layout:
+def layout(settings: Settings, parts: Components) -> IndexConfig:
     """Semantic chunks, a dense vector and BM25 terms each."""
     encoder = parts.encoder(settings)
     cut = settings.chunk
@@ -143,7 +143,7 @@ def layout(settings: Settings, parts: Components) -> Layout:
         compare=cut.compare,
         without=parts.references(cut.drop_references),
     )
-    return Layout(chunker, encoder)
+    return IndexConfig(chunker, encoder)
 
 
 def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:

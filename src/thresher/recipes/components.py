@@ -14,8 +14,8 @@ from thresher.generation.citations import QuoteChecker
 from thresher.generation.llm import GroundedGenerator
 from thresher.generation.reader import ChoosingReader, ExtractiveReader, SpanReader
 from thresher.generation.sentence_support import SupportJudge, rarity_from
-from thresher.indexing.index_config import Layout
-from thresher.indexing.store import Archive
+from thresher.indexing.index_config import IndexConfig
+from thresher.indexing.store import DocumentStore
 from thresher.judging.calibration import Calibrations
 from thresher.models.cassette import Exchanges
 from thresher.models.chat import chat_model
@@ -110,17 +110,17 @@ def _make_encoder(name: str, settings: EncoderSettings) -> Encoder:
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """Where a recipe that corrects may look, as it was given: `web`, or `collection:NAME` with its archive."""
+    """Where a recipe that corrects may look, as it was given: `web`, or `collection:NAME` with its store."""
 
     given: str
-    archive: Archive | None = None
+    store: DocumentStore | None = None
 
 
 @dataclass
 class Components:
     """What a recipe is made from, for one question: the collection, the models, the meter."""
 
-    archive: Archive
+    store: DocumentStore
     models: Models
     meter: Meter
     completing: Callable[[int, int], None] | None = None
@@ -132,9 +132,9 @@ class Components:
     """Used where `llm.cache` is on."""
     calibrations: Calibrations | None = None
 
-    def elsewhere(self, archive: Archive) -> Components:
+    def elsewhere(self, store: DocumentStore) -> Components:
         """The same models, meter and records over another collection."""
-        return replace(self, archive=archive, outside=None)
+        return replace(self, store=store, outside=None)
 
     def encoder(self, settings: RecipeSettings, *, reading: bool = False) -> Encoder:
         """The encoder the settings name; what one behind an endpoint is sent is on the meter.
@@ -154,14 +154,14 @@ class Components:
         """What finds the span to leave out when cutting, if references are dropped."""
         return references_span if dropped else None
 
-    def fixed_layout(self, chunking: FixedChunking, settings: RecipeSettings) -> Layout:
+    def fixed_layout(self, chunking: FixedChunking, settings: RecipeSettings) -> IndexConfig:
         """Chunks of a fixed size, one dense vector each."""
         without = self.references(chunking.drop_references)
-        return Layout(FixedChunker(chunking.size, chunking.overlap, without=without), self.encoder(settings))
+        return IndexConfig(FixedChunker(chunking.size, chunking.overlap, without=without), self.encoder(settings))
 
-    def table(self, layout: Layout, level: str = "chunk") -> ChunkTable:
+    def table(self, layout: IndexConfig, level: str = "chunk") -> ChunkTable:
         """A chunk table in step with the documents."""
-        return self.archive.table(layout, level, progress=self.completing)
+        return self.store.table(layout, level, progress=self.completing)
 
     def language_model(self, settings: LanguageModelSettings) -> LanguageModel | None:
         """The chat model, if one is configured."""
@@ -215,12 +215,12 @@ class Components:
 
     def quote_checker(self) -> QuoteChecker:
         """Looks every citation up in its document, here or in the other collection."""
-        archives = [self.archive]
-        if self.outside is not None and self.outside.archive is not None:
-            archives.append(self.outside.archive)
+        stores = [self.store]
+        if self.outside is not None and self.outside.store is not None:
+            stores.append(self.outside.store)
 
         def documents(ids: Sequence[str]) -> Mapping[str, Document]:
-            return {id_: document for archive in archives for id_, document in archive.found(ids).items()}
+            return {id_: document for store in stores for id_, document in store.documents(ids).items()}
 
         return QuoteChecker(documents)
 

@@ -24,7 +24,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from thresher.chunking.hierarchical import HierarchicalChunker
-from thresher.indexing.index_config import Layout
+from thresher.indexing.index_config import IndexConfig
 from thresher.judging.calibration import CalibratedScorer, Calibration
 from thresher.judging.judge import BlendedJudge, ScoringJudge
 from thresher.judging.llm_scorers import LLMRelevance
@@ -143,7 +143,7 @@ class Settings(OutsideSettings, RerankerSettings):
     verify: bool = Field(True, description="check each sentence of the answer against the strips it cites")
 
 
-def layout(settings: Settings, parts: Components) -> Layout:
+def layout(settings: Settings, parts: Components) -> IndexConfig:
     """Chunks and subchunks, a dense vector and BM25 terms each."""
     cut, sub = settings.chunk, settings.subchunk
     chunker = HierarchicalChunker(
@@ -154,7 +154,7 @@ def layout(settings: Settings, parts: Components) -> Layout:
         subchunk_overlap=sub.overlap,
         without=parts.references(cut.drop_references),
     )
-    return Layout(chunker, parts.encoder(settings), ("chunk", "subchunk"))
+    return IndexConfig(chunker, parts.encoder(settings), ("chunk", "subchunk"))
 
 
 def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:

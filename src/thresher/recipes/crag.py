@@ -32,7 +32,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from thresher.indexing.index_config import Layout
+from thresher.indexing.index_config import IndexConfig
 from thresher.judging.judge import ScoringJudge
 from thresher.judging.scorers import CrossEncoderScorer, StandInForT5
 from thresher.judging.thresholds import Fixed, KeepAll, Threshold, ThresholdResult
@@ -63,7 +63,7 @@ class Settings(OutsideSettings):
     )
 
 
-def layout(settings: Settings, parts: Components) -> Layout:
+def layout(settings: Settings, parts: Components) -> IndexConfig:
     """Fixed chunks, one dense vector each."""
     return parts.fixed_layout(settings.chunk, settings)
 

@@ -34,7 +34,7 @@ from pydantic import Field
 
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.chunking.summaries import ExtractiveSummarizer, LLMSummarizer, Summarizer
-from thresher.indexing.index_config import Layout
+from thresher.indexing.index_config import IndexConfig
 from thresher.judging.judge import ScoringJudge
 from thresher.judging.kdm import KDM, AbsoluteConfidence, ConfidenceJudge, LexicalConfidence
 from thresher.judging.thresholds import Fixed
@@ -120,7 +120,7 @@ def summarizer(settings: Settings, parts: Components) -> Summarizer | None:
     return None if settings.summary == "text" else ExtractiveSummarizer(sentence_spans, index_terms)
 
 
-def layout(settings: Settings, parts: Components) -> Layout:
+def layout(settings: Settings, parts: Components) -> IndexConfig:
     """Chunks encoded by their summaries, and subchunks."""
     cut, sub = settings.chunk, settings.subchunk
     chunker = HierarchicalChunker(
@@ -135,7 +135,7 @@ def layout(settings: Settings, parts: Components) -> Layout:
         literal=cut.literal,
         without=parts.references(cut.drop_references),
     )
-    return Layout(chunker, parts.encoder(settings), ("chunk", "subchunk"), embedded=summarizer(settings, parts))
+    return IndexConfig(chunker, parts.encoder(settings), ("chunk", "subchunk"), embedded=summarizer(settings, parts))
 
 
 def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:

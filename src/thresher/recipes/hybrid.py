@@ -24,7 +24,7 @@ from functools import partial
 from pydantic import Field
 
 from thresher.chunking.fixed import RecursiveChunker
-from thresher.indexing.index_config import Layout
+from thresher.indexing.index_config import IndexConfig
 from thresher.pipeline import Pipeline
 from thresher.protocols import Retriever
 from thresher.recipes.components import NO_RERANKER, Components, nothing, reader_slot
@@ -72,9 +72,9 @@ class Settings(RecipeSettings, RerankerSettings):
     literal: bool = Field(False, description="keep the printed depths and number of results whatever the limit")
 
 
-def layout(settings: Settings, parts: Components) -> Layout:
+def layout(settings: Settings, parts: Components) -> IndexConfig:
     """Recursive chunks, a dense vector and BM25 terms each."""
-    return Layout(
+    return IndexConfig(
         RecursiveChunker(
             settings.chunk.size, settings.chunk.overlap, without=parts.references(settings.chunk.drop_references)
         ),

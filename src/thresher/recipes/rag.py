@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from thresher.indexing.index_config import Layout
+from thresher.indexing.index_config import IndexConfig
 from thresher.pipeline import Pipeline
 from thresher.recipes.components import Components, reader_slot
 from thresher.recipes.registry import Recipe
@@ -26,7 +26,7 @@ class Settings(RecipeSettings):
     dense: DenseSettings = DenseSettings(depth=5)
 
 
-def layout(settings: Settings, parts: Components) -> Layout:
+def layout(settings: Settings, parts: Components) -> IndexConfig:
     """Fixed chunks, one dense vector each."""
     return parts.fixed_layout(settings.chunk, settings)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from thresher.indexing.index_config import Layout
+from thresher.indexing.index_config import IndexConfig
 from thresher.pipeline import SLOTS, Pipeline
 from thresher.recipes.components import Components
 from thresher.settings import RecipeSettings, build, flat
@@ -23,7 +23,7 @@ class Recipe:
     settings: type[RecipeSettings]
     slots: Callable[[Any], Mapping[str, str]]
     """What stands in each slot, for people, given the settings."""
-    layout: Callable[[Any, Components], Layout | None]
+    layout: Callable[[Any, Components], IndexConfig | None]
     """How the documents must be cut and encoded; None for a recipe that retrieves nothing."""
     pipeline: Callable[[Any, Components, Recipe], Pipeline]
     preset_of: str | None = None

@@ -14,7 +14,7 @@ from typing import Any
 from thresher import recipes
 from thresher.collection import Collection
 from thresher.errors import UsageError
-from thresher.indexing.store import Archive
+from thresher.indexing.store import DocumentStore
 from thresher.models.reply_cache import ReplyCache
 from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
@@ -221,8 +221,8 @@ def opened(home: Path, name: str, given: Mapping[str, Any]) -> Opened:
 
 def parts_of(collection: Collection, home: Path) -> Components:
     """What recipes are made of over a collection; replies of chat models are kept in `home` where that is asked for."""
-    archive, replies = Archive(collection.folder), ReplyCache(home / "replies")
-    return Components(archive, Models(), Meter(), replies=replies, calibrations=collection.calibrations)
+    store, replies = DocumentStore(collection.folder), ReplyCache(home / "replies")
+    return Components(store, Models(), Meter(), replies=replies, calibrations=collection.calibrations)
 
 
 def configured(recipe: str, given: Mapping[str, Any], home: Path) -> RecipeSettings:
