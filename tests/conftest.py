@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import thresher
+from thresher.cli.app import main
 from thresher.collection import Collection
 from thresher.testing.llm_server import ScriptedServer
 from thresher.types import COSINE, Chunk, Evidence, Hit, Judged, Judgement, Origin, Scale, Score
@@ -77,6 +81,48 @@ def retrieving() -> Callable[..., Callable[..., Judged]]:
         return lambda query: Judged(tuple(Judgement(hit, keep=True, reason=f"rank {hit.rank}") for hit in hits), detail)
 
     return make
+
+
+# --- the command line -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one JSON document on stdout."""
+        assert self.out.count("\n") == 1, self.out
+        return json.loads(self.out)
+
+    @property
+    def error(self) -> str:
+        """The one line on stderr."""
+        assert self.err.count("\n") == 1, self.err
+        assert self.out == ""
+        return self.err.strip()
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command line in this process."""
+
+    def command(*arguments: object) -> Ran:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        written = capsys.readouterr()
+        return Ran(int(ended.value.code or 0), written.out, written.err)
+
+    return command
 
 
 # --- a collection -----------------------------------------------------------------------------------------------------

@@ -207,7 +207,7 @@ def test_a_damaged_store_is_an_error_in_words(
     towns.calibrations.put(calibration)
     key = f"{calibration.judge} | {calibration.encoder}"
     towns.calibrations.file.write_text(damage.replace("KEY", key), encoding="utf-8")
-    with pytest.raises(StoreError, match=r"the stored calibrations are damaged; run thresher calibrate again"):
+    with pytest.raises(StoreError, match=r"the stored calibrations are damaged; call `calibrate\(\)` again"):
         towns.ask(QUESTION)
     assert towns.ask(QUESTION, recipe="crag").verdict is not None
 

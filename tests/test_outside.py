@@ -104,7 +104,7 @@ def test_what_is_found_outside_and_does_not_suffice_is_dropped_by_our_own(librar
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ("collection:nowhere", "holds no documents yet; run thresher index PATH --collection nowhere"),
+        ("collection:nowhere", "holds no documents yet; call `add(PATH)` with `collection` nowhere"),
         ("collection:default", "is the collection that is asked"),
         ("collection:", "use none, web or collection:NAME"),
         ("collection", "use none, web or collection:NAME"),

@@ -46,9 +46,9 @@ def test_what_is_no_assignment_is_refused(wrong: str) -> None:
         parse_assignments([wrong])
 
 
-def test_a_refused_assignment_names_the_option_it_was_given_to() -> None:
-    with pytest.raises(UsageError, match="--metadata 'x'"):
-        parse_assignments(["x"], option="--metadata")
+def test_a_refused_assignment_names_the_parameter_it_was_given_to() -> None:
+    with pytest.raises(UsageError, match="`metadata` 'x'"):
+        parse_assignments(["x"], parameter="metadata")
 
 
 @pytest.mark.parametrize(

@@ -287,7 +287,7 @@ class Collection:
             raise StoreError(
                 "holds no documents yet",
                 subject=f"collection {self.name} in {self.home}",
-                next_step="run thresher index PATH",
+                next_step="call `add(PATH)`",
             )
         return self._store
 
@@ -306,20 +306,20 @@ class Collection:
         )
 
     def _outside(self, given: str | None, recipe: str) -> Outside | None:
-        """Where `--outside` points; UsageError for a place that is not there and a recipe that never goes there."""
+        """Where `outside` points; UsageError for a place that is not there and a recipe that never goes there."""
         if given not in (None, "none") and not recipes.get(recipe).corrects:
             raise UsageError(
-                "this recipe never goes outside", subject=f"--outside {given}", next_step=f"ask {recipe} without it"
+                "this recipe never goes outside", subject=f"`outside` {given}", next_step=f"ask {recipe} without it"
             )
         return self._place(given)
 
     def _place(self, given: str | None) -> Outside | None:
-        """Where `--outside` points; UsageError for a place that is not there."""
+        """Where `outside` points; UsageError for a place that is not there."""
         if given is None or given == "none":
             return None
         if given == "web":
             return Outside(given)
-        subject = f"--outside {given}"
+        subject = f"`outside` {given}"
         prefix, _, name = given.partition(":")
         if prefix != "collection" or not name:
             raise UsageError("is no place to look", subject=subject, next_step="use none, web or collection:NAME")
@@ -330,7 +330,7 @@ class Collection:
         other = self._others[name]
         if not other.exists:
             raise UsageError(
-                "holds no documents yet", subject=subject, next_step=f"run thresher index PATH --collection {name}"
+                "holds no documents yet", subject=subject, next_step=f"call `add(PATH)` with `collection` {name}"
             )
         return Outside(given, other)
 
@@ -366,7 +366,7 @@ class Collection:
         if not question.strip():
             raise UsageError("the question is empty", next_step="ask something")
         if limit < 1:
-            raise UsageError("must be at least 1", subject=f"--limit {limit}")
+            raise UsageError("must be at least 1", subject=f"`limit` {limit}")
         question = question.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair, from a broken argument
         translated = None if where is None else to_filter(where, self._existing().metadata)
         return Query(question, question, limit, translated, today=date.today().isoformat())

@@ -11,7 +11,7 @@
     │   └── ProviderError     a remote model failed; `retryable` says whether trying again can help
     ├── BudgetSpent           a question used up its calls, tokens or seconds
     ├── NotRecorded           a stored answer asked again needs something from outside that was not stored with it
-    └── Degraded              `--strict` was given and a part of the recipe is not available
+    └── Degraded              `strict` was asked for and a part of the recipe is not available
 
 An error says what happened, to what, and what to do next, in one line.
 """

@@ -208,7 +208,7 @@ class _Record:
         if self._strict and self.degraded:
             raise Degraded(
                 f"the recipe cannot be run as it is written ({'; '.join(self.degraded)})",
-                next_step="configure what is missing, or ask without --strict",
+                next_step="configure what is missing, or ask without `strict`",
             )
 
 

@@ -1,7 +1,7 @@
 """Settings: data only. Each recipe has one model beside it; this file holds what they share and how values get in.
 
 A value comes from, the later the stronger: the recipe's default, `thresher.toml` (in the home folder), environment
-variables (`THRESHER_LLM__BASE_URL` for `llm.base_url`), `--set key=value`.
+variables (`THRESHER_LLM__BASE_URL` for `llm.base_url`), those given with the call (`--set key=value`).
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ class SearchWordsSettings(Frozen):
 
 
 class WebSettings(Frozen):
-    """Web search; nothing is sent anywhere until a provider is configured and `--outside web` is given."""
+    """Web search; nothing is sent anywhere until a provider is configured and `outside` is `web`."""
 
     provider: Literal["none", "tavily", "searxng"] = Field("none", description="who searches")
     base_url: Address = Field(None, description="address of a SearXNG server, or of another Tavily endpoint")
@@ -261,7 +261,7 @@ def _bad_setting(first: Mapping[str, Any], model: type[BaseModel]) -> UsageError
     key = ".".join(str(part) for part in first["loc"])
     shown = "" if key in secret_keys(model) or isinstance(first["input"], Mapping) else f" (given: {first['input']!r})"
     what = first["msg"].removeprefix("Value error, ")
-    return UsageError(f"{what}{shown}", subject=f"setting {key}", next_step="see `thresher show RECIPE`")
+    return UsageError(f"{what}{shown}", subject=f"setting {key}", next_step="see `settings(RECIPE)`")
 
 
 def secret_keys(model: type[BaseModel]) -> set[str]:
@@ -314,7 +314,7 @@ def flat_public(settings: BaseModel) -> dict[str, Any]:
 
 
 def parse_assignments(
-    assignments: Sequence[str], *, option: str = "--set", example: str = "rerank=none"
+    assignments: Sequence[str], *, parameter: str = "settings", example: str = "rerank=none"
 ) -> dict[str, str]:
     """`key=value` pairs from a command line; of a key given twice the last value counts."""
     parsed = {}
@@ -322,7 +322,7 @@ def parse_assignments(
         key, sign, value = assignment.partition("=")
         if not sign or not key.strip():
             raise UsageError(
-                "is not key=value", subject=f"{option} {assignment!r}", next_step=f"e.g. {option} {example}"
+                "is not key=value", subject=f"`{parameter}` {assignment!r}", next_step=f"e.g. `{parameter}` {example}"
             )
         parsed[key.strip()] = value.strip()
     return parsed

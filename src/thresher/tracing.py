@@ -86,9 +86,7 @@ class Traces:
         if identifier == "last":
             pointer = self.folder / "last"
             if not pointer.is_file():
-                raise UsageError(
-                    "no question was asked of this collection yet", next_step="ask one: thresher ask QUESTION"
-                )
+                raise UsageError("no question was asked of this collection yet", next_step="ask one: `ask(QUESTION)`")
             identifier = pointer.read_text(encoding="utf-8").strip()
         file = self.folder / f"{identifier}.json"
         if not identifier.isalnum() or not file.is_file():

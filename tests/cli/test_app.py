@@ -8,13 +8,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from thresher.cli.app import main
+from tests.conftest import Run
 from thresher.testing.llm_server import Reply, ScriptedServer
 
 QUESTION = "When was the Kõpu lighthouse built?"
@@ -65,45 +64,6 @@ CHUNK_KEYS = {
     "stood_for",
 }
 DOCUMENT_KEYS = {"id", "source", "also", "title", "kind", "pages", "characters", "added", "date", "metadata"}
-
-
-@dataclass(frozen=True)
-class Ran:
-    """How a command ended and what it wrote."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        """The one JSON document on stdout."""
-        assert self.out.count("\n") == 1, self.out
-        return json.loads(self.out)
-
-    @property
-    def error(self) -> str:
-        """The one line on stderr."""
-        assert self.err.count("\n") == 1, self.err
-        assert self.out == ""
-        return self.err.strip()
-
-
-Run = Callable[..., Ran]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs a command line in this process."""
-
-    def command(*arguments: object) -> Ran:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        written = capsys.readouterr()
-        return Ran(int(ended.value.code or 0), written.out, written.err)
-
-    return command
 
 
 def process(*arguments: object, **more: Any) -> subprocess.Popen[str]:

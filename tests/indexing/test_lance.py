@@ -322,7 +322,7 @@ def test_a_table_that_is_not_there_is_an_error_in_words(store: LanceStore) -> No
 def test_a_damaged_file_is_an_error_in_words(store: LanceStore, table: LanceChunkTable) -> None:
     for file in (store._folder / "chunks_t.lance" / "data").iterdir():
         file.write_bytes(b"no longer a table")
-    with pytest.raises(StoreError, match="run thresher doctor") as error:
+    with pytest.raises(StoreError, match=r"call `doctor\(\)`") as error:
         LanceStore(store._folder).open("chunks_t").nearest(ENCODER.encode_query("x"), limit=3)
     assert "\n" not in str(error.value)
     assert ".rs:" not in str(error.value)

@@ -1,1 +1,1 @@
-"""cli."""
+"""The command line: `app` has the commands, `options` what they share, `output` what they print."""

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.abc
-import importlib.machinery
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import entry_points
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from thresher import recipes
-from thresher.cli import output as printing
+from thresher.cli import output
 from thresher.cli.options import (
     DEFAULT_HOME,
     DONE,
@@ -24,92 +21,103 @@ from thresher.cli.options import (
     WRONG_USAGE,
     AsJson,
     Home,
-    Name,
     Question,
     RecipeName,
     Settings,
     Strict,
+    Target,
     Where,
     assignments,
+    in_flags,
+    on_collection,
     open_collection,
     options_of,
 )
-from thresher.errors import StoreError, ThresherError, UsageError
+from thresher.cli.start_up import without_rest_client
+from thresher.errors import ThresherError, UsageError
 
-REST_API = "lance_namespace_urllib3_client.api"
-
-
-class _EmptyModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds the modules of the REST API, and gives every name in them an empty class."""
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        """A spec for the modules of the REST API only."""
-        if name != REST_API and not name.startswith(REST_API + "."):
-            return None
-        return importlib.machinery.ModuleSpec(name, self, is_package=name == REST_API)
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Nothing runs; names are made when they are asked for."""
-
-        def made(name: str) -> type:
-            if name.startswith("__"):
-                raise AttributeError(name)
-            return type(name, (), {"__module__": module.__name__})
-
-        module.__getattr__ = made  # type: ignore[method-assign]
+ENTRY_POINTS = "thresher.commands"
+"""The group in which another distribution names its command."""
 
 
-def without_rest_client() -> None:
-    """Make the next `import lancedb` of this process skip its REST client."""
-    if "lance_namespace_urllib3_client" not in sys.modules:
-        sys.meta_path.insert(0, _EmptyModules())
+class Extension(TyperGroup):
+    """The commands of another distribution, which is imported when one of them is called."""
+
+    def __init__(self, name: str, purpose: str, *, distribution: str) -> None:
+        super().__init__(name=name, help=purpose)
+        self.distribution = distribution
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """The context of the real group."""
+        group = self.group()
+        if parent is not None:
+            parent.command.commands[self.name] = group  # an error of it is told in the words of its options
+        return group.make_context(info_name, args, parent=parent, **extra)
+
+    def group(self) -> Any:
+        """The real group. Raises UsageError where the distribution is not installed."""
+        from importlib.metadata import entry_points
+
+        name = str(self.name)
+        found = entry_points(group=ENTRY_POINTS, name=name)
+        if not found:
+            raise UsageError(
+                f"the package '{self.distribution}' is not installed",
+                subject=f"thresher {name}",
+                next_step=f"install with: pip install {self.distribution}",
+            )
+        around = typer.Typer(rich_markup_mode=None)
+        around.add_typer(found[name].load(), name=name)
+        return typer.main.get_group(around).commands[name]
 
 
-# --- the command line: parse, call, print. What a command does is in the library --------------------------------------
+class Commands(TyperGroup):
+    """Our own commands, and those of the distributions on top."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**more)
+        purpose = "Measure recipes on questions with known answers."
+        self.commands["eval"] = Extension("eval", purpose, distribution="thresher-evals")
 
 
 app = typer.Typer(
     name="thresher",
+    cls=Commands,
     help="Answers from your own documents that do not trust what was retrieved until it has been judged.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # drawing the help with rich takes a tenth of a second longer
 )
-for extension in entry_points(group="thresher.commands"):
-    app.add_typer(extension.load(), name=extension.name)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit; errors become one line on stderr and an exit code."""
     without_rest_client()
+    command = typer.main.get_command(app)
     try:
-        code = _run(arguments)
+        code = _run(command, sys.argv[1:] if arguments is None else arguments)
     except ThresherError as error:
-        printing.complain(f"thresher: {error}")
+        output.complain(f"thresher: {in_flags(str(error), command)}")
         code = WRONG_USAGE if isinstance(error, UsageError) else FAILED
     except BrokenPipeError:
         # Whoever read our output has seen enough. Python would complain at its end that it cannot write the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = FAILED
     except OSError as error:
-        printing.complain(
-            f"thresher: {error.filename or 'disk'}: {error.strerror or error}; free space or mend it, then run again"
-        )
+        what = f"{error.filename or 'disk'}: {error.strerror or error}"
+        output.complain(f"thresher: {what}; free space or mend it, then run again")
         code = FAILED
     except KeyboardInterrupt:
-        printing.complain("thresher: interrupted; what was committed is kept, run the command again to go on")
+        output.complain("thresher: interrupted; what was committed is kept, run the command again to go on")
         code = FAILED
     sys.exit(code)
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(command: Any, arguments: Sequence[str]) -> int:
     """Parse and call, without typer's own words for errors: those take several lines."""
-    command = typer.main.get_command(app)
     try:
-        with command.make_context("thresher", [*(sys.argv[1:] if arguments is None else arguments)]) as context:
+        with command.make_context("thresher", list(arguments)) as context:
             command.invoke(context)
         sys.stdout.flush()
     except typer.Exit as done:
@@ -125,20 +133,21 @@ def _run(arguments: Sequence[str] | None) -> int:
 def _complain_of_usage(error: Any) -> None:
     """What is wrong with a command line, in one line; the help for a command that needs more than its name."""
     message = error.format_message()
-    context = getattr(error, "ctx", None)
     if "\n" in message:
         sys.stderr.write(message + "\n")
         return
-    what = message[:1].lower() + message[1:].rstrip(".")
+    context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "thresher"
-    printing.complain(f"thresher: {what}; see {path} --help")
+    output.complain(f"thresher: {message[:1].lower()}{message[1:].rstrip('.')}; see {path} --help")
 
 
 # --- documents --------------------------------------------------------------------------------------------------------
 
 
 @app.command()
+@on_collection()
 def index(
+    target: Target,
     paths: Annotated[list[str], typer.Argument(metavar="PATH|URL|-...", help="Files, folders, URLs, or - for stdin.")],
     recipe: Annotated[list[str] | None, typer.Option("--recipe", help="Prepare for this recipe (repeatable).")] = None,
     prune: Annotated[
@@ -149,153 +158,130 @@ def index(
     metadata: Annotated[
         list[str] | None, typer.Option("--metadata", metavar="KEY=VALUE", help="Field added to every document.")
     ] = None,
-    home: Home = DEFAULT_HOME,
-    collection: Name = "default",
-    settings: Settings = None,
-    json: AsJson = False,
 ) -> None:
     """Take in documents: new ones are added, changed ones replaced, unchanged ones skipped, broken ones reported."""
     from thresher.settings import parse_assignments
 
-    with open_collection(home, collection) as opened, printing.indexing() as progress:
-        report = opened.add(
+    with target.open() as collection, output.indexing() as progress:
+        report = collection.add(
             *paths,
             recipe=recipe or (),
             include=include or (),
             exclude=exclude or (),
             prune=prune,
-            metadata=parse_assignments(metadata or [], option="--metadata", example="author=me"),
-            settings=assignments(settings),
+            metadata=parse_assignments(metadata or [], parameter="metadata", example="author=me"),
+            settings=target.settings,
             stdin=sys.stdin.buffer,
             progress=progress,
         )
-    if json:
-        printing.as_json(report.to_dict())
+    if target.json:
+        output.as_json(report.to_dict())
     else:
-        printing.report(report)
-    printing.failures(report.failed)
+        output.report(report)
+    output.failures(report.failed)
     if report.failed:
         done = report.added + report.updated + report.unchanged + report.duplicates
         raise typer.Exit(IN_PART if done else FAILED)
 
 
 @app.command()
-def status(
-    home: Home = DEFAULT_HOME, collection: Name = "default", settings: Settings = None, json: AsJson = False
-) -> None:
+@on_collection(reads_settings=False)
+def status(target: Target) -> None:
     """What a collection holds: documents, chunk tables, encoders."""
-    with open_collection(home, collection) as opened:
-        documents = opened.documents()
-        tables = opened.tables()
+    with target.open() as collection:
+        documents = collection.documents()
+        tables = collection.tables()
     described: dict[str, Any] = {
-        "collection": collection,
-        "home": str(home),
+        "collection": target.collection,
+        "home": str(target.home),
         "documents": len(documents),
         "characters": sum(document.characters for document in documents),
         "pages": sum(document.pages for document in documents),
         "tables": tables,
     }
-    if json:
-        printing.as_json(described)
-        return
-    sizes = [(len(documents), "document"), (described["pages"], "page"), (described["characters"], "character")]
-    told = ", ".join(printing.counted(number, what) for number, what in sizes)
-    printing.say(f"collection {collection} in {home}: {told}")
-    printing.table(
-        "chunk tables",
-        ["cut and encoded", "level", "chunks", "expected by formula"],
-        [[row["fingerprint"], row["level"], row["chunks"], row["estimated"]] for row in tables],
-    )
+    if target.json:
+        output.as_json(described)
+    else:
+        output.status(described)
 
 
 @app.command()
-def documents(
-    home: Home = DEFAULT_HOME, collection: Name = "default", settings: Settings = None, json: AsJson = False
-) -> None:
+@on_collection(reads_settings=False)
+def documents(target: Target) -> None:
     """List the documents."""
-    with open_collection(home, collection) as opened:
-        records = opened.documents()
-    if json:
-        printing.as_json([record.to_dict() for record in records])
-        return
-    columns = ["document", "kind", "pages", "characters", "date", "title", "source", "also"]
-    rows = [
-        [f"Doc{r.number}", r.kind, r.pages or None, r.characters, r.date, r.title, r.source, ", ".join(r.also)]
-        for r in records
-    ]
-    printing.table(printing.counted(len(records), "document"), columns, rows)
+    with target.open() as collection:
+        records = collection.documents()
+    if target.json:
+        output.as_json([record.to_dict() for record in records])
+    else:
+        output.documents(records)
 
 
 @app.command()
+@on_collection()
 def doctor(
-    check: Annotated[bool, typer.Option("--check", help="Only look, change nothing.")] = False,
-    home: Home = DEFAULT_HOME,
-    collection: Name = "default",
-    settings: Settings = None,
-    json: AsJson = False,
+    target: Target, check: Annotated[bool, typer.Option("--check", help="Only look, change nothing.")] = False
 ) -> None:
     """Check the collection on disk and mend what can be mended; exit 1 when something is left."""
-    with open_collection(home, collection) as opened:
-        findings = opened.doctor(repair=not check, settings=assignments(settings))
+    with target.open() as collection:
+        findings = collection.doctor(repair=not check, settings=target.settings)
     left = [finding for finding in findings if not finding.mended]
-    if json:
-        printing.as_json({"sound": not left, "findings": [finding.to_dict() for finding in findings]})
+    if target.json:
+        output.as_json({"sound": not left, "findings": [finding.to_dict() for finding in findings]})
     else:
         for finding in findings:
-            printing.say(f"{'mended' if finding.mended else 'found'}: {finding.where}: {finding.what}")
-        printing.say("the collection is sound" if not left else f"{len(left)} things are left")
+            output.say(f"{'mended' if finding.mended else 'found'}: {finding.where}: {finding.what}")
+        output.say("the collection is sound" if not left else f"{len(left)} things are left")
     if left:
         raise typer.Exit(FAILED)
 
 
 @app.command()
+@on_collection(reads_settings=False)
 def delete(
+    target: Target,
     sources: Annotated[list[str], typer.Argument(metavar="SOURCE...", help="As `thresher documents` lists them.")],
     purge: Annotated[
         bool, typer.Option("--purge", help="Also drop old versions and the traces that quote them.")
     ] = False,
-    home: Home = DEFAULT_HOME,
-    collection: Name = "default",
-    settings: Settings = None,
-    json: AsJson = False,
 ) -> None:
     """Forget documents."""
-    with open_collection(home, collection) as opened:
-        gone = opened.delete(*sources, purge=purge)
-    if json:
-        printing.as_json({"deleted": gone})
+    with target.open() as collection:
+        gone = collection.delete(*sources, purge=purge)
+    if target.json:
+        output.as_json({"deleted": gone})
     else:
-        printing.say(f"{len(gone)} deleted: {', '.join(gone[:10])}{', …' if len(gone) > 10 else ''}")
+        output.say(f"{len(gone)} deleted: {', '.join(gone[:10])}{', …' if len(gone) > 10 else ''}")
 
 
 # --- questions --------------------------------------------------------------------------------------------------------
 
 
 @app.command()
+@on_collection()
 def search(
+    target: Target,
     question: Question,
     recipe: RecipeName = recipes.DEFAULT,
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many results.")] = 5,
     where: Where = None,
     strict: Strict = False,
-    home: Home = DEFAULT_HOME,
-    collection: Name = "default",
-    settings: Settings = None,
-    json: AsJson = False,
 ) -> None:
     """Show the chunks a recipe finds for a question."""
-    with open_collection(home, collection) as opened:
-        found = opened.search(
-            question, recipe=recipe, limit=limit, where=where, settings=assignments(settings), strict=strict
+    with target.open() as collection:
+        result = collection.search(
+            question, recipe=recipe, limit=limit, where=where, settings=target.settings, strict=strict
         )
-    if json:
-        printing.as_json(found.to_dict())
+    if target.json:
+        output.as_json(result.to_dict())
     else:
-        printing.hits(found)
+        output.hits(result)
 
 
 @app.command()
+@on_collection()
 def ask(
+    target: Target,
     question: Question,
     recipe: RecipeName = recipes.DEFAULT,
     outside: Annotated[
@@ -308,21 +294,17 @@ def ask(
     budget_calls: Annotated[int | None, typer.Option("--budget-calls", min=0, help="Model calls at most.")] = None,
     budget_tokens: Annotated[int | None, typer.Option("--budget-tokens", min=0, help="Model tokens at most.")] = None,
     budget_seconds: Annotated[float | None, typer.Option("--budget-seconds", min=0.0, help="Seconds at most.")] = None,
-    home: Home = DEFAULT_HOME,
-    collection: Name = "default",
-    settings: Settings = None,
-    json: AsJson = False,
 ) -> None:
     """Answer a question from the documents, with citations, or say why not."""
     from thresher.types import Answer, Step
 
-    with open_collection(home, collection) as opened:
-        run = opened.run(
+    with target.open() as collection:
+        run = collection.run(
             question,
             recipe=recipe,
             outside=outside,
             where=where,
-            settings=assignments(settings),
+            settings=target.settings,
             strict=strict,
             budget_calls=budget_calls,
             budget_tokens=budget_tokens,
@@ -330,76 +312,97 @@ def ask(
         )
         for step in run:
             match step:
-                case Step() if stream and json:
-                    printing.as_json(step.to_dict())
+                case Step() if stream and target.json:
+                    output.as_json(step.to_dict())
                 case Step() if stream:
-                    printing.say(printing.step_line(step))
-                case Answer() if json:
-                    printing.as_json(step.to_dict())
+                    output.say(output.step_line(step))
+                case Answer() if target.json:
+                    output.as_json(step.to_dict())
                 case Answer():
-                    printing.answer(step, steps=False, options=options_of(home, collection))
+                    output.answer(step, steps=False, options=target.options)
 
 
 @app.command()
+@on_collection(reads_settings=False)
 def explain(
+    target: Target,
     trace: Annotated[str, typer.Argument(help="Id of a trace, or `last`.")] = "last",
     replay: Annotated[
         bool, typer.Option("--replay", help="Ask again with the stored replies, without a network, and compare.")
     ] = False,
-    home: Home = DEFAULT_HOME,
-    collection: Name = "default",
-    settings: Settings = None,
-    json: AsJson = False,
 ) -> None:
     """Show how an answer came about: every chunk with its scores, kept or dropped, and why."""
-    with open_collection(home, collection) as opened:
-        described = opened.traces.load(trace)
-        labels = opened.traces.labels(trace)
+    with target.open() as collection:
+        described = collection.traces.load(trace)
+        labels = collection.traces.labels(trace)
         differences: list[str] = []
         if replay:
-            answer, differences = opened.replay(trace)
+            answer, differences = collection.replay(trace)
             described = answer.to_dict(chunks=True)
-    if json:
-        printing.as_json(described)
+    if target.json:
+        output.as_json(described)
     else:
-        printing.explanation(described, labels)
+        output.explanation(described, labels)
     if differences:
-        printing.complain(f"thresher: the replay differs from the stored answer in: {', '.join(differences)}")
+        output.complain(f"thresher: the replay differs from the stored answer in: {', '.join(differences)}")
         raise typer.Exit(FAILED)
     if replay:
-        printing.complain("the replay reached the stored answer")
-
-
-# --- calibration ------------------------------------------------------------------------------------------------------
+        output.complain("the replay reached the stored answer")
 
 
 @app.command()
+@on_collection()
 def calibrate(
+    target: Target,
     questions: Annotated[
         Path | None,
         typer.Option("--questions", metavar="FILE", help="Labelled questions, JSON lines: id, question, answerable."),
     ] = None,
     number: Annotated[int, typer.Option("--number", min=1, help="Questions made where none are given.")] = 200,
     seed: Annotated[int, typer.Option("--seed", help="Of the questions that are made.")] = 0,
-    home: Home = DEFAULT_HOME,
-    collection: Name = "default",
-    settings: Settings = None,
-    json: AsJson = False,
 ) -> None:
     """Learn what the local judge's scores are worth in this collection, and choose the bounds of the verdicts."""
-    labelled = None
-    if questions is not None:
-        from thresher_evals.datasets.registry import load
-
-        loaded = load(f"qa:{questions}")
-        labelled = [(question.question, question.answerable) for question in loaded.questions]
+    labelled = None if questions is None else _labelled(questions)
     searches = 2 * number if labelled is None else len(labelled)
-    with open_collection(home, collection) as opened, printing.counting(searches, "searches") as progress:
-        made = opened.calibrate(labelled, number=number, seed=seed, settings=assignments(settings), progress=progress)
-    if json:
-        printing.as_json(made.to_dict())
+    with target.open() as collection, output.counting(searches, "searches") as progress:
+        calibration = collection.calibrate(
+            labelled, number=number, seed=seed, settings=target.settings, progress=progress
+        )
+    if target.json:
+        output.as_json(calibration.to_dict())
     else:
-        printing.calibration(made)
+        output.calibration(calibration)
+
+
+def _labelled(file: Path) -> list[tuple[str, bool]]:
+    """The questions of a file, each with whether the documents answer it (they do where nothing is said)."""
+    import json
+
+    try:
+        lines = file.expanduser().read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        what = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({error})"
+        raise UsageError(what, subject=str(file), next_step="check the path") from error
+    labelled = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            match json.loads(line):
+                case {"question": str(question), **more} if question.strip():
+                    answerable = more.get("answerable", True)
+                case _:
+                    answerable = None
+        except ValueError:
+            answerable = None
+        if not isinstance(answerable, bool):
+            raise UsageError(
+                "is not a labelled question",
+                subject=f"{file}, line {number}",
+                next_step='write {"id": "1", "question": "...", "answerable": true} on every line',
+            )
+        labelled.append((question, answerable))
+    return labelled
 
 
 # --- recipes ----------------------------------------------------------------------------------------------------------
@@ -411,11 +414,11 @@ def list_recipes(json: AsJson = False) -> None:
     described = [_describe(name) for name in recipes.names()]
     if json:
         fields = ("name", "preset_of", "slots", "follows", "needs_llm")
-        printing.as_json([{field: recipe[field] for field in fields} for recipe in described])
+        output.as_json([{field: recipe[field] for field in fields} for recipe in described])
         return
     slots = ["retrieve", "judge", "decide", "correct", "refine", "generate"]
     rows = [[recipe["name"], *(recipe["slots"][slot] for slot in slots)] for recipe in described]
-    printing.table("recipes", ["recipe", *slots], rows)
+    output.table("recipes", ["recipe", *slots], rows)
 
 
 @app.command()
@@ -426,43 +429,22 @@ def show(
     json: AsJson = False,
 ) -> None:
     """Show a recipe: its slots, its settings, what it follows and where it departs."""
-    one = _describe(recipe, settings)
-    if diff is not None:
-        _show_difference(one, _describe(diff, None), json=json)
-        return
-    if json:
-        printing.as_json(one)
-        return
-    printing.say(one["follows"].strip())
-    printing.say()
-    printing.table("slots", ["slot", "part"], list(one["slots"].items()))
-    printing.table("settings", ["setting", "value", "what it is"], _setting_rows(recipe, one["settings"]))
-
-
-def _show_difference(one: dict[str, Any], other: dict[str, Any], *, json: bool) -> None:
-    names = (one["name"], other["name"])
-    rows = []
-    for part in ("slots", "settings"):
-        for key in dict.fromkeys((*one[part], *other[part])):
-            pair = [described[part].get(key, "-") for described in (one, other)]
-            if pair[0] != pair[1]:
-                rows.append({"part": part, "key": key, **dict(zip(names, pair, strict=True))})
-    if json:
-        printing.as_json(rows)
-    else:
-        told = [[row["key"], *(_value(row[name]) for name in names)] for row in rows]
-        printing.table(f"{names[0]} and {names[1]}", ["key", *names], told)
-
-
-def _setting_rows(recipe: str, values: dict[str, Any]) -> list[list[Any]]:
     from thresher.settings import descriptions
 
-    told = descriptions(recipes.get(recipe).settings)
-    return [[key, _value(value), told.get(key, "")] for key, value in values.items()]
-
-
-def _value(value: Any) -> Any:
-    return "not set" if value in (None, "") else value
+    one = _describe(recipe, settings)
+    if diff is not None:
+        other = _describe(diff)
+        changed = ",".join(f"{key}={one['settings'][key]}" for key in assignments(settings))
+        names = (recipe if recipe != diff or not changed else f"{recipe}[{changed}]", diff)
+        differences = _differences(one, other, names)
+        if json:
+            output.as_json(differences)
+        else:
+            output.recipe_differences(names, differences)
+    elif json:
+        output.as_json(one)
+    else:
+        output.recipe(one, descriptions(recipes.get(recipe).settings))
 
 
 def _describe(name: str, settings: list[str] | None = None) -> dict[str, Any]:
@@ -474,64 +456,38 @@ def _describe(name: str, settings: list[str] | None = None) -> dict[str, Any]:
     return recipe.describe(recipe.configured(given))
 
 
+def _differences(one: dict[str, Any], other: dict[str, Any], names: tuple[str, str]) -> list[dict[str, Any]]:
+    """The slots and settings in which two recipes differ, `-` where one has none of that name."""
+    rows = []
+    for part in ("slots", "settings"):
+        for key in dict.fromkeys((*one[part], *other[part])):
+            values = [described[part].get(key, "-") for described in (one, other)]
+            if values[0] != values[1]:
+                rows.append({"part": part, "key": key, **dict(zip(names, values, strict=True))})
+    return rows
+
+
 # --- demo -------------------------------------------------------------------------------------------------------------
 
 
 @app.command()
 def demo(home: Home = DEFAULT_HOME, json: AsJson = False) -> None:
     """Index the documentation that comes with Thresher; answer a question, refuse one, and correct one from outside."""
-    with open_collection(home, COLLECTION) as opened, open_collection(home, OUTSIDE) as outside:
-        with printing.indexing() as progress:
-            report = opened.add(*samples(), prune=True, progress=progress)
-            outside.add(*almanac(), prune=True)
-        answers = [(opened.ask(question, outside=place), place) for question, place in QUESTIONS]
+    from thresher.cli.demo import COLLECTION, OUTSIDE, QUESTIONS, almanac, samples
+
+    with open_collection(home, COLLECTION) as collection, open_collection(home, OUTSIDE) as outside:
+        with output.indexing() as progress:
+            report = collection.add(*samples(), prune=True, progress=progress)
+            outside.add(almanac(), prune=True)
+        answers = [(collection.ask(question, outside=place), place) for question, place in QUESTIONS]
     if json:
-        printing.as_json({"index": report.to_dict(), "answers": [answer.to_dict() for answer, _ in answers]})
+        output.as_json({"index": report.to_dict(), "answers": [answer.to_dict() for answer, _ in answers]})
         return
-    documents = printing.counted(report.added + report.updated + report.unchanged, "document")
-    printing.say(f"Indexed {documents} of Thresher's own in {report.seconds:.1f} s.")
+    indexed = output.counted(report.added + report.updated + report.unchanged, "document")
+    output.say(f"Indexed {indexed} of Thresher's own in {report.seconds:.1f} s.")
+    options = options_of(home, COLLECTION)
     for answer, place in answers:
-        printing.say()
-        asked = "" if place is None else f" --outside {place}"
-        printing.say(f"$ thresher ask{options_of(home, COLLECTION)}{asked} {answer.question!r}")
-        printing.answer(answer, steps=True, options=options_of(home, COLLECTION))
-
-
-# --- the demo: Thresher's own documentation as the sample documents; one question answered, one refused, one ----------
-
-
-COLLECTION = "demo"
-
-OUTSIDE = "demo-almanac"
-"""A second collection, from which the third question is corrected."""
-
-QUESTIONS = (
-    ("What happens to an input that cannot be read?", None),
-    ("Which country won the football world cup in 1998?", None),
-    ("Which country won the football world cup in 1998?", f"collection:{OUTSIDE}"),
-)
-"""Each with the place outside where a correction may come from: the second and third differ in nothing else."""
-
-
-def samples() -> list[str]:
-    """README and docs: beside the package in an installation, in the project's folder in a checkout.
-
-    Without the folders in docs: the report of all measurements would take minutes to read.
-    """
-    folder = _folder()
-    return [str(folder / "README.md"), *map(str, sorted((folder / "docs").glob("*.md")))]
-
-
-def almanac() -> list[str]:
-    """The documents of the second collection."""
-    return [str(_folder() / "examples" / "almanac")]
-
-
-def _folder() -> Path:
-    package = Path(__file__).resolve().parent.parent
-    for folder in (package / "samples", package.parent.parent):
-        if all((folder / name).exists() for name in ("README.md", "docs", "examples/almanac")):
-            return folder
-    raise StoreError(
-        "the sample documents are not installed", next_step="reinstall thresher, or index your own documents"
-    )
+        output.say()
+        where = "" if place is None else f" --outside {place}"
+        output.say(f"$ thresher ask{options}{where} {answer.question!r}")
+        output.answer(answer, steps=True, options=options)

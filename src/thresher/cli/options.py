@@ -1,14 +1,19 @@
-"""What the commands have in common: options, exit codes, and how a collection is opened."""
+"""What the commands have in common: options, exit codes, the collection they are about, the words of their errors."""
 
 from __future__ import annotations
 
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from thresher.cli import output as printing
+from thresher.cli import output
 
 if TYPE_CHECKING:
     from thresher.collection import Collection
@@ -30,11 +35,67 @@ Question = Annotated[str, typer.Argument(help="The question.")]
 DEFAULT_HOME = Path(".thresher")
 
 
+# --- the collection a command is about --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What --home, --collection, --set and --json say."""
+
+    home: Path
+    collection: str
+    settings: dict[str, str]
+    json: bool
+
+    def open(self) -> Collection:
+        """The collection, telling on stderr when it completes an index."""
+        return open_collection(self.home, self.collection)
+
+    @property
+    def options(self) -> str:
+        """The options that name the collection, those with their usual values left out."""
+        return options_of(self.home, self.collection)
+
+
+def on_collection(*, reads_settings: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command --home, --collection, --set and --json after its own options; it takes them as a `Target`, first.
+
+    Settings that the command reads are checked against those of its recipe by the library; those of a command that
+    reads none are checked here, so that a slip is told whatever the command.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def call(*, home: Path, collection: str, settings: list[str] | None, json: bool, **own: Any) -> None:
+            given = assignments(settings)
+            if given and not reads_settings:
+                from thresher import recipes
+                from thresher.settings import check_known
+
+                check_known(given, recipes.settings_keys())
+            command(Target(home, collection, given, json), **own)
+
+        hints = get_type_hints(command, include_extras=True)
+        _, *own = inspect.signature(command).parameters.values()
+        shared = {"home": (Home, DEFAULT_HOME), "collection": (Name, "default"), "settings": (Settings, None)}
+        shared["json"] = (AsJson, False)
+        parameters = [one.replace(annotation=hints[one.name], kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
+        parameters += [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+            for name, (annotation, default) in shared.items()
+        ]
+        call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
+        call.__annotations__ = {one.name: one.annotation for one in parameters}
+        return call
+
+    return decorate
+
+
 def open_collection(home: Path, collection: str) -> Collection:
     """The collection, telling on stderr when it completes an index."""
     from thresher.collection import Collection
 
-    return Collection(home, collection, completing=printing.Completing())
+    return Collection(home, collection, completing=output.Completing())
 
 
 def options_of(home: Path, collection: str) -> str:
@@ -45,6 +106,43 @@ def options_of(home: Path, collection: str) -> str:
 
 def assignments(settings: list[str] | None) -> dict[str, str]:
     """The KEY=VALUE of --set."""
+    if not settings:
+        return {}
     from thresher.settings import parse_assignments
 
-    return parse_assignments(settings or [])
+    return parse_assignments(settings)
+
+
+# --- the words of an error --------------------------------------------------------------------------------------------
+
+COMMAND_OF = {"add": "index", "settings": "show"}
+"""Commands that have another name than the method of a collection that they call."""
+
+CODE = re.compile(r"(?P<call>call )?`(?P<name>\w+)(?:\((?P<arguments>[^`]*)\))?`")
+"""How an error of the library writes a parameter, `where`, and a call, `add(PATH)`."""
+
+
+def in_flags(message: str, command: Any) -> str:
+    """An error of the library in the words of a command line: `where` is --where, `add(PATH)` is thresher index PATH.
+
+    `command` is the command line's root; a name that is none of its options or commands stays as it is.
+    """
+    flags = dict(_flags(command))
+
+    def word(code: re.Match[str]) -> str:
+        name, arguments = code["name"], code["arguments"]
+        if arguments is None:
+            return flags.get(name, code[0])
+        called = COMMAND_OF.get(name, name)
+        if called not in command.commands:
+            return code[0]
+        return f"{'run ' if code['call'] else ''}thresher {called} {arguments}".rstrip()
+
+    return CODE.sub(word, message)
+
+
+def _flags(command: Any) -> Iterator[tuple[str, str]]:
+    """The options of a command and of those below it, by the names of their parameters."""
+    yield from ((one.name, one.opts[0]) for one in command.params if one.opts[0].startswith("--"))
+    for below in getattr(command, "commands", {}).values():
+        yield from _flags(below)

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
     from thresher.collection import IndexProgress
     from thresher.indexing.ingest import Report
+    from thresher.indexing.records import DocumentRecord
     from thresher.judging.calibration import Calibration
 
-TELL_SECONDS = 5.0
-"""Between two progress lines in a pipe."""
+SECONDS_BETWEEN_LINES = 5.0
+"""Of progress in a pipe."""
 
 
 def on_terminal() -> bool:
@@ -64,6 +65,110 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
     Console().print(drawn)
 
 
+# --- progress ---------------------------------------------------------------------------------------------------------
+
+
+class _Clock:
+    """Seconds since the start, and whether it is time for another line."""
+
+    def __init__(self) -> None:
+        self._started = self._last_line = monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Since the start."""
+        return monotonic() - self._started
+
+    def due(self) -> bool:
+        """Whether the last line is some seconds ago; the one that is asked for counts as written."""
+        now = monotonic()
+        if now - self._last_line < SECONDS_BETWEEN_LINES:
+            return False
+        self._last_line = now
+        return True
+
+
+@contextmanager
+def indexing() -> Iterator[Callable[[IndexProgress], None]]:
+    """Shows how far an `index` is, with rate and time left: a bar for a person, a line now and then in a pipe."""
+    clock = _Clock()
+    if not sys.stderr.isatty():
+
+        def line(progress: IndexProgress) -> None:
+            if clock.due():
+                complain(_rate(progress, clock.seconds))
+
+        yield line
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    rate = TextColumn("{task.fields[rate]}")
+    columns = (SpinnerColumn(), TextColumn("indexing"), BarColumn(), rate, TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("index", total=None, rate="")
+
+        def move(progress: IndexProgress) -> None:
+            read, total = progress.done_bytes, progress.total_bytes or None
+            bar.update(task, total=total, completed=read, rate=_rate(progress, clock.seconds))
+
+        yield move
+
+
+def _rate(progress: IndexProgress, seconds: float) -> str:
+    """Chunks so far, chunks per second, share of the bytes that was read and, once that is steady, seconds left."""
+    share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0.0
+    steady = 0 < share < 1 and seconds >= SECONDS_BETWEEN_LINES and progress.chunks
+    left = f", about {seconds * (1 - share) / share:.0f} s left" if steady else ""
+    rate = progress.chunks / seconds if seconds else 0.0
+    return f"{share:.0%} read, {progress.chunks} chunks encoded, {rate:.0f} a second{left}"
+
+
+class Completing:
+    """Says on stderr, at once and then now and then, that a chunk table is being made from the stored text."""
+
+    def __init__(self) -> None:
+        self._clock = _Clock()
+
+    def __call__(self, done: int, total: int) -> None:
+        """`done` of `total` documents have their chunks."""
+        if done == 0:
+            self._clock = _Clock()
+            complain(f"this recipe cuts documents in a way of its own: preparing {total} from the stored text")
+        elif self._clock.due():
+            left = self._clock.seconds * (total - done) / done
+            complain(f"{done} of {total} documents, about {left:.0f} s left")
+
+
+@contextmanager
+def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
+    """Shows how many of a known number of things are done: a bar for a person, a line now and then in a pipe.
+
+    The first count says nothing of the pace: it may be what an earlier run did.
+    """
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import Progress
+
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(what, total=total)
+            yield lambda done: bar.advance(task, done)
+        return
+    clock = _Clock()
+    finished = before = 0
+
+    def count(done: int) -> None:
+        nonlocal clock, finished, before
+        if not finished:
+            clock, before = _Clock(), done
+        finished += done
+        if finished > before and clock.due():
+            left = clock.seconds * (total - finished) / (finished - before)
+            complain(f"{finished} of {total} {what}, about {left:.0f} s left")
+
+    yield count
+
+
 # --- documents --------------------------------------------------------------------------------------------------------
 
 
@@ -77,122 +182,57 @@ def report(done: Report) -> None:
         "removed": done.removed,
         "not read": len(done.failed),
     }
-    told = ", ".join(f"{number} {what}" for what, number in counts.items() if number) or "nothing found"
-    say(f"{told}; {counted(done.chunks, 'new chunk')} in {done.seconds:.1f} s")
-
-
-@contextmanager
-def indexing() -> Iterator[Callable[[IndexProgress], None]]:
-    """Shows how far an `index` is, with rate and time left: a bar for a person, a line now and then in a pipe."""
-    if sys.stderr.isatty():
-        with _bar() as tell:
-            yield tell
-    else:
-        yield _Lines()
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[IndexProgress], None]]:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (
-        SpinnerColumn(),
-        TextColumn("indexing"),
-        BarColumn(),
-        TextColumn("{task.fields[told]}"),
-        TimeElapsedColumn(),
-    )
-    started = monotonic()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("index", total=None, told="")
-
-        def tell(progress: IndexProgress) -> None:
-            bar.update(
-                task,
-                total=progress.total_bytes or None,
-                completed=progress.done_bytes,
-                told=_rate(progress, monotonic() - started),
-            )
-
-        yield tell
-
-
-class _Lines:
-    """A line on stderr every few seconds."""
-
-    def __init__(self) -> None:
-        self._started = self._told = monotonic()
-
-    def __call__(self, progress: IndexProgress) -> None:
-        now = monotonic()
-        if now - self._told >= TELL_SECONDS:
-            self._told = now
-            complain(_rate(progress, now - self._started))
-
-
-def _rate(progress: IndexProgress, seconds: float) -> str:
-    """Chunks so far, chunks per second, share of the bytes that was read and, once that is steady, seconds left."""
-    share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0.0
-    steady = 0 < share < 1 and seconds >= TELL_SECONDS and progress.chunks
-    left = f", about {seconds * (1 - share) / share:.0f} s left" if steady else ""
-    rate = progress.chunks / seconds if seconds else 0.0
-    return f"{share:.0%} read, {progress.chunks} chunks encoded, {rate:.0f} a second{left}"
-
-
-class Completing:
-    """Says on stderr, at once and then now and then, that a chunk table is being made from the stored text."""
-
-    def __init__(self) -> None:
-        self._started = self._told = 0.0
-
-    def __call__(self, done: int, total: int) -> None:
-        """`done` of `total` documents have their chunks."""
-        now = monotonic()
-        if done == 0:
-            self._started = self._told = now
-            complain(f"this recipe cuts documents in a way of its own: preparing {total} from the stored text")
-        elif now - self._told >= TELL_SECONDS:
-            self._told = now
-            left = (now - self._started) * (total - done) / done
-            complain(f"{done} of {total} documents, about {left:.0f} s left")
-
-
-@contextmanager
-def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
-    """Shows how many of a known number of things are done: a bar for a person, a line now and then in a pipe.
-
-    What is told first says nothing of the pace: it may be what an earlier run did.
-    """
-    if sys.stderr.isatty():
-        from rich.console import Console
-        from rich.progress import Progress
-
-        with Progress(console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(what, total=total)
-            yield lambda done: bar.advance(task, done)
-        return
-    started = told = monotonic()
-    finished = before = 0
-
-    def tell(done: int) -> None:
-        nonlocal started, told, finished, before
-        now = monotonic()
-        if not finished:
-            started, before = now, done
-        finished += done
-        if now - told >= TELL_SECONDS and finished > before:
-            told = now
-            left = (now - started) * (total - finished) / (finished - before)
-            complain(f"{finished} of {total} {what}, about {left:.0f} s left")
-
-    yield tell
+    summary = ", ".join(f"{number} {what}" for what, number in counts.items() if number) or "nothing found"
+    say(f"{summary}; {counted(done.chunks, 'new chunk')} in {done.seconds:.1f} s")
 
 
 def failures(failed: Sequence[DocumentError]) -> None:
     """One line on stderr for each input that could not be read."""
     for error in failed:
         complain(f"not read: {error}")
+
+
+def status(described: Mapping[str, Any]) -> None:
+    """The size of a collection and its chunk tables."""
+    sizes = ", ".join(counted(described[f"{what}s"], what) for what in ("document", "page", "character"))
+    say(f"collection {described['collection']} in {described['home']}: {sizes}")
+    table(
+        "chunk tables",
+        ["cut and encoded", "level", "chunks", "expected by formula"],
+        [[row["fingerprint"], row["level"], row["chunks"], row["estimated"]] for row in described["tables"]],
+    )
+
+
+def documents(records: Sequence[DocumentRecord]) -> None:
+    """A row for each document."""
+    rows = [
+        [f"Doc{r.number}", r.kind, r.pages or None, r.characters, r.date, r.title, r.source, ", ".join(r.also)]
+        for r in records
+    ]
+    columns = ["document", "kind", "pages", "characters", "date", "title", "source", "also"]
+    table(counted(len(records), "document"), columns, rows)
+
+
+# --- recipes ----------------------------------------------------------------------------------------------------------
+
+
+def recipe(described: Mapping[str, Any], descriptions: Mapping[str, str]) -> None:
+    """What a recipe follows, its slots and its settings."""
+    say(described["follows"].strip())
+    say()
+    table("slots", ["slot", "part"], list(described["slots"].items()))
+    rows = [[key, _value(value), descriptions.get(key, "")] for key, value in described["settings"].items()]
+    table("settings", ["setting", "value", "what it is"], rows)
+
+
+def recipe_differences(names: tuple[str, str], differences: Sequence[Mapping[str, Any]]) -> None:
+    """The slots and settings in which two recipes differ."""
+    rows = [[row["key"], *(_value(row[name]) for name in names)] for row in differences]
+    table(" and ".join(names), ["key", *names], rows)
+
+
+def _value(value: Any) -> Any:
+    return "not set" if value in (None, "") else value
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------
@@ -202,14 +242,14 @@ SHOWN_CHARACTERS = 240
 """Of a chunk's text in a list of hits: three lines of a terminal."""
 
 
-def hits(found: SearchResult) -> None:
+def hits(result: SearchResult) -> None:
     """Each hit for a person, and what the search had to do without."""
-    for hit in found.hits:
+    for hit in result.hits:
         say(hit_line(hit))
-    if not found.hits:
+    if not result.hits:
         complain("nothing matches; ask in other words, or see what there is: thresher documents")
-    for lack in found.degraded:
-        complain(f"note: {lack}")
+    for degradation in result.degraded:
+        complain(f"note: {degradation}")
 
 
 def hit_line(hit: Hit) -> str:
@@ -284,8 +324,8 @@ def answer(given: Answer, *, steps: bool, options: str = "") -> None:
         say()
         for step in given.steps:
             say(step_line(step))
-    for lack in given.degraded:
-        complain(f"note: {lack}")
+    for degradation in given.degraded:
+        complain(f"note: {degradation}")
     if given.trace:
         complain(f"how it came about: thresher explain {given.trace}{options}")
 
@@ -322,8 +362,8 @@ def explanation(trace: Mapping[str, Any], labels: Mapping[str, str]) -> None:
         say(f"        {citation_line(cited, trace['text'])}")
     for one, other in trace["conflicts"]:
         say(f"conflict  [{one}] and [{other}] contradict each other")
-    for lack in trace["degraded"]:
-        say(f"without   {lack}")
+    for degradation in trace["degraded"]:
+        say(f"without   {degradation}")
     usage = trace["usage"]
     if usage["hosts"]:
         tokens = usage["prompt_tokens"] + usage["completion_tokens"]
@@ -346,10 +386,10 @@ def explanation(trace: Mapping[str, Any], labels: Mapping[str, str]) -> None:
 
 def _facts(detail: Mapping[str, Any]) -> str:
     """What a step says about itself, without what it says nothing about and what is a table of its own."""
-    told = {key: value for key, value in detail.items() if value and not isinstance(value, Mapping)}
-    if "search" in told and told["search"] == told.get("question"):
+    facts = {key: value for key, value in detail.items() if value and not isinstance(value, Mapping)}
+    if "search" in facts and facts["search"] == facts.get("question"):
         return ""  # searched for as it was asked
-    return ", ".join(f"{key} {_short(value)}" for key, value in told.items())
+    return ", ".join(f"{key} {_short(value)}" for key, value in facts.items())
 
 
 def _fate(chunk: Mapping[str, Any], label: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The `--where` language: comparisons on metadata, joined with AND, OR, NOT and parentheses.
+"""The `where` language: comparisons on metadata, joined with AND, OR, NOT and parentheses.
 
     kind = 'pdf' AND (date >= '2019' OR title LIKE '%BERT%') AND page <= 3 AND year > 2018
 
@@ -74,7 +74,7 @@ class _Fields:
         """An SQL condition that is true for the chunks of the documents whose field `name` passes."""
         known = {field for fields in self.by_document.values() for field in fields}
         if name not in known:
-            raise UnknownSetting(name, [*COLUMNS, *known], kind="field in --where")
+            raise UnknownSetting(name, [*COLUMNS, *known], kind="field in `where`")
         ids = sorted(
             document for document, fields in self.by_document.items() if name in fields and holds(fields[name])
         )
@@ -232,7 +232,7 @@ def _like(pattern: str, *, ignore_case: bool) -> re.Pattern[str]:
 
 def _unusable(expression: str, what: str) -> UsageError:
     return UsageError(
-        f"the filter {what}", subject=f"--where {expression!r}", next_step="write it like: kind = 'pdf' AND page <= 3"
+        f"the filter {what}", subject=f"`where` {expression!r}", next_step="write it like: kind = 'pdf' AND page <= 3"
     )
 
 

@@ -199,7 +199,7 @@ def _store_error(subject: str, error: Exception) -> StoreError:
             "the disk is full", subject=subject, next_step="free some space and run again: what was committed is kept"
         )
     what = _WHERE_IN_LANCE.sub("", " ".join(text.split()).removeprefix("lance error: "))
-    return StoreError(f"cannot be read or written ({what[:300]})", subject=subject, next_step="run thresher doctor")
+    return StoreError(f"cannot be read or written ({what[:300]})", subject=subject, next_step="call `doctor()`")
 
 
 class LanceStore:
@@ -217,7 +217,7 @@ class LanceStore:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(
-                f"cannot be created ({error.strerror})", subject=str(self._folder), next_step="choose another --home"
+                f"cannot be created ({error.strerror})", subject=str(self._folder), next_step="choose another `home`"
             ) from error
         return lancedb.connect(
             self._folder,
@@ -271,7 +271,7 @@ class LanceStore:
             raise StoreError(
                 "was written by another version of Thresher",
                 subject=f"{self._folder} ({name})",
-                next_step="index into a new --home",
+                next_step="index into a new `home`",
             ) from error
 
 

@@ -100,7 +100,7 @@ class DocumentStore:
         """A stored document with its text; StoreError for one that is not, or no longer, here."""
         stored = self.documents([document_id])
         if not stored:
-            raise StoreError("no such document", subject=document_id, next_step="see `thresher documents`")
+            raise StoreError("no such document", subject=document_id, next_step="see `documents()`")
         return stored[document_id]
 
     def documents(self, document_ids: Sequence[str]) -> dict[str, Document]:
@@ -166,7 +166,7 @@ class DocumentStore:
                 f"its vectors were made by {', '.join(sorted(encoders))}, not by {layout.encoder.name}, "
                 "and vectors of two encoders cannot be compared",
                 subject=f"collection {self.folder.name}",
-                next_step="ask with that encoder, or run thresher index with the new one to encode the documents again",
+                next_step="ask with that encoder, or call `add(PATH)` with the new one to encode the documents again",
             )
 
     def missing(self, layout: IndexConfig) -> list[str]:

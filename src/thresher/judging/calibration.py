@@ -576,7 +576,7 @@ class Calibrations:
 
     def _damaged(self) -> StoreError:
         return StoreError(
-            "the stored calibrations are damaged", subject=str(self.file), next_step="run thresher calibrate again"
+            "the stored calibrations are damaged", subject=str(self.file), next_step="call `calibrate()` again"
         )
 
 

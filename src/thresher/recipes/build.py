@@ -314,7 +314,7 @@ def web_search(settings: WebSettings, parts: Components) -> WebSearch:
         return TavilySearch(key, parts.meter, settings.base_url, settings.timeout_seconds)
     raise UsageError(
         "no web search is configured",
-        subject="--outside web",
+        subject="`outside` web",
         next_step="set web.provider=searxng and web.base_url, or web.provider=tavily and web.api_key",
     )
 

@@ -60,6 +60,6 @@ def calibrated(
     positives, negatives = gather(questions, best)
     if not questions:
         raise UsageError(
-            "no questions can be made of its texts", subject="the collection", next_step="give some with --questions"
+            "no questions can be made of its texts", subject="the collection", next_step="give some with `questions`"
         )
     return fit(positives, negatives, judge=scorer.name, encoder=encoder, source=MADE, seed=seed)

@@ -96,7 +96,9 @@ def _make_encoder(name: str, settings: EncoderSettings) -> Encoder:
     if name.startswith(ENDPOINT):
         if not settings.base_url:
             raise UsageError(
-                "has no address", subject=f"encoder {name}", next_step="give one with --set embeddings.base_url=URL"
+                "has no address",
+                subject=f"encoder {name}",
+                next_step="give one with `settings` embeddings.base_url=URL",
             )
         from thresher.models.endpoints import EndpointEncoder
 

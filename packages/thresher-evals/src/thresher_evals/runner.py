@@ -343,7 +343,7 @@ def parse_variant(name: str) -> Variant:
     if found is None:
         raise UsageError("not RECIPE or RECIPE[key=value,...]", subject=name, next_step="e.g. crag[upper=0.6]")
     given = [part.strip() for part in (found["settings"] or "").split(",") if part.strip()]
-    return Variant(found["recipe"].strip(), parse_assignments(given, option="--recipe", example="upper=0.6"))
+    return Variant(found["recipe"].strip(), parse_assignments(given, parameter="recipe", example="upper=0.6"))
 
 
 # --- A collection as the harness asks it: with fixed settings, the models loaded before the clock starts --------------

@@ -191,7 +191,9 @@ def read_ratings(run: Run) -> dict[str, Any]:
         if not {"raters", "recipes", "agreement"} <= set(told):
             raise ValueError("not ratings")
     except (OSError, ValueError, TypeError) as error:
-        raise UsageError("damaged", subject=str(path), next_step="read the sheets again: thresher eval rate") from error
+        raise UsageError(
+            "damaged", subject=str(path), next_step="read the sheets again: thresher eval ratings"
+        ) from error
     return dict(told)
 
 

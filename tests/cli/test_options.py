@@ -1,0 +1,113 @@
+"""What the commands share: every one refuses a setting that does not exist, and errors are told in flags."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+
+import thresher
+import thresher_evals
+from tests.conftest import Run
+from thresher.cli.app import Extension, app
+from thresher.cli.options import in_flags
+from thresher.errors import UsageError
+
+COMMAND = typer.main.get_command(app)
+PACKAGE = Path(thresher.__file__).parent
+COMMANDS = {
+    "index": ["."],
+    "status": [],
+    "documents": [],
+    "doctor": [],
+    "delete": ["lighthouse.md"],
+    "search": ["x"],
+    "ask": ["x"],
+    "explain": [],
+    "calibrate": [],
+    "show": ["rag"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_that_takes_settings_refuses_an_unknown_one(run: Run, indexed: Path, command: str) -> None:
+    ran = run(command, *COMMANDS[command], "--set", "answer.raeder=spans", *at(command, indexed))
+    assert ran.code == 2
+    assert ran.error == "thresher: answer.raeder: unknown setting; did you mean 'answer.reader'?"
+
+
+def at(command: str, home: Path) -> list[str]:
+    return [] if command == "show" else ["--home", str(home)]
+
+
+def test_the_commands_that_take_settings_are_all_tested() -> None:
+    taking = {
+        name
+        for name, command in COMMAND.commands.items()
+        if any("--set" in parameter.opts for parameter in command.params)
+    }
+    assert taking == set(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ("`outside` web: no web search is configured", "--outside web: no web search is configured"),
+        ("unknown field in `where`; did you mean 'kind'?", "unknown field in --where; did you mean 'kind'?"),
+        ("ask without `strict`, or more `budget_calls`", "ask without --strict, or more --budget-calls"),
+        ("give one with `settings` embeddings.base_url=URL", "give one with --set embeddings.base_url=URL"),
+        ("holds no documents yet; call `add(PATH)`", "holds no documents yet; run thresher index PATH"),
+        ("call `doctor()`", "run thresher doctor"),
+        ("see `settings(RECIPE)`", "see thresher show RECIPE"),
+        ("use the id that `ask` printed, or `last`", "use the id that `ask` printed, or `last`"),
+        ("pass `encode`, or call `frobnicate(PATH)`", "pass `encode`, or call `frobnicate(PATH)`"),
+    ],
+)
+def test_an_error_of_the_library_is_told_in_flags(told: str, shown: str) -> None:
+    assert in_flags(told, COMMAND) == shown
+
+
+def texts_of_errors(file: Path) -> Iterator[str]:
+    """Every text that an error is made of."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and re.search(r"(Error|Setting|Spent|Recorded|Degraded|Extra)$", name_of(node)):
+            yield from (
+                part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)
+            )
+
+
+def name_of(call: ast.Call) -> str:
+    return getattr(call.func, "id", getattr(call.func, "attr", ""))
+
+
+LIBRARY = [file for file in PACKAGE.rglob("*.py") if "cli" not in file.relative_to(PACKAGE).parts]
+
+
+@pytest.mark.parametrize("file", LIBRARY, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_no_error_of_the_library_speaks_of_flags_or_commands(file: Path) -> None:
+    assert [text for text in texts_of_errors(file) if re.search(r"(^|\s)--[a-z]|\bthresher [a-z]", text)] == []
+
+
+def test_no_text_sends_anyone_to_a_command_that_does_not_exist() -> None:
+    groups = {"eval": set(Extension("eval", "", distribution="thresher-evals").group().commands)}
+    missing = set()
+    for package in (PACKAGE, Path(thresher_evals.__file__).parent):
+        for file in package.rglob("*.py"):
+            for text in texts_of_errors(file):
+                for name, below in re.findall(r"\bthresher ([a-z][a-z-]+)(?: ([a-z][a-z-]+))?", text):
+                    if name not in COMMAND.commands or below not in groups.get(name, {below}):
+                        missing.add(f"{file.name}: thresher {name} {below}")
+    assert missing == set()
+
+
+def test_commands_of_a_distribution_that_is_not_installed_say_what_to_install() -> None:
+    with pytest.raises(UsageError) as caught:
+        Extension("never-written", "", distribution="thresher-never-written").make_context("never-written", ["run"])
+    assert str(caught.value) == (
+        "thresher never-written: the package 'thresher-never-written' is not installed; "
+        "install with: pip install thresher-never-written"
+    )
