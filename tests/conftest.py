@@ -77,8 +77,8 @@ def make_evidence(make_chunk: Callable[..., Chunk]) -> Callable[..., Evidence]:
 def retrieving() -> Callable[..., Callable[..., Judged]]:
     """A retriever that finds what it is given, and remembers the queries."""
 
-    def make(hits: Sequence[Hit], **detail: object) -> Callable[..., Judged]:
-        return lambda query: Judged(tuple(Judgement(hit, keep=True, reason=f"rank {hit.rank}") for hit in hits), detail)
+    def make(hits: Sequence[Hit]) -> Callable[..., Judged]:
+        return lambda query: Judged(tuple(Judgement(hit, keep=True, reason=f"rank {hit.rank}") for hit in hits))
 
     return make
 

@@ -22,6 +22,7 @@ from thresher.types import (
     Hit,
     Judged,
     Judgement,
+    Notes,
     Origin,
     Query,
     Refined,
@@ -64,7 +65,7 @@ QUERY = Query("Why?", "Why?", 2)
 
 
 def say(query: Query, evidence: Sequence[Evidence]) -> Generation:
-    return Generation(" ".join(piece.hit.chunk.id for piece in evidence), detail={"reader": "listing"})
+    return Generation(" ".join(piece.hit.chunk.id for piece in evidence), notes=Notes(facts={"reader": "listing"}))
 
 
 @pytest.fixture
@@ -157,7 +158,7 @@ def test_the_words_of_a_rewriter_are_searched_and_the_question_stays(pipeline: C
 
 def test_a_fact_is_told_by_the_step_that_found_it_only(pipeline: Callable[..., Pipeline]) -> None:
     def verify(query: Query, draft: Generation, evidence: Sequence[Evidence]) -> Generation:
-        return replace(draft, detail={**draft.detail, "quotes_checked": 3})
+        return replace(draft, notes=draft.notes + Notes(facts={"quotes_checked": 3}))
 
     details = {step.name: step.detail for step in pipeline(verify=verify).answer(QUERY).steps}
     assert details["generate"]["reader"] == "listing"
@@ -259,7 +260,7 @@ def test_what_is_lacking_is_told_once_whether_known_before_or_met_on_the_way(
     pipeline: Callable[..., Pipeline],
 ) -> None:
     def generate(query: Query, evidence: Sequence[Evidence]) -> Generation:
-        return Generation("x", detail={"degraded": ["no model", "late"]})
+        return Generation("x", notes=Notes(("no model", "late")))
 
     answer = pipeline(generate=generate, degraded=("no model",)).answer(QUERY)
     assert answer.degraded == ("no model", "late")
@@ -273,7 +274,7 @@ def test_strict_refuses_what_is_known_before_without_running_anything(pipeline: 
 
 
 def test_strict_refuses_what_is_met_on_the_way(pipeline: Callable[..., Pipeline]) -> None:
-    lacking = Judged((), {"degraded": ["rerank: cannot be reached"]})
+    lacking = Judged((), Notes(("rerank: cannot be reached",)))
     with pytest.raises(Degraded, match="rerank: cannot be reached"):
         pipeline(retrieve=lambda query: lacking).answer(QUERY, strict=True)
 

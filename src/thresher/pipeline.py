@@ -37,7 +37,7 @@ from thresher.types import (
     ranked,
 )
 
-Value = TypeVar("Value")
+Value = TypeVar("Value", Query, Judged, Decision, Correction, Refined, Generation)
 
 SLOTS = ("rewrite", "retrieve", "judge", "decide", "correct", "refine", "generate", "verify")
 
@@ -188,12 +188,10 @@ class _Record:
         value = part()
         seconds = perf_counter() - started
         detail = _detail(value)
-        if isinstance(value, Generation):  # a verifier hands the generator's facts on: the trace tells each once
+        if isinstance(value, Generation):  # a verifier hands the generator's notes on: the trace tells each once
             told, self._told = self._told, detail
             detail = {key: fact for key, fact in detail.items() if key not in told or told[key] != fact}
-        for lack in detail.pop("degraded", ()):
-            if lack not in self.degraded:
-                self.degraded.append(lack)
+        self.degraded += [lack for lack in value.notes.degraded if lack not in self.degraded]
         self._refuse()
         self.steps.append(Step(name, seconds, considered, _kept(value), detail, value))
         return value
@@ -216,8 +214,7 @@ def _because(draft: Generation, refined: Refined, decision: Decision, correction
     """An abstention for want of evidence says why there is none, and what came of looking outside."""
     if not draft.abstained or refined.evidence or decision.verdict is None:
         return draft
-    outcome = correction.detail.get("outcome")
-    besides = f"; outside: {outcome}" if outcome else ""
+    besides = f"; outside: {correction.outcome}" if correction.outcome else ""
     return replace(draft, reason=f"What was retrieved does not suffice: {decision.reason}{besides}.")
 
 
@@ -288,14 +285,16 @@ def _detail(value: Any) -> dict[str, Any]:
     """What a step says about itself in the trace."""
     match value:
         case Query():
-            return {"question": value.question, "search": value.search, "degraded": list(value.degraded)}
+            return {"question": value.question, "search": value.search, **value.notes.to_dict()}
         case Decision():
             verdict = None if value.verdict is None else str(value.verdict)
-            return {"verdict": verdict, "confidence": value.confidence, "reason": value.reason, **value.detail}
-        case Judged() | Refined() | Correction():
-            return dict(value.detail)
+            return {"verdict": verdict, "confidence": value.confidence, "reason": value.reason, **value.notes.to_dict()}
+        case Correction():
+            return {**value.notes.to_dict(), **({"outcome": value.outcome} if value.outcome else {})}
         case Generation():
-            return {**value.detail, "abstained": value.abstained, "reason": value.reason}
+            return {**value.notes.to_dict(), "abstained": value.abstained, "reason": value.reason}
+        case Judged() | Refined():
+            return value.notes.to_dict()
         case _:
             return {}
 

@@ -152,6 +152,38 @@ class Score:
 # --- the ask path -----------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """What a part says of its own run; `+` puts together what several parts say (associative, `Notes()` is neutral)."""
+
+    degraded: tuple[str, ...] = ()
+    """What it had to do without, in words for people; each once."""
+    unreadable: int = 0
+    """Replies of a model that could not be read."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """For the trace, as JSON; nothing is decided by them."""
+
+    def __add__(self, other: Notes) -> Notes:
+        """Both, in order; of two facts with one name the right one."""
+        return Notes(
+            tuple(dict.fromkeys((*self.degraded, *other.degraded))),
+            self.unreadable + other.unreadable,
+            {**self.facts, **other.facts},
+        )
+
+    @property
+    def without_facts(self) -> Notes:
+        """What is told of a part within another: the facts of the outer one stand for both."""
+        return replace(self, facts={})
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a step's `detail` has of them: the facts, and `unreadable` where there was any."""
+        return {**self.facts, **({"unreadable": self.unreadable} if self.unreadable else {})}
+
+
+NO_NOTES = Notes()
+
+
 def logistic(logit: float) -> float:
     """1 / (1 + e^-x), without overflow."""
     if logit >= 0:
@@ -187,8 +219,8 @@ class Query:
     """Filter on metadata, see `thresher.indexing.where`."""
     today: str = ""
     """ISO 8601 date of the asking, for questions about what is recent."""
-    degraded: tuple[str, ...] = ()
-    """What the rewriting had to do without."""
+    notes: Notes = NO_NOTES
+    """Of the rewriting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,8 +273,7 @@ class Judged:
     """What a part kept and what it dropped, best first; nothing that came in is missing."""
 
     judgements: tuple[Judgement, ...]
-    detail: Mapping[str, Any] = field(default_factory=dict)
-    """Facts for the trace. `degraded` (list of str) and `query` (Query) are read by the pipeline."""
+    notes: Notes = NO_NOTES
 
     @property
     def kept(self) -> tuple[Hit, ...]:
@@ -255,10 +286,19 @@ class Scores:
     """What a scorer gave each hit, in their order; None where its reply could not be read or it failed."""
 
     scores: tuple[Score | None, ...]
-    detail: Mapping[str, Any] = field(default_factory=dict)
-    """Facts for the trace; `unreadable` (int) counts replies that could not be read, `degraded` as in `Judged`."""
+    notes: Notes = NO_NOTES
     others: tuple[Mapping[str, Score], ...] = ()
     """Scores on the way to the final one, by name, for each hit (base, reflection, critic); empty for none."""
+    failed: tuple[int, ...] | None = None
+    """Positions of the hits that have no score because the scorer failed; None: of a degraded one, all without."""
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """Positions without a score because the scorer failed, as opposed to a reply that could not be read."""
+        if not self.notes.degraded:
+            return ()
+        without = (at for at, score in enumerate(self.scores) if score is None)
+        return tuple(at for at in without if self.failed is None or at in self.failed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +309,7 @@ class Decision:
     confidence: float | None = None
     """Calibrated probability that the evidence suffices; None when the judge is not calibrated."""
     reason: str = ""
-    detail: Mapping[str, Any] = field(default_factory=dict)
+    notes: Notes = NO_NOTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +317,9 @@ class Correction:
     """What was found outside, if the recipe went there, kept or not; best first."""
 
     judgements: tuple[Judgement, ...] = ()
-    detail: Mapping[str, Any] = field(default_factory=dict)
+    outcome: str = ""
+    """What came of looking outside, in a word or two for people; empty for a recipe that never looks."""
+    notes: Notes = NO_NOTES
 
     @property
     def hits(self) -> tuple[Hit, ...]:
@@ -304,7 +346,7 @@ class Refined:
     judgements: tuple[Judgement, ...] = ()
     conflicts: tuple[tuple[int, int], ...] = ()
     """Pairs of positions in `evidence`, from 1, that contradict each other."""
-    detail: Mapping[str, Any] = field(default_factory=dict)
+    notes: Notes = NO_NOTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +390,7 @@ class Generation:
     citations: tuple[Citation, ...] = ()
     abstained: bool = False
     reason: str | None = None
-    detail: Mapping[str, Any] = field(default_factory=dict)
+    notes: Notes = NO_NOTES
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.usage import Meter
 from thresher.testing.fakes import ScriptedModel
 from thresher.testing.llm_server import Reply, ScriptedServer
-from thresher.types import Decision, Hit, Judged, Judgement, Origin, Query, Verdict
+from thresher.types import Correction, Decision, Hit, Judged, Judgement, Notes, Origin, Query, Verdict
 
 QUERY = Query("When was the Kõpu lighthouse built?", "…", today="2026-01-15")
 Site = Callable[..., tuple[str, PageFetcher, ScriptedServer]]
@@ -50,16 +50,16 @@ Web = Callable[..., tuple[WebSource, ScriptedServer]]
 @pytest.mark.parametrize("verdict", [Verdict.CORRECT, None])
 def test_a_correct_verdict_and_none_at_all_stay_inside(verdict: Verdict | None) -> None:
     correct = SearchingCorrector(AsAsked(), failing(AssertionError("asked")))
-    assert correct(QUERY, Decision(verdict)).detail == {"outcome": "not asked"}
+    assert correct(QUERY, Decision(verdict)) == Correction(outcome="not asked")
 
 
 @pytest.mark.parametrize(("confidence", "asked"), [(0.74, True), (0.75, False), (None, True)])
 def test_a_correct_verdict_that_is_not_sure_gets_a_second_opinion(confidence: float | None, asked: bool) -> None:
     correct = SearchingCorrector(AsAsked(), failing(ProviderError("down")), sure=0.75)
-    detail = correct(QUERY, Decision(Verdict.CORRECT, confidence)).detail
-    assert (detail["outcome"] == "not asked") is not asked
+    correction = correct(QUERY, Decision(Verdict.CORRECT, confidence))
+    assert (correction.outcome == "not asked") is not asked
     if asked:
-        assert detail["degraded"] == ["correct: down; answered from the collection alone"]
+        assert correction.notes.degraded == ("correct: down; answered from the collection alone",)
 
 
 @pytest.mark.parametrize("verdict", [Verdict.AMBIGUOUS, Verdict.INCORRECT, Verdict.UNSURE])
@@ -70,12 +70,12 @@ def test_ambiguous_incorrect_and_unsure_go_outside(web: Web, meter: Meter, verdi
     assert "built in 1531" in hit.chunk.text
     assert (hit.origin, hit.chunk.title) == (Origin.OUTSIDE, "Kõpu lighthouse")
     assert hit.fetched is not None
-    assert correction.detail["outcome"] == "pages"
-    assert correction.detail["words"] == "Kõpu lighthouse built"
-    assert correction.detail["provider"] == server.host
-    assert correction.detail["results"] == 1
-    assert [line["status"] for line in correction.detail["pages"]] == ["page"]
-    assert "degraded" not in correction.detail
+    assert correction.outcome == "pages"
+    assert correction.notes.facts["words"] == "Kõpu lighthouse built"
+    assert correction.notes.facts["provider"] == server.host
+    assert correction.notes.facts["results"] == 1
+    assert [line["status"] for line in correction.notes.facts["pages"]] == ["page"]
+    assert not correction.notes.degraded
     assert meter.usage.web_requests == 3  # the search, robots.txt, the page
 
 
@@ -93,7 +93,7 @@ def test_nothing_but_the_search_words_leaves(web: Web) -> None:
 def test_a_verdict_may_be_taken_out(web: Web) -> None:
     source, server = web({}, results=[])
     correct = SearchingCorrector(AsAsked(), source, verdicts=frozenset({Verdict.INCORRECT}))
-    assert correct(QUERY, Decision(Verdict.AMBIGUOUS)).detail == {"outcome": "not asked"}
+    assert correct(QUERY, Decision(Verdict.AMBIGUOUS)) == Correction(outcome="not asked")
     assert server.requests == []
 
 
@@ -114,8 +114,8 @@ def test_web_down_falls_back_to_the_collection_or_to_nothing(
 ) -> None:
     correction = SearchingCorrector(AsAsked(), failing(error))(QUERY, Decision(verdict))
     assert correction.hits == ()
-    assert correction.detail["outcome"] == outcome
-    assert correction.detail["degraded"] == [f"correct: {error}; {instead}"]
+    assert correction.outcome == outcome
+    assert correction.notes.degraded == (f"correct: {error}; {instead}",)
 
 
 def test_web_down(meter: Meter) -> None:
@@ -124,48 +124,48 @@ def test_web_down(meter: Meter) -> None:
     source = WebSource(SearxngSearch(gone.address, meter), None, whole)
     correction = SearchingCorrector(AsAsked(), source)(QUERY, Decision(Verdict.AMBIGUOUS))
     assert correction.hits == ()
-    assert correction.detail["degraded"][0].startswith(f"correct: SearXNG at {gone.host}: cannot be reached")
+    assert correction.notes.degraded[0].startswith(f"correct: SearXNG at {gone.host}: cannot be reached")
 
 
 def test_pages_down_leaves_the_snippets(web: Web) -> None:
     source, _ = web({"/a": Reply(status=500), "/b": Reply(dropped=True)}, results=["/a", "/b"])
     correction = SearchingCorrector(AsAsked(), source)(QUERY, Decision(Verdict.INCORRECT))
     assert [hit.chunk.text for hit in correction.hits] == ["snippet of /a", "snippet of /b"]
-    assert correction.detail["outcome"] == "snippets"
-    assert correction.detail["pages"][0]["error"] == "the server answered 500"
-    assert correction.detail["degraded"] == [
-        "correct: no page could be read (the server answered 500); what the search itself sent was used"
-    ]
+    assert correction.outcome == "snippets"
+    assert correction.notes.facts["pages"][0]["error"] == "the server answered 500"
+    assert correction.notes.degraded == (
+        "correct: no page could be read (the server answered 500); what the search itself sent was used",
+    )
 
 
 def test_the_metadata_service_is_not_read_for_a_search_engine(web: Web) -> None:
     rows = [{"url": "http://169.254.169.254/latest/meta-data/", "title": "t", "content": "s"}]
     source, server = web({"/search": json.dumps({"results": rows})}, results=[])
     correction = SearchingCorrector(AsAsked(), source)(QUERY, Decision(Verdict.INCORRECT))
-    assert correction.detail["pages"][0]["error"].startswith("refused")
+    assert correction.notes.facts["pages"][0]["error"].startswith("refused")
     assert len(server.requests) == 1
 
 
 def test_finding_nothing_is_told_and_is_no_lack(web: Web) -> None:
     source, _ = web({}, results=[])
-    detail = SearchingCorrector(AsAsked(), source)(QUERY, Decision(Verdict.AMBIGUOUS)).detail
-    assert (detail["outcome"], detail["results"], "degraded" in detail) == ("collection", 0, False)
+    correction = SearchingCorrector(AsAsked(), source)(QUERY, Decision(Verdict.AMBIGUOUS))
+    assert (correction.outcome, correction.notes.facts["results"], correction.notes.degraded) == ("collection", 0, ())
 
 
 def test_what_the_words_the_search_and_the_judge_lacked_stands_together(web: Web) -> None:
     source, _ = web({"/a": Reply(status=500)}, results=["/a"])
 
     def judge(query: Query, hits: Sequence[Hit]) -> Judged:
-        return Judged(tuple(Judgement(hit, keep=True) for hit in hits), {"degraded": ["judge: none"], "unreadable": 1})
+        return Judged(tuple(Judgement(hit, keep=True) for hit in hits), Notes(("judge: none",), unreadable=1))
 
     words = LLMSearchWords(ScriptedModel(["no", "no"]))
-    detail = SearchingCorrector(words, source, judge)(QUERY, Decision(Verdict.AMBIGUOUS)).detail
-    assert [lack.partition(";")[0].partition("(")[0] for lack in detail["degraded"]] == [
+    notes = SearchingCorrector(words, source, judge)(QUERY, Decision(Verdict.AMBIGUOUS)).notes
+    assert [lack.partition(";")[0].partition("(")[0] for lack in notes.degraded] == [
         "correct: the search words could not be read",
         "correct: no page could be read ",
         "judge: none",
     ]
-    assert detail["unreadable"] == 3
+    assert notes.unreadable == 3
 
 
 # --- our own: what was found is judged --------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def test_a_judge_that_keeps_nothing_leaves_what_there_was(web: Web, verdict: Ver
     correction = SearchingCorrector(AsAsked(), source, judge)(QUERY, Decision(verdict))
     assert correction.hits == ()
     assert len(correction.judgements) == 1
-    assert correction.detail["outcome"] == outcome
+    assert correction.outcome == outcome
 
 
 def test_recent_ai_news_is_searched_with_a_month(web: Web) -> None:

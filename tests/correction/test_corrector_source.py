@@ -11,7 +11,7 @@ from thresher.correction.fetch import Page
 from thresher.correction.http import NotFetched
 from thresher.correction.web import WebResult
 from thresher.errors import BudgetSpent
-from thresher.types import UNIT, Hit, Judged, Judgement, Origin, Query, Score
+from thresher.types import UNIT, Hit, Judged, Judgement, Notes, Origin, Query, Score
 
 NOW = "2026-01-15T10:00:00+00:00"
 QUERY = Query("Who built it?", "who built it", where="source = 'a.txt'")
@@ -69,8 +69,8 @@ def test_pages_become_passages_from_outside_in_the_order_of_the_results() -> Non
     assert {hit.fetched for hit in hits} == {"2026-01-15T10:00:01+00:00"}
     assert [hit.score for hit in hits] == [Score(1.0, WEB_RANK)] * 2 + [Score(0.5, WEB_RANK)] * 2
     assert len({hit.chunk.id for hit in hits}) == 4
-    assert found.detail["outcome"] == "pages"
-    assert found.detail["pages"][0] == {
+    assert found.outcome == "pages"
+    assert found.notes.facts["pages"][0] == {
         "url": "https://site1.test/",
         "status": "page",
         "fetched": "2026-01-15T10:00:01+00:00",
@@ -99,33 +99,33 @@ def test_the_snippet_stands_in_for_a_page_that_cannot_be_had_and_says_so() -> No
     assert (snippet.hit.chunk.text, snippet.hit.chunk.source) == ("snippet 2", "https://site2.test/")
     assert snippet.hit.fetched == NOW
     assert snippet.reason == "web result 2, snippet (the server answered 404)"
-    assert found.detail["pages"][1] == {
+    assert found.notes.facts["pages"][1] == {
         "url": "https://site2.test/",
         "status": "snippet",
         "fetched": NOW,
         "error": "the server answered 404",
     }
-    assert found.detail["outcome"] == "pages"
-    assert "degraded" not in found.detail
+    assert found.outcome == "pages"
+    assert not found.notes.degraded
 
 
 def test_what_the_provider_sent_of_a_page_is_better_than_its_snippet() -> None:
     found = WebSource(Search(result(1, content="abcdef")), fetching(), halves)(QUERY, "w")
     assert [judgement.hit.chunk.text for judgement in found.judgements] == ["abc", "def"]
-    assert found.detail["pages"][0]["status"] == "text from the provider"
-    assert found.detail["outcome"] == "pages"
+    assert found.notes.facts["pages"][0]["status"] == "text from the provider"
+    assert found.outcome == "pages"
 
 
 def test_snippets_alone_are_a_degraded_search() -> None:
     found = WebSource(Search(result(1), result(2)), fetching(site1=BudgetSpent("spent")), halves)(QUERY, "w")
-    assert found.detail["outcome"] == "snippets"
-    assert found.detail["degraded"] == ["correct: no page could be read (spent); what the search itself sent was used"]
+    assert found.outcome == "snippets"
+    assert found.notes.degraded == ("correct: no page could be read (spent); what the search itself sent was used",)
 
 
 def test_snippets_that_were_asked_for_are_not() -> None:
     found = WebSource(Search(result(1)), None, halves)(QUERY, "w")
-    assert found.detail["outcome"] == "snippets"
-    assert "degraded" not in found.detail
+    assert found.outcome == "snippets"
+    assert not found.notes.degraded
     assert found.judgements[0].reason == "web result 1, snippet"
 
 
@@ -133,7 +133,7 @@ def test_the_same_text_and_the_same_address_count_once() -> None:
     search = Search(result(1), result(2), result(1))
     found = WebSource(search, fetching(site1="a b c", site2="a  b\nc"), halves)(QUERY, "w")
     assert {judgement.hit.chunk.source for judgement in found.judgements} == {"https://site1.test/final"}
-    assert [line["status"] for line in found.detail["pages"]] == ["page", "the same text as https://site1.test/"]
+    assert [line["status"] for line in found.notes.facts["pages"]] == ["page", "the same text as https://site1.test/"]
 
 
 def test_of_a_long_page_the_passages_with_most_search_words_are_kept_and_the_others_stay_in_the_trace() -> None:
@@ -155,8 +155,8 @@ def test_a_result_with_neither_page_nor_snippet_leaves_a_line_only() -> None:
     nothing = WebResult("https://site1.test/", "", "", NOW)
     found = WebSource(Search(nothing), fetching(), halves)(QUERY, "w")
     assert found.judgements == ()
-    assert found.detail["outcome"] == "nothing"
-    assert found.detail["pages"][0]["status"] == "nothing"
+    assert found.outcome == "nothing"
+    assert found.notes.facts["pages"][0]["status"] == "nothing"
 
 
 def test_delimiters_and_commands_planted_in_a_page_arrive_unchanged() -> None:
@@ -169,8 +169,8 @@ def test_delimiters_and_commands_planted_in_a_page_arrive_unchanged() -> None:
 
 
 class Retrieve:
-    def __init__(self, *judgements: Judgement, **detail: object) -> None:
-        self.sifted, self.seen = Judged(judgements, detail), [QUERY][:0]
+    def __init__(self, *judgements: Judgement, degraded: str = "") -> None:
+        self.sifted, self.seen = Judged(judgements, Notes((degraded,) if degraded else ())), [QUERY][:0]
 
     def __call__(self, query: Query) -> Judged:
         self.seen.append(query)
@@ -189,9 +189,10 @@ def test_another_collection_is_searched_without_the_filter_of_this_one(
         (Origin.OUTSIDE, None, True),
         (Origin.OUTSIDE, None, False),
     ]
-    assert found.detail == {"outcome": "pages", "provider": "collection:archive", "results": 1, "pages": []}
+    assert found.outcome == "pages"
+    assert found.notes.facts == {"provider": "collection:archive", "results": 1, "pages": []}
 
 
 def test_what_the_other_collections_retriever_lacked_is_told() -> None:
-    found = RetrieverSource(Retrieve(degraded=["retrieve: no reranker"]), "collection:a")(QUERY, "w")
-    assert (found.detail["outcome"], found.detail["degraded"]) == ("nothing", ["retrieve: no reranker"])
+    found = RetrieverSource(Retrieve(degraded="retrieve: no reranker"), "collection:a")(QUERY, "w")
+    assert (found.outcome, found.notes.degraded) == ("nothing", ("retrieve: no reranker",))

@@ -144,7 +144,7 @@ def test_the_model_sees_the_date_and_the_question_between_marks_it_cannot_close(
     ((system, user),) = model.seen
     assert f"Today is {TODAY}" in system
     assert user.count("</question>") == 1
-    assert (found.text, found.detail["unreadable"]) == ("a b c d e f", 0)
+    assert (found.text, found.notes.unreadable) == ("a b c d e f", 0)
 
 
 @pytest.mark.parametrize(
@@ -177,23 +177,25 @@ def test_the_papers_style_is_three_keywords_at_most() -> None:
         with pytest.raises(Unreadable):
             read_words(words(said), "keywords3")
     model = ScriptedModel([words("Feilden, occupation")])
-    assert LLMSearchWords(model, style="keywords3")(asking("What is Feilden's job?")).detail["words"] == "keywords3"
+    assert (
+        LLMSearchWords(model, style="keywords3")(asking("What is Feilden's job?")).notes.facts["words"] == "keywords3"
+    )
     assert "at most 3 keywords" in model.seen[0][0]
 
 
 def test_bad_words_are_asked_for_once_more() -> None:
     model = ScriptedModel(["no", words("capital of France")])
     found = LLMSearchWords(model)(asking("What is the capital of France?"))
-    assert (found.text, found.detail["unreadable"], "degraded" in found.detail) == ("capital of France", 1, False)
+    assert (found.text, found.notes.unreadable, bool(found.notes.degraded)) == ("capital of France", 1, False)
 
 
 def test_after_two_bad_replies_the_question_itself_is_searched_for_visibly() -> None:
     found = LLMSearchWords(ScriptedModel(["no", "no"]))(asking("What is the latest on Mars?"))
     assert found.text == "What is the latest on Mars? December 2025"
-    assert found.detail["unreadable"] == 2
-    assert found.detail["degraded"] == [
-        "correct: the search words could not be read; the question itself was searched for"
-    ]
+    assert found.notes.unreadable == 2
+    assert found.notes.degraded == (
+        "correct: the search words could not be read; the question itself was searched for",
+    )
 
 
 @pytest.mark.parametrize("error", [ProviderError("cannot be reached"), BudgetSpent("the budget is spent")])
@@ -203,4 +205,4 @@ def test_a_model_that_fails_is_told_and_not_raised(error: Exception) -> None:
 
     found = LLMSearchWords(ScriptedModel(fail))(asking("Who?"))
     assert found.text == "Who?"
-    assert found.detail["degraded"] == [f"correct: {error}; the question itself was searched for"]
+    assert found.notes.degraded == (f"correct: {error}; the question itself was searched for",)

@@ -144,8 +144,8 @@ def test_an_answer_cites_the_nearest_sentence_of_its_evidence(
 
 def test_removed_markers_and_bare_sentences_are_counted(answer: Callable[..., Generation]) -> None:
     draft = answer("BERT-base has 12 layers [1][9]. It is lovely.")
-    assert draft.detail["markers_removed"] == 1
-    assert draft.detail["sentences_uncited"] == 1
+    assert draft.notes.facts["markers_removed"] == 1
+    assert draft.notes.facts["sentences_uncited"] == 1
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_a_model_that_fails_is_replaced_by_quoting_visibly(
         raise error
 
     draft = GroundedGenerator(ScriptedModel(fail), support, ExtractiveReader(support, 0.0))(QUERY, evidence)
-    assert draft.detail["degraded"] == [f"generate: {error}; answered by quoting"]
+    assert draft.notes.degraded == (f"generate: {error}; answered by quoting",)
     assert draft.citations[0].quote in draft.text
 
 
@@ -198,4 +198,4 @@ def test_the_model_alone_may_not_know_or_not_answer() -> None:
     assert ParametricGenerator(ScriptedModel([NOT_FOUND]))(QUERY, []).reason == "The model does not know."
     draft = ParametricGenerator(ScriptedModel(fail))(QUERY, [])
     assert draft.abstained
-    assert draft.detail["degraded"] == ["generate: m: cannot be reached"]
+    assert draft.notes.degraded == ("generate: m: cannot be reached",)

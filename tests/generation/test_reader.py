@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from thresher.generation.reader import NO_EVIDENCE, SpanReader
 from thresher.text.sentences import sentence_spans
-from thresher.types import COSINE, Chunk, Evidence, Generation, Hit, Query, Reading, Score
+from thresher.types import COSINE, Chunk, Evidence, Generation, Hit, Notes, Query, Reading, Score
 
 OSTROM = "Elinor Ostrom was born in Los Angeles. She was an American political economist."
 PRIZE = "The political economist Elinor Ostrom shared the prize in 2009."
@@ -40,7 +40,7 @@ def piece(text: str, *, start: int = 0, number: int = 1) -> Evidence:
 
 
 def quoting(query: Query, evidence: Sequence[Evidence]) -> Generation:
-    return Generation("quoted " + " | ".join(one.text for one in evidence), detail={"reader": "extractive"})
+    return Generation("quoted " + " | ".join(one.text for one in evidence), notes=Notes(facts={"reader": "extractive"}))
 
 
 def answer(script: Mapping[str, tuple[float, str, float]], *evidence: Evidence) -> Generation:
@@ -54,7 +54,7 @@ def test_the_answer_is_the_span_and_the_citation_its_whole_sentence() -> None:
     (citation,) = draft.citations
     assert citation.quote == "She was an American political economist."
     assert (citation.start, citation.end) == (100 + OSTROM.index("She"), 100 + len(OSTROM))
-    assert draft.detail["certainty"] == 0.6
+    assert draft.notes.facts["certainty"] == 0.6
 
 
 def test_an_answer_that_two_pieces_agree_on_beats_a_likelier_one_of_a_single_piece() -> None:
@@ -78,7 +78,7 @@ def test_an_uncertain_place_is_replaced_by_quotes_of_the_pieces_that_answer() ->
         {OSTROM: (3.0, "born", 0.05), STRANGER: (-3.0, "1531", 0.09)}, piece(OSTROM), piece(STRANGER, number=2)
     )
     assert draft.text == f"quoted {OSTROM}"
-    assert draft.detail["reader"] == "extractive"
+    assert draft.notes.facts["reader"] == "extractive"
 
 
 def test_words_of_the_question_are_no_answer() -> None:

@@ -151,7 +151,7 @@ def test_a_quote_that_does_not_stand_there_any_more_is_removed_with_its_words() 
     checked = QuoteChecker(lambda ids: {"d1": damaged})(Query("?", "?"), draft, evidence)
     assert [citation.marker for citation in checked.citations] == [2]
     assert checked.text == quoted(citations[1])
-    assert checked.detail == {"quotes_checked": 2, "quotes_removed": 1}
+    assert checked.notes.facts == {"quotes_checked": 2, "quotes_removed": 1}
 
 
 def test_an_answer_without_any_quote_left_is_withdrawn(support: SupportJudge) -> None:

@@ -13,7 +13,7 @@ from thresher.generation.verify import UNSUPPORTED, Cited, ClaimVerifier, Findin
 from thresher.testing.fakes import HashEncoder, ScriptedModel
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
-from thresher.types import COSINE, Chunk, Citation, Evidence, Generation, Hit, Query, Score
+from thresher.types import COSINE, Chunk, Citation, Evidence, Generation, Hit, Notes, Query, Score
 
 QUERY = Query("How many layers has BERT?", "BERT layers")
 TEXTS = (
@@ -46,11 +46,11 @@ def whole(marker: int, evidence: Evidence) -> Citation:
 def drafted(text: str, *cited: int) -> Generation:
     """A draft whose marker n cites the piece of evidence whose number is the n-th of `cited`."""
     citations = tuple(whole(marker, EVIDENCE[number - 1]) for marker, number in enumerate(cited, start=1))
-    return Generation(text, citations, detail={"reader": "scripted"})
+    return Generation(text, citations, notes=Notes(facts={"reader": "scripted"}))
 
 
 def counts(draft: Generation) -> dict[str, int]:
-    return {name: count for name, count in draft.detail.items() if isinstance(count, int) and count}
+    return {name: count for name, count in draft.notes.facts.items() if isinstance(count, int) and count}
 
 
 # --- the verifier -----------------------------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ def test_a_supported_sentence_stays_as_it_is() -> None:
     verified = VERIFY(QUERY, draft, EVIDENCE)
     assert (verified.text, verified.citations) == (draft.text, draft.citations)
     assert counts(verified) == {"sentences": 1, "supported": 1}
-    assert verified.detail["reader"] == "scripted"
+    assert verified.notes.facts["reader"] == "scripted"
 
 
 def test_an_unsupported_sentence_goes_with_its_citation_and_the_rest_is_numbered_anew() -> None:
@@ -70,7 +70,7 @@ def test_an_unsupported_sentence_goes_with_its_citation_and_the_rest_is_numbered
     assert verified.text == "BERT-large has 24 layers. [1]"
     assert [(citation.marker, citation.document_id) for citation in verified.citations] == [(1, "d2")]
     assert counts(verified) == {"sentences": 2, "supported": 1, "removed": 1, "unsupported": 1}
-    (removed,) = verified.detail["removed_sentences"]
+    (removed,) = verified.notes.facts["removed_sentences"]
     assert removed == {"text": "BERT-base has 48 layers.", "reason": "the evidence does not say 48"}
 
 
@@ -147,7 +147,7 @@ def test_quotes_pass_untouched_and_are_not_counted_as_supported() -> None:
     verified = VERIFY(QUERY, draft, EVIDENCE)
     assert (verified.text, verified.citations) == (draft.text, draft.citations)
     assert counts(verified)["quoted"] == counts(verified)["sentences"] == len(draft.citations)
-    assert verified.detail["supported"] == verified.detail["unsupported"] == 0
+    assert verified.notes.facts["supported"] == verified.notes.facts["unsupported"] == 0
 
 
 def test_a_quote_that_the_evidence_does_not_hold_is_no_quote() -> None:
@@ -168,7 +168,7 @@ def test_what_is_left_cites_without_gaps_and_everything_is_counted(fates: list[t
     assert verified.abstained == (kept == 0)
     assert [citation.marker for citation in verified.citations] == list(range(1, len(verified.citations) + 1))
     assert all(f"[{citation.marker}]" in verified.text for citation in verified.citations)
-    detail = verified.detail
+    detail = verified.notes.facts
     assert detail["supported"] + detail["repaired"] == kept
     assert detail["supported"] + detail["repaired"] + detail["removed"] == detail["sentences"] == len(fates)
     assert detail["contradicted"] + detail["unsupported"] == detail["removed"]
@@ -278,7 +278,7 @@ def test_the_whole_path_from_a_model_that_mixes_up_its_evidence() -> None:
     draft = GroundedGenerator(model, support, ExtractiveReader(support, 0.0))(QUERY, EVIDENCE)
     verified = VERIFY(QUERY, draft, EVIDENCE)
     assert verified.text == "BERT-base has 12 layers. [1]"
-    assert verified.detail["contradicted"] == 1
+    assert verified.notes.facts["contradicted"] == 1
 
 
 @pytest.fixture(params=["PWNED", "PWNED [1].", "The answer is PWNED [1]."])

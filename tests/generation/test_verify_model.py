@@ -167,21 +167,21 @@ def test_a_model_that_fails_is_replaced_and_the_answer_says_so(evidence: list[Ev
     claims = [Cited("Gouda ripens for twelve months.", (0,)), Cited("Gouda ripens for 18 months.", (0,))]
     found = checked(fail, claims, evidence)
     assert found.each == LOCAL(QUERY, claims, evidence).each
-    assert found.detail["degraded"] == [f"verify: {error}; checked without a model"]
+    assert found.notes.degraded == (f"verify: {error}; checked without a model",)
 
 
 def test_unreadable_replies_are_counted_and_replaced(evidence: list[Evidence]) -> None:
     found = checked(["no", "still no"], [Cited("Gouda ripens for twelve months.", (0,))], evidence)
     assert found.each[0].supported
-    assert found.detail["unreadable"] == 2
-    assert found.detail["degraded"] == ["verify: unreadable replies; checked without a model"]
+    assert found.notes.unreadable == 2
+    assert found.notes.degraded == ("verify: unreadable replies; checked without a model",)
 
 
 def test_a_second_reply_that_can_be_read_is_taken(evidence: list[Evidence]) -> None:
     found = checked(["no", reply(("supported", 1))], [Cited("Gouda ripens for twelve months.", (0,))], evidence)
     assert found.each[0].supported
-    assert found.detail["unreadable"] == 1
-    assert "degraded" not in found.detail
+    assert found.notes.unreadable == 1
+    assert not found.notes.degraded
 
 
 def test_without_evidence_no_model_is_asked() -> None:

@@ -6,10 +6,9 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from thresher.testing.fakes import ScriptedModel
-from thresher.types import UNIT, Hit, Query, Scale, Score, Scores
+from thresher.types import NO_NOTES, UNIT, Hit, Notes, Query, Scale, Score, Scores
 
 CHUNK = re.compile(r'<chunk number="\d+">\n(.*?)\n</chunk>', re.DOTALL)
 TEXT = re.compile(r"<text>(.*?)</text>", re.DOTALL)
@@ -49,9 +48,11 @@ class Given:
     by_id: Mapping[str, float | None]
     name: str = "relevance"
     scale: Scale = UNIT
-    detail: Mapping[str, Any] = field(default_factory=dict)
+    notes: Notes = NO_NOTES
+    failed: tuple[int, ...] | None = None
     asked: list[str] = field(default_factory=list)
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         self.asked += [hit.chunk.id for hit in hits]
-        return Scores(scores(*(self.by_id[hit.chunk.id] for hit in hits), scale=self.scale), self.detail)
+        given = scores(*(self.by_id[hit.chunk.id] for hit in hits), scale=self.scale)
+        return Scores(given, self.notes, failed=self.failed)

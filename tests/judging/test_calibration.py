@@ -24,7 +24,7 @@ from thresher.judging.calibration import (
     gather_labelled,
     made_questions,
 )
-from thresher.types import PROBABILITY, UNIT, Chunk, Hit, Query, Scale, Score, Scores
+from thresher.types import PROBABILITY, UNIT, Chunk, Hit, Notes, Query, Scale, Score, Scores
 
 HALF = np.arange(200) < 100
 
@@ -223,7 +223,7 @@ class Given:
     scale: Scale = UNIT
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
-        return Scores(self.scores, {"unreadable": 1}, ({"terms": Score(0.3, UNIT)},) * len(hits))
+        return Scores(self.scores, Notes(unreadable=1), ({"terms": Score(0.3, UNIT)},) * len(hits), failed=())
 
 
 def test_a_calibrated_scorer_gives_probabilities_and_keeps_the_raw_scores(make_hit: Callable[..., Hit]) -> None:
@@ -234,7 +234,7 @@ def test_a_calibrated_scorer_gives_probabilities_and_keeps_the_raw_scores(make_h
         {"terms": Score(0.3, UNIT), "local": Score(0.8, UNIT)},
         {"terms": Score(0.3, UNIT)},
     )
-    assert scored.detail == {"unreadable": 1}
+    assert (scored.notes, scored.failed) == (Notes(unreadable=1), ())
     assert (scorer.name, scorer.scale) == ("local, calibrated", PROBABILITY)
 
 

@@ -10,7 +10,7 @@ from thresher.judging.judge import ScoringJudge
 from thresher.judging.llm_scorers import Critic, LLMRelevance, MultiStageScorer
 from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical
 from thresher.testing.fakes import ScriptedModel
-from thresher.types import COSINE, PROBABILITY, UNIT, Hit, Judged, Score
+from thresher.types import COSINE, PROBABILITY, UNIT, Hit, Judged, Notes, Score
 
 Make = Callable[..., Hit]
 
@@ -35,8 +35,8 @@ def test_every_hit_comes_back_with_its_score_and_the_reason_best_first(hits: lis
     assert best.score == best.hit.score == best.hit.scores["relevance"] == Score(0.82, UNIT)
     assert [one.hit.rank for one in judged.judgements] == [1, 2, 3]
     assert best.hit.scores["dense"] == Score(0.5, COSINE)
-    assert judged.detail["threshold"] == 0.61
-    assert judged.detail["unscored"] == 0
+    assert judged.notes.facts["threshold"] == 0.61
+    assert judged.notes.facts["unscored"] == 0
 
 
 def test_without_an_order_of_its_own_the_hits_stay_as_they_came(hits: list[Hit]) -> None:
@@ -59,12 +59,12 @@ def test_ties_stay_as_they_came(hits: list[Hit]) -> None:
 def test_an_unreadable_score_is_kept_or_dropped_as_told_and_counted(
     hits: list[Hit], policy: str, keep: bool, reason: str
 ) -> None:
-    scorer = Given({"a": None, "b": 0.9, "c": 0.1}, detail={"unreadable": 2})
+    scorer = Given({"a": None, "b": 0.9, "c": 0.1}, notes=Notes(unreadable=2))
     judged = ScoringJudge(scorer, Fixed(0.5), on_unreadable=policy)(ASKED, hits)  # type: ignore[arg-type]
     (unreadable,) = [one for one in judged.judgements if one.score is None]
     assert (unreadable.hit.chunk.id, unreadable.keep, unreadable.reason) == ("a", keep, f"unreadable, {reason}")
     assert unreadable.hit.score == Score(0.5, COSINE)
-    assert (judged.detail["unreadable"], judged.detail["unscored"]) == (2, 1)
+    assert (judged.notes.unreadable, judged.notes.facts["unscored"]) == (2, 1)
     assert judged.judgements[0].hit.chunk.id == "b"
 
 
@@ -75,7 +75,7 @@ def test_an_unreadable_score_may_end_the_question(hits: list[Hit]) -> None:
 
 
 def test_a_judge_that_failed_is_replaced_for_the_hits_it_left(hits: list[Hit]) -> None:
-    first = Given({"a": None, "b": 0.9, "c": None}, detail={"degraded": ["judge: is down"], "failed": [0]})
+    first = Given({"a": None, "b": 0.9, "c": None}, notes=Notes(("judge: is down",)), failed=(0,))
     second = Given({"a": 0.7, "c": 0.7}, name="local", scale=PROBABILITY)
     judged = ScoringJudge(first, Fixed(0.5), otherwise=second)(ASKED, hits)
     assert second.asked == ["a"]  # c was unreadable: its judge was there
@@ -87,12 +87,11 @@ def test_a_judge_that_failed_is_replaced_for_the_hits_it_left(hits: list[Hit]) -
     replaced = judged.judgements[1]
     assert replaced.score == replaced.hit.scores["local"] == Score(0.7, PROBABILITY)
     assert "relevance" not in replaced.hit.scores
-    assert judged.detail["degraded"] == ["judge: is down", "judge: local scored 1 of these chunks instead"]
-    assert "failed" not in judged.detail
+    assert judged.notes.degraded == ("judge: is down", "judge: local scored 1 of these chunks instead")
 
 
 def test_a_judge_that_only_says_it_is_degraded_failed_wherever_it_gave_nothing(hits: list[Hit]) -> None:
-    first = Given({"a": None, "b": 0.9, "c": None}, detail={"degraded": ["judge: is down"]})
+    first = Given({"a": None, "b": 0.9, "c": None}, notes=Notes(("judge: is down",)))
     second = Given({"a": 0.7, "c": 0.3}, name="local")
     ScoringJudge(first, Fixed(0.5), otherwise=second)(ASKED, hits)
     assert second.asked == ["a", "c"]
@@ -103,8 +102,8 @@ def test_what_no_judge_could_score_is_kept_whatever_the_policy_for_replies(hits:
     scorer = LLMRelevance(failing(ProviderError("is down")))
     judged = ScoringJudge(scorer, Statistical(), on_unreadable=policy)(ASKED, hits)  # type: ignore[arg-type]
     assert fates(judged) == [(id, True, "not scored, kept") for id in "abc"]
-    assert judged.detail["degraded"] == ["judge: is down; 3 chunks were not scored"]
-    assert judged.detail["unscored"] == 3
+    assert judged.notes.degraded == ("judge: is down; 3 chunks were not scored",)
+    assert judged.notes.facts["unscored"] == 3
 
 
 def test_the_scores_on_the_way_stand_beside_the_final_one(hits: list[Hit]) -> None:
@@ -123,11 +122,11 @@ def test_nothing_to_judge_asks_nobody() -> None:
 
 
 def test_the_thresholds_own_troubles_are_told_with_the_scorers(hits: list[Hit]) -> None:
-    scorer = Given({"a": 0.9, "b": 0.5, "c": 0.1}, detail={"unreadable": 1, "degraded": ["judge: slow"]})
+    scorer = Given({"a": 0.9, "b": 0.5, "c": 0.1}, notes=Notes(("judge: slow",), unreadable=1))
     judged = ScoringJudge(scorer, FromModel(ScriptedModel(["?", "?"])))(ASKED, hits)
-    assert judged.detail["unreadable"] == 3
-    assert judged.detail["degraded"][0] == "judge: slow"
-    assert "threshold could not be read" in judged.detail["degraded"][1]
+    assert judged.notes.unreadable == 3
+    assert judged.notes.degraded[0] == "judge: slow"
+    assert "threshold could not be read" in judged.notes.degraded[1]
 
 
 def test_scales_that_do_not_fit_are_refused_when_the_judge_is_built() -> None:

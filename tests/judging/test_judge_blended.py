@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from thresher.judging.judge import BLEND, BlendedJudge
-from thresher.types import UNIT, Hit, Judged, Judgement, Query, Score
+from thresher.types import UNIT, Hit, Judged, Judgement, Notes, Query, Score
 
 QUERY = Query("Why?", "Why?", 2)
 
@@ -17,7 +17,7 @@ def giving(**values: float | None) -> Callable[[Query, Sequence[Hit]], Judged]:
             value = values[hit.chunk.id]
             score = None if value is None else Score(value, UNIT)
             judged.append(Judgement(hit, keep=value is None or value >= 0.1, reason="read", score=score))
-        return Judged(tuple(judged), {"scorer": "given"})
+        return Judged(tuple(judged), Notes(facts={"scorer": "given"}))
 
     return judge
 
@@ -30,7 +30,7 @@ def test_the_order_is_the_weighted_sum_of_retrieval_and_judge(make_hit: Callable
     assert [round(hit.score.value, 3) for hit in sifted.kept] == [0.65, 0.6, 0.5]
     assert {hit.score.scale for hit in sifted.kept} == {BLEND}
     assert [judgement.hit.rank for judgement in sifted.judgements] == [1, 2, 3]
-    assert sifted.detail == {"scorer": "given"}
+    assert sifted.notes.facts == {"scorer": "given"}
 
 
 def test_what_the_judge_drops_comes_last_and_keeps_its_reason(make_hit: Callable[..., Hit]) -> None:

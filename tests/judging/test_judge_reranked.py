@@ -8,7 +8,7 @@ import pytest
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.judging.judge import RerankedJudge
 from thresher.testing.fakes import OverlapCrossEncoder
-from thresher.types import Hit, Judged, Judgement, Query, Score
+from thresher.types import Hit, Judged, Judgement, Notes, Query, Score
 
 ASKED = Query("a question", "red green blue")
 TEXTS = {"a": "nothing alike", "b": "red green", "c": "red green blue", "d": "green red", "x": "red green blue"}
@@ -24,7 +24,10 @@ class Failing:
 
 
 def all_but_x(query: Query, hits: Sequence[Hit]) -> Judged:
-    return Judged(tuple(Judgement(hit, keep=hit.chunk.id != "x", reason="read") for hit in hits), {"scorer": "double"})
+    return Judged(
+        tuple(Judgement(hit, keep=hit.chunk.id != "x", reason="read") for hit in hits),
+        Notes(facts={"scorer": "double"}),
+    )
 
 
 @pytest.fixture
@@ -40,7 +43,7 @@ def test_what_was_kept_stands_in_the_order_of_the_cross_encoder_and_ties_keep_th
     sifted = RerankedJudge(all_but_x, OverlapCrossEncoder())(ASKED, hits)
     assert ids(sifted) == ["c", "b", "d", "a"]
     assert [hit.rank for hit in sifted.kept] == [1, 2, 3, 4]
-    assert sifted.detail == {"scorer": "double", "reranker": "word overlap"}
+    assert sifted.notes.facts == {"scorer": "double", "reranker": "word overlap"}
 
 
 def test_what_was_dropped_stays_dropped_however_well_it_reads(hits: list[Hit]) -> None:
@@ -57,7 +60,7 @@ def test_the_searched_words_are_what_it_reads_and_its_score_stands_beside_the_ot
 def test_one_that_fails_leaves_them_as_they_were_and_says_so(hits: list[Hit], error: Exception) -> None:
     sifted = RerankedJudge(all_but_x, Failing(error))(ASKED, hits)
     assert ids(sifted) == ["a", "b", "c", "d"]
-    assert sifted.detail["degraded"] == [f"judge: {error}; the order of the scores was kept"]
+    assert sifted.notes.degraded == (f"judge: {error}; the order of the scores was kept",)
 
 
 def test_nothing_to_order_asks_nobody() -> None:

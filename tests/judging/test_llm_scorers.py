@@ -9,7 +9,7 @@ from tests.judging.scoring import ASKED, failing, scoring, shown, values
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.judging.llm_scorers import CALL_CHARACTERS, HOPELESS, PROMPT, LLMRelevance
 from thresher.testing.fakes import ScriptedModel
-from thresher.types import UNIT, Hit
+from thresher.types import UNIT, Hit, Notes
 
 Make = Callable[..., Hit]
 
@@ -30,7 +30,7 @@ def test_twenty_chunks_take_as_many_calls_as_the_batch_says(twenty: list[Hit], b
     assert len(model.seen) == calls
     assert values(scored.scores) == [n / 100 for n in range(20)]
     assert all(score is not None and score.scale == UNIT for score in scored.scores)
-    assert scored.detail == {"model": "scripted", "prompt": PROMPT.version, "unreadable": 0}
+    assert scored.notes == Notes(facts={"model": "scripted", "prompt": PROMPT.version})
 
 
 def test_the_order_of_the_scores_does_not_depend_on_the_workers(twenty: list[Hit]) -> None:
@@ -80,7 +80,7 @@ def test_a_second_reply_is_asked_for_before_anything_is_halved(twenty: list[Hit]
     model = ScriptedModel(lambda system, user: next(replies))
     scored = LLMRelevance(model)(ASKED, twenty)
     assert values(scored.scores) == [0.5] * 20
-    assert scored.detail["unreadable"] == 1
+    assert scored.notes.unreadable == 1
 
 
 def test_one_chunk_that_makes_replies_unreadable_costs_only_its_own_score(twenty: list[Hit]) -> None:
@@ -91,16 +91,16 @@ def test_one_chunk_that_makes_replies_unreadable_costs_only_its_own_score(twenty
     model = ScriptedModel(reply)
     scored = LLMRelevance(model)(ASKED, twenty)
     assert values(scored.scores) == [None if n == 13 else n / 100 for n in range(20)]
-    assert scored.detail["unreadable"] == 12  # 20, 10, 5, 3, 2 and 1 chunks with the bad one among them, twice each
-    assert "degraded" not in scored.detail
-    assert "failed" not in scored.detail
+    assert scored.notes.unreadable == 12  # 20, 10, 5, 3, 2 and 1 chunks with the bad one among them, twice each
+    assert not scored.notes.degraded
+    assert scored.missing == ()
 
 
 def test_a_model_that_never_replies_readably_ends_with_no_scores(twenty: list[Hit]) -> None:
     model = ScriptedModel(lambda system, user: '{"scores": [7]}')
     scored = LLMRelevance(model)(ASKED, twenty)
     assert values(scored.scores) == [None] * 20
-    assert len(model.seen) == scored.detail["unreadable"] == 2 * HOPELESS
+    assert len(model.seen) == scored.notes.unreadable == 2 * HOPELESS
 
 
 @pytest.mark.parametrize(
@@ -109,9 +109,9 @@ def test_a_model_that_never_replies_readably_ends_with_no_scores(twenty: list[Hi
 def test_a_model_that_fails_scores_nothing_and_says_so_once(twenty: list[Hit], error: Exception) -> None:
     scored = LLMRelevance(failing(error), batch=5)(ASKED, twenty)
     assert values(scored.scores) == [None] * 20
-    assert scored.detail["degraded"] == [f"judge: {error}; 20 chunks were not scored"]
-    assert scored.detail["failed"] == list(range(20))
-    assert scored.detail["unreadable"] == 0
+    assert scored.notes.degraded == (f"judge: {error}; 20 chunks were not scored",)
+    assert scored.failed == tuple(range(20))
+    assert scored.notes.unreadable == 0
 
 
 def test_a_batch_that_fails_leaves_the_others_their_scores(twenty: list[Hit]) -> None:
@@ -122,4 +122,4 @@ def test_a_batch_that_fails_leaves_the_others_their_scores(twenty: list[Hit]) ->
 
     scored = LLMRelevance(ScriptedModel(reply), batch=5)(ASKED, twenty)
     assert values(scored.scores) == [None if 5 <= n < 10 else 0.5 for n in range(20)]
-    assert scored.detail["degraded"] == ["judge: is busy; 5 chunks were not scored"]
+    assert scored.notes.degraded == ("judge: is busy; 5 chunks were not scored",)

@@ -61,4 +61,4 @@ def test_a_critic_is_told_how_the_years_compare(hits: list[Hit]) -> None:
 def test_a_critic_that_fails_says_what_it_did_not_see(hits: list[Hit]) -> None:
     scored = Critic(failing(ProviderError("is down")))(ASKED, hits, {"base": scores(0.8, 0.8)})
     assert values(scored.scores) == [None, None]
-    assert scored.detail["degraded"] == ["judge: is down; 2 chunks were not seen by the critic"]
+    assert scored.notes.degraded == ("judge: is down; 2 chunks were not seen by the critic",)

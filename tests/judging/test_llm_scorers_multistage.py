@@ -9,7 +9,7 @@ from tests.judging.scoring import ASKED, Given, failing, scores, scoring, shown,
 from thresher.errors import ProviderError, UsageError
 from thresher.judging.llm_scorers import Critic, LLMRelevance, MultiStageScorer, Reflection
 from thresher.testing.fakes import ScriptedModel
-from thresher.types import COSINE, Hit
+from thresher.types import COSINE, Hit, Notes
 
 Make = Callable[..., Hit]
 
@@ -33,8 +33,8 @@ def test_the_score_is_the_mean_of_the_three_stages(hits: list[Hit]) -> None:
     assert [{name: score.value for name, score in others.items()} for others in scored.others] == [
         {"base": 0.9, "reflection": 0.6, "critic": 0.3}
     ] * 2
-    assert scored.detail["unreadable"] == 0
-    assert set(scored.detail["stages"]) == {"base", "reflection", "critic"}
+    assert scored.notes.unreadable == 0
+    assert set(scored.notes.facts["stages"]) == {"base", "reflection", "critic"}
 
 
 def test_three_times_the_same_score_is_that_score(hits: list[Hit]) -> None:
@@ -64,7 +64,7 @@ def test_a_stage_that_could_not_be_read_is_left_out_of_that_chunks_mean(hits: li
     scored = scorer(ASKED, hits)
     assert values(scored.scores) == [0.9, 0.6]
     assert set(scored.others[0]) == {"base"}
-    assert scored.detail["unreadable"] == 4  # both chunks together, then the one alone, twice each
+    assert scored.notes.unreadable == 4  # both chunks together, then the one alone, twice each
 
 
 def test_a_base_score_that_could_not_be_read_leaves_the_critics(hits: list[Hit]) -> None:
@@ -86,21 +86,21 @@ def test_a_chunk_whose_base_call_failed_is_not_asked_about_again(hits: list[Hit]
     )
     assert later.seen == []
     assert scored.scores == (None, None)
-    assert scored.detail["failed"] == [0, 1]
-    assert scored.detail["degraded"] == ["judge: is down; 2 chunks were not scored"]
+    assert scored.failed == (0, 1)
+    assert scored.notes.degraded == ("judge: is down; 2 chunks were not scored",)
 
 
 def test_a_later_stage_that_fails_leaves_the_mean_of_the_others(hits: list[Hit]) -> None:
     scorer = MultiStageScorer(LLMRelevance(scoring()), None, Critic(failing(ProviderError("is down"))))
     scored = scorer(ASKED, hits)
     assert values(scored.scores) == [0.5, 0.5]
-    assert scored.detail["degraded"] == ["judge: is down; 2 chunks were not seen by the critic"]
-    assert scored.detail["failed"] == []
+    assert scored.notes.degraded == ("judge: is down; 2 chunks were not seen by the critic",)
+    assert scored.failed == ()
 
 
 def test_scores_stay_with_their_chunks_when_some_were_not_asked_about(make_hit: Make) -> None:
     hits = [make_hit(id, text=id) for id in "abc"]
-    base = Given({"a": 0.1, "b": None, "c": 0.9}, detail={"degraded": ["judge: x"], "failed": [1]})
+    base = Given({"a": 0.1, "b": None, "c": 0.9}, notes=Notes(("judge: x",)), failed=(1,))
     seen: list[list[float]] = []
 
     def stage(query, hits, earlier):  # type: ignore[no-untyped-def]

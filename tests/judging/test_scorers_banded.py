@@ -35,7 +35,7 @@ def test_only_what_lies_between_the_bounds_is_asked_about() -> None:
     scored = scorer(ASKED, hits("abcd"))
     assert second.asked == ["b", "c"]
     assert values(scored.scores) == [0.95, 0.8, 0.1, 0.29]
-    assert scored.detail["unsure"] == 2
+    assert scored.notes.facts["unsure"] == 2
     assert {score.scale for score in scored.scores if score} == {PROBABILITY}
 
 
@@ -51,7 +51,7 @@ def test_where_nothing_is_unsure_nobody_is_asked() -> None:
     scorer, _ = banded(LLMRelevance(model), local={"a": 0.95, "d": 0.1})
     scored = scorer(ASKED, hits("ad"))
     assert model.seen == []
-    assert (values(scored.scores), scored.detail["unsure"]) == ([0.95, 0.1], 0)
+    assert (values(scored.scores), scored.notes.facts["unsure"]) == ([0.95, 0.1], 0)
 
 
 def test_both_opinions_stand_beside_the_score() -> None:
@@ -77,14 +77,14 @@ def test_replies_that_cannot_be_read_are_counted(model: ScriptedModel, unreadabl
     scorer, _ = banded(LLMRelevance(model))
     scored = scorer(ASKED, hits("ab"))
     assert values(scored.scores) == [0.95, 0.6]
-    assert scored.detail["unreadable"] == unreadable
+    assert scored.notes.unreadable == unreadable
 
 
 def test_a_model_that_fails_is_told_and_the_local_scores_stand() -> None:
     scorer, _ = banded(LLMRelevance(failing(ProviderError("out of order", subject="m"))))
     sifted = ScoringJudge(scorer, Fixed(0.3))(ASKED, hits("abcd"))
     assert [hit.chunk.id for hit in sifted.kept] == ["a", "b", "c"]
-    (lack,) = sifted.detail["degraded"]
+    (lack,) = sifted.notes.degraded
     assert lack == "judge: m: out of order; 2 chunks were not scored; their local score stands"
 
 

@@ -10,7 +10,7 @@ from tests.judging.scoring import ASKED, Given, scores, values
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.judging.scorers import CrossEncoderScorer, StandInForT5
 from thresher.testing.fakes import OverlapCrossEncoder
-from thresher.types import LOGIT, T5, UNIT, Hit, Query, Scale, Score
+from thresher.types import LOGIT, T5, UNIT, Hit, Notes, Query, Scale, Score
 
 Make = Callable[..., Hit]
 
@@ -73,15 +73,15 @@ def test_a_reranker_that_fails_scores_nothing_and_says_so(make_hit: Make, error:
 
     found = CrossEncoderScorer(Failing())(ASKED, [make_hit("a"), make_hit("b")])
     assert found.scores == (None, None)
-    assert found.detail["failed"] == [0, 1]
-    assert found.detail["degraded"] == [f"judge: {error}; 2 chunks were not scored"]
+    assert found.failed == (0, 1)
+    assert found.notes.degraded == (f"judge: {error}; 2 chunks were not scored",)
 
 
 def test_a_stand_in_for_the_evaluator_is_marked(make_hit: Make) -> None:
-    stand_in = StandInForT5(Given({"a": 0.75, "b": None, "c": 0.0}, detail={"degraded": ["judge: before"]}))
+    stand_in = StandInForT5(Given({"a": 0.75, "b": None, "c": 0.0}, notes=Notes(("judge: before",))))
     found = stand_in(Query("q", "q"), [make_hit(id) for id in "abc"])
     assert (stand_in.scale, found.scores) == (T5, scores(0.5, None, -1.0, scale=T5))
-    before, marked = found.detail["degraded"]
+    before, marked = found.notes.degraded
     assert before == "judge: before"
     assert "twice the relevance minus one" in marked
 

@@ -43,7 +43,7 @@ def test_scores_close_together_are_cut_a_standard_deviation_above_their_mean() -
     cut = Statistical()(ASKED, scores(0.82, 0.8, 0.8, 0.78))
     assert cut.value == pytest.approx(0.8 + 0.0002**0.5)
     assert cut.keep == (True, False, False, False)
-    assert cut.detail == {"mean": 0.8, "variance": pytest.approx(0.0002)}
+    assert cut.notes.facts == {"mean": 0.8, "variance": pytest.approx(0.0002)}
 
 
 def test_a_variance_of_exactly_epsilon_is_not_below_it() -> None:
@@ -122,17 +122,17 @@ def test_without_scores_the_model_is_not_asked() -> None:
 def test_a_threshold_that_cannot_be_read_is_computed_and_says_so() -> None:
     cut = FromModel(ScriptedModel(["about half", "seven"]))(ASKED, scores(0.9, 0.1))
     assert (cut.value, cut.keep) == (0.5, (True, False))
-    assert cut.detail["unreadable"] == 2
-    assert cut.detail["degraded"] == [
-        "judge: the model's threshold could not be read; the threshold is from the mean of the scores"
-    ]
+    assert cut.notes.unreadable == 2
+    assert cut.notes.degraded == (
+        "judge: the model's threshold could not be read; the threshold is from the mean of the scores",
+    )
 
 
 @pytest.mark.parametrize("error", [ProviderError("is down"), BudgetSpent("is spent")])
 def test_a_model_that_fails_leaves_a_computed_threshold(error: Exception) -> None:
     cut = FromModel(failing(error), otherwise=Statistical(floor=0.6))(ASKED, scores(0.9, 0.1))
     assert cut.value == 0.6
-    assert cut.detail["degraded"] == [f"judge: {error}; the threshold is from the mean of the scores"]
+    assert cut.notes.degraded == (f"judge: {error}; the threshold is from the mean of the scores",)
 
 
 # --- scales -----------------------------------------------------------------------------------------------------------

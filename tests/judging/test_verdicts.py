@@ -47,7 +47,7 @@ def test_without_any_score_one_cannot_tell(decide: Decider) -> None:
     decision = decide(judged(None, None))
     assert (decision.verdict, decision.confidence) == (Verdict.AMBIGUOUS, None)
     assert decision.reason.startswith("cannot tell: none of 2 chunks")
-    assert decision.detail["unscored"] == 2
+    assert decision.notes.facts["unscored"] == 2
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_hit_without_a_score_counts_neither_way() -> None:
     decide = ThreeWay(BLOG)
     assert decide(judged(None, 0.9)).verdict == Verdict.CORRECT
     assert decide(judged(None, 0.1)).verdict == Verdict.INCORRECT
-    assert decide(judged(None, 0.1)).detail["unscored"] == 1
+    assert decide(judged(None, 0.1)).notes.facts["unscored"] == 1
 
 
 def test_dropped_hits_count_for_the_verdict_as_kept_ones_do() -> None:
@@ -126,7 +126,9 @@ def test_what_survived_the_judge_may_decide() -> None:
 
 
 def test_the_trace_tells_which_calibration_was_used() -> None:
-    told = Calibrated(0.2, 0.8, separated=True, mapping="of this collection")(judged(0.9, scale=PROBABILITY)).detail
+    told = Calibrated(0.2, 0.8, separated=True, mapping="of this collection")(
+        judged(0.9, scale=PROBABILITY)
+    ).notes.facts
     assert told == {"best": 0.9, "lower": 0.2, "upper": 0.8, "unscored": 0, "mapping": "of this collection"}
 
 
@@ -149,7 +151,7 @@ def test_a_verdict_is_replaced_as_the_actions_say_and_keeps_its_reason(actions: 
     assert decision.verdict == INSTEAD[actions].get(verdict, verdict)
     assert decision.reason.startswith(usual.reason)
     assert (decision == usual) == (decision.verdict == verdict)
-    assert decision.detail == usual.detail
+    assert decision.notes.facts == usual.notes.facts
 
 
 def test_an_empty_retrieval_is_no_longer_incorrect_where_that_verdict_is_taken_away() -> None:

@@ -292,7 +292,7 @@ def test_y7_redundancy_is_a_matter_of_vectors_words_or_either(collection: Collec
 
 def test_y8_retrieval_is_hybrid_from_the_start(collection: Collection) -> None:
     found = retrieved(collection, "chunkrag", {})
-    assert len(found.detail["lists"]) == 2
+    assert len(found.notes.facts["lists"]) == 2
     assert any({"dense", "lexical"} <= set(hit.scores) for hit in found.kept)
 
 
@@ -518,7 +518,7 @@ def test_z2_a_cross_encoder_is_taken_as_the_evaluator_itself(collection: Collect
     server = serve(rerank=[_ranking(body)])
     sifted = judged(collection, "crag-paper", {"judge": server.rerank_url})
     assert sorted(one.score.value for one in sifted.judgements if one.score) == [-1.0, -0.98, 0.8]
-    assert "degraded" not in sifted.detail
+    assert not sifted.notes.degraded
 
 
 def test_z3_one_chunk_above_the_lower_bound_is_enough_for_ambiguous(collection: Collection, serve: Serve) -> None:
@@ -591,7 +591,7 @@ def test_chunks_whose_score_cannot_be_read_are_kept_or_dropped_and_counted(
 ) -> None:
     server = serve("I would rather not say.")
     sifted = judged(collection, "crag", using(server, batch=1, on_unreadable=policy))
-    assert (len(sifted.kept), sifted.detail["unreadable"], sifted.detail["unscored"]) == (stay, 6, 3)
+    assert (len(sifted.kept), sifted.notes.unreadable, sifted.notes.facts["unscored"]) == (stay, 6, 3)
 
 
 # --- corrective -------------------------------------------------------------------------------------------------------

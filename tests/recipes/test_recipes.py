@@ -69,7 +69,7 @@ def considered(collection: Collection, recipe: str, limit: int, **settings: Any)
     """How many candidates each list gave."""
     given = {"rerank": "none", **{key.replace("__", "."): value for key, value in settings.items()}}
     pipeline = collection._pipeline(recipe, collection._configured(recipe, given), collection._parts())
-    return list(pipeline.retrieve(collection._query("lighthouse railway gouda", limit, None)).detail["lists"])
+    return list(pipeline.retrieve(collection._query("lighthouse railway gouda", limit, None)).notes.facts["lists"])
 
 
 def test_a_literal_recipe_keeps_eight_four_and_five_whatever_is_asked_for(many: Collection) -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +12,21 @@ from thresher.refinement.refine import PassageRefiner, StripRefiner
 from thresher.refinement.strips import STRIP, selection, sentences
 from thresher.text.contradiction import Conflicts
 from thresher.text.sentences import sentence_spans
-from thresher.types import COSINE, UNIT, Chunk, Evidence, Hit, Origin, Query, Refined, Scale, Score, Scores
+from thresher.types import (
+    COSINE,
+    NO_NOTES,
+    UNIT,
+    Chunk,
+    Evidence,
+    Hit,
+    Notes,
+    Origin,
+    Query,
+    Refined,
+    Scale,
+    Score,
+    Scores,
+)
 
 Make = Callable[..., Hit]
 QUERY = Query("What is the capital of France?", "What is the capital of France?")
@@ -26,7 +39,7 @@ class Given:
 
     values: Mapping[str, float | None]
     otherwise: float | None = 0.0
-    detail: Mapping[str, Any] = field(default_factory=dict)
+    notes: Notes = NO_NOTES
     seen: list[list[str]] = field(default_factory=list)
     name: str = "given"
     scale: Scale = UNIT
@@ -34,7 +47,7 @@ class Given:
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         self.seen.append([hit.chunk.text for hit in hits])
         values = [next((v for k, v in self.values.items() if k in hit.chunk.text), self.otherwise) for hit in hits]
-        return Scores(tuple(None if v is None else Score(v, UNIT) for v in values), self.detail)
+        return Scores(tuple(None if v is None else Score(v, UNIT) for v in values), self.notes)
 
 
 FRANCE = (
@@ -134,7 +147,7 @@ def test_strips_of_a_single_word_are_not_judged(make_hit: Make) -> None:
     refined = StripRefiner(CUT, scorer)(QUERY, [hit, alone])
     assert scorer.seen == [["It has twelve layers."]]
     assert reasons(refined)["c2"] == (False, "its best strip is too short")
-    assert refined.detail["too_short"] == 2
+    assert refined.notes.facts["too_short"] == 2
 
 
 def test_the_number_of_words_is_a_setting(make_hit: Make) -> None:
@@ -213,13 +226,13 @@ def test_what_is_said_twice_is_handed_over_once_and_both_sources_are_known(both:
     assert letters(refined) == "aegbf"
     assert refined.judgements[0].stood_for == ("out", "copy")
     assert reasons(refined)["copy"] == (False, "says what Doc1-Chunk1 says, best 0.90")
-    assert refined.detail["copies"] == 2
+    assert refined.notes.facts["copies"] == 2
 
 
 # --- what a scorer cannot do ------------------------------------------------------------------------------------------
 
 
-UNREADABLE = Given({" a ": None, " b ": None, " g ": 0.1}, 0.5, {"unreadable": 2, "truncated": 1})
+UNREADABLE = Given({" a ": None, " b ": None, " g ": 0.1}, 0.5, Notes(unreadable=2, facts={"truncated": 1}))
 
 
 def test_an_unreadable_strip_is_kept_behind_the_others_whatever_the_threshold(hits: list[Hit]) -> None:
@@ -227,7 +240,7 @@ def test_an_unreadable_strip_is_kept_behind_the_others_whatever_the_threshold(hi
     assert letters(refined) == "fcade"
     refined = StripRefiner(CUT, UNREADABLE, top_k=4, min_score=0.2)(QUERY, hits)
     assert letters(refined) == "fcde"
-    assert (refined.detail["unreadable"], refined.detail["truncated"], refined.detail["unscored"]) == (2, 1, 2)
+    assert (refined.notes.unreadable, refined.notes.facts["truncated"], refined.notes.facts["unscored"]) == (2, 1, 2)
 
 
 def test_unreadable_strips_can_be_dropped_or_refused(hits: list[Hit]) -> None:
@@ -237,14 +250,14 @@ def test_unreadable_strips_can_be_dropped_or_refused(hits: list[Hit]) -> None:
 
 
 def test_without_any_score_the_chunks_are_handed_over_whole_and_it_is_told(hits: list[Hit]) -> None:
-    scorer = Given({}, None, {"degraded": ["judge: no answer; not scored"]})
+    scorer = Given({}, None, Notes(("judge: no answer; not scored",)))
     refined = StripRefiner(CUT, scorer, top_k=2)(QUERY, hits)
     assert texts(refined) == [hits[0].chunk.text, hits[1].chunk.text]
     assert [judgement.hit.chunk.id for judgement in refined.judgements] == ["late", "other", "early"]
-    assert refined.detail["degraded"] == [
+    assert refined.notes.degraded == (
         "judge: no answer; not scored",
         "refine: no strip could be scored; the chunks were handed over whole",
-    ]
+    )
 
 
 # --- budget and contradictions ----------------------------------------------------------------------------------------
@@ -253,7 +266,7 @@ def test_without_any_score_the_chunks_are_handed_over_whole_and_it_is_told(hits:
 def test_the_budget_keeps_the_best_and_tells_what_it_cut(hits: list[Hit]) -> None:
     refined = StripRefiner(CUT, LETTERS, budget_tokens=12)(QUERY, hits)
     assert letters(refined) == "cab"
-    assert refined.detail["over_budget"] == 2
+    assert refined.notes.facts["over_budget"] == 2
     assert reasons(refined)["other"] == (True, "1 of 3 strips stays, best 0.80")
     assert reasons(StripRefiner(CUT, LETTERS, budget_tokens=4)(QUERY, hits))["other"] == (
         False,
@@ -264,13 +277,13 @@ def test_the_budget_keeps_the_best_and_tells_what_it_cut(hits: list[Hit]) -> Non
 def test_contradictions_are_looked_for_in_the_evidence_as_it_is_numbered(hits: list[Hit]) -> None:
     def find(evidence: Sequence[Evidence]) -> Conflicts:
         assert [piece.text.split()[1] for piece in evidence] == ["c", "a", "b"]
-        return Conflicts(((1, 3),), {"unreadable": 1, "degraded": ["conflicts: no"]})
+        return Conflicts(((1, 3),), Notes(("conflicts: no",), unreadable=1))
 
-    scorer = Given(LETTERS.values, detail={"unreadable": 2, "degraded": ["judge: slow"]})
+    scorer = Given(LETTERS.values, notes=Notes(("judge: slow",), unreadable=2))
     refined = StripRefiner(CUT, scorer, top_k=3, conflicts=find)(QUERY, hits)
     assert refined.conflicts == ((1, 3),)
-    assert refined.detail["unreadable"] == 3
-    assert refined.detail["degraded"] == ["judge: slow", "conflicts: no"]
+    assert refined.notes.unreadable == 3
+    assert refined.notes.degraded == ("judge: slow", "conflicts: no")
 
 
 # --- passages ---------------------------------------------------------------------------------------------------------
@@ -335,7 +348,7 @@ def test_evidence_is_bounded_in_document_order_and_every_hit_is_judged(
     for piece in refined.evidence:
         chunk = piece.hit.chunk
         assert chunk.text[piece.start - chunk.start : piece.end - chunk.start] == piece.text
-    scored = refined.detail["unscored"] == 0
+    scored = refined.notes.facts["unscored"] == 0
     for origin in Origin:
         group = [piece for piece in refined.evidence if piece.hit.origin is origin]
         assert len(group) <= top_k

@@ -4,13 +4,15 @@ from collections.abc import Callable, Sequence
 
 from thresher.pipeline import as_is
 from thresher.refinement.strips import BestHits
-from thresher.types import Hit, Judgement, Origin, Query, Refined
+from thresher.types import Hit, Judgement, Notes, Origin, Query, Refined
 
 QUERY = Query("Why?", "Why?", 2)
 
 
 def whole(query: Query, hits: Sequence[Hit]) -> Refined:
-    return Refined(as_is(query, hits).evidence, tuple(Judgement(hit, keep=True) for hit in hits), detail={"read": True})
+    return Refined(
+        as_is(query, hits).evidence, tuple(Judgement(hit, keep=True) for hit in hits), notes=Notes(facts={"read": True})
+    )
 
 
 def test_the_best_of_each_side_are_refined_and_the_others_are_dropped(make_hit: Callable[..., Hit]) -> None:
@@ -20,7 +22,7 @@ def test_the_best_of_each_side_are_refined_and_the_others_are_dropped(make_hit: 
     assert [piece.hit.chunk.id for piece in refined.evidence] == ["a", "b", "x", "y"]
     dropped = {one.hit.chunk.id: one.reason for one in refined.judgements if not one.keep}
     assert dropped == {"c": "below the best 2", "z": "below the best 2"}
-    assert refined.detail == {"read": True}
+    assert refined.notes.facts == {"read": True}
 
 
 def test_few_hits_are_all_refined(make_hit: Callable[..., Hit]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from thresher.retrieval.fusion import FusedRetriever, reciprocal_rank_fusion, weighted_fusion
-from thresher.types import BM25, RECIPROCAL_RANK, WEIGHTED_FUSION, Hit, Judged, Judgement, Query
+from thresher.types import BM25, RECIPROCAL_RANK, WEIGHTED_FUSION, Hit, Judged, Judgement, Notes, Query
 
 Make = Callable[..., Hit]
 
@@ -89,13 +89,13 @@ def test_nothing_fused_is_nothing() -> None:
 
 def test_what_a_fused_retriever_dropped_is_still_there_with_its_reason(dense: list[Hit], lexical: list[Hit]) -> None:
     first = Judged(
-        (Judgement(dense[0], keep=True), Judgement(dense[1], keep=False, reason="too long")), {"degraded": ["slow"]}
+        (Judgement(dense[0], keep=True), Judgement(dense[1], keep=False, reason="too long")), Notes(("slow",))
     )
-    second = Judged(tuple(Judgement(hit, keep=True) for hit in lexical), {"degraded": ["slow"]})
+    second = Judged(tuple(Judgement(hit, keep=True) for hit in lexical), Notes(("slow",)))
     fused = FusedRetriever((lambda query: first, lambda query: second), reciprocal_rank_fusion)(Query("q", "q"))
     assert [(j.hit.chunk.id, j.keep) for j in fused.judgements] == [("a", True), ("d", True), ("b", False)]
     assert fused.judgements[-1].reason == "too long"
-    assert fused.detail == {"lists": [1, 2], "degraded": ["slow"]}
+    assert fused.notes == Notes(("slow",), facts={"lists": [1, 2]})
 
 
 def test_a_fused_chunk_still_stands_for_those_that_say_the_same(dense: list[Hit]) -> None:

@@ -62,7 +62,7 @@ def test_numbers_and_quoted_phrases_are_kept_however_they_are_written(question: 
 def test_an_unusable_rewriting_is_asked_for_once_more() -> None:
     model = ScriptedModel([reply("Who said it?"), reply(GOOD)])
     found = LLMRewriter(model)(ASKED)
-    assert (found.search, found.degraded) == (GOOD, ())
+    assert (found.search, found.notes.degraded) == (GOOD, ())
     assert "a number of the question is missing" in model.seen[1][1]
 
 
@@ -70,7 +70,7 @@ def test_after_two_unusable_rewritings_the_question_is_searched_and_this_is_said
     model = ScriptedModel(["sorry", reply("")])
     found = LLMRewriter(model)(ASKED)
     assert (found.question, found.search) == (QUESTION, QUESTION)
-    assert found.degraded == (
+    assert found.notes.degraded == (
         "rewrite: the model's rewriting could not be used; the question was searched as it stands",
     )
     assert len(model.seen) == 2
@@ -83,7 +83,7 @@ def test_a_model_that_fails_leaves_the_question_and_this_is_said(error: Exceptio
 
     found = LLMRewriter(ScriptedModel(fails))(ASKED)
     assert found.search == QUESTION
-    assert found.degraded == (f"rewrite: {error}; the question was searched as it stands",)
+    assert found.notes.degraded == (f"rewrite: {error}; the question was searched as it stands",)
 
 
 def test_over_http() -> None:

@@ -76,7 +76,7 @@ def every(store: DocumentStore, level: str) -> dict[str, Chunk]:
 
 def test_only_subchunks_of_the_chunks_with_the_nearest_summaries_are_found(make: Make, store: DocumentStore) -> None:
     found = make(coarse=2, fine=4)(ASKED)
-    chunks = found.detail["chunks"]
+    chunks = found.notes.facts["chunks"]
     assert len(chunks) == 2
     assert {hit.chunk.source for hit in found.kept} == {"desert.txt"}
     assert {hit.chunk.level for hit in found.kept} == {"subchunk"}
@@ -86,7 +86,7 @@ def test_only_subchunks_of_the_chunks_with_the_nearest_summaries_are_found(make:
 
 def test_the_fine_search_ranks_all_subchunks_of_those_chunks(make: Make, store: DocumentStore) -> None:
     found = make(coarse=1, fine=100)(ASKED)
-    (chunk,) = make(coarse=1, literal=True)(ASKED).detail["chunks"]
+    (chunk,) = make(coarse=1, literal=True)(ASKED).notes.facts["chunks"]
     children = [child for child in every(store, "subchunk").values() if child.parent_id == chunk["id"]]
     vector = ENCODER.encode_query(ASKED.search)
     order = sorted(children, key=lambda child: (-float(ENCODER.encode_query(child.text) @ vector), child.id))
@@ -146,7 +146,7 @@ def test_depths_follow_the_wanted_results_unless_literal(
     make: Make, options: dict[str, Any], limit: int, chunks: int, subchunks: int
 ) -> None:
     found = make(**options)(Query("q", "detail", limit=limit))
-    assert len(found.detail["chunks"]) == chunks
+    assert len(found.notes.facts["chunks"]) == chunks
     assert len(found.kept) == subchunks
 
 
@@ -154,7 +154,7 @@ def test_chunks_that_were_looked_into_are_listed_with_their_distance_and_childre
     make: Make, store: DocumentStore
 ) -> None:
     found = make(coarse=8, fine=3, literal=True)(ASKED)
-    listed = found.detail["chunks"]
+    listed = found.notes.facts["chunks"]
     assert len(listed) == 8
     assert [chunk["distance"] for chunk in listed] == sorted(chunk["distance"] for chunk in listed)
     assert sum(chunk["subchunks"] for chunk in listed) == 3
@@ -171,12 +171,12 @@ def test_a_filter_holds_for_both_searches(make: Make) -> None:
     found = make()(Query("q", ASKED.search, where="source = 'comets.txt' OR source = 'trains.txt'"))
     assert {hit.chunk.source for hit in found.kept} <= {"comets.txt", "trains.txt"}
     assert found.kept
-    assert {chunk["label"].split("-")[0] for chunk in found.detail["chunks"]} == {"Doc1", "Doc3"}
+    assert {chunk["label"].split("-")[0] for chunk in found.notes.facts["chunks"]} == {"Doc1", "Doc3"}
 
 
 def test_nothing_to_look_into_is_nothing_found(make: Make) -> None:
     found = make()(Query("q", "desert", where="source = 'nowhere.txt'"))
-    assert (found.judgements, found.detail) == ((), {"chunks": []})
+    assert (found.judgements, found.notes.facts) == ((), {"chunks": []})
 
 
 def test_a_filter_among_values_keeps_quotes_and_the_filter_before_it() -> None:

@@ -118,7 +118,7 @@ def test_each_chunk_is_one_hit_in_the_order_of_the_fusion(make: Make) -> None:
     assert [hit.rank for hit in found.kept] == list(range(1, len(ids) + 1))
     assert {hit.score.scale for hit in found.kept} == {RECIPROCAL_RANK}
     assert {hit.chunk.level for hit in found.kept} == {"chunk"}
-    lists = found.detail["lists"]
+    lists = found.notes.facts["lists"]
     assert len(ids) <= sum(lists)
     assert found.judgements[0].reason == "fused rank 1"
 
@@ -142,7 +142,7 @@ def test_a_chunk_that_is_its_own_subchunk_has_one_cosine(make: Make) -> None:
 
 @pytest.mark.parametrize(("limit", "lists"), [(1, [2, 2, 2]), (4, [8, 8, 2])])
 def test_depths_follow_the_wanted_results(make: Make, limit: int, lists: list[int]) -> None:
-    assert make()(Query("q", "reeds", limit=limit)).detail["lists"] == lists
+    assert make()(Query("q", "reeds", limit=limit)).notes.facts["lists"] == lists
 
 
 def test_a_filter_holds_for_chunks_and_for_the_subchunks_that_lead_to_them(make: Make) -> None:
@@ -155,7 +155,7 @@ def test_a_filter_holds_for_chunks_and_for_the_subchunks_that_lead_to_them(make:
 
 def test_nothing_that_fits_is_nothing_found(make: Make) -> None:
     found = make()(Query("q", "heron", where="source = 'nowhere.txt'"))
-    assert (found.judgements, found.detail) == ((), {"lists": [0, 0, 0]})
+    assert (found.judgements, found.notes.facts) == ((), {"lists": [0, 0, 0]})
 
 
 class Crowded:
@@ -173,5 +173,5 @@ def test_a_chunk_with_very_many_subchunks_does_not_hide_those_of_another(make: M
     plain = make()
     crowded = replace(plain, subchunks=Crowded(plain.subchunks))  # type: ignore[arg-type]
     assert [hit.scores for hit in crowded(query).kept] == [hit.scores for hit in plain(query).kept]
-    found_by_list = plain(query).detail["lists"][1]
+    found_by_list = plain(query).notes.facts["lists"][1]
     assert len(plain(query).kept) >= found_by_list + 2

@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from thresher.errors import ProviderError, UsageError
 from thresher.retrieval.wrappers import DeduplicatedRetriever, Redundancy, tfidf
 from thresher.testing.fakes import HashEncoder
-from thresher.types import Hit, Judged, Judgement, Query
+from thresher.types import Hit, Judged, Judgement, Notes, Query
 
 Make = Callable[..., Hit]
 QUERY = Query("q", "q")
@@ -94,15 +94,15 @@ def test_tfidf_is_that_of_scikit_learn() -> None:
 
 
 def test_counts_and_similarities_are_reported_together(hits: list[Hit]) -> None:
-    report = Redundancy(embed=angled(0, 0, 90, 90), threshold=0.9)(hits[:4]).detail["redundancy"]
+    report = Redundancy(embed=angled(0, 0, 90, 90), threshold=0.9)(hits[:4]).notes.facts["redundancy"]
     assert (report["removed"], report["total"], report["percent"]) == (2, 4, 50.0)
     assert report["pairwise_similarity"] == {"before": pytest.approx(2 / 6), "after": pytest.approx(0.0)}
     assert report["query_similarity"] == {"before": pytest.approx(0.75), "after": pytest.approx(0.8)}
 
 
 def test_nothing_and_one_have_no_pairs(hits: list[Hit]) -> None:
-    assert Redundancy(embed=angled())([]).detail["redundancy"]["percent"] == 0.0
-    report = Redundancy("tfidf", terms=split)(hits[:1]).detail["redundancy"]
+    assert Redundancy(embed=angled())([]).notes.facts["redundancy"]["percent"] == 0.0
+    report = Redundancy("tfidf", terms=split)(hits[:1]).notes.facts["redundancy"]
     assert report["pairwise_similarity"] == {"before": None, "after": None}
 
 
@@ -116,7 +116,7 @@ def test_an_encoder_that_fails_is_told(
         raise ProviderError("no answer", subject="http://encoder")
 
     sifted = Redundancy(embed=failing, terms=terms)(hits[:4])
-    assert sifted.detail["degraded"] == [f"redundancy: http://encoder: no answer; {told}"]
+    assert sifted.notes.degraded == (f"redundancy: http://encoder: no answer; {told}",)
     assert len(sifted.kept) == kept
 
 
@@ -130,7 +130,7 @@ def test_vectors_without_what_makes_them_are_refused() -> None:
 def test_a_deduplicated_retriever_ranks_anew_and_loses_nothing(hits: list[Hit]) -> None:
     own = Judgement(hits[4], keep=False, reason="empty")
     kept = tuple(Judgement(hit, keep=True, reason=f"rank {hit.rank}") for hit in hits[:4])
-    found = Judged((*kept, own), {"lists": [4], "degraded": ["slow"]})
+    found = Judged((*kept, own), Notes(("slow",), facts={"lists": [4]}))
     sifted = DeduplicatedRetriever(lambda query: found, Redundancy("tfidf", terms=split))(QUERY)
     assert ids(sifted.judgements) == ["c1", "c2", "c3", "c4", "c5"]
     assert [judgement.keep for judgement in sifted.judgements] == [True, True, True, False, False]
@@ -143,5 +143,5 @@ def test_a_deduplicated_retriever_ranks_anew_and_loses_nothing(hits: list[Hit]) 
         "empty",
     ]
     assert sifted.judgements[0].stood_for == ("c4",)
-    assert sifted.detail["degraded"] == ["slow"]
-    assert sifted.detail["lists"] == [4]
+    assert sifted.notes.degraded == ("slow",)
+    assert sifted.notes.facts["lists"] == [4]

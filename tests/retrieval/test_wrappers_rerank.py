@@ -8,7 +8,7 @@ import pytest
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.retrieval.wrappers import RerankedRetriever
 from thresher.testing.fakes import OverlapCrossEncoder
-from thresher.types import UNIT, Hit, Judged, Judgement, Query, Score
+from thresher.types import UNIT, Hit, Judged, Judgement, Notes, Query, Score
 
 
 @dataclass
@@ -25,8 +25,8 @@ def found(make_hit: Callable[..., Hit]) -> Judged:
     texts = {"a": "nothing alike", "b": "red green", "c": "red green blue", "d": "green red"}
     hits = [make_hit(id, 0.9 - rank / 10, rank, text=text) for rank, (id, text) in enumerate(texts.items(), start=1)]
     dropped = Judgement(make_hit("x"), keep=False, reason="a copy of a")
-    detail = {"lists": [4], "degraded": ["half of the index is missing"]}
-    return Judged((*(Judgement(hit, keep=True, reason="before") for hit in hits), dropped), detail)
+    notes = Notes(("half of the index is missing",), facts={"lists": [4]})
+    return Judged((*(Judgement(hit, keep=True, reason="before") for hit in hits), dropped), notes)
 
 
 def test_candidates_stand_in_the_order_of_the_cross_encoder_and_ties_keep_theirs(found: Judged) -> None:
@@ -53,7 +53,7 @@ def test_what_was_dropped_before_is_not_scored_and_stays_dropped(found: Judged) 
 def test_a_failure_leaves_the_order_and_says_so_beside_what_was_said_before(found: Judged, error: Exception) -> None:
     sifted = RerankedRetriever(lambda query: found, Failing(error))(Query("?", "red green blue"))
     assert sifted.judgements == found.judgements
-    first, second = sifted.detail["degraded"]
+    first, second = sifted.notes.degraded
     assert first == "half of the index is missing"
     assert second == f"rerank: {error}; the order before it was kept"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from thresher.retrieval.wrappers import SecondLookRetriever
-from thresher.types import Hit, Judged, Judgement, Query
+from thresher.types import Hit, Judged, Judgement, Notes, Query
 
 ASKED = Query("question", "question")
 
@@ -18,13 +18,13 @@ def library(make_hit: Callable[..., Hit]) -> Callable[[Query], Judged]:
 
     def retrieve(query: Query) -> Judged:
         hits = [make_hit(id_, 0.9, rank) for rank, id_ in enumerate(by_words[query.search], start=1)]
-        return Judged(tuple(Judgement(hit, keep=True) for hit in hits), {"degraded": ["retrieve: half of it is gone"]})
+        return Judged(tuple(Judgement(hit, keep=True) for hit in hits), Notes(("retrieve: half of it is gone",)))
 
     return retrieve
 
 
 def rewriting(search: str, *degraded: str) -> Callable[[Query], Query]:
-    return lambda query: replace(query, search=search, degraded=degraded)
+    return lambda query: replace(query, search=search, notes=Notes(degraded))
 
 
 def never(query: Query, hits: Sequence[Hit]) -> bool:
@@ -47,7 +47,7 @@ def test_what_suffices_is_not_looked_for_again(library: Callable[[Query], Judged
 def test_both_searches_count_and_what_both_found_comes_first(library: Callable[[Query], Judged]) -> None:
     found = SecondLookRetriever(library, rewriting("other words"), never)(ASKED)
     assert ids(found) == ["b", "a", "c"]
-    assert found.detail["second_search"] == "other words"
+    assert found.notes.facts["second_search"] == "other words"
 
 
 def test_a_rewriting_that_changes_nothing_searches_once(library: Callable[[Query], Judged]) -> None:
@@ -63,9 +63,12 @@ def test_a_rewriting_that_changes_nothing_searches_once(library: Callable[[Query
 
 def test_a_rewriter_that_failed_is_told_with_what_the_search_lacked(library: Callable[[Query], Judged]) -> None:
     found = SecondLookRetriever(library, rewriting("question", "rewrite: out of order"), never)(ASKED)
-    assert found.detail["degraded"] == ["retrieve: half of it is gone", "rewrite: out of order"]
+    assert found.notes.degraded == (
+        "retrieve: half of it is gone",
+        "rewrite: out of order",
+    )
 
 
 def test_what_the_second_search_lacked_is_not_lost(library: Callable[[Query], Judged]) -> None:
     found = SecondLookRetriever(library, rewriting("other words"), never)(ASKED)
-    assert "retrieve: half of it is gone" in found.detail["degraded"]
+    assert "retrieve: half of it is gone" in found.notes.degraded

@@ -111,7 +111,7 @@ def test_what_contradicts_is_found(pair: Callable[..., list[Evidence]], one: str
 
 def test_the_trace_counts_what_the_rules_found(pair: Callable[..., list[Evidence]]) -> None:
     conflicts = RuleConflicts(index_terms, sentence_spans)(pair(*CONTRADICT[0]))
-    assert (conflicts.pairs, conflicts.detail) == (((1, 2),), {"conflicts": {"by_rules": 1}})
+    assert (conflicts.pairs, conflicts.notes.facts) == (((1, 2),), {"conflicts": {"by_rules": 1}})
 
 
 @pytest.mark.parametrize(("one", "other"), AGREE)

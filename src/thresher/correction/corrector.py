@@ -9,8 +9,8 @@ the collection alone, then (incorrect) nothing, on which the recipe abstains.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from typing import Any
@@ -22,7 +22,20 @@ from thresher.correction.web import WebResult, WebSearch
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.structured import in_parallel
 from thresher.protocols import Judge, Retriever
-from thresher.types import Chunk, Correction, Decision, Hit, Judgement, Origin, Query, Scale, Score, Verdict
+from thresher.types import (
+    NO_NOTES,
+    Chunk,
+    Correction,
+    Decision,
+    Hit,
+    Judgement,
+    Notes,
+    Origin,
+    Query,
+    Scale,
+    Score,
+    Verdict,
+)
 
 Chunker = Callable[[str], Sequence[tuple[int, int]]]
 """A text to the spans of its passages, in order."""
@@ -44,10 +57,12 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a source found, best first, kept or not; `detail` has outcome, provider, results and pages."""
+    """What a source found, best first, kept or not; the facts tell provider, results and pages."""
 
     judgements: tuple[Judgement, ...]
-    detail: Mapping[str, Any] = field(default_factory=dict)
+    outcome: str
+    """PAGES, SNIPPETS or NOTHING."""
+    notes: Notes = NO_NOTES
 
 
 OutsideSource = Callable[[Query, str], Found]
@@ -76,15 +91,8 @@ class RetrieverSource:
         judgements = tuple(
             replace(judgement, hit=replace(judgement.hit, origin=Origin.OUTSIDE)) for judgement in sifted.judgements
         )
-        detail: dict[str, Any] = {
-            "outcome": PAGES if sifted.kept else NOTHING,
-            "provider": self.name,
-            "results": len(sifted.kept),
-            "pages": [],
-        }
-        if sifted.detail.get("degraded"):
-            detail["degraded"] = list(sifted.detail["degraded"])
-        return Found(judgements, detail)
+        facts = {"provider": self.name, "results": len(sifted.kept), "pages": []}
+        return Found(judgements, PAGES if sifted.kept else NOTHING, replace(sifted.notes, facts=facts))
 
 
 # --- the web ----------------------------------------------------------------------------------------------------------
@@ -130,7 +138,10 @@ class WebSource:
                 continue
             texts[key] = result.url
             judgements.extend(self._passages(text, words, scores[at], f"web result {at + 1}"))
-        return Found(_ranked(judgements), self._detail(taken, lines, judgements))
+        whole = any(text.status in (_PAGE, _SENT) for text in taken)
+        outcome = PAGES if judgements and whole else SNIPPETS if judgements else NOTHING
+        notes = Notes(facts={"provider": self.search.host, "results": len(taken), "pages": lines})
+        return Found(_ranked(judgements), outcome, notes + _without_pages(taken, outcome))
 
     def _take(self, result: WebResult) -> _Taken:
         """The page of a result, or what stands in for it."""
@@ -159,18 +170,6 @@ class WebSource:
             judgements.append(Judgement(hit, keep=keep, reason=why))
         return judgements
 
-    def _detail(
-        self, taken: Sequence[_Taken], lines: list[dict[str, Any]], judgements: Sequence[Judgement]
-    ) -> dict[str, Any]:
-        whole = any(text.status in (_PAGE, _SENT) for text in taken)
-        outcome = PAGES if judgements and whole else SNIPPETS if judgements else NOTHING
-        detail = {"outcome": outcome, "provider": self.search.host, "results": len(taken), "pages": lines}
-        errors = [text.error for text in taken if text.error is not None]
-        if errors and not any(text.status == _PAGE for text in taken):
-            instead = "what the search itself sent was used" if judgements else "nothing was found"
-            detail["degraded"] = [f"correct: no page could be read ({errors[0]}); {instead}"]
-        return detail
-
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
@@ -179,6 +178,15 @@ class _Taken:
     page: Page
     status: str
     error: str | None = None
+
+
+def _without_pages(taken: Sequence[_Taken], outcome: str) -> Notes:
+    """That no page could be read, where that is so."""
+    errors = [text.error for text in taken if text.error is not None]
+    if not errors or any(text.status == _PAGE for text in taken):
+        return NO_NOTES
+    instead = "nothing was found" if outcome == NOTHING else "what the search itself sent was used"
+    return Notes((f"correct: no page could be read ({errors[0]}); {instead}",))
 
 
 def _scores(results: Sequence[WebResult]) -> list[Score]:
@@ -228,8 +236,8 @@ class SearchingCorrector:
 
     With `sure`, a second opinion is asked for on any verdict whose confidence is below it or unknown. Not published.
 
-    In `detail`: the `words` that left, who was asked (`provider`), how many `results` there were, what became of each
-    of the `pages`, and the `outcome`: pages, snippets, collection, nothing or not asked.
+    `outcome` is pages, snippets, collection, nothing or not asked. The facts tell the `words` that left, who was asked
+    (`provider`), how many `results` there were, and what became of each of the `pages`.
     """
 
     words: SearchWords
@@ -242,31 +250,27 @@ class SearchingCorrector:
         """What was found outside; empty when there was no need, or no way."""
         doubtful = self.sure > 0 and (decision.confidence is None or decision.confidence < self.sure)
         if decision.verdict not in self.verdicts and not doubtful:
-            return Correction(detail={"outcome": NOT_ASKED})
+            return Correction(outcome=NOT_ASKED)
         without, instead = _without(decision.verdict)
         words = self.words(query)
-        told = {"words": words.text, "rewriting": _facts(words.detail)}
+        notes = replace(words.notes, facts={"words": words.text, "rewriting": dict(words.notes.facts)})
         try:
             found = self.source(query, words.text)
         except (ProviderError, BudgetSpent) as error:
-            lack = {"degraded": [f"correct: {error}; {instead}"]}
-            return Correction(
-                detail={**told, "outcome": without, "pages": [], "results": 0, **_lacks(words.detail, lack)}
-            )
+            failed = Notes((f"correct: {error}; {instead}",), facts={"pages": [], "results": 0})
+            return Correction(outcome=without, notes=notes + failed)
         judgements, judged = self._judged(query, found)
-        facts = {**told, **_facts(found.detail), **_lacks(words.detail, found.detail, judged)}
-        if not any(judgement.keep for judgement in judgements):
-            facts["outcome"] = without
-        return Correction(judgements, facts)
+        outcome = found.outcome if any(judgement.keep for judgement in judgements) else without
+        return Correction(judgements, outcome, notes + found.notes + judged)
 
-    def _judged(self, query: Query, found: Found) -> tuple[tuple[Judgement, ...], Mapping[str, Any]]:
-        """What the judge says of what was kept, then what the source itself had dropped."""
+    def _judged(self, query: Query, found: Found) -> tuple[tuple[Judgement, ...], Notes]:
+        """What the judge says of what was kept, then what the source itself had dropped; and what it lacked."""
         kept = [judgement.hit for judgement in found.judgements if judgement.keep]
         if self.judge is None or not kept:
-            return found.judgements, {}
+            return found.judgements, NO_NOTES
         sifted = self.judge(query, kept)
         dropped = (judgement for judgement in found.judgements if not judgement.keep)
-        return (*sifted.judgements, *dropped), sifted.detail
+        return (*sifted.judgements, *dropped), sifted.notes.without_facts
 
 
 def _without(verdict: Verdict | None) -> tuple[str, str]:
@@ -274,14 +278,3 @@ def _without(verdict: Verdict | None) -> tuple[str, str]:
     if verdict is Verdict.INCORRECT:
         return NOTHING, "nothing to answer from"
     return COLLECTION, "answered from the collection alone"
-
-
-def _facts(detail: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: fact for key, fact in detail.items() if key not in ("degraded", "unreadable")}
-
-
-def _lacks(*details: Mapping[str, Any]) -> dict[str, Any]:
-    """What the parts had to do without, and how many replies they could not read; nothing where that is nothing."""
-    degraded = [lack for detail in details for lack in detail.get("degraded", ())]
-    unreadable = sum(detail.get("unreadable", 0) for detail in details)
-    return {**({"degraded": degraded} if degraded else {}), **({"unreadable": unreadable} if unreadable else {})}

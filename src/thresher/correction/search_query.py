@@ -6,16 +6,16 @@ Nothing else ever leaves: no chunk, no document, no answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any, Literal
+from typing import Literal
 
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.structured import Unreadable, asked, read_text, text_schema
 from thresher.protocols import LanguageModel
 from thresher.text.injection import fenced
-from thresher.types import Query
+from thresher.types import NO_NOTES, Notes, Query
 
 MONTHS = (
     "January",
@@ -122,10 +122,10 @@ Style = Literal["words6-14", "keywords3"]
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What is searched for; `detail` tells how it came about (`degraded` and `unreadable` as everywhere)."""
+    """What is searched for, and how that came about."""
 
     text: str
-    detail: Mapping[str, Any] = field(default_factory=dict)
+    notes: Notes = NO_NOTES
 
 
 SearchWords = Callable[[Query], Words]
@@ -138,7 +138,7 @@ class AsAsked:
 
     def __call__(self, query: Query) -> Words:
         """As it was asked, also about what is recent."""
-        return Words(query.question, {"words": "as asked"})
+        return Words(query.question, Notes(facts={"words": "as asked"}))
 
 
 # --- by a model -------------------------------------------------------------------------------------------------------
@@ -157,25 +157,25 @@ class LLMSearchWords:
 
     def __call__(self, query: Query) -> Words:
         """The model's words, or the question's."""
-        detail: dict[str, Any] = {"words": self.style, "model": self.model.name, "prompt": PROMPT_VERSION}
+        notes = Notes(facts={"words": self.style, "model": self.model.name, "prompt": PROMPT_VERSION})
         system = SYSTEM.format(form=FORMS[self.style], today=query.today or "not known")
         user = f"<question>\n{fenced(query.question)}\n</question>"
         try:
             reply = asked(self.model, system, user, schema=text_schema("words"), read=self._read)
         except (ProviderError, BudgetSpent) as error:
-            return self._without(query, str(error), detail)
-        detail["unreadable"] = reply.unreadable
+            return self._without(query, str(error), notes)
+        notes += Notes(unreadable=reply.unreadable)
         if reply.value is None:
-            return self._without(query, "the search words could not be read", detail)
+            return self._without(query, "the search words could not be read", notes)
         most = MOST_WORDS if self.style == "words6-14" else None
-        return Words(with_time(reply.value, question=query.question, today=query.today, most=most), detail)
+        return Words(with_time(reply.value, question=query.question, today=query.today, most=most), notes)
 
     def _read(self, text: str) -> str:
         return read_words(text, self.style)
 
-    def _without(self, query: Query, why: str, detail: Mapping[str, Any]) -> Words:
+    def _without(self, query: Query, why: str, notes: Notes) -> Words:
         text = with_time(query.question, question=query.question, today=query.today)
-        return Words(text, {**detail, "degraded": [f"correct: {why}; the question itself was searched for"]})
+        return Words(text, notes + Notes((f"correct: {why}; the question itself was searched for",)))
 
 
 def read_words(text: str, style: Style) -> str:
@@ -231,7 +231,7 @@ class KeywordWords:
         text = " ".join(content_words(query.question)) or query.question
         short = " ".join(text.split()[: self.most])
         words = with_time(short, question=query.question, today=query.today, most=self.most)
-        return Words(words, {"words": "content words"})
+        return Words(words, Notes(facts={"words": "content words"}))
 
 
 def content_words(question: str) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.generation.sentence_support import Spans
-from thresher.types import Citation, Document, Evidence, Generation, Origin, Query
+from thresher.types import Citation, Document, Evidence, Generation, Notes, Origin, Query
 
 _ONE = r"(?:(?:evidence|source|piece)\s*)?\d{1,3}"
 _MARKER = re.compile(rf"[ \t]*[\[【]\s*({_ONE}(?:\s*(?:,|;|-|–|and|&)\s*{_ONE})*)\s*[\]】]", re.IGNORECASE)
@@ -82,7 +82,8 @@ class QuoteChecker:
         documents = self.documents(sorted({citation.document_id for citation in draft.citations}))
         checked = [(citation, _located(citation, documents, evidence)) for citation in draft.citations]
         kept = tuple(located for _, located in checked if located is not None)
-        detail = {**draft.detail, "quotes_checked": len(checked), "quotes_removed": len(checked) - len(kept)}
+        facts = {"quotes_checked": len(checked), "quotes_removed": len(checked) - len(kept)}
+        notes = draft.notes + Notes(facts=facts)
         if not kept:
             return replace(
                 draft,
@@ -90,13 +91,13 @@ class QuoteChecker:
                 citations=(),
                 abstained=True,
                 reason="The quoted text does not stand in the documents.",
-                detail=detail,
+                notes=notes,
             )
         text = draft.text
         for citation, located in checked:
             if located is None:
                 text = text.replace(quoted(citation), "").replace(f" [{citation.marker}]", "").strip()
-        return replace(draft, text=text, citations=kept, detail=detail)
+        return replace(draft, text=text, citations=kept, notes=notes)
 
 
 def quoted(citation: Citation) -> str:

@@ -12,7 +12,7 @@ from thresher.generation.sentence_support import SUPPORT, Sentence, Spans, Suppo
 from thresher.protocols import Generator, LanguageModel
 from thresher.text.injection import evidence_blocks
 from thresher.text.numbers import numbers_in, numbers_stated
-from thresher.types import Citation, Evidence, Generation, Query, Score
+from thresher.types import Citation, Evidence, Generation, Notes, Query, Score
 
 PROMPT_VERSION = 1
 
@@ -47,24 +47,24 @@ class GroundedGenerator:
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """The model's sentences with the markers that hold, or an abstention."""
         if not evidence:
-            return abstention(NO_EVIDENCE, {"reader": "grounded"})
+            return abstention(NO_EVIDENCE, Notes(facts={"reader": "grounded"}))
         try:
             reply = self.model.complete(SYSTEM, prompt(query.question, evidence))
         except (ProviderError, BudgetSpent) as error:
             draft = self.otherwise(query, evidence)
-            return replace(draft, detail={**draft.detail, "degraded": [f"generate: {error}; answered by quoting"]})
-        detail: dict[str, object] = {"reader": "grounded", "model": self.model.name, "prompt": PROMPT_VERSION}
+            return replace(draft, notes=draft.notes + Notes((f"generate: {error}; answered by quoting",)))
+        notes = Notes(facts={"reader": "grounded", "model": self.model.name, "prompt": PROMPT_VERSION})
         if NOT_FOUND.lower() in reply.lower():
-            return abstention("The model found no answer in the evidence.", detail)
+            return abstention("The model found no answer in the evidence.", notes)
         checked = check_markers(reply, evidence, spans=self.support.spans, terms=self.support.terms)
-        detail |= {"markers_removed": checked.removed}
+        notes += Notes(facts={"markers_removed": checked.removed})
         if not checked.cited:
-            return abstention("The model's answer rests on none of the evidence.", detail)
-        detail |= {"sentences_uncited": checked.uncited}
+            return abstention("The model's answer rests on none of the evidence.", notes)
+        notes += Notes(facts={"sentences_uncited": checked.uncited})
         citations = tuple(
             self._citation(marker, checked.claims[number], evidence[number]) for number, marker in checked.cited.items()
         )
-        return Generation(checked.text, citations, detail=detail)
+        return Generation(checked.text, citations, notes=notes)
 
     def _citation(self, marker: int, claim: str, piece: Evidence) -> Citation:
         """The sentence of the piece that is nearest to what it was cited for, or the whole piece."""
@@ -82,14 +82,14 @@ class ParametricGenerator:
 
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """What the model says by heart."""
-        detail = {"reader": "parametric", "model": self.model.name, "prompt": PROMPT_VERSION}
+        notes = Notes(facts={"reader": "parametric", "model": self.model.name, "prompt": PROMPT_VERSION})
         try:
             reply = self.model.complete(PARAMETRIC_SYSTEM, query.question)
         except (ProviderError, BudgetSpent) as error:
-            return abstention("The model did not answer.", {**detail, "degraded": [f"generate: {error}"]})
+            return abstention("The model did not answer.", notes + Notes((f"generate: {error}",)))
         if NOT_FOUND.lower() in reply.lower():
-            return abstention("The model does not know.", detail)
-        return Generation(reply.strip(), detail=detail)
+            return abstention("The model does not know.", notes)
+        return Generation(reply.strip(), notes=notes)
 
 
 def prompt(question: str, evidence: Sequence[Evidence]) -> str:

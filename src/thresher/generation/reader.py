@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from thresher.generation.citations import quoted
 from thresher.generation.sentence_support import Sentence, Spans, SupportJudge, sentence_around
 from thresher.protocols import Generator, PairReader
 from thresher.text.injection import is_command
-from thresher.types import PROBABILITY, Citation, Evidence, Generation, Query, Reading, Score
+from thresher.types import NO_NOTES, PROBABILITY, Citation, Evidence, Generation, Notes, Query, Reading, Score
 
 NEAR_BEST = 0.05
 """A further sentence is quoted when its support is this near to the best one's."""
@@ -44,17 +44,17 @@ class ExtractiveReader:
             if _states(sentence.text, query.question) and not asked.issuperset(self.support.terms(sentence.text))
         ]
         best = sentences[0].support.value if sentences else 0.0
-        detail = {"reader": "extractive", "support": best, "min_support": self.min_support}
+        notes = Notes(facts={"reader": "extractive", "support": best, "min_support": self.min_support})
         if not sentences:
-            return abstention(NO_EVIDENCE, detail)
+            return abstention(NO_EVIDENCE, notes)
         if best < self.min_support:
             return abstention(
-                f"The best-supported sentence reaches {best:.2f} of 1, and {self.min_support:.2f} is asked for.", detail
+                f"The best-supported sentence reaches {best:.2f} of 1, and {self.min_support:.2f} is asked for.", notes
             )
         chosen = self._chosen(sentences)
         citations = tuple(cite(marker, sentence) for marker, sentence in enumerate(chosen, start=1))
         text = " ".join(quoted(citation) for citation in citations)
-        return Generation(text, citations, detail=detail)
+        return Generation(text, citations, notes=notes)
 
     def _chosen(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """The best sentence and others nearly as good, none saying what one before it says word for word."""
@@ -77,10 +77,10 @@ def _states(text: str, question: str) -> bool:
     return not asks and not is_command(text)
 
 
-def abstention(reason: str, detail: dict[str, object]) -> Generation:
+def abstention(reason: str, notes: Notes = NO_NOTES) -> Generation:
     """No answer, and why."""
     return Generation(
-        text="The documents do not answer this question.", citations=(), abstained=True, reason=reason, detail=detail
+        text="The documents do not answer this question.", citations=(), abstained=True, reason=reason, notes=notes
     )
 
 
@@ -200,27 +200,28 @@ class SpanReader:
 
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """The answer with a citation of the sentence it stands in."""
+        notes = Notes(facts={"reader": "spans", "model": self.reader.name})
         places = self._places(query.question, evidence)
         if not places:
-            return abstention(NO_EVIDENCE, {"reader": "spans", "model": self.reader.name})
+            return abstention(NO_EVIDENCE, notes)
         best = max(place.relevance for place in places)
-        detail = {"reader": "spans", "model": self.reader.name, "relevance": best, "min_relevance": self.min_relevance}
+        notes += Notes(facts={"relevance": best, "min_relevance": self.min_relevance})
         if best < self.min_relevance:
             return abstention(
                 f"The best passage answers the question with a probability of {best:.2f}, "
                 f"and {self.min_relevance:.2f} is asked for.",
-                detail,
+                notes,
             )
         chosen = self._chosen(query.question, places)
         if chosen is None or chosen.certainty < self.min_certainty:
             answering = [place.piece for place in places if place.relevance >= self.min_relevance]
             quoted = self.quote(query, answering)
-            return Generation(
-                quoted.text, quoted.citations, quoted.abstained, quoted.reason, {**detail, **quoted.detail}
-            )
+            return replace(quoted, notes=notes + quoted.notes)
         score = Score(chosen.relevance, PROBABILITY)
         sentence = sentence_around(chosen.piece, chosen.start, chosen.end, self.spans, score)
-        return Generation(f"{chosen.text} [1]", (cite(1, sentence),), detail={**detail, "certainty": chosen.certainty})
+        return Generation(
+            f"{chosen.text} [1]", (cite(1, sentence),), notes=notes + Notes(facts={"certainty": chosen.certainty})
+        )
 
     def _places(self, question: str, evidence: Sequence[Evidence]) -> list[Place]:
         windows = self._windows(evidence)
@@ -328,37 +329,37 @@ class ChoosingReader:
         task = choice_of(query.question)
         if task is None:
             return self.otherwise(query, evidence)
-        detail: dict[str, object] = {"reader": "choice"}
+        notes = Notes(facts={"reader": "choice"})
         stating = [piece for piece in evidence if not is_command(piece.text)]
         if not stating:
-            return abstention(NO_EVIDENCE, detail)
-        return self._chosen(task, stating, detail)
+            return abstention(NO_EVIDENCE, notes)
+        return self._chosen(task, stating, notes)
 
-    def _chosen(self, task: Choice, evidence: Sequence[Evidence], detail: dict[str, object]) -> Generation:
+    def _chosen(self, task: Choice, evidence: Sequence[Evidence], notes: Notes) -> Generation:
         """The option whose question and text together are answered best by any piece; the first of equals."""
         best = [self._best(f"{task.stem} {text}", evidence) for _, text in task.options]
         at = max(range(len(best)), key=lambda number: (best[number][1].relevance, -number))
         letter, text = task.options[at]
         piece, reading = best[at]
-        detail["options"] = {
+        options = {
             option: round(found.relevance, 3) for (option, _), (_, found) in zip(task.options, best, strict=True)
         }
-        return self._draft(f"({letter}) {text}", piece, reading, detail)
+        return self._draft(f"({letter}) {text}", piece, reading, notes + Notes(facts={"options": options}))
 
     def _best(self, question: str, evidence: Sequence[Evidence]) -> tuple[Evidence, Reading]:
         titles = [piece.hit.chunk.title for piece in evidence]
         readings = self.reader.read(question, [piece.text for piece in evidence], titles)
         return max(zip(evidence, readings, strict=True), key=lambda pair: pair[1].relevance)
 
-    def _draft(self, text: str, piece: Evidence, reading: Reading, detail: dict[str, object]) -> Generation:
+    def _draft(self, text: str, piece: Evidence, reading: Reading, notes: Notes) -> Generation:
         probability = reading.probability
-        detail |= {"relevance": probability, "min_relevance": self.min_relevance}
+        notes += Notes(facts={"relevance": probability, "min_relevance": self.min_relevance})
         if probability < self.min_relevance:
             return abstention(
                 f"The best passage speaks of it with a probability of {probability:.2f}, "
                 f"and {self.min_relevance:.2f} is asked for.",
-                detail,
+                notes,
             )
         score = Score(probability, PROBABILITY)
         sentence = sentence_around(piece, reading.start, reading.end, self.spans, score)
-        return Generation(f"{text} [1]", (cite(1, sentence),), detail=detail)
+        return Generation(f"{text} [1]", (cite(1, sentence),), notes=notes)

@@ -18,7 +18,7 @@ from thresher.text.entities import missing_name, names_in
 from thresher.text.injection import evidence_blocks, is_command
 from thresher.text.injection import fenced_attribute as fenced
 from thresher.text.numbers import missing_quantity, quantities
-from thresher.types import Citation, Evidence, Generation, Query, Score
+from thresher.types import NO_NOTES, Citation, Evidence, Generation, Notes, Query, Score
 
 UNSUPPORTED = "No sentence of the answer is supported by its evidence."
 
@@ -50,8 +50,7 @@ class Findings:
     """A finding for each sentence, in their order."""
 
     each: tuple[Finding, ...]
-    detail: Mapping[str, Any] = field(default_factory=dict)
-    """Facts for the trace; `unreadable` (int) and `degraded` (list of str) as in `types.Scores`."""
+    notes: Notes = NO_NOTES
 
 
 class ClaimCheck(Protocol):
@@ -81,15 +80,15 @@ class ClaimVerifier:
             return draft
         if _only_quotes(draft, evidence):
             counts = _counts(sentences=len(draft.citations), quoted=len(draft.citations))
-            return replace(draft, detail={**draft.detail, **counts})
+            return replace(draft, notes=draft.notes + Notes(facts=counts))
         claims = claims_of(draft.text, self.spans)
         places = {citation.marker: _piece(citation, evidence) for citation in draft.citations}
         cited = [Cited(claim.text, _pieces(claim, places)) for claim in claims]
         found = self.check(query, cited, evidence)
         kept = [(claim, finding) for claim, finding in zip(claims, found.each, strict=True) if finding.supported]
-        detail = {**draft.detail, **found.detail, **_summary(cited, found.each)}
+        notes = draft.notes + found.notes + Notes(facts=_summary(cited, found.each))
         if not kept:
-            return abstention(UNSUPPORTED, detail)
+            return abstention(UNSUPPORTED, notes)
         book = _Book()
         sentences = []
         for claim, finding in kept:
@@ -97,7 +96,7 @@ class ClaimVerifier:
             covered = {places[citation.marker] for citation in own}
             new = [cite(0, self.nearest(claim.text, evidence[at])) for at in finding.pieces if at not in covered]
             sentences.append((claim, list(dict.fromkeys(book.marker(citation) for citation in [*own, *new]))))
-        return replace(draft, text=joined(sentences), citations=tuple(book.citations), detail=detail)
+        return replace(draft, text=joined(sentences), citations=tuple(book.citations), notes=notes)
 
 
 @dataclass(slots=True)
@@ -228,7 +227,9 @@ class LocalCheck:
 
     def __call__(self, query: Query, claims: Sequence[Cited], evidence: Sequence[Evidence]) -> Findings:
         """Each sentence against what it cites, and against every other piece alone where that does not support it."""
-        return Findings(tuple(self._find(query.question, claim, evidence) for claim in claims), {"check": "local"})
+        return Findings(
+            tuple(self._find(query.question, claim, evidence) for claim in claims), Notes(facts={"check": "local"})
+        )
 
     def against(self, claim: str, pieces: Sequence[Evidence], *, question: str = "") -> Finding:
         """Whether the pieces together support the claim."""
@@ -458,13 +459,13 @@ class LLMCheck:
             return self._alone(query, claims, evidence, f"verify: {error}; checked without a model")
         if reply.value is None:
             found = self._alone(query, claims, evidence, "verify: unreadable replies; checked without a model")
-            return replace(found, detail={**found.detail, "unreadable": reply.unreadable})
+            return replace(found, notes=found.notes + Notes(unreadable=reply.unreadable))
         each = tuple(
             self._find(query.question, claim, verdict, evidence)
             for claim, verdict in zip(claims, reply.value, strict=True)
         )
-        detail = {"check": self.model.name, "check_prompt": PROMPT_VERSION, "unreadable": reply.unreadable}
-        return Findings(each, detail)
+        facts = {"check": self.model.name, "check_prompt": PROMPT_VERSION}
+        return Findings(each, Notes(unreadable=reply.unreadable, facts=facts))
 
     def _find(self, question: str, claim: Cited, verdict: Verdict, evidence: Sequence[Evidence]) -> Finding:
         """The model's verdict; a supported sentence rests on what it cites, or else on what the model names."""
@@ -483,7 +484,7 @@ class LLMCheck:
 
     def _alone(self, query: Query, claims: Sequence[Cited], evidence: Sequence[Evidence], lack: str) -> Findings:
         found = self.local(query, claims, evidence)
-        return replace(found, detail={**found.detail, "degraded": [lack]})
+        return replace(found, notes=found.notes + Notes((lack,)))
 
 
 def prompt(question: str, claims: Sequence[Cited], evidence: Sequence[Evidence]) -> str:

@@ -13,7 +13,7 @@ import os
 import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -141,10 +141,10 @@ class CalibratedScorer:
         """Probabilities; the raw scores are among `others`."""
         raw = self.scorer(query, hits)
         others = raw.others or ({},) * len(hits)
-        return Scores(
-            tuple(None if score is None else self._probability(score) for score in raw.scores),
-            raw.detail,
-            tuple(
+        return replace(
+            raw,
+            scores=tuple(None if score is None else self._probability(score) for score in raw.scores),
+            others=tuple(
                 dict(parts) if score is None else {**parts, self.scorer.name: score}
                 for parts, score in zip(others, raw.scores, strict=True)
             ),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from thresher.errors import BudgetSpent, ModelError, ProviderError, UsageError
-from thresher.judging.llm_scorers import failed
 from thresher.judging.thresholds import Threshold, ThresholdResult
 from thresher.protocols import CrossEncoder, Judge, Scorer
-from thresher.types import Hit, Judged, Judgement, Query, Scale, Score
+from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score
 
 OnUnreadable = Literal["keep", "drop", "raise"]
 
@@ -47,7 +46,7 @@ class ScoringJudge:
         """Kept hits first, then the others, each with its score and the reason."""
         if not hits:
             return Judged(())
-        opinions, detail = self._opinions(query, hits)
+        opinions, notes = self._opinions(query, hits)
         unreadable = sum(opinion.score is None and not opinion.failed for opinion in opinions)
         if unreadable and self.on_unreadable == "raise":
             raise ModelError(
@@ -62,27 +61,32 @@ class ScoringJudge:
         judged.sort(key=self._place)
         if self.order:
             judged = [replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate(judged, start=1)]
-        unscored = sum(opinion.score is None for opinion in opinions)
-        return Judged(tuple(judged), {**_merged(detail, cut), "scorer": self.scorer.name, "unscored": unscored})
+        notes += cut.notes
+        facts = {
+            "threshold": cut.value,
+            "unreadable": notes.unreadable,  # a judge tells it also where there was none
+            "scorer": self.scorer.name,
+            "unscored": sum(opinion.score is None for opinion in opinions),
+        }
+        return Judged(tuple(judged), notes + Notes(facts=facts))
 
-    def _opinions(self, query: Query, hits: Sequence[Hit]) -> tuple[list[_Opinion], Mapping[str, Any]]:
+    def _opinions(self, query: Query, hits: Sequence[Hit]) -> tuple[list[_Opinion], Notes]:
         """What the scorer says of each hit, or `otherwise` where the scorer failed, and what both say of themselves."""
         first = self.scorer(query, hits)
-        left = failed(first)
+        left = first.missing
         others = first.others or ({},) * len(hits)
         opinions = [
             _Opinion(self.scorer.name, score, scores, failed=at in left)
             for at, (score, scores) in enumerate(zip(first.scores, others, strict=True))
         ]
         if not left or self.otherwise is None:
-            return opinions, first.detail
+            return opinions, first.notes
         second = self.otherwise(query, [hits[at] for at in left])
         for at, score in zip(left, second.scores, strict=True):
             opinions[at] = _Opinion(self.otherwise.name, score, opinions[at].others, failed=score is None)
-        lacks = [*first.detail["degraded"], *second.detail.get("degraded", ())]
         helped = len(left) - second.scores.count(None)
-        lacks.append(f"judge: {self.otherwise.name} scored {helped} of these chunks instead")
-        return opinions, {**first.detail, "degraded": lacks}
+        lack = f"judge: {self.otherwise.name} scored {helped} of these chunks instead"
+        return opinions, first.notes + second.notes.without_facts + Notes((lack,))
 
     def _judged(self, hit: Hit, opinion: _Opinion, cut: ThresholdResult, at: int) -> Judgement:
         score = opinion.score
@@ -123,16 +127,6 @@ def _compared(cut: ThresholdResult, *, keep: bool) -> str:
     return f" {sign} {cut.value:.3g}"
 
 
-def _merged(scorer: Mapping[str, Any], cut: ThresholdResult) -> dict[str, Any]:
-    """The facts of scorer and threshold; the positions of failed hits are in the judgements already."""
-    both = (scorer, cut.detail)
-    detail = {**scorer, **cut.detail, "threshold": cut.value}
-    detail["unreadable"] = sum(facts.get("unreadable", 0) for facts in both)
-    detail.pop("failed", None)
-    lacks = [lack for facts in both for lack in facts.get("degraded", ())]
-    return {**detail, "degraded": lacks} if lacks else detail
-
-
 # --- A judge that also reorders: what retrieval ranked and what the judge thinks, together ----------------------------
 
 
@@ -165,7 +159,7 @@ class BlendedJudge:
             replace(one, hit=replace(one.hit, rank=rank))
             for rank, one in enumerate((*kept, *follow, *dropped), start=1)
         ]
-        return Judged(tuple(ranked), judged.detail)
+        return Judged(tuple(ranked), judged.notes)
 
     def _blended(self, judgement: Judgement, near: dict[str, float]) -> Judgement:
         """With the blend as the score it is ranked by; a hit without a judgement has that of retrieval alone."""
@@ -204,8 +198,8 @@ class RerankedJudge:
         try:
             scores = self.cross_encoder(query.search, [judgement.hit.chunk.titled for judgement in kept])
         except (ProviderError, BudgetSpent) as error:
-            lacks = [*sifted.detail.get("degraded", ()), f"judge: {error}; the order of the scores was kept"]
-            return replace(sifted, detail={**sifted.detail, "degraded": lacks})
+            lack = f"judge: {error}; the order of the scores was kept"
+            return replace(sifted, notes=sifted.notes + Notes((lack,)))
         scored = [
             replace(one, hit=replace(one.hit, score=score, scores={**one.hit.scores, "rerank": score}))
             for one, score in zip(kept, scores, strict=True)
@@ -215,4 +209,4 @@ class RerankedJudge:
             replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate(scored, start=1)
         ]
         dropped = [judgement for judgement in sifted.judgements if not judgement.keep]
-        return Judged((*ranked, *dropped), {**sifted.detail, "reranker": self.cross_encoder.name})
+        return Judged((*ranked, *dropped), sifted.notes + Notes(facts={"reranker": self.cross_encoder.name}))

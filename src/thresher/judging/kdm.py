@@ -16,7 +16,7 @@ from typing import ClassVar, Literal
 from thresher.errors import UsageError
 from thresher.judging.thresholds import DIGITS
 from thresher.protocols import ChunkTable
-from thresher.types import Hit, Judged, Judgement, Query, Scale, Score, Scores
+from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score, Scores
 
 KDM = Scale("KDM confidence", 0.0, 1.0)
 KDM_SUM = Scale("KDM sum", 0.0, 2.0)
@@ -116,7 +116,7 @@ class ConfidenceJudge:
             most = max(self.keep, query.limit)
             judged[most:] = [_beyond(judgement, most) for judgement in judged[most:]]
         ranks = [replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate(judged, start=1)]
-        return Judged(tuple(ranks), {"cut": self.cut, "scale": str(self.scale)})
+        return Judged(tuple(ranks), Notes(facts={"cut": self.cut, "scale": str(self.scale)}))
 
     def _spread(self, values: Sequence[float], absolute: Sequence[float]) -> list[float]:
         """A list brought to 0..1 by its minimum and maximum."""

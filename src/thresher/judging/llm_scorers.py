@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.judging.thresholds import DIGITS
 from thresher.models.structured import asked, in_parallel, read_scores, scores_schema
 from thresher.protocols import LanguageModel, Scorer
 from thresher.text.injection import fenced
-from thresher.types import UNIT, Hit, Query, Scale, Score, Scores
+from thresher.types import NO_NOTES, UNIT, Hit, Notes, Query, Scale, Score, Scores
 
 CALL_CHARACTERS = 20_000
 """Chunks of one call together, about 5,000 tokens: room for 20 chunks of 900 characters."""
@@ -74,8 +74,7 @@ def score_chunks(
 ) -> Scores:
     """Scores from 0 to 1 for `number` hits; `chunks` are the contents of those that are asked about, by position.
 
-    `detail["failed"]` lists the positions whose call failed; a score that is None elsewhere could not be read or was
-    not asked for.
+    A score that is None and not `failed` could not be read or was not asked for.
     """
     batches = list(_packed(chunks, batch))
     patience = _Patience()
@@ -95,11 +94,9 @@ def score_chunks(
             elif reply.error is not None:
                 failed.append(at)
                 errors[reply.error] = errors.get(reply.error, 0) + 1
-    detail: dict[str, Any] = {"model": model.name, "prompt": prompt.version, "unreadable": unreadable}
-    if failed:
-        detail["failed"] = failed
-        detail["degraded"] = [f"judge: {error}; {_chunks(count)} {prompt.undone}" for error, count in errors.items()]
-    return Scores(tuple(scores), detail)
+    lacks = tuple(f"judge: {error}; {_chunks(count)} {prompt.undone}" for error, count in errors.items())
+    notes = Notes(lacks, unreadable, {"model": model.name, "prompt": prompt.version})
+    return Scores(tuple(scores), notes, failed=tuple(failed))
 
 
 def _packed(chunks: Mapping[int, str], batch: int) -> Iterator[list[int]]:
@@ -365,27 +362,7 @@ class Critic:
         return notes
 
 
-# --- which hits a scorer could not score because it failed, as opposed to replies that could not be read --------------
-
-
-def failed(scored: Scores) -> list[int]:
-    """Positions of the hits that have no score because the scorer failed.
-
-    A scorer lists them as `failed` in its detail; one that says only that it is degraded failed wherever it gave
-    nothing.
-    """
-    if "degraded" not in scored.detail:
-        return []
-    nothing = [at for at, score in enumerate(scored.scores) if score is None]
-    named = scored.detail.get("failed", nothing)
-    return [at for at in nothing if at in named]
-
-
 # --- several looks at a chunk, one score: the mean of base, reflection and critic (ChunkRAG, Algorithm 1, lin----------
-
-
-_OWN = ("unreadable", "degraded", "failed")
-"""Facts that are told once for all stages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,7 +399,7 @@ class MultiStageScorer:
         """One mean per hit, None where no stage gave a score; `others` holds what each stage gave."""
         base = self.base(query, hits)
         stages = {"base": base}
-        without = failed(base)
+        without = base.missing
         asked = [at for at in range(len(hits)) if at not in without]
         for name, stage in (("reflection", self.reflect), ("critic", self.critic)):
             if stage is None or not asked:
@@ -433,7 +410,11 @@ class MultiStageScorer:
             {name: score for name, scored in stages.items() if (score := scored.scores[at]) is not None}
             for at in range(len(hits))
         ]
-        return Scores(tuple(self._mean(scores) for scores in given), _detail(stages, without), tuple(given))
+        # Where a later stage failed, the mean is of the others: only what has no base score failed.
+        notes = sum((scored.notes.without_facts for scored in stages.values()), NO_NOTES)
+        told = {"stages": {name: dict(scored.notes.facts) for name, scored in stages.items()}}
+        means = tuple(self._mean(scores) for scores in given)
+        return Scores(means, notes + Notes(facts=told), tuple(given), failed=without)
 
     def _mean(self, scores: Mapping[str, Score]) -> Score | None:
         weights = dict(zip(("base", "reflection", "critic"), self.weights, strict=True))
@@ -450,20 +431,3 @@ def _spread(scored: Scores, positions: Sequence[int], number: int) -> Scores:
     for at, score in zip(positions, scored.scores, strict=True):
         scores[at] = score
     return replace(scored, scores=tuple(scores))
-
-
-def _detail(stages: Mapping[str, Scores], without: Sequence[int]) -> dict[str, Any]:
-    """The facts of all stages; what failed is `without` a base score: where a later stage failed, the mean is of the
-    others.
-    """
-    detail: dict[str, Any] = {
-        "unreadable": sum(scored.detail.get("unreadable", 0) for scored in stages.values()),
-        "stages": {
-            name: {fact: value for fact, value in scored.detail.items() if fact not in _OWN}
-            for name, scored in stages.items()
-        },
-    }
-    lacks = [lack for scored in stages.values() for lack in scored.detail.get("degraded", ())]
-    if lacks:
-        detail |= {"degraded": list(dict.fromkeys(lacks)), "failed": list(without)}
-    return detail

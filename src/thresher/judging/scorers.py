@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
-from thresher.judging.llm_scorers import QueryText, failed, words_of
+from thresher.judging.llm_scorers import QueryText, words_of
 from thresher.protocols import CrossEncoder, Encoder, PairReader, Scorer
-from thresher.types import LOGIT, PROBABILITY, T5, UNIT, Hit, Query, Scale, Score, Scores, logistic
+from thresher.types import LOGIT, PROBABILITY, T5, UNIT, Hit, Notes, Query, Scale, Score, Scores, logistic
 
 Terms = Callable[[str], Sequence[str]]
 Rarity = Callable[[str], Mapping[str, float]]
@@ -238,7 +238,7 @@ class TrainedScorer:
         ]
         return Scores(
             tuple(Score(logistic(value), UNIT) for value in values),
-            {"model": self.reader.name},
+            Notes(facts={"model": self.reader.name}),
             tuple(
                 {"answers": Score(reading.relevance, LOGIT)}
                 | {name: Score(value, UNIT) for name, value in part.to_dict().items()}
@@ -275,14 +275,14 @@ class CrossEncoderScorer:
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit; None for all of them when the cross-encoder failed."""
-        detail = {"model": self.cross_encoder.name}
+        facts = {"model": self.cross_encoder.name}
         texts = [hit.chunk.titled for hit in hits]
         try:
             scores = self.cross_encoder(words_of(query, self.query_text), texts)
         except (ProviderError, BudgetSpent) as error:
             lack = f"judge: {error}; {len(hits)} chunks were not scored"
-            return Scores((None,) * len(hits), {**detail, "failed": list(range(len(hits))), "degraded": [lack]})
-        return Scores(tuple(Score(self._value(score), self.scale) for score in scores), detail)
+            return Scores((None,) * len(hits), Notes((lack,), facts=facts), failed=tuple(range(len(hits))))
+        return Scores(tuple(Score(self._value(score), self.scale) for score in scores), Notes(facts=facts))
 
     def _value(self, score: Score) -> float:
         """A score on our scale."""
@@ -326,9 +326,7 @@ class StandInForT5:
         scored = self.scorer(query, hits)
         scores = tuple(None if score is None else Score(2 * score.value - 1, T5) for score in scored.scores)
         lack = f"judge: the fine-tuned T5 evaluator is not there; twice the {self.name} minus one stands in for it"
-        return replace(
-            scored, scores=scores, detail={**scored.detail, "degraded": [*scored.detail.get("degraded", ()), lack]}
-        )
+        return replace(scored, scores=scores, notes=scored.notes + Notes((lack,)))
 
 
 # --- the local judge first, a chat model only for the chunks it cannot tell: most questions need no call, som----------
@@ -361,18 +359,16 @@ class BandedScorer:
         for at, score in enumerate(first.scores):
             if score is not None:
                 others[at][self.local.name] = score
-        detail = {**first.detail, "unsure": len(unsure)}
+        notes = first.notes + Notes(facts={"unsure": len(unsure)})
         if unsure:
             second = self.second(query, [hits[at] for at in unsure])
-            without = failed(second)
+            without = second.missing
             for position, (at, score) in enumerate(zip(unsure, second.scores, strict=True)):
                 if score is not None:
                     others[at][self.second.name] = score
                     scores[at] = Score(score.value, PROBABILITY)
                 elif not self.keep_local and position not in without:
                     scores[at] = None
-            lacks = [*first.detail.get("degraded", ()), *second.detail.get("degraded", ())]
-            detail |= {fact: value for fact, value in second.detail.items() if fact != "failed"}
-            if lacks:
-                detail["degraded"] = [f"{lack}; their local score stands" for lack in lacks]
-        return Scores(tuple(scores), detail, tuple(others))
+            lacks = tuple(f"{lack}; their local score stands" for lack in second.notes.degraded)
+            notes += replace(second.notes, degraded=lacks)
+        return Scores(tuple(scores), notes, tuple(others))

@@ -5,17 +5,17 @@ Hits without a score are never kept here: what becomes of them is the judge's po
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean, pstdev, pvariance
-from typing import Any, Protocol
+from typing import Protocol
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.models.structured import asked, read_scores, scores_schema
 from thresher.protocols import LanguageModel
 from thresher.text.injection import fenced
-from thresher.types import UNIT, Query, Scale, Score
+from thresher.types import NO_NOTES, UNIT, Notes, Query, Scale, Score
 
 EPSILON = 0.01
 """Variance below which scores count as close together. Not published; the value of the one public implementation."""
@@ -31,7 +31,7 @@ class ThresholdResult:
 
     value: float | None
     keep: tuple[bool, ...]
-    detail: Mapping[str, Any] = field(default_factory=dict)
+    notes: Notes = NO_NOTES
     inclusive: bool = True
     """Whether a score that equals the value stays."""
 
@@ -105,7 +105,7 @@ class Statistical:
         if self.min_keep:
             threshold = min(threshold, values[min(self.min_keep, len(values)) - 1])
         threshold = max(threshold, self.floor)
-        return _cut(scored, threshold, detail={"mean": mean, "variance": variance})
+        return _cut(scored, threshold, notes=Notes(facts={"mean": mean, "variance": variance}))
 
 
 PROMPT_VERSION = 1
@@ -151,22 +151,22 @@ class FromModel:
             return self._instead(query, scored, str(error), unreadable=0)
         if answer.value is None:
             return self._instead(query, scored, "the model's threshold could not be read", unreadable=answer.unreadable)
-        detail = {"threshold_prompt": PROMPT_VERSION, "unreadable": answer.unreadable}
-        return _cut(scored, answer.value[0], inclusive=False, detail=detail)
+        notes = Notes(unreadable=answer.unreadable, facts={"threshold_prompt": PROMPT_VERSION})
+        return _cut(scored, answer.value[0], inclusive=False, notes=notes)
 
     def _instead(self, query: Query, scored: Sequence[Score | None], why: str, *, unreadable: int) -> ThresholdResult:
         cut = self.otherwise(query, scored)
         lack = f"judge: {why}; the threshold is from the mean of the scores"
-        return replace(cut, detail={**cut.detail, "unreadable": unreadable, "degraded": [lack]})
+        return replace(cut, notes=cut.notes + Notes((lack,), unreadable))
 
 
 def _cut(
-    scored: Sequence[Score | None], value: float, *, inclusive: bool = True, detail: Mapping[str, Any] | None = None
+    scored: Sequence[Score | None], value: float, *, inclusive: bool = True, notes: Notes = NO_NOTES
 ) -> ThresholdResult:
     keep = tuple(
         score is not None and (score.value > value or (inclusive and score.value == value)) for score in scored
     )
-    return ThresholdResult(value, keep, detail or {}, inclusive)
+    return ThresholdResult(value, keep, notes, inclusive)
 
 
 def _check(value: float, scale: Scale) -> None:

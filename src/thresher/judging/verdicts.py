@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from thresher.errors import UsageError
 from thresher.judging.thresholds import Fixed
 from thresher.protocols import Decider
-from thresher.types import UNIT, Decision, Judgement, Scale, Score, Verdict
+from thresher.types import UNIT, Decision, Judgement, Notes, Scale, Score, Verdict
 
 Operators = Literal["blog", "paper", "code"]
 
@@ -138,7 +138,9 @@ class Survivors:
             return NOTHING
         kept = sum(judgement.keep for judgement in judged)
         verdict = Verdict.CORRECT if kept else Verdict.INCORRECT
-        return Decision(verdict, reason=f"{kept or 'none'} of {len(judged)} chunks stayed", detail={"kept": kept})
+        return Decision(
+            verdict, reason=f"{kept or 'none'} of {len(judged)} chunks stayed", notes=Notes(facts={"kept": kept})
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,18 +193,18 @@ class Calibrated:
             return _unscored(len(judged), self.score_name)
         best = max(score.value for score in scores)
         told = f"best {self.score_name} {best:.3g}"
-        detail = _detail(best, self.lower, self.upper, unscored=len(judged) - len(scores))
+        notes = _notes(best, self.lower, self.upper, unscored=len(judged) - len(scores))
         if self.mapping:
-            detail["mapping"] = self.mapping
+            notes += Notes(facts={"mapping": self.mapping})
         confidence = best if self.calibrated else None
         if best >= self.upper:
-            return Decision(Verdict.CORRECT, confidence, f"{told} reaches {self.upper:.3g}", detail)
+            return Decision(Verdict.CORRECT, confidence, f"{told} reaches {self.upper:.3g}", notes)
         if best < self.lower:
-            return Decision(Verdict.INCORRECT, confidence, f"{told} is below {self.lower:.3g}", detail)
+            return Decision(Verdict.INCORRECT, confidence, f"{told} is below {self.lower:.3g}", notes)
         between = f"{told} is between {self.lower:.3g} and {self.upper:.3g}"
         if self.separated:
-            return Decision(Verdict.AMBIGUOUS, confidence, between, detail)
-        return Decision(Verdict.UNSURE, confidence, f"{between}, and the judge does not separate there", detail)
+            return Decision(Verdict.AMBIGUOUS, confidence, between, notes)
+        return Decision(Verdict.UNSURE, confidence, f"{between}, and the judge does not separate there", notes)
 
 
 def _bounded(bounds: Bounds, scores: Sequence[Score], hits: int, name: str) -> Decision:
@@ -218,17 +220,19 @@ def _bounded(bounds: Bounds, scores: Sequence[Score], hits: int, name: str) -> D
             why = f"is not above {bounds.lower:g}" if bounds.operators == "blog" else f"is below {bounds.lower:g}"
         case _:
             why = f"is between {bounds.lower:g} and {bounds.upper:g}"
-    detail = _detail(best.value, bounds.lower, bounds.upper, unscored=hits - len(scores))
-    return Decision(verdict, reason=f"best {name} {best.value:.3g} {why}", detail=detail)
+    notes = _notes(best.value, bounds.lower, bounds.upper, unscored=hits - len(scores))
+    return Decision(verdict, reason=f"best {name} {best.value:.3g} {why}", notes=notes)
 
 
 def _unscored(hits: int, name: str) -> Decision:
     if not hits:
         return NOTHING
     return Decision(
-        Verdict.AMBIGUOUS, reason=f"cannot tell: none of {hits} chunks has a {name}", detail={"unscored": hits}
+        Verdict.AMBIGUOUS,
+        reason=f"cannot tell: none of {hits} chunks has a {name}",
+        notes=Notes(facts={"unscored": hits}),
     )
 
 
-def _detail(best: float, lower: float, upper: float, *, unscored: int) -> dict[str, Any]:
-    return {"best": best, "lower": lower, "upper": upper, "unscored": unscored}
+def _notes(best: float, lower: float, upper: float, *, unscored: int) -> Notes:
+    return Notes(facts={"best": best, "lower": lower, "upper": upper, "unscored": unscored})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from thresher.chunking.spans import split_at_whitespace
 from thresher.correction.corrector import FetchPage, OutsideSource, RetrieverSource, SearchingCorrector, WebSource
@@ -34,7 +34,19 @@ from thresher.settings import (
 from thresher.text.contradiction import ConflictFinder, RuleConflicts
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
-from thresher.types import UNIT, Correction, Decision, Evidence, Generation, Hit, Judgement, Origin, Query, Refined
+from thresher.types import (
+    NO_NOTES,
+    UNIT,
+    Correction,
+    Decision,
+    Evidence,
+    Generation,
+    Hit,
+    Judgement,
+    Origin,
+    Query,
+    Refined,
+)
 
 if TYPE_CHECKING:
     from thresher.protocols import Vectors
@@ -133,7 +145,7 @@ def redundancy(settings: RedundancySettings, table: ChunkTable) -> Redundancy:
 
 def nowhere(query: Query, decision: Decision) -> Correction:
     """There is no outside: none was given with the question."""
-    return Correction(detail={"outcome": "no outside source was given"})
+    return Correction(outcome="no outside source was given")
 
 
 def corrector(
@@ -213,14 +225,14 @@ def in_part(refine: Refiner, of: Literal["inside", "outside", "none"], find: Con
     def refined(query: Query, hits: Sequence[Hit]) -> Refined:
         evidence: list[Evidence] = []
         judgements: list[Judgement] = []
-        detail: dict[str, Any] = {}
+        notes = NO_NOTES
         for origin in Origin:
             part = (refine if origin == of else whole)(query, [hit for hit in hits if hit.origin is origin])
             evidence += part.evidence
             judgements += part.judgements
-            detail |= part.detail
+            notes += part.notes
         found = find(evidence)
-        return Refined(tuple(evidence), tuple(judgements), found.pairs, {**detail, **found.detail})
+        return Refined(tuple(evidence), tuple(judgements), found.pairs, notes + found.notes)
 
     return refined
 

@@ -31,7 +31,7 @@ def layout(settings: Settings, parts: Components) -> None:
 
 def silent(query: Query, evidence: Sequence[Evidence]) -> Generation:
     """Abstain: there is neither a model nor evidence."""
-    return abstention("No chat model is configured and nothing is retrieved.", {})
+    return abstention("No chat model is configured and nothing is retrieved.")
 
 
 def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:

@@ -6,9 +6,9 @@ by score and recomposes in document order, its code cuts off by number alone and
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from thresher.errors import ModelError, UsageError
 from thresher.protocols import Scorer
@@ -22,7 +22,7 @@ from thresher.refinement.strips import (
     word_count,
 )
 from thresher.text.contradiction import ConflictFinder
-from thresher.types import Evidence, Hit, Judgement, Origin, Query, Refined, Score, Scores
+from thresher.types import Evidence, Hit, Judgement, Notes, Origin, Query, Refined, Score, Scores
 
 MIN_WORDS = 2
 """A single word ("BERT.", the left-over of a heading) matches a question and says nothing; two can ("Dogs bark.").
@@ -103,11 +103,11 @@ class StripRefiner:
                 subject=self.scorer.name,
                 next_step="ask again, or set on_unreadable to keep or drop",
             )
-        detail = {**scored.detail, "scorer": self.scorer.name, "strips": len(cut), "too_short": len(short)}
-        detail["unscored"] = unscored
+        facts = {"scorer": self.scorer.name, "strips": len(cut), "too_short": len(short), "unscored": unscored}
+        notes = scored.notes + Notes(facts=facts)
         if strips and unscored == len(strips) and self.on_unreadable == "keep":
-            return self._whole(query, hits, detail)
-        return self._recomposed(hits, [*self._filtered(strips), *short], detail)
+            return self._whole(query, hits, notes)
+        return self._recomposed(hits, [*self._filtered(strips), *short], notes)
 
     # --- filter
 
@@ -148,7 +148,7 @@ class StripRefiner:
 
     # --- recompose
 
-    def _recomposed(self, hits: Sequence[Hit], strips: Sequence[_Strip], detail: dict[str, Any]) -> Refined:
+    def _recomposed(self, hits: Sequence[Hit], strips: Sequence[_Strip], notes: Notes) -> Refined:
         evidence = _joined(hits, [strip for strip in strips if not strip.dropped])
         over: list[Evidence] = []
         if self.budget_tokens is not None:
@@ -156,13 +156,13 @@ class StripRefiner:
             why = f"its best strip did not fit into {self.budget_tokens} tokens"
             strips = [_dropped(strip, why) if _within(strip, over) else strip for strip in strips]
         ordered = tuple(piece for group in self._grouped(evidence) for piece in self._ordered(group))
-        detail |= {
+        facts = {
             "strips_kept": sum(not strip.dropped for strip in strips),
             "copies": sum(strip.twin is not None for strip in strips),
             "over_budget": len(over),
         }
         judgements = tuple(_judged(at, hit, hits, strips) for at, hit in enumerate(hits))
-        return _with_conflicts(Refined(ordered, judgements, detail=detail), self.conflicts)
+        return _with_conflicts(Refined(ordered, judgements, notes=notes + Notes(facts=facts)), self.conflicts)
 
     def _ordered(self, evidence: Sequence[Evidence]) -> list[Evidence]:
         if self.order == "document" and not self.edge_order:
@@ -170,7 +170,7 @@ class StripRefiner:
         best_first = sorted(evidence, key=lambda piece: _descending(piece.hit.scores.get(STRIP)))
         return edge_order(best_first) if self.edge_order else best_first
 
-    def _whole(self, query: Query, hits: Sequence[Hit], detail: dict[str, Any]) -> Refined:
+    def _whole(self, query: Query, hits: Sequence[Hit], notes: Notes) -> Refined:
         """The first `top_k` chunks of each group: without a single score no strip is better than another."""
         groups = [[hit for hit in hits if hit.origin is origin] for origin in Origin] if self.per_origin else [hits]
         chosen = [hit for group in groups for hit in group[: self.top_k]]
@@ -185,7 +185,7 @@ class StripRefiner:
         return replace(
             passages,
             judgements=(*passages.judgements, *left),
-            detail=_merged({**detail, "degraded": [*detail.get("degraded", ()), lack]}, passages.detail),
+            notes=notes + Notes((lack,)) + passages.notes,
         )
 
 
@@ -290,7 +290,9 @@ class PassageRefiner:
             else Judgement(hit, keep=True, reason="handed over whole")
             for hit in hits
         )
-        refined = Refined(tuple(evidence), judgements, detail={"order": self.order, "over_budget": len(over)})
+        refined = Refined(
+            tuple(evidence), judgements, notes=Notes(facts={"order": self.order, "over_budget": len(over)})
+        )
         return _with_conflicts(refined, self.conflicts)
 
 
@@ -298,14 +300,4 @@ def _with_conflicts(refined: Refined, find: ConflictFinder | None) -> Refined:
     if find is None:
         return refined
     found = find(refined.evidence)
-    return replace(refined, conflicts=found.pairs, detail=_merged(refined.detail, found.detail))
-
-
-def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Facts of two parts: what they lacked is told of both, unreadable replies are added."""
-    merged = {**first, **second}
-    if "degraded" in first and "degraded" in second:
-        merged["degraded"] = [*first["degraded"], *second["degraded"]]
-    if "unreadable" in first and "unreadable" in second:
-        merged["unreadable"] = first["unreadable"] + second["unreadable"]
-    return merged
+    return replace(refined, conflicts=found.pairs, notes=refined.notes + found.notes)

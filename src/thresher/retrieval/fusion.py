@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from thresher.protocols import Retriever
-from thresher.types import RECIPROCAL_RANK, WEIGHTED_FUSION, Hit, Judged, Judgement, Query, Score
+from thresher.types import NO_NOTES, RECIPROCAL_RANK, WEIGHTED_FUSION, Hit, Judged, Judgement, Notes, Query, Score
 
 RANK_CONSTANT = 60
 """Cormack et al. 2009, section 3; ranks start at 1."""
@@ -98,8 +97,6 @@ class FusedRetriever:
         for judgement in (judgement for answer in answers for judgement in answer.judgements):
             if judgement.hit.chunk.id not in seen:
                 dropped.setdefault(judgement.hit.chunk.id, judgement)
-        detail: dict[str, Any] = {"lists": [len(answer.kept) for answer in answers]}
-        lacks = list(dict.fromkeys(lack for answer in answers for lack in answer.detail.get("degraded", ())))
-        if lacks:
-            detail["degraded"] = lacks
-        return Judged((*kept, *dropped.values()), detail)
+        notes = sum((answer.notes.without_facts for answer in answers), NO_NOTES)
+        lists = [len(answer.kept) for answer in answers]
+        return Judged((*kept, *dropped.values()), notes + Notes(facts={"lists": lists}))

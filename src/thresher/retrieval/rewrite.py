@@ -12,7 +12,7 @@ from functools import partial
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.structured import Unreadable, asked, read_text, text_schema
 from thresher.protocols import LanguageModel
-from thresher.types import Query
+from thresher.types import Notes, Query
 
 PROMPT_VERSION = 1
 
@@ -40,8 +40,8 @@ _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|„([^“”]+)[“”]|«([^»
 class LLMRewriter:
     """A chat model's rewriting of every question, before retrieval.
 
-    Where the model fails, or twice replies what cannot be used, the question is searched as it stands, and `degraded`
-    of the query says so.
+    Where the model fails, or twice replies what cannot be used, the question is searched as it stands, and the notes of
+    the query say so.
     """
 
     model: LanguageModel
@@ -80,7 +80,7 @@ def read_rewriting(reply: str, question: str) -> str:
 
 def _as_it_stands(query: Query, why: str) -> Query:
     lack = f"rewrite: {why}; the question was searched as it stands"
-    return replace(query, degraded=(*query.degraded, lack))
+    return replace(query, notes=query.notes + Notes((lack,)))
 
 
 def _numbers(text: str) -> set[str]:

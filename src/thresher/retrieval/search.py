@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from thresher.indexing.filters import children_of, within
 from thresher.protocols import ChunkTable, Encoder
 from thresher.retrieval.fusion import Fusion
-from thresher.types import BM25, COSINE, L2, Chunk, Hit, Judged, Judgement, Query, Scale, Score
+from thresher.types import BM25, COSINE, L2, Chunk, Hit, Judged, Judgement, Notes, Query, Scale, Score
 
 if TYPE_CHECKING:
     from thresher.protocols import Vectors
@@ -129,7 +129,7 @@ class HierarchyRetriever:
             scores["lexical"] = Score(matched.get(id_, 0.0), BM25)
             whole = replace(hit, scores={**scores, **hit.scores})
             judgements.append(Judgement(whole, keep=True, reason=f"fused rank {hit.rank}"))
-        return Judged(tuple(judgements), {"lists": [len(hits.kept) for hits in lists]})
+        return Judged(tuple(judgements), Notes(facts={"lists": [len(hits.kept) for hits in lists]}))
 
     def _best_subchunks(self, vector: Vectors, chunks: Sequence[Chunk]) -> dict[str, float]:
         """The cosine of the best subchunk of each chunk that has any."""
@@ -175,7 +175,7 @@ class CoarseToFineRetriever:
     """Subchunks of the chunks whose summaries lie nearest to the query.
 
     Each carries `dense` (its cosine), `l2`, `lexical` (its BM25, 0 without a shared term) and, unless `flat`, `summary`
-    (the cosine of its chunk's summary). `detail["chunks"]` lists every chunk that was looked into, with its distance
+    (the cosine of its chunk's summary). The fact `chunks` lists every chunk that was looked into, with its distance
     and how many of its subchunks were found: what the paper draws as Figure 7.
     """
 
@@ -223,7 +223,7 @@ class CoarseToFineRetriever:
             {"id": chunk.id, "label": chunk.label, "distance": distance(cosine), "subchunks": children[chunk.id]}
             for chunk, cosine in chunks
         ]
-        return Judged(tuple(judgements), {"chunks": looked_into})
+        return Judged(tuple(judgements), Notes(facts={"chunks": looked_into}))
 
     def _lexical(self, query: Query, ids: Sequence[str]) -> dict[str, float]:
         """BM25 of those subchunks that share a term with the query."""

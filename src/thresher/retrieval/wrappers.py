@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.protocols import CrossEncoder, Retriever, Rewriter
 from thresher.retrieval.fusion import FusedRetriever, reciprocal_rank_fusion
-from thresher.types import Hit, Judged, Judgement, Query
+from thresher.types import NO_NOTES, Hit, Judged, Judgement, Notes, Query
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,8 +63,8 @@ class CutRetriever:
             for judgement in found.judgements
             if judgement.hit.chunk.id not in chosen
         ]
-        detail = {**found.detail, "protected": sorted(protected)} if self.protect else found.detail
-        return Judged((*stays, *cut), detail)
+        notes = Notes(facts={"protected": sorted(protected)}) if self.protect else NO_NOTES
+        return Judged((*stays, *cut), found.notes + notes)
 
 
 def _best_dense(hits: tuple[Hit, ...], number: int) -> set[str]:
@@ -98,8 +98,8 @@ class RerankedRetriever:
         try:
             scores = self.cross_encoder(query.search, [hit.chunk.titled for hit in hits])
         except (ProviderError, BudgetSpent) as error:
-            lacks = [*found.detail.get("degraded", ()), f"rerank: {error}; the order before it was kept"]
-            return replace(found, detail={**found.detail, "degraded": lacks})
+            lack = f"rerank: {error}; the order before it was kept"
+            return replace(found, notes=found.notes + Notes((lack,)))
         scored = [
             replace(hit, score=score, scores={**hit.scores, "rerank": score})
             for hit, score in zip(hits, scores, strict=True)
@@ -107,7 +107,7 @@ class RerankedRetriever:
         order = sorted(scored, key=lambda hit: -hit.score.value)
         kept = tuple(_ranked(rank, hit) for rank, hit in enumerate(order, start=1))
         dropped = tuple(judgement for judgement in found.judgements if not judgement.keep)
-        return Judged((*kept, *dropped), {**found.detail, "reranker": self.cross_encoder.name})
+        return Judged((*kept, *dropped), found.notes + Notes(facts={"reranker": self.cross_encoder.name}))
 
 
 def _ranked(rank: int, hit: Hit) -> Judgement:
@@ -145,9 +145,8 @@ class SecondLookRetriever:
 
 
 def _told(found: Judged, rewritten: Query) -> Judged:
-    detail = {**found.detail, "second_search": rewritten.search}
-    lacks = [*found.detail.get("degraded", ()), *rewritten.degraded]
-    return Judged(found.judgements, {**detail, "degraded": lacks} if lacks else detail)
+    notes = found.notes + rewritten.notes + Notes(facts={"second_search": rewritten.search})
+    return replace(found, notes=notes)
 
 
 # --- redundancy removal: of several chunks that say the same one survives and stands for the others -------------------
@@ -205,10 +204,8 @@ class Redundancy:
             Judgement(hits[at], keep=False, reason=f"says what {_name(hits[twin])} says (cosine {cosine:.2f})")
             for at, (twin, cosine) in dropped.items()
         ]
-        detail: dict[str, Any] = {"redundancy": self._measured(hits, survivors, cosines)}
-        if lacks:
-            detail["degraded"] = lacks
-        return Judged((*kept, *repeated), detail)
+        facts = {"redundancy": self._measured(hits, survivors, cosines)}
+        return Judged((*kept, *repeated), Notes(tuple(lacks), facts=facts))
 
     def _cosines(self, hits: Sequence[Hit]) -> tuple[Matrix, list[str]]:
         """(n_hits, n_hits) cosines, the higher one where two kinds are asked for; and what could not be compared."""
@@ -270,9 +267,7 @@ class DeduplicatedRetriever:
         ]
         repeated = [judgement for judgement in sifted.judgements if not judgement.keep]
         dropped = [judgement for judgement in found.judgements if not judgement.keep]
-        lacks = [*found.detail.get("degraded", ()), *sifted.detail.get("degraded", ())]
-        detail = {**found.detail, **sifted.detail, **({"degraded": lacks} if lacks else {})}
-        return Judged((*kept, *repeated, *dropped), detail)
+        return Judged((*kept, *repeated, *dropped), found.notes + sifted.notes)
 
 
 # --- vectors ----------------------------------------------------------------------------------------------------------

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations, pairwise, product
-from typing import Any, Literal
+from typing import Literal
 
 from thresher.generation.sentence_support import Terms
-from thresher.types import Evidence
+from thresher.types import NO_NOTES, Evidence, Notes
 
 REACH = 6
 """Content words a negation reaches when no clause ends before: "not associated with a higher risk of renal failure"."""
@@ -529,7 +529,7 @@ class Conflicts:
     """Pairs of positions in the evidence, from 1, that contradict each other, and facts for the trace."""
 
     pairs: Pairs
-    detail: Mapping[str, Any] = field(default_factory=dict)
+    notes: Notes = NO_NOTES
 
 
 ConflictFinder = Callable[[Sequence[Evidence]], Conflicts]
@@ -549,7 +549,7 @@ class RuleConflicts:
     def __call__(self, evidence: Sequence[Evidence]) -> Conflicts:
         """The pairs that contradict each other, smaller position first, in order."""
         pairs = find_conflicts(evidence, terms=self.terms, spans=self.spans, similar=self.similar)
-        return Conflicts(pairs, {"conflicts": {"by_rules": len(pairs)}})
+        return Conflicts(pairs, Notes(facts={"conflicts": {"by_rules": len(pairs)}}))
 
 
 def find_conflicts(

@@ -132,7 +132,7 @@ def row_of(question: Question, contexts: Mapping[str, str], generate: Generator)
         actions[action] = {
             "answer": "" if draft.abstained else without_markers(unquoted(draft.text), markers),
             "abstained": draft.abstained,
-            "by": str(draft.detail.get("model") or draft.detail.get("reader") or ""),
+            "by": str(draft.notes.facts.get("model") or draft.notes.facts.get("reader") or ""),
             "context_words": len(context.split()),
             "context_match": match(context, question.answers),
             "context_match_norm": match_norm(context, question.answers),

@@ -77,7 +77,7 @@ def measure(materials: Materials, done: Set[str]) -> Iterator[StudyRow]:
                 sifted = redundancy(chosen, table)(hits)
                 sweep.append(
                     {
-                        **sifted.detail["redundancy"],
+                        **sifted.notes.facts["redundancy"],
                         "words": {
                             "before": mean([len(hit.chunk.text.split()) for hit in hits]),
                             "after": mean([len(hit.chunk.text.split()) for hit in sifted.kept]),

@@ -55,7 +55,7 @@ def measure(materials: Materials, done: Set[str]) -> Iterator[StudyRow]:
             "id": question.id,
             "question": question.question,
             "verdict": None if decision.verdict is None else str(decision.verdict),
-            "chunks": [{**chunk, "subchunks": below.get(chunk["id"], [])} for chunk in found.detail["chunks"]],
+            "chunks": [{**chunk, "subchunks": below.get(chunk["id"], [])} for chunk in found.notes.facts["chunks"]],
         }
 
 
