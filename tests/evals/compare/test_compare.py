@@ -17,11 +17,9 @@ from thresher_evals.compare.compare import (
     INSIDE,
     OPEN,
     Bounds,
-    Outcome,
     choose,
     detectable,
     halves,
-    outcome,
     recommend,
     usual_bounds,
     value,
@@ -31,6 +29,7 @@ from thresher_evals.compare.compare import (
 )
 from thresher_evals.compare.text_report import tell
 from thresher_evals.dataset import Gold, Question
+from thresher_evals.metrics.answers import Outcome, outcome
 from thresher_evals.rows import Place, Reply, Row
 from thresher_evals.runner import parse_variant
 
@@ -82,13 +81,13 @@ def values(marks: str) -> dict[str, float]:
     [
         (row(1, "Yes."), Outcome.RIGHT),
         (row(1, "no"), Outcome.WRONG),
-        (row(1, None), Outcome.NO_ANSWER),
+        (row(1, None), Outcome.REFUSED_WRONGLY),
         (row(1, "yes", error="fell over"), Outcome.FAILED),
         (row(1, "yes", answerable=False, answers=()), Outcome.WRONG),
-        (row(1, None, answerable=False, answers=()), Outcome.NO_ANSWER),
+        (row(1, None, answerable=False, answers=()), Outcome.REFUSED_RIGHTLY),
         (row(1, "x", answers=(), gold=["a.pdf"], cited="/papers/a.pdf"), Outcome.RIGHT),
         (row(1, "x", answers=(), gold=["a.pdf"], cited="/papers/b.pdf"), Outcome.WRONG),
-        (row(1, "x", answers=()), Outcome.RIGHT),
+        (row(1, "x", answers=()), Outcome.UNCHECKED),
     ],
 )
 def test_what_came_of_a_question(given: Row, expected: Outcome) -> None:
@@ -96,7 +95,8 @@ def test_what_came_of_a_question(given: Row, expected: Outcome) -> None:
 
 
 def test_a_wrong_answer_is_worth_less_than_none_by_what_it_costs() -> None:
-    assert [value(one) for one in Outcome] == [1.0, -1.0, 0.0, 0.0]
+    worth = {one: value(one) for one in Outcome if value(one)}
+    assert worth == {"right": 1.0, "unchecked": 1.0, "wrong": -1.0, "unreadable": -1.0}
     assert value(Outcome.WRONG, 3.0) == -3.0
 
 
@@ -177,14 +177,15 @@ def test_more_questions_show_smaller_differences() -> None:
 def test_rows_are_weighed_by_hand_and_told_in_words() -> None:
     found = weigh({"rag": rows("+-0+"), "corrective": rows("++00", "corrective")}, "rag")
     assert found["n"] == 4
-    assert found["recipes"]["rag"]["outcomes"] == {"right": 2, "wrong": 1, "no answer": 1, "failed": 0}
+    came = {name: number for name, number in found["recipes"]["rag"]["outcomes"].items() if number}
+    assert came == {"right": 2, "wrong": 1, "refused wrongly": 1}
     assert found["recipes"]["rag"]["value"]["value"] == pytest.approx(0.25)
     assert found["gained"]["corrective"]["value"]["difference"] == pytest.approx(0.25)
     assert found["cost"]["corrective"]["tokens"] == 12
     (lost,) = found["hurt"]
     assert (lost["id"], lost["category"]) == ("q3", "made")
     assert lost["before"] == {"outcome": "right", "text": "yes"}
-    assert lost["after"] == {"outcome": "no answer", "text": "too little"}
+    assert lost["after"] == {"outcome": "refused wrongly", "text": "too little"}
     assert found["recommend"]["certain"] is False
 
 
@@ -332,4 +333,4 @@ def test_everything_is_told_of_a_comparison_that_has_it_all() -> None:
     assert "Use corrective --set lower=0.4: corrective is better than rag: 20 questions came out better" in told
     assert "Where correction hurt: 1 of 21 questions" in told
     assert "rag: right: yes" in told
-    assert "corrective: no answer: too little" in told
+    assert "corrective: refused wrongly: too little" in told

@@ -23,6 +23,7 @@ CONTRACT = (
     *("label_accuracy", "unsupported", "factscore", "respond_ratio"),
 )
 ON_REQUEST = (
+    "right",
     *("nDCG_exp@10", "nDCG_retrieved@10", "nDCG_retrieved_exp@10", "returned_P@5"),
     *("micro_P@5", "micro_R@5", "micro_span_P@5", "micro_span_R@5", "micro_chunk_P@5", "micro_chunk_R@5"),
 )

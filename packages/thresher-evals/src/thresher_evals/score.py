@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any
 from thresher.errors import UnknownSetting, UsageError
 from thresher_evals.dataset import Split, members
 from thresher_evals.judges.base import read_judgements
-from thresher_evals.metrics.measure import Measure, Summary, Values, summarised
+from thresher_evals.metrics.answers import Outcome, outcome
+from thresher_evals.metrics.measure import Measure, Values, proportion_interval
 from thresher_evals.metrics.registry import measures_of, parse
 from thresher_evals.rows import TAKEN, Row, is_together, read_rows, read_run, rows_path
 from thresher_evals.stats import Comparison, Counts, Forecast, holm, paired_difference
@@ -131,8 +133,9 @@ def outcomes(rows: Sequence[Row]) -> dict[str, int]:
     `timed_out` counts questions of which a part ran out of time, `unreadable` those with a reply of a model that could
     not be parsed. Such a question may be answered all the same.
     """
-    failed = sum(row.error is not None for row in rows)
-    refused = sum(row.error is None and row.reply is not None and row.reply.abstained for row in rows)
+    came = Counter(map(outcome, rows))
+    refused = came[Outcome.REFUSED_RIGHTLY] + came[Outcome.REFUSED_WRONGLY]
+    failed = came[Outcome.FAILED] + came[Outcome.TIMED_OUT]
     return {
         "answered": len(rows) - refused - failed,
         "refused": refused,
@@ -158,10 +161,7 @@ def of_split(rows: Sequence[Row], split: Split) -> list[Row]:
 
 def summaries(values: Valued, *, seed: int) -> dict[str, Any]:
     """Each measure's name to its value, interval and number of questions."""
-    return {
-        str(measure): summarised(measure.summary, [one for one in numbers if one is not None], seed=seed).to_dict()
-        for measure, numbers in values.items()
-    }
+    return {str(measure): measure.summarise_values(numbers, seed=seed).to_dict() for measure, numbers in values.items()}
 
 
 def within(values: Valued, rows: Sequence[Row], category: str) -> Valued:
@@ -193,7 +193,7 @@ def against(
     others = [recipe for recipe in recipes if recipe != baseline and recipe not in skipped]
     told: dict[str, dict[str, Any]] = {other: {} for other in others}
     for measure, numbers in values[baseline].items():
-        if not measure.paired or measure.summary not in (Summary.MEAN, Summary.PROPORTION):
+        if not measure.paired:
             continue
         first = by_question(recipes[baseline], numbers)
         compared_others = [
@@ -224,6 +224,6 @@ def compared(measure: Measure, first: Mapping[str, float], second: Mapping[str, 
     shared = [id for id in first if id in second]
     earlier, later = [first[id] for id in shared], [second[id] for id in shared]
     comparison = paired_difference(earlier, later, seed=seed)
-    if measure.summary is Summary.PROPORTION and "McNemar" in comparison.tests:
+    if measure.summary is proportion_interval and "McNemar" in comparison.tests:
         comparison = replace(comparison, p=comparison.tests["McNemar"], test="McNemar exact")
     return comparison

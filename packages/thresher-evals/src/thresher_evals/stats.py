@@ -126,11 +126,12 @@ def wilson_interval(successes: int, n: int) -> Interval:
     return Interval(successes / n, float(low), float(high), n)
 
 
-def quantile_interval(values: Sequence[float], quantile: float) -> Interval:
+def quantile_interval(values: Sequence[float], quantile: float, *, seed: int = 0) -> Interval:
     """Quantile (interpolated) and the percentile interval of its bootstrap distribution, which needs no resampling.
 
-    A resampled order statistic is at most the j-th value when at least that many of n draws are; so its distribution
-    is binomial and exact (Efron 1979, section 3, for the median).
+    So no `seed` changes it; it is taken because every other interval takes one. A resampled
+    order statistic is at most the j-th value when at least that many of n draws are; so its distribution is binomial
+    and exact (Efron 1979, section 3, for the median).
     """
     n = len(values)
     if not n:

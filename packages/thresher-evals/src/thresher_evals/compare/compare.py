@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from itertools import product
 from pathlib import Path
 from statistics import fmean
@@ -22,8 +21,7 @@ from thresher.errors import UsageError
 from thresher.judging.calibration import LEAST_QUESTIONS, Calibrations
 from thresher.protocols import Progress
 from thresher_evals.dataset import Dataset, Question, sha1_number
-from thresher_evals.metrics.answers import answered, right
-from thresher_evals.metrics.registry import cites
+from thresher_evals.metrics.answers import Outcome, outcome
 from thresher_evals.rows import Row, read_rows, rows_path
 from thresher_evals.runner import CollectionAsker, RunReport, parse_variant, run
 from thresher_evals.score import score
@@ -34,38 +32,15 @@ WRONG_COSTS = 1.0
 lose; the benchmark of Yang et al. 2024 (CRAG, section 3.2) scores +1, 0 and -1 as well."""
 
 
-class Outcome(StrEnum):
-    """What came of one question."""
-
-    RIGHT = "right"
-    WRONG = "wrong"
-    NO_ANSWER = "no answer"
-    """A refusal: of a question that has no answer it is what should come, and nobody was misled either way."""
-    FAILED = "failed"
-
-
-def outcome(row: Row) -> Outcome:
-    """An answer is right when a gold answer's words stand in it; without gold answers, when it cites a gold document.
-
-    Where neither is known, an answer to a question that can be answered counts as right whatever it says: then only
-    refusals are measured. An answer to a question that cannot be answered is wrong.
-    """
-    if row.reply is None:
-        return Outcome.FAILED
-    if not answered(row.reply):
-        return Outcome.NO_ANSWER
-    known = right(row)
-    if known is None:
-        known = not row.question.gold or cites(row, pages=False)
-    return Outcome.RIGHT if known else Outcome.WRONG
-
-
 def value(came: Outcome, wrong_costs: float = WRONG_COSTS) -> float:
-    """Right +1, wrong `-wrong_costs`, no answer and failures 0."""
+    """Right +1, wrong `-wrong_costs`, no answer and failures 0.
+
+    Where nobody knows which answers are right, any counts as right whatever it says: then only refusals are measured.
+    """
     match came:
-        case Outcome.RIGHT:
+        case Outcome.RIGHT | Outcome.UNCHECKED:
             return 1.0
-        case Outcome.WRONG:
+        case Outcome.WRONG | Outcome.UNREADABLE:
             return -wrong_costs
         case _:
             return 0.0
@@ -79,7 +54,7 @@ def outcomes(rows: Sequence[Row]) -> dict[str, Outcome]:
 def counts(came: Mapping[str, Outcome]) -> dict[str, int]:
     """How many questions there are of each outcome."""
     counted = Counter(came.values())
-    return {str(one): counted[one] for one in Outcome}
+    return {str(one): counted[one] for one in Outcome if one is not Outcome.RANKED}
 
 
 # --- which recipe to use, from what came of the same questions with each; and what so few questions cannot te----------

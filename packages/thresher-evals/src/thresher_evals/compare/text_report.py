@@ -40,18 +40,20 @@ def opening(found: Mapping[str, Any]) -> Iterator[str | Table]:
         yield f"Recipes that correct also looked in: {found['outside']}."
     if asked["unchecked"]:
         yield f"For {asked['unchecked']} of them no right answer is known: there an answer is right when it cites a"
-        yield "right document, and where that is not known either, whatever it says."
+        yield "right document; where that is not known either it is unchecked, and counts as a right one."
     yield ""
+    came = {recipe: told["outcomes"] for recipe, told in found["recipes"].items()}
+    names = [name for name in came[found["baseline"]] if any(counts[name] for counts in came.values())]
     rows = [
         [
             recipe,
             "yes" if told["corrects"] else "no",
-            *(told["outcomes"][name] for name in ("right", "wrong", "no answer", "failed")),
+            *(came[recipe][name] for name in names),
             with_interval(told["value"]),
         ]
         for recipe, told in found["recipes"].items()
     ]
-    yield ("What came of them", ["recipe", "corrects", "right", "wrong", "no answer", "failed", "value"], rows)
+    yield ("What came of them", ["recipe", "corrects", *names, "value"], rows)
     costs = number(found["wrong_costs"])
     yield f"value: the mean of +1 for a right answer, 0 for none, -{costs} for a wrong one (see --wrong-costs)."
     yield "In brackets: the range that holds the true number 95 times in 100."

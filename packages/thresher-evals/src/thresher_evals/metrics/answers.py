@@ -1,7 +1,8 @@
-"""An answer's words against the gold answers.
+"""Which answers are right: words against gold answers, the option that is named, and what came of each question.
 
 `match` follows Self-RAG's evaluation (github.com/AkariAsai/self-rag, metrics.py), which CRAG and ChunkRAG report;
-`exact_match` and `f1` follow SQuAD's evaluation script (Rajpurkar et al. 2016, section 6.1).
+`exact_match` and `f1` follow SQuAD's evaluation script (Rajpurkar et al. 2016, section 6.1). `outcome` is the one rule
+by which an answer is right or wrong: `eval score`, the report and `eval compare` all ask it.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ import re
 import string
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
 from functools import lru_cache
 
-from thresher_evals.metrics import answers
+from thresher_evals.dataset import Question
 from thresher_evals.rows import Reply, Row
 
 ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -200,7 +202,71 @@ def denied(name: str, names: Mapping[str, str], labels: Sequence[str]) -> str | 
     return names.get(CONTRARY.get(name, ""))
 
 
-# --- what a reply says, whatever is asked of it: whether it answers, in which words, and whether they are rig----------
+# --- what came of a question ------------------------------------------------------------------------------------------
+
+
+class Outcome(StrEnum):
+    """What came of one question: exactly one of these, so that they add up to all questions."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    UNREADABLE = "unreadable"
+    """An answer that names none of the options of its question; as wrong as a wrong one."""
+    UNCHECKED = "unchecked"
+    """An answer of which nobody knows whether it is right."""
+    REFUSED_RIGHTLY = "refused rightly"
+    REFUSED_WRONGLY = "refused wrongly"
+    RANKED = "ranked"
+    """Searched for only."""
+    TIMED_OUT = "timed out"
+    """No answer and no ranking, because something took too long."""
+    FAILED = "failed"
+    """No answer and no ranking, for any other reason."""
+
+
+def outcome(row: Row) -> Outcome:
+    """What came of a question.
+
+    An answer is held against the first of these that is known of its question: that there is no answer (then any is
+    wrong), the right option, the gold answers (by `match_norm`), the gold documents (its first citation names one).
+    """
+    asked, reply = row.question, row.reply
+    if reply is None:
+        if row.error is None and row.ranking is not None:
+            return Outcome.RANKED
+        return Outcome.TIMED_OUT if row.timed_out else Outcome.FAILED
+    if reply.abstained:
+        return Outcome.REFUSED_WRONGLY if asked.answerable else Outcome.REFUSED_RIGHTLY
+    if not asked.answerable:
+        return Outcome.WRONG
+    if asked.answers and asked.options:
+        if picked(row) is None:
+            return Outcome.UNREADABLE
+        return Outcome.RIGHT if right_option(row) else Outcome.WRONG
+    if asked.answers:
+        return Outcome.RIGHT if match_norm(spoken(reply), asked.answers) else Outcome.WRONG
+    if asked.gold:
+        return Outcome.RIGHT if cites_gold(row) else Outcome.WRONG
+    return Outcome.UNCHECKED
+
+
+def is_right(row: Row) -> bool | None:
+    """Whether the right thing came of a question: a right answer, or a refusal where there is none.
+
+    None where nobody knows, and for questions that were searched for only.
+    """
+    match outcome(row):
+        case Outcome.RIGHT | Outcome.REFUSED_RIGHTLY:
+            return True
+        case Outcome.UNCHECKED | Outcome.RANKED:
+            return None
+        case _:
+            return False
+
+
+def is_checkable(question: Question) -> bool:
+    """Whether it is known which answers to a question are right."""
+    return not question.answerable or bool(question.answers or question.gold)
 
 
 def answered(reply: Reply | None) -> bool:
@@ -210,7 +276,7 @@ def answered(reply: Reply | None) -> bool:
 
 def spoken(reply: Reply | None) -> str:
     """The answer's words; citation markers and the quotation marks before them are not words."""
-    return "" if reply is None else answers.without_markers(answers.unquoted(reply.text), reply.markers)
+    return "" if reply is None else without_markers(unquoted(reply.text), reply.markers)
 
 
 def picked(row: Row) -> str | None:
@@ -224,18 +290,16 @@ def right_option(row: Row) -> bool:
     return option is not None and any(same_label(option, gold) for gold in row.question.answers)
 
 
-def right(row: Row) -> bool | None:
-    """Whether an answer is right; None for refusals and failures, and where no right answer is known.
-
-    One of several options is right by its label, any other answer by `match_norm`. An answer to a question that cannot
-    be answered is wrong.
-    """
-    asked = row.question
-    if not answered(row.reply) or (asked.answerable and not asked.answers):
-        return None
-    if not asked.answerable:
+def cites_gold(row: Row, *, pages: bool = False) -> bool:
+    """Whether the first citation of an answer is a gold document, and with `pages` also a gold page of it."""
+    if row.reply is None or row.reply.abstained or not row.reply.citations:
         return False
-    return right_option(row) if asked.options else answers.match_norm(spoken(row.reply), asked.answers)
+    first = row.reply.citations[0]
+    return any(
+        matches(gold.source, first.source, first.also)
+        and (not pages or (gold.page is not None and gold.page == first.page))
+        for gold in row.question.gold
+    )
 
 
 # --- whether a label and a document mean the same thing ---------------------------------------------------------------

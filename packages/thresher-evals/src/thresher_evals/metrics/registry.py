@@ -1,14 +1,15 @@
-"""The measures: declared values that print as their names, and are parsed from the same string everywhere.
+"""Every measure by its name. A new one is a function here, or in a file of its own, and a line in `MEASURES`.
 
 A measure gives every row a number, or None where it does not apply to the question; what failed or was refused counts
-as 0 and does not disappear, unless it says that it is about answers only. The numbers of one recipe are then
-summarised with an interval. Where only all rows together have a number, a row gives a forecast or counts.
+as 0 and does not disappear, unless the measure says that it is about answers only. Where only all rows together have a
+number, a row gives a forecast or counts.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
@@ -16,53 +17,25 @@ from thresher.errors import UnknownSetting
 from thresher.types import Origin, Verdict
 from thresher_evals.dataset import Task
 from thresher_evals.metrics import answers
-from thresher_evals.metrics.answers import answered, matches, picked, plain, right, right_option, spoken
-from thresher_evals.metrics.measure import Measure, Summary, Value, Values, each, summarised
-from thresher_evals.metrics.retrieval import BOTH, RETRIEVAL, retrieval
+from thresher_evals.metrics.answers import answered, cites_gold, is_checkable, is_right, picked, plain, spoken
+from thresher_evals.metrics.measure import (
+    LARGEST,
+    MEDIAN,
+    P95,
+    Family,
+    Measure,
+    Value,
+    Values,
+    each,
+    mean_interval,
+)
+from thresher_evals.metrics.retrieval import BOTH, retrieval
 from thresher_evals.rows import Row
-from thresher_evals.stats import Forecast
+from thresher_evals.stats import Forecast, aurc_interval, auroc_interval, ece_interval
 
+__all__ = ["MEASURES", "Family", "Measure", "Value", "Values", "measures_of", "parse"]
 
-class Point(NamedTuple):
-    """Answering only at this confidence and above."""
-
-    coverage: float
-    """Share of the questions that would be answered, 0..1."""
-    risk: float
-    """Share of those answers that are wrong, 0..1."""
-    threshold: float
-
-
-def wager(row: Row) -> Forecast | None:
-    """The confidence of an answer and whether it is wrong; None without a confidence or where that is not known."""
-    confidence = None if row.reply is None else row.reply.answer.get("confidence")
-    is_right = right(row)
-    return None if confidence is None or is_right is None else Forecast(confidence, float(not is_right))
-
-
-def risk_coverage(rows: Sequence[Row]) -> list[Point]:
-    """The risk-coverage curve (Geifman and El-Yaniv 2017), a point for each distinct confidence, the highest first.
-
-    Refusals and failures are questions not answered, at any threshold; questions without a known right answer are left
-    out. Empty where no answer has a confidence.
-    """
-    asked = sum(not row.question.answerable or bool(row.question.answers) for row in rows)
-    wagers = sorted((one for row in rows if (one := wager(row)) is not None), reverse=True)
-    points: list[Point] = []
-    answered = wrong = 0
-    for confidence, alike in groupby(wagers, key=lambda one: one.probability):
-        outcomes = [one.outcome for one in alike]
-        answered, wrong = answered + len(outcomes), wrong + round(sum(outcomes))
-        points.append(Point(answered / asked, wrong / answered, confidence))
-    return points
-
-
-# --- the measures: declared values that print as their names, and are parsed from the same string everywhere ----------
-
-
-__all__ = ["MEASURES", "SUFFICES", "Measure", "Summary", "Value", "Values", "measures_of", "parse", "summarised"]
-
-# --- answers: answerable questions with gold answers ------------------------------------------------------------------
+# --- answers ----------------------------------------------------------------------------------------------------------
 
 
 def worded(judge: Callable[[str, Sequence[str]], float]) -> Callable[[Sequence[Row]], Values]:
@@ -74,7 +47,7 @@ def worded(judge: Callable[[str, Sequence[str]], float]) -> Callable[[Sequence[R
             return None
         return float(judge(spoken(row.reply), asked.answers)) if answered(row.reply) else 0.0
 
-    return lambda rows: [value(row) for row in rows]
+    return each(value)
 
 
 def words(row: Row) -> float | None:
@@ -82,18 +55,21 @@ def words(row: Row) -> float | None:
     return float(len(spoken(row.reply).split())) if answered(row.reply) else None
 
 
+def right(row: Row) -> float | None:
+    """Whether the right thing came of a question; None where nobody knows."""
+    known = is_right(row)
+    return None if known is None else float(known)
+
+
 def wrong(row: Row) -> float | None:
     """For answers to answerable questions of which the right answer is known: whether they are not right."""
-    is_right = right(row) if row.question.answerable else None
-    return None if is_right is None else float(not is_right)
-
-
-# --- options: questions to which one of several labels is the answer --------------------------------------------------
+    known = is_right(row) if row.question.answerable and answered(row.reply) else None
+    return None if known is None else float(not known)
 
 
 def label_right(row: Row) -> float | None:
     """For questions with options: whether the answer names a right one; a refusal or a failure is 0."""
-    return float(right_option(row)) if row.question.options else None
+    return float(answers.right_option(row)) if row.question.options else None
 
 
 def unparsed(row: Row) -> float | None:
@@ -109,33 +85,39 @@ def majority(rows: Sequence[Row]) -> Values:
     return [None if label is None else float(label == most) for label in labels]
 
 
-# --- citations --------------------------------------------------------------------------------------------------------
+# --- citations and evidence -------------------------------------------------------------------------------------------
 
 
 def gold_source(row: Row) -> float | None:
     """Whether the first citation names a gold document; for answerable questions with gold documents."""
-    if not row.question.answerable or not row.question.gold:
-        return None
-    return float(cites(row, pages=False))
+    return float(cites_gold(row)) if row.question.answerable and row.question.gold else None
 
 
 def gold_page(row: Row) -> float | None:
     """Whether the first citation lies on a gold page; for answerable questions with gold pages."""
-    if not row.question.answerable or all(gold.page is None for gold in row.question.gold):
+    has_page = any(gold.page is not None for gold in row.question.gold)
+    return float(cites_gold(row, pages=True)) if row.question.answerable and has_page else None
+
+
+def outside_used(row: Row) -> float | None:
+    """For answers: whether one of the citations is from outside the collection."""
+    if row.reply is None or row.reply.abstained:
         return None
-    return float(cites(row, pages=True))
+    citations = row.reply.answer.get("citations", ())
+    return float(any(citation.get("origin") == Origin.OUTSIDE for citation in citations))
 
 
-def cites(row: Row, *, pages: bool) -> bool:
-    """Whether the first citation of an answer is a gold document, and with `pages` also a gold page of it."""
-    if row.reply is None or row.reply.abstained or not row.reply.citations:
-        return False
-    first = row.reply.citations[0]
-    return any(
-        matches(gold.source, first.source, first.also)
-        and (not pages or (gold.page is not None and gold.page == first.page))
-        for gold in row.question.gold
-    )
+def context_characters(row: Row) -> float | None:
+    """Characters of the evidence that the generator was given, where it is kept."""
+    return None if row.context is None else float(sum(len(piece.text) for piece in row.context))
+
+
+def context_match(row: Row) -> float | None:
+    """Whether an accepted answer stands in a piece of the evidence that the generator was given."""
+    asked = row.question
+    if row.context is None or not asked.answerable or not asked.answers:
+        return None
+    return float(any(answers.match(piece.text, asked.answers) for piece in row.context))
 
 
 # --- refusals ---------------------------------------------------------------------------------------------------------
@@ -161,7 +143,7 @@ def wrong_refusal(row: Row) -> float | None:
     return refused(row) if row.question.answerable else None
 
 
-# --- knowing: questions of which it is known whether the collection answers them --------------------------------------
+# --- verdicts and confidence ------------------------------------------------------------------------------------------
 
 SUFFICES: Mapping[str | None, bool] = {
     "inside": True,
@@ -183,10 +165,10 @@ def verdicts(rows: Sequence[Row]) -> Values:
 
     def value(row: Row) -> float | None:
         suffices = SUFFICES.get(row.question.category)
-        if suffices is None or (row.reply is None and not decides):
+        if suffices is None:
             return None
         if row.reply is None:
-            return 0.0
+            return 0.0 if decides else None
         verdict = verdict_of(row)
         return None if verdict is None else float((verdict is Verdict.CORRECT) == suffices)
 
@@ -195,29 +177,59 @@ def verdicts(rows: Sequence[Row]) -> Values:
 
 def verdict_of(row: Row) -> Verdict | None:
     """What the recipe thought of its evidence, where it says."""
-    told = None if row.reply is None else row.reply.answer.get("verdict")
-    return None if told is None else Verdict(told)
+    verdict = None if row.reply is None else row.reply.answer.get("verdict")
+    return None if verdict is None else Verdict(verdict)
+
+
+def confidence_of(row: Row) -> float | None:
+    """The probability that the evidence suffices, where the recipe gives one."""
+    return None if row.reply is None else row.reply.answer.get("confidence")
 
 
 def forecast(row: Row) -> Forecast | None:
-    """The confidence that the evidence suffices, where the recipe tells one, and whether the collection answers."""
-    confidence = None if row.reply is None else row.reply.answer.get("confidence")
-    suffices = SUFFICES.get(row.question.category)
+    """The confidence that the evidence suffices, where the recipe gives one, and whether the collection answers."""
+    confidence, suffices = confidence_of(row), SUFFICES.get(row.question.category)
     return None if confidence is None or suffices is None else Forecast(confidence, float(suffices))
 
 
-def outside_used(row: Row) -> float | None:
-    """For answers: whether one of the citations is from outside the collection."""
-    if row.reply is None or row.reply.abstained:
-        return None
-    citations = row.reply.answer.get("citations", ())
-    return float(any(citation.get("origin") == Origin.OUTSIDE for citation in citations))
+def wager(row: Row) -> Forecast | None:
+    """The confidence of an answer and whether it is wrong; None without a confidence or where that is not known."""
+    confidence = confidence_of(row) if answered(row.reply) else None
+    known = is_right(row)
+    return None if confidence is None or known is None else Forecast(confidence, float(not known))
+
+
+class Point(NamedTuple):
+    """Answering only at this confidence and above."""
+
+    coverage: float
+    """Share of the questions that would be answered, 0..1."""
+    risk: float
+    """Share of those answers that are wrong, 0..1."""
+    threshold: float
+
+
+def risk_coverage(rows: Sequence[Row]) -> list[Point]:
+    """The risk-coverage curve (Geifman and El-Yaniv 2017), a point for each distinct confidence, the highest first.
+
+    Refusals and failures are questions not answered, at any threshold; questions without a known right answer are left
+    out. Empty where no answer has a confidence.
+    """
+    asked = sum(is_checkable(row.question) for row in rows)
+    wagers = sorted((one for row in rows if (one := wager(row)) is not None), reverse=True)
+    points: list[Point] = []
+    answered = wrong = 0
+    for confidence, alike in groupby(wagers, key=lambda one: one.probability):
+        outcomes = [one.outcome for one in alike]
+        answered, wrong = answered + len(outcomes), wrong + round(sum(outcomes))
+        points.append(Point(answered / asked, wrong / answered, confidence))
+    return points
 
 
 # --- what a judge said of an answer, and what it cost -----------------------------------------------------------------
 
 
-def said(name: str) -> Callable[[Sequence[Row]], Values]:
+def judged(name: str) -> Callable[[Sequence[Row]], Values]:
     """What a judge said of an answer; None where nothing was said."""
     return each(lambda row: row.judged.get(name))
 
@@ -225,19 +237,6 @@ def said(name: str) -> Callable[[Sequence[Row]], Values]:
 def responding_factscore(row: Row) -> float | None:
     """FActScore of an answer that responds."""
     return row.judged.get("factscore") if row.judged.get("responded", 1) else None
-
-
-def context_characters(row: Row) -> float | None:
-    """Characters of the evidence that the generator was given, where it is kept."""
-    return None if row.context is None else float(sum(len(piece.text) for piece in row.context))
-
-
-def context_match(row: Row) -> float | None:
-    """Whether an accepted answer stands in a piece of the evidence that the generator was given."""
-    asked = row.question
-    if row.context is None or not asked.answerable or not asked.answers:
-        return None
-    return float(any(answers.match(piece.text, asked.answers) for piece in row.context))
 
 
 def used(name: str) -> Callable[[Sequence[Row]], Values]:
@@ -260,192 +259,119 @@ OPTIONS = "those with options"
 ANSWERED = "those answered"
 JUDGED = "those judged by `eval judge`"
 NOT_FAILED = "those answered or refused"
-COUNT, SECONDS, RATING = "from 0", "from 0, seconds", "1 to 5"
-PROPORTION, MEDIAN = Summary.PROPORTION, Summary.MEDIAN
+KEPT = "whose evidence is kept in the row"
+
+context = partial(Measure, family=Family.SPANS, better="higher")
+answer = partial(Measure, family=Family.ANSWERS, better="higher", questions=ANSWERABLE)
+option = partial(answer, questions=OPTIONS)
+facts = partial(Measure, family=Family.FACTS, better="higher", questions=JUDGED)
+citation = partial(Measure, family=Family.CITATIONS, better="higher")
+hallucination = partial(Measure, family=Family.CITATIONS, better="lower", paired=False)
+quality = partial(Measure, family=Family.QUALITY, better="higher", questions=JUDGED)
+rating = partial(quality, summary=mean_interval, bounds="1 to 5")
+verdict = partial(Measure, family=Family.VERDICTS, better="higher")
+known = partial(verdict, questions=KNOWN)
+fault = partial(Measure, family=Family.COST, better="lower", tasks=BOTH)
+seconds = partial(Measure, family=Family.COST, tasks=BOTH, bounds="from 0, seconds")
+count = partial(Measure, family=Family.COST, summary=mean_interval, bounds="from 0", questions=NOT_FAILED)
 
 
-def ranking(*names: str) -> list[Measure]:
+def rankings(*names: str) -> Iterator[Measure]:
     """The retrieval measures of these names."""
-    return [retrieval(found) for name in names if (found := RETRIEVAL.fullmatch(name))]
+    return filter(None, map(retrieval, names))
 
 
-MEASURES: Mapping[str, Measure] = {
-    measure.name: measure
-    for measure in (
-        *ranking("nDCG@10", "P@5", "R@5", "F1@5", "MRR", "MAP"),
-        *ranking("span_P@5", "span_R@5", "span_F1@5", "chunk_P@5", "chunk_R@5", "chunk_F1@5"),
-        *ranking("micro_F1@5", "micro_span_F1@5", "micro_chunk_F1@5"),
-        *ranking("micro_P@5", "micro_R@5", "micro_span_P@5", "micro_span_R@5", "micro_chunk_P@5", "micro_chunk_R@5"),
-        *ranking("nDCG_exp@10", "nDCG_retrieved@10", "nDCG_retrieved_exp@10", "returned_P@5"),
-        Measure(
-            "context_characters", "characters of the evidence handed to the generator, mean", OURS,
-            each(context_characters), bounds=COUNT, questions="those whose evidence is kept in the row",
-        ),
-        Measure(
-            "context_match", "a gold answer stands in the evidence handed to the generator, letter by letter", OURS,
-            each(context_match), PROPORTION, questions=f"{ANSWERABLE}, whose evidence is kept in the row",
-        ),
-        Measure(
-            "match", "a gold answer is a substring of the answer, letter by letter", SELF_RAG,
-            worded(answers.match), PROPORTION, questions=ANSWERABLE,
-        ),
-        Measure(
-            "match_norm", "the words of a gold answer stand in the answer; case, punctuation and articles aside", OURS,
-            worded(answers.match_norm), PROPORTION, questions=ANSWERABLE,
-        ),
-        Measure(
-            "em", "the answer is a gold answer; case, punctuation and articles aside", SQUAD,
-            worded(answers.exact_match), PROPORTION, questions=ANSWERABLE,
-        ),
-        Measure(
-            "f1", "overlap of the answer's words with the nearest gold answer's", SQUAD,
-            worded(answers.f1), questions=ANSWERABLE,
-        ),
-        Measure(
-            "words_median", "words of an answer that is not a refusal, median", OURS,
-            each(words), MEDIAN, bounds=COUNT, questions=ANSWERED,
-        ),
-        Measure(
-            "label_accuracy", "the first option that the answer names is right; naming none is wrong", OURS,
-            each(label_right), PROPORTION, questions=OPTIONS,
-        ),
-        Measure(
-            "unparsed", "answers that name none of the options", OURS,
-            each(unparsed), PROPORTION, paired=False, questions=f"{OPTIONS}, answered",
-        ),
-        Measure(
-            "majority_label", "share of the most frequent right option: what always naming it would score", OURS,
-            majority, PROPORTION, paired=False, questions=OPTIONS,
-        ),
-        Measure(
-            "wrong", "answers that are wrong against gold: no gold answer in them, or another option", OURS,
-            each(wrong), PROPORTION, paired=False, questions=f"{ANSWERABLE}, answered",
-        ),
-        Measure(
-            "unsupported", "share of an answer's sentences that its context does not support", OURS,
-            said("unsupported"), paired=False, questions=f"{JUDGED}, answered",
-        ),
-        Measure(
-            "factscore", "supported share of an answer's atomic facts, times exp(1 - 10/n) for n < 10 facts", FACTS,
-            each(responding_factscore), paired=False, questions=f"{JUDGED}, with an answer that responds",
-        ),
-        Measure(
-            "respond_ratio", "answers that state facts at all", FACTS, said("responded"), PROPORTION, questions=JUDGED,
-        ),
-        Measure(
-            "judged_correct", "answers that a judge calls correct", OURS,
-            said("judged_correct"), PROPORTION, questions=JUDGED,
-        ),
-        Measure(
-            "judged_relevance", "a judge's rating of the answer's relevance", OURS,
-            said("judged_relevance"), bounds=RATING, questions=JUDGED,
-        ),
-        *(
-            Measure(
-                f"likert_{aspect}", f"a judge's rating of the answer's {aspect}", ECRAG,
-                said(f"likert_{aspect}"), bounds=RATING, questions=JUDGED,
-            )
-            for aspect in ("correctness", "coherence", "relevance")
-        ),
-        Measure(
-            "judge_failed", "answers of which a judge's reply could not be read", OURS,
-            said("judge_failed"), PROPORTION, paired=False, questions=JUDGED,
-        ),
-        Measure(
-            "gold_page", "the first citation lies on a gold page; a refusal counts as 0", OURS,
-            each(gold_page), PROPORTION, questions="answerable ones with gold pages",
-        ),
-        Measure(
-            "gold_source", "the first citation names a gold document; a refusal counts as 0", OURS,
-            each(gold_source), PROPORTION, questions="answerable ones with gold documents",
-        ),
-        Measure("abstained", "questions refused", OURS, each(refused), PROPORTION),
-        Measure(
-            "refusal_precision", "refused questions that cannot be answered", SQUAD_2,
-            each(refusal_precision), PROPORTION, paired=False, questions="those refused",
-        ),
-        Measure(
-            "refusal_recall", "questions that cannot be answered and were refused", SQUAD_2,
-            each(refusal_recall), PROPORTION, questions="those that cannot be answered",
-        ),
-        Measure(
-            "wrong_refusals", "answerable questions refused", OURS,
-            each(wrong_refusal), PROPORTION, questions="answerable ones",
-        ),
-        Measure(
-            "aurc", "area under the curve of wrong answers against questions answered, the most confident first",
-            "Geifman and El-Yaniv 2017", each(wager), Summary.AURC, paired=False,
-            questions="those answered with a confidence, whose right answer is known",
-        ),
-        Measure(
-            "verdict_accuracy", "the verdict is `correct` where the collection answers, and another where not", OURS,
-            verdicts, PROPORTION, questions=KNOWN,
-        ),
-        Measure(
-            "auroc", "a confidence where the collection answers is above one where not", "Hanley and McNeil 1982",
-            each(forecast), Summary.AUROC, paired=False, questions=KNOWN,
-        ),
-        Measure(
-            "ece", "confidence minus how often the collection answers, over ten bins", "Naeini et al. 2015",
-            each(forecast), Summary.ECE, paired=False, questions=KNOWN,
-        ),
-        Measure(
-            "outside_used", "answers that cite something outside the collection", OURS,
-            each(outside_used), PROPORTION, paired=False, questions=ANSWERED,
-        ),
-        Measure(
-            "seconds_p50", "seconds a question took, failures included, median", OURS,
-            each(lambda row: row.seconds), MEDIAN, BOTH, bounds=SECONDS,
-        ),
-        Measure(
-            "seconds_p95", "seconds that 95 % of the questions took at most, failures included", OURS,
-            each(lambda row: row.seconds), Summary.P95, BOTH, bounds=SECONDS,
-        ),
-        Measure(
-            "cpu_seconds", "processor time of the process for a question, mean", OURS,
-            each(lambda row: row.cpu_seconds), tasks=BOTH, bounds=SECONDS, questions="those asked one at a time",
-        ),
-        Measure(
-            "memory_mib", "the most memory that the process held, recipes asked earlier included", OURS,
-            each(lambda row: row.memory_mib), Summary.MOST, BOTH, paired=False, bounds="from 0, MiB",
-        ),
-        Measure(
-            "llm_calls", "calls of a language model for a question that did not fail, mean", OURS,
-            each(lambda row: None if row.reply is None else float(row.reply.llm_calls)),
-            bounds=COUNT, questions=NOT_FAILED,
-        ),
-        Measure(
-            "prompt_tokens", "tokens that language models read for a question that did not fail, mean", OURS,
-            used("prompt_tokens"), bounds=COUNT, questions=NOT_FAILED,
-        ),
-        Measure(
-            "completion_tokens", "tokens that language models wrote for a question that did not fail, mean", OURS,
-            used("completion_tokens"), bounds=COUNT, questions=NOT_FAILED,
-        ),
-        Measure(
-            "unreadable", "replies of models that could not be parsed, for a question that did not fail, mean", OURS,
-            each(lambda row: None if row.reply is None else float(row.unreadable)), bounds=COUNT, questions=NOT_FAILED,
-        ),
-        Measure(
-            "timed_out", "questions of which a part ran out of time", OURS,
-            each(lambda row: float(row.timed_out)), PROPORTION, BOTH,
-        ),
-        Measure(
-            "failed", "questions that ended in an error", OURS,
-            each(lambda row: float(row.error is not None)), PROPORTION, BOTH,
-        ),
-    )
-}  # fmt: skip
+MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in (
+    *rankings("nDCG@10", "P@5", "R@5", "F1@5", "MRR", "MAP"),
+    *rankings("span_P@5", "span_R@5", "span_F1@5", "chunk_P@5", "chunk_R@5", "chunk_F1@5"),
+    *rankings("micro_F1@5", "micro_span_F1@5", "micro_chunk_F1@5"),
+    *rankings("micro_P@5", "micro_R@5", "micro_span_P@5", "micro_span_R@5", "micro_chunk_P@5", "micro_chunk_R@5"),
+    *rankings("nDCG_exp@10", "nDCG_retrieved@10", "nDCG_retrieved_exp@10", "returned_P@5"),
+    context("context_characters", "characters of the evidence handed to the generator, mean", OURS,
+            each(context_characters), better=None, summary=mean_interval, bounds="from 0", questions=f"those {KEPT}"),
+    context("context_match", "a gold answer stands in the evidence handed to the generator, letter by letter", OURS,
+            each(context_match), questions=f"{ANSWERABLE}, {KEPT}"),
+    answer("match", "a gold answer is a substring of the answer, letter by letter", SELF_RAG, worded(answers.match)),
+    answer("match_norm", "the words of a gold answer stand in the answer; case, punctuation and articles aside", OURS,
+           worded(answers.match_norm)),
+    answer("em", "the answer is a gold answer; case, punctuation and articles aside", SQUAD,
+           worded(answers.exact_match)),
+    answer("f1", "overlap of the answer's words with the nearest gold answer's", SQUAD, worded(answers.f1),
+           summary=mean_interval),
+    answer("words_median", "words of an answer that is not a refusal, median", OURS, each(words), better=None,
+           summary=MEDIAN, paired=False, bounds="from 0", questions=ANSWERED),
+    option("label_accuracy", "the first option that the answer names is right; naming none is wrong", OURS,
+           each(label_right)),
+    option("unparsed", "answers that name none of the options", OURS, each(unparsed), better="lower", paired=False,
+           questions=f"{OPTIONS}, answered"),
+    option("majority_label", "share of the most frequent right option: what always naming it would score", OURS,
+           majority, better=None, paired=False),
+    answer("right", "the right thing came of the question: a right answer, or a refusal where there is none", OURS,
+           each(right), tasks=(), questions="those of which it is known what is right"),
+    hallucination("wrong", "answers that are wrong against gold: no gold answer in them, or another option", OURS,
+                  each(wrong), questions=f"{ANSWERABLE}, answered"),
+    hallucination("unsupported", "share of an answer's sentences that its context does not support", OURS,
+                  judged("unsupported"), summary=mean_interval, questions=f"{JUDGED}, answered"),
+    facts("factscore", "supported share of an answer's atomic facts, times exp(1 - 10/n) for n < 10 facts", FACTS,
+          each(responding_factscore), summary=mean_interval, paired=False,
+          questions=f"{JUDGED}, with an answer that responds"),
+    facts("respond_ratio", "answers that state facts at all", FACTS, judged("responded")),
+    quality("judged_correct", "answers that a judge calls correct", OURS, judged("judged_correct")),
+    rating("judged_relevance", "a judge's rating of the answer's relevance", OURS, judged("judged_relevance")),
+    *(rating(f"likert_{aspect}", f"a judge's rating of the answer's {aspect}", ECRAG, judged(f"likert_{aspect}"))
+      for aspect in ("correctness", "coherence", "relevance")),
+    quality("judge_failed", "answers of which a judge's reply could not be read", OURS, judged("judge_failed"),
+            better=None, paired=False),
+    citation("gold_page", "the first citation lies on a gold page; a refusal counts as 0", OURS, each(gold_page),
+             questions="answerable ones with gold pages"),
+    citation("gold_source", "the first citation names a gold document; a refusal counts as 0", OURS,
+             each(gold_source), questions="answerable ones with gold documents"),
+    verdict("abstained", "questions refused", OURS, each(refused), better=None),
+    verdict("refusal_precision", "refused questions that cannot be answered", SQUAD_2, each(refusal_precision),
+            paired=False, questions="those refused"),
+    verdict("refusal_recall", "questions that cannot be answered and were refused", SQUAD_2, each(refusal_recall),
+            questions="those that cannot be answered"),
+    verdict("wrong_refusals", "answerable questions refused", OURS, each(wrong_refusal), better="lower",
+            questions="answerable ones"),
+    verdict("aurc", "area under the curve of wrong answers against questions answered, the most confident first",
+            "Geifman and El-Yaniv 2017", each(wager), better="lower", summary=aurc_interval, paired=False,
+            questions="those answered with a confidence, whose right answer is known"),
+    known("verdict_accuracy", "the verdict is `correct` where the collection answers, and another where not", OURS,
+          verdicts),
+    known("auroc", "a confidence where the collection answers is above one where not", "Hanley and McNeil 1982",
+          each(forecast), summary=auroc_interval, paired=False),
+    known("ece", "confidence minus how often the collection answers, over ten bins", "Naeini et al. 2015",
+          each(forecast), better="lower", summary=ece_interval, paired=False),
+    verdict("outside_used", "answers that cite something outside the collection", OURS, each(outside_used),
+            better=None, paired=False, questions=ANSWERED),
+    seconds("seconds_p50", "seconds a question took, failures included, median", OURS, each(lambda row: row.seconds),
+            summary=MEDIAN, paired=False),
+    seconds("seconds_p95", "seconds that 95 % of the questions took at most, failures included", OURS,
+            each(lambda row: row.seconds), summary=P95, paired=False),
+    seconds("cpu_seconds", "processor time of the process for a question, mean", OURS,
+            each(lambda row: row.cpu_seconds), summary=mean_interval, questions="those asked one at a time"),
+    seconds("memory_mib", "the most memory that the process held, recipes asked earlier included", OURS,
+            each(lambda row: row.memory_mib), summary=LARGEST, paired=False, bounds="from 0, MiB"),
+    count("llm_calls", "calls of a language model for a question that did not fail, mean", OURS,
+          each(lambda row: None if row.reply is None else float(row.reply.llm_calls))),
+    count("prompt_tokens", "tokens that language models read for a question that did not fail, mean", OURS,
+          used("prompt_tokens")),
+    count("completion_tokens", "tokens that language models wrote for a question that did not fail, mean", OURS,
+          used("completion_tokens")),
+    count("unreadable", "replies of models that could not be parsed, for a question that did not fail, mean", OURS,
+          each(lambda row: None if row.reply is None else float(row.unreadable)), better="lower"),
+    fault("timed_out", "questions of which a part ran out of time", OURS, each(lambda row: float(row.timed_out))),
+    fault("failed", "questions that ended in an error", OURS, each(lambda row: float(row.error is not None))),
+)}  # fmt: skip
 """Every measure, in the order it is printed; those of rankings take any other cutoff too."""
 
 
 def parse(name: str) -> Measure:
-    """The measure of that name; retrieval measures take any cutoff (`R@100`)."""
-    if name in MEASURES:
-        return MEASURES[name]
-    if found := RETRIEVAL.fullmatch(name):
-        return retrieval(found)
-    raise UnknownSetting(name, MEASURES, kind="measure")
+    """The measure of that name. Raises UnknownSetting, which names the nearest."""
+    measure = MEASURES.get(name) or retrieval(name)
+    if measure is None:
+        raise UnknownSetting(name, MEASURES, kind="measure")
+    return measure
 
 
 def measures_of(task: Task) -> tuple[Measure, ...]:

@@ -1,24 +1,23 @@
-"""Rankings of chunks to rankings of documents, and their measures through ir-measures (trec_eval).
+"""Measures of a ranking: over documents through ir-measures (trec_eval), over gold spans and pages by counting.
 
 A document stands where its best chunk stands. Relevance labels name any of a document's sources; several labels of one
-document are one relevant document, and several documents under one label are one result.
+document are one relevant document, and several documents under one label are one result. Every name takes any cutoff
+(`R@100`); `micro_` sums the counts of all questions first.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from functools import partial
 
 from thresher.errors import MissingExtra
 from thresher.types import Origin
 from thresher_evals.dataset import Gold, Question, Task
-from thresher_evals.metrics import retrieval as rankings
-from thresher_evals.metrics import retrieval as spans
 from thresher_evals.metrics.answers import matches, matching
-from thresher_evals.metrics.measure import Measure, Summary, Values, each
+from thresher_evals.metrics.measure import Family, Measure, Summary, Values, each, mean_interval
 from thresher_evals.rows import Place, Row
-from thresher_evals.stats import Counts
+from thresher_evals.stats import Counts, pooled_interval
 
 try:
     import ir_measures
@@ -27,31 +26,135 @@ except ModuleNotFoundError as error:
         raise
     raise MissingExtra("ir-measures", extra="evals") from error
 
+NAME = re.compile(
+    r"""(?P<whole>MRR|MAP)
+    |nDCG(?P<retrieved>_retrieved)?(?P<exponential>_exp)?@(?P<depth>[1-9][0-9]{0,3})
+    |returned_P@(?P<first>[1-9][0-9]{0,3})
+    |(?P<micro>micro_)?(?:(?P<level>span|chunk)_)?(?P<kind>P|R|F1)@(?P<cutoff>[1-9][0-9]{0,3})""",
+    re.VERBOSE,
+)
+BOTH: tuple[Task, ...] = ("search", "ask")
+
+Level = str | None
+"""What is counted: `span` for gold character spans, `chunk` for gold pages, None for documents."""
+
+HITS: Mapping[Level, str] = {None: "documents", "span": "hits", "chunk": "hits"}
+RELEVANT: Mapping[Level, str] = {
+    None: "relevant documents",
+    "span": "hits that overlap a gold span (the document where no offsets are known)",
+    "chunk": "hits on a gold page (of the document where no page is known)",
+}
+GOLD: Mapping[Level, str] = {None: "relevant documents", "span": "gold spans", "chunk": "gold pages"}
+FAMILIES: Mapping[Level, Family] = {None: Family.DOCUMENTS, "span": Family.SPANS, "chunk": Family.PAGES}
+LABELLED, PLACED = "those with relevant documents", "those with a gold place in the collection"
+
+
+def retrieval(name: str) -> Measure | None:
+    """The measure of a ranking with that name; None for a name that is none of theirs."""
+    found = NAME.fullmatch(name)
+    if found is None:
+        return None
+    if found["kind"]:
+        return shares(name, found["level"], found["kind"], int(found["cutoff"]), micro=bool(found["micro"]))
+    if name == "MRR":
+        return ranked(name, "RR", "one over the rank of the first relevant document", "Voorhees 1999")
+    if name == "MAP":
+        meaning = "mean precision at the ranks of the relevant documents, those not found counting 0"
+        return ranked(name, "AP", meaning, "Buckley and Voorhees 2000")
+    if found["first"]:
+        cutoff = int(found["first"])
+        meaning = f"relevant among the first {cutoff} documents, divided by how many came"
+        return ranked(name, "SetP", meaning, "ECRAG thesis, section 6.5", cutoff=cutoff, tasks=())
+    retrieved, exponential, cutoff = bool(found["retrieved"]), bool(found["exponential"]), int(found["depth"])
+    worth = "2^grade - 1" if exponential else "grade"
+    best = f"the best order of those {cutoff} alone" if retrieved else "the best order of all judged documents"
+    return ranked(
+        name,
+        f"nDCG@{cutoff}",
+        f"discounted gain ({worth}) of the first {cutoff} documents over that of {best}",
+        "hybrid report" if retrieved else "Burges et al. 2005" if exponential else "Järvelin and Kekäläinen 2002",
+        cutoff=cutoff if retrieved else None,
+        exponential=exponential,
+        tasks=() if retrieved or exponential else BOTH,
+    )
+
+
+def ranked(
+    name: str,
+    measured: str,
+    meaning: str,
+    source: str,
+    *,
+    cutoff: int | None = None,
+    exponential: bool = False,
+    tasks: tuple[Task, ...] = BOTH,
+) -> Measure:
+    """A measure of ir-measures over documents; see `ranking_values`."""
+    values = partial(ranking_values, measured, cutoff=cutoff, exponential=exponential)
+    return _measure(name, meaning, source, values, tasks=tasks)
+
+
+def shares(name: str, level: Level, kind: str, cutoff: int, *, micro: bool) -> Measure:
+    """`P@k`, `R@k` or `F1@k` of documents, spans or pages: the mean over questions, or of the summed counts."""
+    count = partial(document_counts, cutoff=cutoff) if level is None else partial(counts, cutoff=cutoff, level=level)
+    meaning = {
+        "P": f"{RELEVANT[level]} among the first {cutoff} {HITS[level]}, divided by {cutoff} also when fewer came",
+        "R": f"share of the {GOLD[level]} met by the first {cutoff} {HITS[level]}",
+        "F1": f"harmonic mean of the precision and recall of the first {cutoff} {HITS[level]}, by {GOLD[level]}",
+    }[kind]
+    if micro:
+        meaning, tasks = f"{meaning}; counts of all questions summed", BOTH if kind == "F1" else ()
+        pooled = partial(pooled_interval, share=kind)  # type: ignore[arg-type]
+        return _measure(name, meaning, "Lewis 1991", each(count), level, summary=pooled, paired=False, tasks=tasks)
+    if level is None and kind != "F1":
+        return ranked(name, name, meaning, "trec_eval")
+    source = "van Rijsbergen 1979" if kind == "F1" else "Thresher"
+    return _measure(name, meaning, source, each(lambda row: share(count(row), kind)), level)
+
+
+def _measure(
+    name: str,
+    meaning: str,
+    source: str,
+    values: Callable[[Sequence[Row]], Values],
+    level: Level = None,
+    *,
+    tasks: tuple[Task, ...] = BOTH,
+    paired: bool = True,
+    summary: Summary = mean_interval,
+) -> Measure:
+    return Measure(
+        name,
+        meaning,
+        source,
+        values,
+        family=FAMILIES[level],
+        better="higher",
+        summary=summary,
+        paired=paired,
+        tasks=tasks,
+        questions=PLACED if level else LABELLED,
+    )
+
+
+def share(counted: Counts | None, kind: str) -> float | None:
+    """Precision, recall or F1 of one question."""
+    if counted is None:
+        return None
+    precision = counted.relevant / counted.hits
+    recall = counted.met / counted.gold if counted.gold else 0.0
+    return {"P": precision, "R": recall, "F1": harmonic(precision, recall)}[kind]
+
+
+def harmonic(precision: float, recall: float) -> float:
+    """F1."""
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+# --- documents --------------------------------------------------------------------------------------------------------
+
 Judged = tuple[dict[str, int], dict[str, float]]
 """Grade of each label, and score of each document, under the same names."""
-
-
-def documents(ranking: Sequence[Place], relevance: Mapping[str, float]) -> Judged:
-    """Labels and documents of one question under common names; the earlier document has the higher score."""
-    grades = {label: max(0, round(grade)) for label, grade in relevance.items()}
-    order: list[str] = []
-    taken: set[str] = set()
-    known: set[str] = set()
-    for place in ranking:
-        if place.source in known:
-            continue
-        labels = matching(relevance, place.source, place.also)
-        left = [label for label in labels if label not in taken]
-        # A document without a label must not be taken for one: labels are names of sources, so a prefix keeps it apart.
-        name = left[0] if left else f"unlabelled:{place.source}"
-        known.add(place.source)
-        if labels and not left:
-            continue
-        order.append(name)
-        taken.update(left)
-        if left:
-            grades[name] = max(grades.pop(label) for label in left)
-    return grades, {name: float(len(order) - position) for position, name in enumerate(order)}
 
 
 def ranking_values(
@@ -76,6 +179,29 @@ def ranking_values(
     return [float(values.get(str(number), 0.0)) if relevance[number] else None for number in range(len(rows))]
 
 
+def documents(ranking: Sequence[Place], relevance: Mapping[str, float]) -> Judged:
+    """Labels and documents of one question under common names; the earlier document has the higher score."""
+    grades = {label: max(0, round(grade)) for label, grade in relevance.items()}
+    order: list[str] = []
+    taken: set[str] = set()
+    known: set[str] = set()
+    for place in ranking:
+        if place.source in known:
+            continue
+        known.add(place.source)
+        labels = matching(relevance, place.source, place.also)
+        left = [label for label in labels if label not in taken]
+        if labels and not left:
+            continue
+        # A document without a label must not be taken for one: labels are names of sources, so a prefix keeps it apart.
+        name = left[0] if left else f"unlabelled:{place.source}"
+        order.append(name)
+        taken.update(left)
+        if left:
+            grades[name] = max(grades.pop(label) for label in left)
+    return grades, {name: float(len(order) - position) for position, name in enumerate(order)}
+
+
 def only_first(judged: Judged, cutoff: int) -> Judged:
     """The first documents and their labels."""
     grades, scores = judged
@@ -93,127 +219,7 @@ def document_counts(row: Row, cutoff: int) -> Counts | None:
     return Counts(relevant, cutoff, relevant, sum(grade > 0 for grade in grades.values()))
 
 
-def harmonic(precision: Sequence[float | None], recall: Sequence[float | None]) -> list[float | None]:
-    """F1 of each question."""
-    return [
-        None if p is None or r is None else (2 * p * r / (p + r) if p + r else 0.0)
-        for p, r in zip(precision, recall, strict=True)
-    ]
-
-
-# --- measures of a ranking: over documents, gold spans or gold pages, question by question or all questions t----------
-
-
-RETRIEVAL = re.compile(
-    r"""MRR|MAP
-    |(?P<ndcg>nDCG)(?P<retrieved>_retrieved)?(?P<exponential>_exp)?@(?P<depth>[1-9][0-9]{0,3})
-    |returned_P@(?P<first>[1-9][0-9]{0,3})
-    |(?P<micro>micro_)?(?:(?P<level>span|chunk)_)?(?P<kind>P|R|F1)@(?P<cutoff>[1-9][0-9]{0,3})""",
-    re.VERBOSE,
-)
-
-BOTH: tuple[Task, ...] = ("search", "ask")
-LABELLED = "those with relevant documents"
-PLACED = "those with a gold place in the collection"
-HITS: Mapping[str | None, str] = {None: "documents", "span": "hits", "chunk": "hits"}
-RELEVANT: Mapping[str | None, str] = {
-    None: "relevant documents",
-    "span": "hits that overlap a gold span (the document where no offsets are known)",
-    "chunk": "hits on a gold page (of the document where no page is known)",
-}
-GOLD: Mapping[str | None, str] = {None: "relevant documents", "span": "gold spans", "chunk": "gold pages"}
-MICRO = {"P": Summary.MICRO_P, "R": Summary.MICRO_R, "F1": Summary.MICRO_F1}
-
-
-def retrieval(found: re.Match[str]) -> Measure:
-    """The measure of a name that `RETRIEVAL` matches whole."""
-    name = found[0]
-    if name == "MRR":
-        return ranked(name, "RR", "one over the rank of the first relevant document", "Voorhees 1999")
-    if name == "MAP":
-        meaning = "mean precision at the ranks of the relevant documents, those not found counting 0"
-        return ranked(name, "AP", meaning, "Buckley and Voorhees 2000")
-    if found["ndcg"]:
-        retrieved, exponential = bool(found["retrieved"]), bool(found["exponential"])
-        return gain(name, int(found["depth"]), retrieved=retrieved, exponential=exponential)
-    if found["first"]:
-        cutoff = int(found["first"])
-        meaning = f"relevant among the first {cutoff} documents, divided by how many came"
-        return ranked(name, "SetP", meaning, "ECRAG thesis, section 6.5", cutoff=cutoff, tasks=())
-    level: spans.Level | None = found["level"]  # type: ignore[assignment]
-    return shares(name, level, found["kind"], int(found["cutoff"]), micro=bool(found["micro"]))
-
-
-def ranked(
-    name: str,
-    measured: str,
-    meaning: str,
-    source: str,
-    *,
-    cutoff: int | None = None,
-    exponential: bool = False,
-    tasks: tuple[Task, ...] = BOTH,
-) -> Measure:
-    """A measure of ir-measures over documents; see `rankings.ranking_values`."""
-
-    def values(rows: Sequence[Row]) -> Values:
-        return rankings.ranking_values(measured, rows, cutoff=cutoff, exponential=exponential)
-
-    return Measure(name, meaning, source, values, tasks=tasks, questions=LABELLED)
-
-
-def gain(name: str, cutoff: int, *, retrieved: bool, exponential: bool) -> Measure:
-    """`nDCG@k` with linear or exponential gain, over the best order of all judged documents or of the first k."""
-    worth = "2^grade - 1" if exponential else "grade"
-    best = f"the best order of those {cutoff} alone" if retrieved else "the best order of all judged documents"
-    return ranked(
-        name,
-        f"nDCG@{cutoff}",
-        f"discounted gain ({worth}) of the first {cutoff} documents over that of {best}",
-        "hybrid report" if retrieved else "Burges et al. 2005" if exponential else "Järvelin and Kekäläinen 2002",
-        cutoff=cutoff if retrieved else None,
-        exponential=exponential,
-        tasks=() if retrieved or exponential else BOTH,
-    )
-
-
-def shares(name: str, level: spans.Level | None, kind: str, cutoff: int, *, micro: bool) -> Measure:
-    """`P@k`, `R@k` or `F1@k` of documents, spans or pages: the mean over questions, or of the summed counts."""
-    of_each = counts_at(level, cutoff)
-    meaning = {
-        "P": f"{RELEVANT[level]} among the first {cutoff} {HITS[level]}, divided by {cutoff} also when fewer came",
-        "R": f"share of the {GOLD[level]} met by the first {cutoff} {HITS[level]}",
-        "F1": f"harmonic mean of the precision and recall of the first {cutoff} {HITS[level]}, by {GOLD[level]}",
-    }[kind]
-    told = PLACED if level else LABELLED
-    if micro:
-        meaning, tasks = f"{meaning}; counts of all questions summed", BOTH if kind == "F1" else ()
-        return Measure(name, meaning, "Lewis 1991", each(of_each), MICRO[kind], tasks, paired=False, questions=told)
-    if level is None and kind != "F1":
-        return ranked(name, name, meaning, "trec_eval")
-
-    def values(rows: Sequence[Row]) -> Values:
-        counted = [of_each(row) for row in rows]
-        precision = [None if one is None else one.relevant / one.hits for one in counted]
-        recall = [None if one is None else one.met / one.gold if one.gold else 0.0 for one in counted]
-        return {"P": precision, "R": recall, "F1": rankings.harmonic(precision, recall)}[kind]
-
-    return Measure(
-        name, meaning, "van Rijsbergen 1979" if kind == "F1" else "Thresher", values, tasks=BOTH, questions=told
-    )
-
-
-def counts_at(level: spans.Level | None, cutoff: int) -> Callable[[Row], Counts | None]:
-    """What is counted of one row."""
-    if level is None:
-        return lambda row: rankings.document_counts(row, cutoff)
-    return lambda row: spans.counts(row, cutoff, level)
-
-
-# --- hits of a ranking against the places that answer a question: by character span, or by document and page ----------
-
-
-Level = Literal["span", "chunk"]
+# --- gold places: by character span, or by document and page ----------------------------------------------------------
 
 
 def counts(row: Row, cutoff: int, level: Level) -> Counts | None:
@@ -224,14 +230,9 @@ def counts(row: Row, cutoff: int, level: Level) -> Counts | None:
     gold = gold_places(row.question, level)
     if not gold:
         return None
-    meets: Callable[[Place, Gold], bool] = overlaps if level == "span" else stands_at
+    meets = overlaps if level == "span" else stands_at
     met = [[meets(hit, place) for place in gold] for hit in (row.ranking or ())[:cutoff]]
-    return Counts(
-        relevant=sum(map(any, met)),
-        hits=cutoff,
-        met=sum(map(any, zip(*met, strict=True))),
-        gold=len(gold),
-    )
+    return Counts(sum(map(any, met)), cutoff, sum(map(any, zip(*met, strict=True))), len(gold))
 
 
 def gold_places(question: Question, level: Level) -> Sequence[Gold]:

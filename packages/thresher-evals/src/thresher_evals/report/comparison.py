@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from thresher_evals.metrics.registry import Family, parse
 from thresher_evals.report.blocks import Cell, Figure, Measured, Section, Table, number
 from thresher_evals.report.data import LACKS, Block, Run, lacks, standing, within
 from thresher_evals.report.plots import Bars, bars, points
@@ -25,26 +26,6 @@ from thresher_evals.stats import Comparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-FAMILIES: Mapping[str, re.Pattern[str]] = {
-    "Retrieval, documents": re.compile(r"(micro_)?(nDCG|P|R|F1)@\d+|MRR|MAP"),
-    "Retrieval, gold spans": re.compile(r"(micro_)?span_.*|context_(match|characters)"),
-    "Retrieval, chunks": re.compile(r"(micro_)?chunk_.*"),
-    "Answers": re.compile(r"match|match_norm|em|f1|words_median|label_accuracy|unparsed|majority_label"),
-    "Facts (FActScore)": re.compile(r"factscore|respond_ratio"),
-    "Citations and support": re.compile(r"gold_page|gold_source|unsupported|wrong"),
-    "Response quality, by a judge": re.compile(r"(likert|judged)_.*|judge_failed"),
-    "Refusals and verdicts": re.compile(
-        r"abstained|refusal_.*|wrong_refusals|aurc|verdict_accuracy|auroc|ece|outside_used"
-    ),
-    "Cost": re.compile(
-        r"seconds_.*|cpu_seconds|memory_mib|llm_calls|.*_tokens|web_requests|unreadable|timed_out|failed"
-    ),
-    "Other": re.compile(r".*"),
-}
-"""Which table a measure stands in: the first whose pattern is its name."""
-
-COST = "Cost"
 
 DRAWN: Sequence[tuple[str, str, Sequence[str], str]] = (
     ("documents", "Documents among the first results", ("P@5", "R@5", "F1@5", "nDCG@10"), "share of 1"),
@@ -69,14 +50,11 @@ DRAWN: Sequence[tuple[str, str, Sequence[str], str]] = (
 QUALITY = re.compile(r"likert_.*")
 
 
-def family(name: str) -> str:
-    """The table that a measure stands in."""
-    return next(title for title, pattern in FAMILIES.items() if pattern.fullmatch(name))
-
-
 def comparison_section(run: Run, block: Block, prefix: str) -> Section:
     """Tables of every measure but the costs, and bars."""
-    tables = [family_table(block, title, names) for title, names in by_family(block.measures).items() if title != COST]
+    tables = [
+        family_table(block, title, names) for title, names in by_family(block.measures).items() if title != Family.COST
+    ]
     claims = claims_of(run.dataset["kind"], [name for _, _, names, _ in DRAWN for name in names])
     text = [claim_words(claims)] if claims else []
     return Section("The recipes compared", text, tables, list(figures(run, block, prefix)))
@@ -90,7 +68,7 @@ def claim_words(claims: Sequence[Claim]) -> str:
 
 def by_family(names: Sequence[str]) -> dict[str, list[str]]:
     """Table to its measures, in the order of the tables."""
-    found = {title: [name for name in names if family(name) == title] for title in FAMILIES}
+    found = {str(family): [name for name in names if parse(name).family is family] for family in Family}
     return {title: measures for title, measures in found.items() if measures}
 
 

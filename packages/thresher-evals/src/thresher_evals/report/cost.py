@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from thresher.errors import UsageError
 from thresher_evals.judges.human import FOLDER, RATINGS
+from thresher_evals.metrics.registry import Family
 from thresher_evals.report.blocks import Cell, Figure, Measured, Part, Section, Table, number
-from thresher_evals.report.comparison import COST, OURS, bar_figure, by_family, claim_words, drawer, fewest, probability
+from thresher_evals.report.comparison import OURS, bar_figure, by_family, claim_words, drawer, fewest, probability
 from thresher_evals.report.data import LACKS, Block, Run, lacks
 from thresher_evals.report.plots import COLOURS
 from thresher_evals.report.published import CHUNKRAG_TABLE_1, CRAG_TABLE_1, LABEL, SELF_RAG_LLAMA, claims_of
@@ -33,7 +34,7 @@ FEW_RECIPES = 3  # whose costs are seen at a glance in the table
 
 def cost_section(run: Run, block: Block, prefix: str) -> Section:
     """A table of all costs, bars of those that are not nothing; of recipes asked in turn only what cannot be shared."""
-    names = by_family(block.measures).get(COST, [])
+    names = by_family(block.measures).get(Family.COST, [])
     rows: list[list[Cell]] = [
         [recipe, *(block.scores[recipe].get(name) for name in names), lacks(of)] for recipe, of in block.rows.items()
     ]

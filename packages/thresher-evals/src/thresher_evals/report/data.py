@@ -15,18 +15,16 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from thresher.errors import UnknownSetting, UsageError
-from thresher_evals.metrics.answers import right
-from thresher_evals.metrics.measure import Measure, Summary
+from thresher_evals.metrics.answers import Outcome, outcome
+from thresher_evals.metrics.measure import Measure
 from thresher_evals.metrics.registry import parse
 from thresher_evals.report.blocks import Cell, Measured, Section, Table
 from thresher_evals.rows import Row, is_together, read_run
@@ -37,19 +35,6 @@ from thresher_evals.stats import Comparison
 SIGNIFICANT = 0.05  # two-sided, after Holm's correction
 LONGEST_NAME = 26  # characters that leave most of a drawing's width to the drawing
 CURVES = 8  # that can be told apart, as many as there are colours
-
-HIGHER_IS_BETTER = re.compile(
-    r"(micro_)?(span_|chunk_)?(nDCG|P|R|F1)@\d+|MRR|MAP|(context_)?match|match_norm|em|f1|label_accuracy|factscore"
-    r"|respond_ratio|gold_page|gold_source|refusal_precision|refusal_recall|verdict_accuracy|auroc|judged_.*|likert_.*"
-)
-LOWER_IS_BETTER = re.compile(r"unsupported|wrong|wrong_refusals|ece|aurc|failed|timed_out|unreadable|unparsed")
-
-
-def direction(measure: str) -> int:
-    """1 where more is better, -1 where less is, 0 where neither is or costs are weighed against what they buy."""
-    if HIGHER_IS_BETTER.fullmatch(measure):
-        return 1
-    return -1 if LOWER_IS_BETTER.fullmatch(measure) else 0
 
 
 @dataclass(frozen=True)
@@ -119,7 +104,7 @@ class Block:
 
     def leading(self, name: str) -> str | None:
         """The recipe with the best number, the first of equals; None where no number is better than another."""
-        sign = direction(name)
+        sign = parse(name).sign
         told = {recipe: values[name] for recipe, values in self.scores.items() if name in values}
         return max(told, key=lambda recipe: sign * (told[recipe].value or 0.0)) if told and sign else None
 
@@ -142,7 +127,7 @@ class Block:
     def _compared_with_each(self, recipe: str, name: str) -> Iterator[tuple[str, Comparison]]:
         measure = next(numeric([name]), None)
         told = [other for other, values in self.scores.items() if name in values]
-        if measure is None or recipe not in told or measure.summary not in (Summary.MEAN, Summary.PROPORTION):
+        if measure is None or recipe not in told:
             return
         numbers = {other: by_question(self.rows[other], measure.values(self.rows[other])) for other in told}
         others = [other for other in told if other != recipe]
@@ -185,7 +170,7 @@ def standing(name: str, told: Comparison) -> int:
     """1 where a comparison is significantly to the good side of its measure, -1 to the bad side, 0 elsewhere."""
     if told.p_holm is None or told.p_holm >= SIGNIFICANT or not told.difference:
         return 0
-    return direction(name) if told.difference > 0 else -direction(name)
+    return parse(name).sign if told.difference > 0 else -parse(name).sign
 
 
 def within(rows: Sequence[Row], category: str) -> list[Row]:
@@ -273,33 +258,6 @@ def numbers(told: Mapping[str, Mapping[str, Any]]) -> dict[str, Measured]:
 # --- what became of every question: nothing that was refused, failed, late or unreadable disappears from a ta----------
 
 
-class Outcome(StrEnum):
-    """One for each question; they add up to all questions."""
-
-    RIGHT = "answered right"
-    WRONG = "answered wrong"
-    UNCHECKED = "answered, not checked"
-    RIGHTLY_REFUSED = "refused rightly"
-    REFUSED = "refused, answerable"
-    RANKED = "ranked"
-    FAILED = "failed"
-
-
-def outcome(row: Row) -> Outcome:
-    """What became of one question; right and wrong as the measure `wrong` has them."""
-    if row.reply is None:
-        return Outcome.FAILED if row.error is not None else Outcome.RANKED
-    if row.reply.abstained:
-        return Outcome.REFUSED if row.question.answerable else Outcome.RIGHTLY_REFUSED
-    match right(row):
-        case None:
-            return Outcome.UNCHECKED
-        case True:
-            return Outcome.RIGHT
-        case False:
-            return Outcome.WRONG
-
-
 def successes(rows: Sequence[Row], measure: str) -> list[float | None]:
     """0..1 for each question: the measure's number; for what cannot be answered, whether it was refused.
 
@@ -344,11 +302,12 @@ def outcome_section(block: Block) -> Section:
         ]
         for recipe, rows in block.rows.items()
     ]
-    columns = ["recipe", "n", *shown, "timed out", "unreadable", "degraded"]
+    columns = ["recipe", "n", *shown, "late", "unreadable replies", "degraded"]
     note = (
-        "Counts of questions. Right and wrong are by the words of a gold answer (match_norm), or by the label where "
-        "one is asked for; an answer to a question that cannot be answered is wrong. Timed out, unreadable (a reply "
-        "of a model could not be parsed) and degraded (something was done without) are counted beside the outcome."
+        "Counts of questions. Right and wrong are by the words of a gold answer (match_norm), by the label where one "
+        "is asked for (unreadable where none is named), or by the first citation where nothing but a gold document is "
+        "known; an answer to a question that cannot be answered is wrong. Late (a part ran out of time), unreadable "
+        "replies (of a model) and degraded (something was done without) are counted beside the outcome."
     )
     return Section("What became of the questions", tables=[Table("Outcomes", columns, table, note)])
 

@@ -10,9 +10,10 @@ from typing import Any
 from thresher import recipes
 from thresher.errors import ThresherError
 from thresher.settings import flat
+from thresher_evals.metrics.answers import outcome
 from thresher_evals.report.blocks import Cell, Folded, Measured, Section, Table
 from thresher_evals.report.comparison import OURS, listed, probability, rivals_of, verdict
-from thresher_evals.report.data import Block, Run, outcome, standing, successes
+from thresher_evals.report.data import Block, Run, standing, successes
 from thresher_evals.rows import Place, Row
 from thresher_evals.runner import parse_variant
 
