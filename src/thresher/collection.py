@@ -19,13 +19,12 @@ from typing import Any, BinaryIO
 from thresher import recipes
 from thresher.chunking.hierarchical import HierarchicalChunker, estimated
 from thresher.errors import DocumentError, StoreError, UnknownSetting, UsageError
+from thresher.filters import parse, resolve
 from thresher.indexing.catalog import Place
 from thresher.indexing.doctor import Finding, examine
-from thresher.indexing.filters import to_filter
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Incoming, Report
-from thresher.indexing.lance import to_json
-from thresher.indexing.records import DocumentRecord
+from thresher.indexing.records import DocumentRecord, to_json
 from thresher.indexing.store import DocumentStore
 from thresher.judging.calibration import Calibration, Calibrations
 from thresher.models.cassette import Exchanges
@@ -368,8 +367,8 @@ class Collection:
         if limit < 1:
             raise UsageError("must be at least 1", subject=f"`limit` {limit}")
         question = question.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair, from a broken argument
-        translated = None if where is None else to_filter(where, self._existing().metadata)
-        return Query(question, question, limit, translated, today=date.today().isoformat())
+        restricted = None if where is None else resolve(parse(where), self._existing().metadata)
+        return Query(question, question, limit, restricted, today=date.today().isoformat())
 
     def _traced(self, answer: Answer, asking: _Asking) -> Answer:
         """Store the answer; an answer that cannot be stored is still an answer, and says so."""

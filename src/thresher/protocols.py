@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from thresher.filters import Filter
 from thresher.types import (
     Chunk,
     ChunkRow,
@@ -122,11 +123,11 @@ class ChunkTable(Protocol):
         """Grows with every change, whoever made it."""
         ...
 
-    def nearest(self, vector: Vectors, *, limit: int, where: str | None = None) -> list[tuple[Chunk, float]]:
+    def nearest(self, vector: Vectors, *, limit: int, where: Filter | None = None) -> list[tuple[Chunk, float]]:
         """Chunks and their cosine, best first; ties by id."""
         ...
 
-    def matching(self, query: str, *, limit: int, where: str | None = None) -> list[tuple[Chunk, float]]:
+    def matching(self, query: str, *, limit: int, where: Filter | None = None) -> list[tuple[Chunk, float]]:
         """Chunks and their BM25 score, best first; chunks that share no term with the query are not returned."""
         ...
 
@@ -206,6 +207,11 @@ class Records(Protocol):
 
 class Store(Protocol):
     """Where a collection's tables live. A change is seen by every reader at once and wholly, or not at all."""
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything was ever stored here."""
+        ...
 
     def records(self, name: str, *, key: str, columns: Mapping[str, str]) -> Records:
         """A table of records, created when missing; `columns` maps names to `text` or `whole`."""

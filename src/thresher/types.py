@@ -11,6 +11,8 @@ from enum import StrEnum
 from math import exp
 from typing import TYPE_CHECKING, Any, Literal
 
+from thresher.filters import Filter
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -215,8 +217,8 @@ class Query:
     search: str
     limit: int = 5
     """How many results are wanted."""
-    where: str | None = None
-    """Filter on metadata, see `thresher.indexing.where`."""
+    where: Filter | None = None
+    """Which chunks may be found."""
     today: str = ""
     """ISO 8601 date of the asking, for questions about what is recent."""
     notes: Notes = NO_NOTES

@@ -9,7 +9,8 @@ import bm25s
 import numpy as np
 import pytest
 
-from thresher.indexing.lance import LanceStore, searchable_terms
+from thresher.indexing.lance import LanceStore
+from thresher.text.terms import chunk_terms
 from thresher.types import Chunk, ChunkRow
 
 WORDS = [
@@ -48,11 +49,11 @@ def test_the_store_and_bm25s_give_the_same_scores(chunks: list[Chunk], tmp_path:
     table.maintain()
 
     theirs = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
-    theirs.index([searchable_terms(chunk).split() for chunk in left], show_progress=False)
+    theirs.index([chunk_terms(chunk.title, chunk.text) for chunk in left], show_progress=False)
     chance = random.Random(11)
     for _ in range(20):
         query = chance.sample(WORDS, k=chance.randint(1, 5))
-        stemmed = searchable_terms(Chunk("q", "q", "q", "", 0, 1, " ".join(query))).split()
+        stemmed = chunk_terms("", " ".join(query))
         scores = theirs.get_scores(stemmed)
         ours = {chunk.id: score for chunk, score in table.matching(" ".join(query), limit=len(chunks))}
         # bm25s leaves out the constant factor k1 + 1, as Lucene does since version 8.

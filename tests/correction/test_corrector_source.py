@@ -11,10 +11,11 @@ from thresher.correction.fetch import Page
 from thresher.correction.http import NotFetched
 from thresher.correction.web import WebResult
 from thresher.errors import BudgetSpent
+from thresher.filters import parse
 from thresher.types import UNIT, Hit, Judged, Judgement, Notes, Origin, Query, Score
 
 NOW = "2026-01-15T10:00:00+00:00"
-QUERY = Query("Who built it?", "who built it", where="source = 'a.txt'")
+QUERY = Query("Who built it?", "who built it", where=parse("source = 'a.txt'"))
 
 
 def result(number: int, **more: object) -> WebResult:

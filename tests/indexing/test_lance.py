@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 
 from tests.indexing.making import ENCODER, bytes_holding, row
 from thresher.errors import StoreError
-from thresher.indexing.lance import LanceChunkTable, LanceRecords, LanceStore
+from thresher.filters import In, Or, parse
+from thresher.indexing.lance import LanceStore
+from thresher.indexing.lance_chunks import LanceChunkTable
+from thresher.indexing.lance_table import LanceRecords
 from thresher.types import ChunkRow
 
 TEXTS = {
@@ -235,10 +238,13 @@ def test_a_filter_is_applied_before_the_limit(table: LanceChunkTable) -> None:
     for upkeep in (False, True):
         if upkeep:
             table.maintain()
-        assert {c.id for c, _ in table.matching("coal", limit=2, where="kind = 'text'")} == {"c3", "c4"}
-        assert len(table.nearest(vector, limit=5, where="kind = 'text'")) == 5
-        assert {c.id for c, _ in table.nearest(vector, limit=2, where="document_id IN ('dc3', 'dc4')")} == {"c3", "c4"}
-        assert table.matching("coal", limit=5, where="false") == []
+        assert {c.id for c, _ in table.matching("coal", limit=2, where=parse("kind = 'text'"))} == {"c3", "c4"}
+        assert len(table.nearest(vector, limit=5, where=parse("kind = 'text'"))) == 5
+        assert {c.id for c, _ in table.nearest(vector, limit=2, where=In("document_id", ("dc3", "dc4")))} == {
+            "c3",
+            "c4",
+        }
+        assert table.matching("coal", limit=5, where=Or(())) == []
 
 
 def test_ids_and_texts_may_hold_quotes_and_any_script(table: LanceChunkTable) -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.indexing.making import ENCODER, row
-from thresher.indexing.lance import LanceChunkTable, LanceStore
+from thresher.filters import Filter, IsNull, Not
+from thresher.indexing.lance import LanceStore
+from thresher.indexing.lance_chunks import LanceChunkTable
 from thresher.types import Chunk
 
 WORDS = [
@@ -29,7 +31,7 @@ WORDS = [
     "music",
 ]
 TEXTS = {f"c{n:02}": f"{WORDS[n % 15]} {WORDS[n * 7 % 15]} {WORDS[n * 4 % 15]}" for n in range(40)}
-EVERYTHING = "number > 0"  # with a filter, the table itself is searched
+EVERYTHING = Not(IsNull("id"))  # with a filter, the table itself is searched
 
 
 @pytest.fixture
@@ -47,11 +49,11 @@ def warm(table: LanceChunkTable) -> LanceChunkTable:
     """A table that was asked twice, so that its rows are in memory."""
     for _ in range(2):
         table.nearest(ENCODER.encode_query("grain"), limit=1)
-    assert table._rows is not None
+    assert table._memory is not None
     return table
 
 
-Search = Callable[[LanceChunkTable, str | None], list[tuple[Chunk, float]]]
+Search = Callable[[LanceChunkTable, Filter | None], list[tuple[Chunk, float]]]
 
 SEARCHES: dict[str, Search] = {
     "nearest": lambda table, where: table.nearest(ENCODER.encode_query("water market"), limit=7, where=where),
@@ -71,7 +73,7 @@ def test_memory_and_disk_find_the_same_chunks_in_the_same_order(warm: LanceChunk
 
 def test_a_first_question_reads_nothing_into_memory(table: LanceChunkTable) -> None:
     table.nearest(ENCODER.encode_query("grain"), limit=1)
-    assert table._rows is None
+    assert table._memory is None
 
 
 def test_a_new_row_is_found_at_once(warm: LanceChunkTable) -> None:

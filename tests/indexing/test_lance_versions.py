@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from thresher.indexing.lance import TableVersion
+from thresher.indexing.lance_table import TableVersion
 
 
 @dataclass

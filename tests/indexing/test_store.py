@@ -449,11 +449,13 @@ def test_wherever_a_run_is_cut_short_the_next_one_ends_sound(
 
         return step
 
-    from thresher.indexing.lance import LanceChunkTable, LanceRecords
+    from thresher.indexing.lance_chunks import LanceChunkTable
+    from thresher.indexing.lance_table import LanceRecords, LanceTable
 
     with monkeypatch.context() as patched:
         for kind, names in {
-            LanceChunkTable: ("append", "delete", "rename", "maintain"),
+            LanceTable: ("maintain",),
+            LanceChunkTable: ("append", "delete", "rename"),
             LanceRecords: ("append", "merge"),
         }.items():
             for name in names:
@@ -501,7 +503,7 @@ def test_upkeep_that_was_cut_short_is_done_by_the_next_run_though_nothing_change
 def test_a_table_whose_making_was_cut_short_is_made_again(
     store: DocumentStore, files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from thresher.indexing.lance import LanceChunkTable
+    from thresher.indexing.lance_chunks import LanceChunkTable
 
     with monkeypatch.context() as patched:
         patched.setattr(LanceChunkTable, "create_indexes", lambda self: (_ for _ in ()).throw(Killed))

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from thresher.errors import BudgetSpent, ProviderError
+from thresher.filters import parse
 from thresher.models.chat import ChatModel
 from thresher.models.structured import Unreadable
 from thresher.models.usage import Meter
@@ -15,7 +16,7 @@ from thresher.types import Query
 
 QUESTION = 'Who said "I am legion" in 1999?'
 GOOD = 'Which person said "I am legion" in the year 1999?'
-ASKED = Query(QUESTION, QUESTION, limit=7, where="page = 1", today="2026-01-01")
+ASKED = Query(QUESTION, QUESTION, limit=7, where=parse("page = 1"), today="2026-01-01")
 
 
 def reply(text: str) -> str:
@@ -24,7 +25,7 @@ def reply(text: str) -> str:
 
 def test_what_is_searched_is_rewritten_and_the_question_stays() -> None:
     model = ScriptedModel([reply(f"  {GOOD} ")])
-    assert LLMRewriter(model)(ASKED) == Query(QUESTION, GOOD, limit=7, where="page = 1", today="2026-01-01")
+    assert LLMRewriter(model)(ASKED) == Query(QUESTION, GOOD, limit=7, where=parse("page = 1"), today="2026-01-01")
     assert model.seen == [(SYSTEM, f"Question: {QUESTION}")]
 
 

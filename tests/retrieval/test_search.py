@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.chunking.hierarchical import HierarchicalChunker
-from thresher.indexing.filters import children_of, within
+from thresher.filters import And, In, IsNull, parse
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Incoming
 from thresher.indexing.store import DocumentStore
-from thresher.retrieval.search import CoarseToFineRetriever, distance
+from thresher.retrieval.search import CoarseToFineRetriever, children_of, distance
 from thresher.testing.fakes import HashEncoder
 from thresher.types import BM25, COSINE, L2, Chunk, Document, Query
 
@@ -168,25 +168,22 @@ def test_chunks_that_were_looked_into_are_listed_with_their_distance_and_childre
 
 
 def test_a_filter_holds_for_both_searches(make: Make) -> None:
-    found = make()(Query("q", ASKED.search, where="source = 'comets.txt' OR source = 'trains.txt'"))
+    found = make()(Query("q", ASKED.search, where=parse("source = 'comets.txt' OR source = 'trains.txt'")))
     assert {hit.chunk.source for hit in found.kept} <= {"comets.txt", "trains.txt"}
     assert found.kept
     assert {chunk["label"].split("-")[0] for chunk in found.notes.facts["chunks"]} == {"Doc1", "Doc3"}
 
 
 def test_nothing_to_look_into_is_nothing_found(make: Make) -> None:
-    found = make()(Query("q", "desert", where="source = 'nowhere.txt'"))
+    found = make()(Query("q", "desert", where=parse("source = 'nowhere.txt'")))
     assert (found.judgements, found.notes.facts) == ((), {"chunks": []})
-
-
-def test_a_filter_among_values_keeps_quotes_and_the_filter_before_it() -> None:
-    assert within("id", ["a", "b'c"]) == "id IN ('a', 'b''c')"
-    assert within("id", ["a"], "page = 1 OR page = 2") == "(page = 1 OR page = 2) AND id IN ('a')"
 
 
 def test_children_are_looked_for_in_the_documents_of_their_parents(make_chunk: Callable[..., Chunk]) -> None:
     parents = [make_chunk("a"), make_chunk("b", document="d2"), make_chunk("c")]
-    assert children_of(parents) == "(document_id IN ('d1', 'd2')) AND parent_id IN ('a', 'b', 'c')"
+    documents, children = In("document_id", ("d1", "d2")), In("parent_id", ("a", "b", "c"))
+    assert children_of(parents) == And((documents, children))
+    assert children_of(parents, IsNull("page")) == And((And((IsNull("page"), documents)), children))
 
 
 # --- unit vectors -----------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from thresher.chunking.hierarchical import HierarchicalChunker
+from thresher.filters import parse
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Incoming
 from thresher.indexing.store import DocumentStore
@@ -146,15 +147,15 @@ def test_depths_follow_the_wanted_results(make: Make, limit: int, lists: list[in
 
 
 def test_a_filter_holds_for_chunks_and_for_the_subchunks_that_lead_to_them(make: Make) -> None:
-    found = make()(Query("q", ASKED.search, limit=9, where="source <> 'pond.txt'"))
+    found = make()(Query("q", ASKED.search, limit=9, where=parse("source <> 'pond.txt'")))
     assert found.kept
     assert "pond.txt" not in {hit.chunk.source for hit in found.kept}
     # The needle stands on page 2, its chunk begins on page 1: no hit may say another page than was asked for.
-    assert make()(Query("q", ASKED.search, where="page = 2")).kept == ()
+    assert make()(Query("q", ASKED.search, where=parse("page = 2"))).kept == ()
 
 
 def test_nothing_that_fits_is_nothing_found(make: Make) -> None:
-    found = make()(Query("q", "heron", where="source = 'nowhere.txt'"))
+    found = make()(Query("q", "heron", where=parse("source = 'nowhere.txt'")))
     assert (found.judgements, found.notes.facts) == ((), {"lists": [0, 0, 0]})
 
 

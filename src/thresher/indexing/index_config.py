@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from thresher.indexing.lance import CHUNK_TABLE_PREFIX
 from thresher.protocols import Chunker, Encoder
 from thresher.text import terms as analyzer
 from thresher.types import Chunk
+
+CHUNK_TABLE_PREFIX = "chunks_"
 
 _STANDS_FOR = " | chunks as "
 """In the fingerprint before the name of what is encoded in place of the chunks."""

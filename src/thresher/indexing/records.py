@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from thresher.indexing.catalog import Entry, Place
-from thresher.indexing.lance import to_json
 from thresher.types import Chunk, ChunkRow, Document, Metadata, Page, Table
 
 if TYPE_CHECKING:
@@ -63,6 +62,11 @@ class DocumentRecord:
             "date": self.date,
             "metadata": dict(self.metadata),
         }
+
+
+def to_json(value: Any) -> str:
+    """Compact JSON with sorted keys: the same value is always the same text."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def to_chunk_row(chunk: Chunk, vector: Vectors, document: dict[str, Any]) -> ChunkRow:

@@ -88,7 +88,7 @@ class DocumentStore:
     @property
     def exists(self) -> bool:
         """Whether anything was ever indexed here."""
-        return (self.folder / "lance").is_dir()
+        return self._store.exists
 
     def records(self) -> list[DocumentRecord]:
         """All documents, in the order they were added."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence, Set
 from typing import Literal
 
 from thresher.errors import UsageError
+from thresher.filters import In, Not
 from thresher.judging.calibration import LEAST_QUESTIONS, Calibration, fit, gather, gather_labelled, made_questions
 from thresher.recipes import corrective
 from thresher.recipes.build import own_scorer
@@ -40,8 +41,8 @@ def calibrated(
     scorer = own_scorer(settings, parts, chunks)
 
     def best(question: str, without: Set[str]) -> float | None:
-        listed = ", ".join(f"'{id_}'" for id_ in sorted(without))
-        query = Query(question, question, limit, f"document_id NOT IN ({listed})" if without else None)
+        others = Not(In("document_id", tuple(sorted(without)))) if without else None
+        query = Query(question, question, limit, others)
         scores = scorer(query, retrieve(query).kept).scores
         if progress is not None:
             progress(1)

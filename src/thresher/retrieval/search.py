@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
-from thresher.indexing.filters import children_of, within
+from thresher.filters import Filter, In, narrowed
 from thresher.protocols import ChunkTable, Encoder
 from thresher.retrieval.fusion import Fusion
 from thresher.types import BM25, COSINE, L2, Chunk, Hit, Judged, Judgement, Notes, Query, Scale, Score
@@ -109,7 +109,7 @@ class HierarchyRetriever:
 
         cosines = {chunk.id: cosine for chunk, cosine in dense}
         others = [id_ for id_ in dict.fromkeys([*best, *(chunk.id for chunk, _ in lexical)]) if id_ not in cosines]
-        among = within("id", others, query.where)
+        among = narrowed(query.where, In("id", tuple(others)))
         fetched = self.chunks.nearest(vector, limit=len(others), where=among) if others else []
         cosines |= {chunk.id: cosine for chunk, cosine in fetched}
         chunk_of = {chunk.id: chunk for chunk, _ in (*lexical, *fetched, *dense)}
@@ -150,9 +150,16 @@ class HierarchyRetriever:
         matched = {chunk.id: score for chunk, score in lexical}
         missing = [id_ for id_ in ids if id_ not in matched]
         if missing:
-            rest = self.chunks.matching(query.search, limit=len(missing), where=within("id", missing))
+            rest = self.chunks.matching(query.search, limit=len(missing), where=In("id", tuple(missing)))
             matched |= {chunk.id: score for chunk, score in rest}
         return matched
+
+
+def children_of(chunks: Sequence[Chunk], where: Filter | None = None) -> Filter:
+    """The filter that holds for the subchunks of some chunks, and for which `where` holds too."""
+    # Documents say nothing new, but are in an index and parents are not: half the time at 20,000 subchunks.
+    documents = In("document_id", tuple(dict.fromkeys(chunk.document_id for chunk in chunks)))
+    return narrowed(narrowed(where, documents), In("parent_id", tuple(chunk.id for chunk in chunks)))
 
 
 def _by_parent(near: Scores) -> dict[str, float]:
@@ -229,7 +236,7 @@ class CoarseToFineRetriever:
         """BM25 of those subchunks that share a term with the query."""
         if not ids:
             return {}
-        matching = self.subchunks.matching(query.search, limit=len(ids), where=within("id", ids))
+        matching = self.subchunks.matching(query.search, limit=len(ids), where=In("id", tuple(ids)))
         return {chunk.id: score for chunk, score in matching}
 
 

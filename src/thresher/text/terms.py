@@ -45,6 +45,11 @@ def index_terms(text: str) -> list[str]:
     return terms
 
 
+def chunk_terms(title: str, text: str) -> list[str]:
+    """The terms of a chunk, as they are indexed: its title's, counted `TITLE_WEIGHT` times, then its own."""
+    return [*(index_terms(title) * TITLE_WEIGHT), *index_terms(text)]
+
+
 def query_terms(text: str) -> list[str]:
     """The distinct terms of a question in order; a question of stop words only keeps them."""
     terms = index_terms(text) or _WORD.findall(_folded(text))

@@ -1,0 +1,231 @@
+"""What every Lance table has: a version, errors in our words, upkeep - and filters as Lance's SQL, written here alone.
+
+Lance appends and merges are atomic (a new version becomes visible as a whole or not at all), so a reader never sees
+half of a change and a killed writer leaves the version before.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import wraps
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from thresher.errors import StoreError
+from thresher.filters import And, Comparison, Filter, In, IsNull, Like, Not, Or
+
+RETENTION = timedelta(hours=1)
+"""Old versions are kept this long, for readers that began with them."""
+
+READ_ATTEMPTS = 20
+"""A purge takes the version away that a reader is looking at; the reader starts again with the newest."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+# --- errors -----------------------------------------------------------------------------------------------------------
+
+_WHERE_IN_LANCE = re.compile(r", \S+\.rs:\d+.*")
+_DISK_FULL = re.compile("No space left|File too large|[Qq]uota exceeded")
+
+
+def store_error(subject: str, error: Exception) -> StoreError:
+    """Lance's errors in our words. It has one class for everything from a full disk to a damaged file."""
+    text = str(error)
+    if _DISK_FULL.search(text):
+        return StoreError(
+            "the disk is full", subject=subject, next_step="free some space and run again: what was committed is kept"
+        )
+    what = _WHERE_IN_LANCE.sub("", " ".join(text.split()).removeprefix("lance error: "))
+    return StoreError(f"cannot be read or written ({what[:300]})", subject=subject, next_step="call `doctor()`")
+
+
+@contextmanager
+def store_errors(subject: str) -> Iterator[None]:
+    """Whatever Lance raises inside is a StoreError about the subject."""
+    try:
+        yield
+    except (RuntimeError, OSError, ValueError) as error:
+        raise store_error(subject, error) from error
+
+
+def reading(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """A read that begins again when the version it was reading is purged meanwhile."""
+
+    @wraps(method)
+    def read(self: Any, /, *args: P.args, **options: P.kwargs) -> R:
+        for attempt in range(1, READ_ATTEMPTS + 1):
+            try:
+                return method(self, *args, **options)
+            except (RuntimeError, OSError) as error:
+                if attempt == READ_ATTEMPTS or "not found" not in str(error).lower():
+                    raise store_error(self.name, error) from error
+        raise AssertionError("the last attempt returns or raises")
+
+    return read
+
+
+def writing(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """A change whose failure is a StoreError."""
+
+    @wraps(method)
+    def write(self: Any, /, *args: P.args, **options: P.kwargs) -> R:
+        with store_errors(self.name):
+            return method(self, *args, **options)
+
+    return write
+
+
+# --- filters ----------------------------------------------------------------------------------------------------------
+
+
+def to_sql(where: Filter) -> str:
+    """A filter in the SQL of Lance's `where`."""
+    match where:
+        case Not(operand):
+            return f"(NOT {to_sql(operand)})"
+        case And(()):
+            return "true"
+        case Or(()) | In(_, ()):
+            return "false"
+        case And(operands):
+            return f"({' AND '.join(map(to_sql, operands))})"
+        case Or(operands):
+            return f"({' OR '.join(map(to_sql, operands))})"
+    if not where.field.isidentifier():
+        raise StoreError("is not a column", subject=f"filter on {where.field!r}", next_step="resolve the filter first")
+    match where:
+        case IsNull(field):
+            return f"{field} IS NULL"
+        case In(field, values):
+            return f"{field} IN ({', '.join(map(_literal, values))})"
+        case Like(field, pattern, ignore_case):
+            return f"{field} {'ILIKE' if ignore_case else 'LIKE'} {_literal(pattern)}"
+        case Comparison(field, operator, value):
+            return f"{field} {operator} {_literal(value)}"
+
+
+def one_of(field: str, values: Iterable[str]) -> str:
+    """The SQL for rows with one of the values, at least one, in a column."""
+    return to_sql(In(field, tuple(sorted(values))))
+
+
+def _literal(value: str | float | bool) -> str:
+    if isinstance(value, str):
+        escaped = value.replace("'", "''")
+        return f"'{escaped}'"
+    return repr(value).lower()
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+class TableVersion:
+    """The newest version of one table on a local disk; Lance is asked only when its folder of versions has changed."""
+
+    def __init__(self, table: Any, folder: Path) -> None:
+        self._table = table
+        self._manifests = folder / f"{table.name}.lance" / "_versions"
+        self._names: frozenset[str] = frozenset()
+        self._version = -1
+
+    def newest(self) -> int:
+        """Grows with every change, whoever made it. Raises what Lance raises."""
+        try:
+            # Listed before Lance is asked: a commit in between is then seen at the next call, never overlooked.
+            names = frozenset(os.listdir(self._manifests))
+        except OSError:
+            return int(self._table.version)
+        if not names or names != self._names:
+            self._version = int(self._table.version)
+            self._names = names
+        return self._version
+
+
+class LanceTable:
+    """What records and chunks have in common."""
+
+    def __init__(self, table: Any, folder: Path) -> None:
+        self._table = table
+        self._newest = TableVersion(table, folder)
+
+    @property
+    def name(self) -> str:
+        """Name of the table."""
+        return str(self._table.name)
+
+    @property
+    def version(self) -> int:
+        """Grows with every change, whoever made it."""
+        with store_errors(self.name):
+            return self._newest.newest()
+
+    @writing
+    def maintain(self, *, drop_versions: bool = False) -> None:
+        """Compact and drop old versions; `drop_versions` drops all of them and writes every row anew.
+
+        Lance only marks deleted rows as deleted until a tenth of a file is: to be rid of them a row must be rewritten.
+        """
+        if drop_versions:
+            first = self._table.schema.names[0]
+            self._table.update(values_sql={first: first})
+        # In this order a process killed in between leaves a sign of what is still to do.
+        self._table.optimize(cleanup_older_than=RETENTION)
+        self._mend_indexes()
+        if drop_versions:  # A reader of another version begins again (`reading`).
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="optimize\\(cleanup_older_than=0\\)")
+                self._table.optimize(cleanup_older_than=timedelta(0))
+
+    def _mend_indexes(self) -> None:
+        """Bring every index up to the newest row."""
+
+
+class LanceRecords(LanceTable):
+    """Records with a key (implements `Records`)."""
+
+    def __init__(self, table: Any, folder: Path, *, key: str) -> None:
+        super().__init__(table, folder)
+        self._key = key
+
+    @reading
+    def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
+        """All rows, the given columns only."""
+        rows: list[dict[str, Any]] = self._table.search().select(list(columns)).limit(None).to_list()
+        return rows
+
+    @reading
+    def get(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """Whole rows by key; missing keys are left out."""
+        wanted = set(keys)
+        rows = self._table.search().where(one_of(self._key, wanted)).limit(None).to_list() if wanted else []
+        return {row[self._key]: row for row in rows}
+
+    @writing
+    def merge(self, rows: Sequence[Mapping[str, Any]], *, remove: Iterable[str] = ()) -> None:
+        """Insert or replace rows by key and remove others, in one transaction."""
+        gone = set(remove)
+        if rows:
+            merge = self._table.merge_insert(self._key).when_matched_update_all().when_not_matched_insert_all()
+            if gone:
+                merge = merge.when_not_matched_by_source_delete(one_of(self._key, gone))
+            merge.execute(self._arrow(rows))
+        elif gone:
+            self._table.delete(one_of(self._key, gone))
+
+    @writing
+    def append(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Add rows whose keys are known to be new (cheaper than a merge)."""
+        if rows:
+            self._table.add(self._arrow(rows))
+
+    def _arrow(self, rows: Sequence[Mapping[str, Any]]) -> Any:
+        import pyarrow as pa
+
+        return pa.Table.from_pylist([dict(row) for row in rows], schema=self._table.schema)
