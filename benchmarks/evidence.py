@@ -120,7 +120,7 @@ CORRECTIVE = (
     "corrective[verify=false]",
     "corrective[judge_weight=0]",
     "corrective[judge_weight=1]",
-    "corrective[sure=0]",
+    "corrective[second_opinion_below=0]",
 )
 DEGRADED = (0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
 """Shares of the questions that may find their gold documents (CRAG, Figure 3)."""

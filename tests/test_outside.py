@@ -72,14 +72,14 @@ def test_the_trace_shows_both_sides(library: Collection, recipe: str) -> None:
 def test_what_the_collection_knows_is_not_looked_for_elsewhere(library: Collection, recipe: str) -> None:
     settings = {} if recipe == "ecrag" else {"lower": 0.2, "upper": 0.5}
     if recipe == "corrective":
-        settings["sure"] = 0.5
+        settings["second_opinion_below"] = 0.5
     answer = library.ask(INSIDE, recipe=recipe, outside=ARCHIVE, settings=settings)
     assert (answer.verdict, step(answer, "correct")["outcome"]) == (Verdict.CORRECT, "not asked")
     assert {fate.hit.origin for fate in answer.chunks} == {Origin.INSIDE}
 
 
 def test_a_correct_verdict_that_is_not_sure_asks_another_collection_too(library: Collection) -> None:
-    answer = library.ask(INSIDE, outside=ARCHIVE, settings={"lower": 0.2, "upper": 0.5, "sure": 1.0})
+    answer = library.ask(INSIDE, outside=ARCHIVE, settings={"lower": 0.2, "upper": 0.5, "second_opinion_below": 1.0})
     told = step(answer, "correct")
     assert (answer.verdict, told["provider"]) == (Verdict.CORRECT, ARCHIVE)
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +10,9 @@ import pytest
 from thresher import recipes
 from thresher.errors import UnknownSetting, UsageError
 from thresher.settings import (
+    RENAMED,
+    SettingRenamed,
     ambient,
-    build,
     check_known,
     descriptions,
     dotted,
@@ -18,6 +21,7 @@ from thresher.settings import (
     keys,
     parse_assignments,
     secret_keys,
+    validated,
 )
 
 HYBRID = recipes.get("hybrid").settings
@@ -75,14 +79,14 @@ def test_an_unknown_key_names_the_nearest(wrong: str, right: str) -> None:
     ],
 )
 def test_text_becomes_what_the_setting_is(key: str, value: str, read: object) -> None:
-    assert flat(build(HYBRID, {key: value}))[key] == read
+    assert flat(validated(HYBRID, {key: value}))[key] == read
 
 
 def test_a_table_given_in_part_keeps_the_rest_of_the_recipes_own_default() -> None:
     own = recipes.get("corrective").settings
-    assert flat(build(own, {}))["refine.top_k"] != flat(build(recipes.get("crag").settings, {}))["refine.top_k"]
-    given = flat(build(own, {"refine.min_score": 0.4}))
-    assert given == {**flat(build(own, {})), "refine.min_score": 0.4}
+    assert flat(validated(own, {}))["refine.top_k"] != flat(validated(recipes.get("crag").settings, {}))["refine.top_k"]
+    given = flat(validated(own, {"refine.min_score": 0.4}))
+    assert given == {**flat(validated(own, {})), "refine.min_score": 0.4}
 
 
 @pytest.mark.parametrize(
@@ -108,14 +112,14 @@ def test_a_table_given_in_part_keeps_the_rest_of_the_recipes_own_default() -> No
 )
 def test_a_value_out_of_bounds_is_an_error_in_one_line_that_names_the_setting(key: str, value: str) -> None:
     with pytest.raises(UsageError) as caught:
-        build(HYBRID, {key: value})
+        validated(HYBRID, {key: value})
     assert str(caught.value).startswith(f"setting {key}: ")
     assert "\n" not in str(caught.value)
 
 
 def test_two_weights_of_zero_are_refused() -> None:
     with pytest.raises(UsageError, match="must be above 0"):
-        build(HYBRID, {"fuse.dense_weight": 0, "fuse.lexical_weight": 0})
+        validated(HYBRID, {"fuse.dense_weight": 0, "fuse.lexical_weight": 0})
 
 
 @pytest.mark.parametrize("recipe", ["corrective", "chunkrag"])
@@ -124,20 +128,20 @@ def test_lists_that_all_weigh_nothing_are_refused_by_every_recipe(recipe: str) -
     weights = {key: 0 for key in keys(model) if key.startswith("fuse.") and key.endswith("_weight")}
     assert len(weights) >= 2
     with pytest.raises(UsageError, match="must be above 0"):
-        build(model, weights)
-    assert build(model, dict(list(weights.items())[1:])) is not None
+        validated(model, weights)
+    assert validated(model, dict(list(weights.items())[1:])) is not None
 
 
 def test_a_key_that_is_wrong_is_not_repeated_in_the_error() -> None:
     with pytest.raises(UsageError) as caught:
-        build(HYBRID, {"llm.api_key": 12345678})
+        validated(HYBRID, {"llm.api_key": 12345678})
     told = "".join(map(str, (caught.value, caught.value.__cause__, caught.value.__suppress_context__)))
     assert "12345678" not in told
 
 
 def test_a_setting_does_not_change() -> None:
     with pytest.raises(Exception, match="frozen"):
-        build(HYBRID, {}).encoder = "other"
+        validated(HYBRID, {}).encoder = "other"
 
 
 # --- presets ----------------------------------------------------------------------------------------------------------
@@ -215,9 +219,9 @@ def test_every_key_is_a_secret_that_is_not_shown(name: str) -> None:
     model = recipes.get(name).settings
     secret = secret_keys(model)
     assert {key for key in keys(model) if key.endswith("api_key")} == secret
-    shown = flat(build(model, dict.fromkeys(secret, "s3cret")))
+    shown = flat(validated(model, dict.fromkeys(secret, "s3cret")))
     assert {shown[key] for key in secret} == {"**********"}
-    assert "s3cret" not in repr(build(model, dict.fromkeys(secret, "s3cret")))
+    assert "s3cret" not in repr(validated(model, dict.fromkeys(secret, "s3cret")))
 
 
 @pytest.mark.parametrize("name", recipes.names())
@@ -230,3 +234,48 @@ def test_what_is_kept_with_an_answer_makes_the_same_settings_again_without_the_s
 
 def test_nested_tables_become_dotted_keys() -> None:
     assert dict(dotted({"a": {"b": 1, "c": {"d": 2}}, "e": 3})) == {"a.b": 1, "a.c.d": 2, "e": 3}
+
+
+# --- names of an earlier version --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED.items())
+def test_an_old_name_is_taken_with_a_warning_that_tells_the_new_one(old: str, new: str, tmp_path: Path) -> None:
+    value = 2 if old == "read" else 0.5
+    corrective = recipes.get("corrective")
+    with pytest.warns(SettingRenamed, match=f"the setting {old} is called {new} now"):
+        assert flat(corrective.configured({old: value}))[new] == value
+    (tmp_path / "thresher.toml").write_text(f"{old} = {value}\n", encoding="utf-8")
+    with pytest.warns(SettingRenamed):
+        assert flat(corrective.configured({}, home=tmp_path))[new] == value
+
+
+def test_the_later_source_is_the_stronger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    literal = recipes.get("hybrid-literal")
+    assert flat(literal.configured({}, home=tmp_path))["protect.n"] == 0  # of the preset; the recipe's own is 2
+    (tmp_path / "thresher.toml").write_text("[protect]\nn = 3\n", encoding="utf-8")
+    assert flat(literal.configured({}, home=tmp_path))["protect.n"] == 3
+    monkeypatch.setenv("THRESHER_PROTECT__N", "4")
+    assert flat(literal.configured({}, home=tmp_path))["protect.n"] == 4
+    assert flat(literal.configured({"protect.n": 5}, home=tmp_path))["protect.n"] == 5
+    assert flat(literal.configured({}))["protect.n"] == 0  # without a home nothing is read
+
+
+def test_settings_are_read_without_importing_a_part() -> None:
+    code = (
+        "import sys\nfrom thresher import recipes\n"
+        "recipes.get('rag').configured({'dense.depth': 7}); recipes.settings_keys()\n"
+        "rooms = ('chunking', 'retrieval', 'judging', 'correction', 'refinement', 'generation', 'models', 'indexing')\n"
+        "print(sorted(name for name in sys.modules if name.startswith(tuple(f'thresher.{room}' for room in rooms))))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_a_question_of_rag_imports_no_other_recipe(indexed: Path) -> None:
+    code = (
+        "import sys, thresher\n"
+        f"thresher.open({str(indexed)!r}).ask('When was the lighthouse built?', recipe='rag')\n"
+        "known = {'rag', 'hybrid', 'crag', 'ecrag', 'chunkrag', 'corrective', 'no_retrieval'}\n"
+        "print(sorted(name for name in known if f'thresher.recipes.{name}' in sys.modules))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "['rag']"

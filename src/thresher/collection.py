@@ -32,7 +32,8 @@ from thresher.models.reply_cache import ReplyCache
 from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
 from thresher.recipes.components import Components, Models, Outside
-from thresher.settings import RecipeSettings, ambient, check_known, dotted, flat, flat_public, keys, own
+from thresher.recipes.settings import RecipeSettings
+from thresher.settings import flat, flat_public
 from thresher.tracing import Traces, trace_id
 from thresher.types import Answer, Document, Metadata, Query, SearchResult, Step
 
@@ -259,11 +260,11 @@ class Collection:
         `progress` is called with the number of searches just finished. Raises UsageError for too few questions.
         """
         from thresher.recipes.calibrate import calibrated
-        from thresher.recipes.corrective import Settings
+        from thresher.recipes.settings import CorrectiveSettings
 
         parts = self._parts()
         configured = self._configured("corrective", settings)
-        assert isinstance(configured, Settings)
+        assert isinstance(configured, CorrectiveSettings)
         self._existing()
         made = calibrated(
             configured, parts, questions, number=number, seed=seed, limit=DEFAULT_LIMIT, progress=progress
@@ -334,32 +335,25 @@ class Collection:
         return Outside(given, other)
 
     def _configured(self, name: str, settings: Mapping[str, Any] | None) -> RecipeSettings:
-        recipe = recipes.get(name)
-        given = dict(dotted(settings or {}))
-        check_known(given, keys(recipe.settings))
-        around = own(recipe.settings, ambient(recipes.settings_keys(), self.home))
-        return recipe.configured({**around, **given})
+        return recipes.get(name).configured(settings or {}, home=self.home)
 
     def _layouts(
         self, names: Sequence[str], settings: Mapping[str, Any] | None, parts: Components
     ) -> list[IndexConfig]:
         """The layouts of recipes, without repeats; a setting counts for the recipes that have it."""
-        chosen = [recipes.get(name) for name in (names or [recipes.DEFAULT])]
-        given = dict(dotted(settings or {}))
-        check_known(given, {key for recipe in chosen for key in keys(recipe.settings)})
         layouts: dict[str, IndexConfig] = {}
-        for recipe in chosen:
-            layout = recipe.layout(self._configured(recipe.name, own(recipe.settings, given)), parts)
+        for recipe, configured in recipes.configured(names or [recipes.DEFAULT], settings or {}, home=self.home):
+            layout = recipe.index_config(configured, parts)
             if layout is not None:
                 layouts.setdefault(layout.fingerprint, layout)
         return list(layouts.values())
 
     def _pipeline(self, name: str, configured: RecipeSettings, parts: Components) -> Pipeline:
         recipe = recipes.get(name)
-        layout = recipe.layout(configured, parts)
+        layout = recipe.index_config(configured, parts)
         if layout is not None:
             self._existing().check_encoder(layout)
-        return recipe.pipeline(configured, parts, recipe)
+        return recipe.pipeline(configured, parts)
 
     def _query(self, question: str, limit: int, where: str | None) -> Query:
         if not question.strip():

@@ -15,7 +15,18 @@ from time import perf_counter
 from typing import Any, Protocol, TypeVar
 
 from thresher.errors import Degraded
-from thresher.protocols import Corrector, Decider, Generator, Judge, Refiner, Retriever, Rewriter, Verifier
+from thresher.protocols import (
+    Corrector,
+    Decider,
+    Described,
+    Generator,
+    Judge,
+    Refiner,
+    Retriever,
+    Rewriter,
+    Verifier,
+    about,
+)
 from thresher.types import (
     Answer,
     ChunkTrace,
@@ -118,6 +129,13 @@ class Pipeline:
     verify: Verifier = unverified
     degraded: tuple[str, ...] = ()
     """What the recipe names but could not be given, known before the run."""
+
+    def describe(self, index: Described | None = None) -> dict[str, str]:
+        """What stands in each slot, in the words of the parts themselves; `index` is how the documents are cut."""
+        slots = {slot: about(getattr(self, slot)) for slot in SLOTS}
+        if index is not None:
+            slots["retrieve"] += f" over {index.about}"
+        return slots
 
     def run(self, query: Query, *, strict: bool = False) -> Iterator[Step | Answer]:
         """The steps of a question as they finish, the answer last. With `strict`, Degraded instead of doing without."""

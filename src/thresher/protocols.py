@@ -230,6 +230,23 @@ class Store(Protocol):
         ...
 
 
+# --- what a part says of itself ---------------------------------------------------------------------------------------
+
+
+class Described(Protocol):
+    """Says in a few words what it is and how it is set: what `thresher show` shows."""
+
+    @property
+    def about(self) -> str:
+        """E.g. "dense 10"."""
+        ...
+
+
+def about(part: object) -> str:
+    """What a part says of itself; of a function, its name."""
+    return str(getattr(part, "about", None) or getattr(part, "__name__", type(part).__name__))
+
+
 # --- the slots of the ask path, in order ------------------------------------------------------------------------------
 
 

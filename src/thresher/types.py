@@ -209,6 +209,18 @@ class Verdict(StrEnum):
     UNSURE = "unsure"
 
 
+Actions = Literal[
+    "all",
+    "without-correct",
+    "without-incorrect",
+    "without-ambiguous",
+    "only-correct",
+    "only-incorrect",
+    "only-ambiguous",
+]
+"""Verdicts that are acted on (CRAG, Tables 2 and 11): one that is taken away acts as ambiguous."""
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """The question a person asked, the words that are searched for it, and what the search is restricted to."""

@@ -85,7 +85,7 @@ def test_every_variant_of_the_page_can_be_run(variant: str, collection: Collecti
     told = {key: value for key, value in flat(configured).items() if value != usual[key]}
     assert set(told) <= set(one.settings)
     assert all(recipe.describe(configured)["slots"].values())
-    recipe.layout(configured, collection._parts())
+    recipe.index_config(configured, collection._parts())
 
 
 # --- actions ----------------------------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def test_chunks_are_refined_or_handed_over_whole_by_where_they_come_from(
 def test_without_refinement_the_slot_does_nothing_and_every_hit_has_a_fate(both: Collection, recipe: str) -> None:
     variant = f"{recipe}[refine.of=none]"
     configured = recipes.get(recipe).configured({"refine.of": "none"})
-    assert recipes.get(recipe).slots(configured)["refine"].startswith("as_is")
+    assert recipes.get(recipe).describe(configured)["slots"]["refine"].endswith("as_is")
     answer = ask(both, variant)
     assert all(fate.reason for fate in answer.chunks)
     assert not any(fate.dropped_by == "refine" for fate in answer.chunks) or recipe == "corrective"
@@ -246,5 +246,5 @@ def test_a_list_that_weighs_nothing_is_not_asked(
 
 def test_the_slot_names_the_lists_that_are_asked() -> None:
     hybrid = recipes.get("hybrid")
-    assert hybrid.slots(hybrid.configured({"fuse.dense_weight": 0}))["retrieve"].startswith("BM25 4, ")
-    assert hybrid.slots(hybrid.configured({"fuse.lexical_weight": 0}))["retrieve"].startswith("dense 8, ")
+    assert hybrid.describe(hybrid.configured({"fuse.dense_weight": 0}))["slots"]["retrieve"].startswith("BM25 4, ")
+    assert hybrid.describe(hybrid.configured({"fuse.lexical_weight": 0}))["slots"]["retrieve"].startswith("dense 8, ")

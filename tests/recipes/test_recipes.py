@@ -53,14 +53,79 @@ def test_a_configured_model_changes_who_answers() -> None:
 
 
 def test_the_slots_of_a_preset_tell_its_scale_and_its_reranker() -> None:
-    assert described("crag-paper")["slots"]["judge"].endswith("on the scale of the T5 evaluator")
-    judges = [described("chunkrag", rerank=name)["slots"]["judge"] for name in (None, "none", "bundled")]
-    orders = [judge.rpartition("; ")[2] for judge in judges]
-    assert orders == ["cross-encoder not configured", "by score", "cross-encoder bundled"]
+    assert described("crag-paper")["slots"]["judge"].count("on the scale of the T5 evaluator") == 1
+    judges = [described("chunkrag", rerank=name)["slots"]["judge"] for name in ("none", "bundled")]
+    assert judges[1] == f"{judges[0]}; ordered by cross-encoder thresher-judge-int8"
+
+
+# What is set is what is shown: each of these settings changes a part, so it changes what the part says of itself.
+SHOWN = [
+    ("rag", "chunk.size=500", "retrieve"),
+    ("rag", "dense.depth=7", "retrieve"),
+    ("rag", "answer.reader=sentences", "generate"),
+    ("hybrid", "lexical.depth=9", "retrieve"),
+    ("hybrid", "fuse.method=rrf", "retrieve"),
+    ("hybrid", "fuse.dense_weight=0", "retrieve"),
+    ("hybrid", "rerank=bundled", "retrieve"),
+    ("hybrid", "protect.n=0", "retrieve"),
+    ("hybrid", "protect.position=front", "retrieve"),
+    ("hybrid-literal", "fuse.k=10", "retrieve"),
+    ("crag", "upper=0.6", "decide"),
+    ("crag", "lower=0.2", "decide"),
+    ("crag", "lower=0.2", "judge"),
+    ("crag", "actions=only-correct", "decide"),
+    ("crag", "bounds=code", "judge"),
+    ("crag", "judge=trained", "judge"),
+    ("crag", "scale=t5", "judge"),
+    ("crag", "refine.top_k=3", "refine"),
+    ("crag", "refine.of=none", "refine"),
+    ("crag", "refine.of=inside", "refine"),
+    ("crag", "decompose=selection", "refine"),
+    ("ecrag", "coarse=3", "retrieve"),
+    ("ecrag", "flat=true", "retrieve"),
+    ("ecrag", "summary=text", "retrieve"),
+    ("ecrag", "kdm.combine=sum", "judge"),
+    ("ecrag", "kdm.cut=0.3", "judge"),
+    ("ecrag", "kdm.route=off", "decide"),
+    ("ecrag", "kdm.internal=0.6", "decide"),
+    ("chunkrag", "chunk.theta=0.7", "retrieve"),
+    ("chunkrag", "dedup.threshold=0.5", "retrieve"),
+    ("chunkrag", "dedup.vectors=tfidf", "retrieve"),
+    ("chunkrag", "threshold=fixed", "judge"),
+    ("chunkrag", "threshold=none", "judge"),
+    ("chunkrag", "min_keep=2", "judge"),
+    ("chunkrag", "edge_order=true", "refine"),
+    ("corrective", "judge=local", "judge"),
+    ("corrective", "judge_weight=0.8", "judge"),
+    ("corrective", "min_probability=0.1", "judge"),
+    ("corrective", "upper=0.9", "decide"),
+    ("corrective", "second_opinion_below=0", "correct"),
+    ("corrective", "max_chunks_refined=5", "refine"),
+    ("corrective", "refine.min_score=0.5", "refine"),
+    ("corrective", "subchunk.size=200", "retrieve"),
+    ("corrective", "verify=false", "verify"),
+]
+
+
+@pytest.mark.parametrize(("recipe", "setting", "slot"), SHOWN)
+def test_what_is_set_is_what_the_parts_say_of_themselves(recipe: str, setting: str, slot: str) -> None:
+    found = recipes.get(recipe)
+    usual, changed = (found.describe(found.configured(given))["slots"] for given in ({}, dict([setting.split("=", 1)])))
+    assert usual[slot] != changed[slot]
+
+
+@pytest.mark.parametrize("recipe", recipes.names())
+def test_what_is_shown_of_a_recipe_is_what_runs(recipe: str, collection: Collection) -> None:
+    found = recipes.get(recipe)
+    settings = found.configured({})
+    runs = collection._pipeline(recipe, settings, collection._parts())
+    shown = found.describe(settings)["slots"]
+    running = runs.describe(found.index_config(settings, collection._parts()))
+    assert {slot for slot in shown if shown[slot] != running[slot]} <= {"correct"}  # no place outside was given
 
 
 def test_published_depths_and_numbers_stand_in_the_table() -> None:
-    assert "dense 5 over fixed 900/0" in described("rag")["slots"]["retrieve"]
+    assert "dense 5 over fixed@1(size=900,overlap=0)" in described("rag")["slots"]["retrieve"]
     assert "dense 8 + BM25 4" in described("hybrid")["slots"]["retrieve"]
     assert "RRF 60" in described("hybrid-literal")["slots"]["retrieve"]
 
@@ -119,7 +184,7 @@ def test_an_overlap_that_leaves_nothing_new_is_refused(collection: Collection) -
 
 def test_fusion_settings_reach_the_fusion(make_hit: Callable[..., Hit]) -> None:
     from thresher.recipes.hybrid import fusion
-    from thresher.settings import FuseSettings
+    from thresher.recipes.settings import FuseSettings
 
     lists = [[make_hit("a", 0.9, 1)], [make_hit("b", 0.8, 1), make_hit("a", 0.7, 2)]]
     settings = FuseSettings(method="rrf", k=1, dense_weight=2, lexical_weight=1)

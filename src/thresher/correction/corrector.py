@@ -21,7 +21,7 @@ from thresher.correction.search_query import SearchWords
 from thresher.correction.web import WebResult, WebSearch
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.structured import in_parallel
-from thresher.protocols import Judge, Retriever
+from thresher.protocols import Judge, Retriever, about
 from thresher.types import (
     NO_NOTES,
     Chunk,
@@ -85,6 +85,11 @@ class RetrieverSource:
     as_asked: bool = False
     """Search for the question instead of the search words."""
 
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return self.name
+
     def __call__(self, query: Query, words: str) -> Found:
         """The retriever's hits, now from outside."""
         sifted = self.retrieve(replace(query, search=query.question if self.as_asked else words, where=None))
@@ -115,6 +120,11 @@ class WebSource:
     passages: int = 20
     """Of one page at most: 18,000 characters of passages of 900, more than the main text of most pages."""
     workers: int = 4
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return "web"
 
     def __call__(self, query: Query, words: str) -> Found:
         """Passages in the order of the results. Raises ProviderError and BudgetSpent when the search fails."""
@@ -245,6 +255,13 @@ class SearchingCorrector:
     judge: Judge | None = None
     verdicts: frozenset[Verdict] = GOES_OUTSIDE
     sure: float = 0.0
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        judged = "" if self.judge is None else ", judged"
+        second = f", second opinion below {self.sure:g}" if self.sure else ""
+        return f"{about(self.source)}, searched for {about(self.words)}{judged}{second}"
 
     def __call__(self, query: Query, decision: Decision) -> Correction:
         """What was found outside; empty when there was no need, or no way."""

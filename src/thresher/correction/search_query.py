@@ -136,6 +136,11 @@ SearchWords = Callable[[Query], Words]
 class AsAsked:
     """The question itself."""
 
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return "the question itself"
+
     def __call__(self, query: Query) -> Words:
         """As it was asked, also about what is recent."""
         return Words(query.question, Notes(facts={"words": "as asked"}))
@@ -154,6 +159,11 @@ class LLMSearchWords:
 
     model: LanguageModel
     style: Style = "words6-14"
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"rewritten to {self.style}"
 
     def __call__(self, query: Query) -> Words:
         """The model's words, or the question's."""
@@ -225,6 +235,11 @@ class KeywordWords:
     """
 
     most: int = MOST_WORDS
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return "the question itself, or its content words on the web"
 
     def __call__(self, query: Query) -> Words:
         """At most `most` words; the question itself where it has no content words."""

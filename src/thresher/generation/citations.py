@@ -75,6 +75,11 @@ class QuoteChecker:
 
     documents: Documents
 
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return "quotes"
+
     def __call__(self, query: Query, draft: Generation, evidence: Sequence[Evidence]) -> Generation:
         """The draft with checked citations; an answer left without any is withdrawn."""
         if not draft.citations:

@@ -44,6 +44,11 @@ class GroundedGenerator:
     support: SupportJudge
     otherwise: Generator
 
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return "grounded"
+
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """The model's sentences with the markers that hold, or an abstention."""
         if not evidence:
@@ -79,6 +84,11 @@ class ParametricGenerator:
     """The model alone, without evidence: the `no-retrieval` baseline. Its answers cite nothing."""
 
     model: LanguageModel
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return "parametric"
 
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """What the model says by heart."""

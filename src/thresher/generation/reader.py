@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from thresher.generation.citations import quoted
 from thresher.generation.sentence_support import Sentence, Spans, SupportJudge, sentence_around
-from thresher.protocols import Generator, PairReader
+from thresher.protocols import Generator, PairReader, about
 from thresher.text.injection import is_command
 from thresher.types import NO_NOTES, PROBABILITY, Citation, Evidence, Generation, Notes, Query, Reading, Score
 
@@ -33,6 +33,11 @@ class ExtractiveReader:
     support: SupportJudge
     min_support: float
     max_sentences: int = 2
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return "sentences"
 
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """The quoted sentences with a citation each."""
@@ -198,6 +203,11 @@ class SpanReader:
     """Of the best place, below which sentences are quoted instead."""
     quote: Generator
 
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return "spans"
+
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """The answer with a citation of the sentence it stands in."""
         notes = Notes(facts={"reader": "spans", "model": self.reader.name})
@@ -323,6 +333,11 @@ class ChoosingReader:
     min_relevance: float
     """Probability that the best piece must have to be read at all, 0 to 1."""
     otherwise: Generator
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return about(self.otherwise)
 
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """The option with its letter, with a citation of the sentence that decided."""

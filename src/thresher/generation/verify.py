@@ -74,6 +74,11 @@ class ClaimVerifier:
     """The sentence of a piece of evidence that is nearest to a claim; quoted where a new citation is needed."""
     spans: Spans
 
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return "each sentence"
+
     def __call__(self, query: Query, draft: Generation, evidence: Sequence[Evidence]) -> Generation:
         """The draft with its supported sentences, or an abstention when none is."""
         if draft.abstained:

@@ -47,6 +47,12 @@ class IndexConfig:
         plain = f"{self.chunker.fingerprint} | {self.encoder.name} | terms {analyzer.VERSION}"
         return plain if self.embedded is None else f"{plain}{_STANDS_FOR}{self.embedded.name}"
 
+    @property
+    def about(self) -> str:
+        """For people: how it cuts, and what is encoded of a chunk where that is not its text."""
+        encoded = "" if self.embedded is None else f", encoded by {self.embedded.name}"
+        return f"{self.chunker.fingerprint}{encoded}"
+
     def table_name(self, level: str) -> str:
         """Name of the chunk table of one level."""
         return CHUNK_TABLE_PREFIX + hashlib.sha256(f"{self.fingerprint} | {level}".encode()).hexdigest()[:16]

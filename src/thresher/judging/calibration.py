@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thresher.errors import StoreError, UsageError
-from thresher.protocols import Scorer
+from thresher.protocols import Scorer, about
 from thresher.types import PROBABILITY, UNIT, Chunk, Hit, Query, Scale, Score, Scores
 
 Method = Literal["logistic", "isotonic"]
@@ -136,6 +136,11 @@ class CalibratedScorer:
     def scale(self) -> Scale:
         """Probability."""
         return PROBABILITY
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"{about(self.scorer)}, calibrated"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """Probabilities; the raw scores are among `others`."""

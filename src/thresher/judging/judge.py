@@ -8,7 +8,7 @@ from typing import Literal
 
 from thresher.errors import BudgetSpent, ModelError, ProviderError, UsageError
 from thresher.judging.thresholds import Threshold, ThresholdResult
-from thresher.protocols import CrossEncoder, Judge, Scorer
+from thresher.protocols import CrossEncoder, Judge, Scorer, about
 from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score
 
 OnUnreadable = Literal["keep", "drop", "raise"]
@@ -41,6 +41,11 @@ class ScoringJudge:
                 subject=f"scorer {self.otherwise.name} on {theirs}",
                 next_step="bring both to the same scale",
             )
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"{about(self.scorer)}, threshold {about(self.threshold)}"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Judged:
         """Kept hits first, then the others, each with its score and the reason."""
@@ -146,6 +151,11 @@ class BlendedJudge:
     weight: float
     most: int
 
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"{about(self.judge)}; ordered by {self.weight:g} judge and {1 - self.weight:g} retrieval"
+
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Judged:
         """Kept hits by both scores, best first, then those that were not judged, then the dropped ones."""
         first, rest = hits[: self.most], hits[self.most :]
@@ -188,6 +198,11 @@ class RerankedJudge:
 
     judge: Judge
     cross_encoder: CrossEncoder
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"{about(self.judge)}; ordered by cross-encoder {self.cross_encoder.name.partition('@')[0]}"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Judged:
         """Kept hits by the cross-encoder's score, best first, ties as they were; then the dropped ones."""

@@ -97,6 +97,12 @@ class ConfidenceJudge:
         """0 to 1, or 0 to 2 for the sum."""
         return KDM if self.combine == "weighted" else KDM_SUM
 
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        form = "cosine + BM25" if self.combine == "sum" else "{:g} cosine + {:g} BM25".format(*self.weights)
+        return f"confidence {form}, threshold {self.cut:g}"
+
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Judged:
         """Every hit with its confidence; the kept ones first. Raises UsageError for hits without a dense score."""
         if not hits:

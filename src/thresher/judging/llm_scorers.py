@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.judging.thresholds import DIGITS
 from thresher.models.structured import asked, in_parallel, read_scores, scores_schema
-from thresher.protocols import LanguageModel, Scorer
+from thresher.protocols import LanguageModel, Scorer, about
 from thresher.text.injection import fenced
 from thresher.types import NO_NOTES, UNIT, Hit, Notes, Query, Scale, Score, Scores
 
@@ -184,6 +184,11 @@ class LLMRelevance:
     name: ClassVar[str] = "relevance"
     scale: ClassVar[Scale] = UNIT
 
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return "relevance by the chat model"
+
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit; None where the reply could not be read or the model failed."""
         return score_chunks(
@@ -311,6 +316,11 @@ class Reflection:
     workers: int = 4
     query_text: QueryText = "search"
 
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return "reflection"
+
     def __call__(self, query: Query, hits: Sequence[Hit], earlier: Earlier) -> Scores:
         """One score per hit; None where there was none before, the reply could not be read or the model failed."""
         base = earlier["base"]
@@ -339,6 +349,11 @@ class Critic:
     sees_scores: bool = True
     heuristics: tuple[Heuristic, ...] = (temporal,)
     query_text: QueryText = "search"
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return "critic" if self.sees_scores else "independent critic"
 
     def __call__(self, query: Query, hits: Sequence[Hit], earlier: Earlier) -> Scores:
         """One score per hit; None where the reply could not be read or the model failed."""
@@ -394,6 +409,11 @@ class MultiStageScorer:
                 subject=f"weights of the stages {self.weights}",
                 next_step="e.g. 1, 1, 1",
             )
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return ", ".join(about(stage) for stage in (self.base, self.reflect, self.critic) if stage is not None)
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One mean per hit, None where no stage gave a score; `others` holds what each stage gave."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.judging.llm_scorers import QueryText, words_of
-from thresher.protocols import CrossEncoder, Encoder, PairReader, Scorer
+from thresher.protocols import CrossEncoder, Encoder, PairReader, Scorer, about
 from thresher.types import LOGIT, PROBABILITY, T5, UNIT, Hit, Notes, Query, Scale, Score, Scores, logistic
 
 Terms = Callable[[str], Sequence[str]]
@@ -182,6 +182,11 @@ class LocalScorer:
     name: str = "local"
     scale: ClassVar[Scale] = UNIT
 
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return "relevance by the local judge"
+
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit; `others` says what it is made of. A `dense` score of the hit is not computed again."""
         judged = self.judged(query, hits)
@@ -222,6 +227,11 @@ class TrainedScorer:
     reader: PairReader
     name: str = "trained"
     scale: ClassVar[Scale] = UNIT
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return "relevance by the trained judge"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit; `others` says what it is made of."""
@@ -273,6 +283,11 @@ class CrossEncoderScorer:
         """0 to 1, or that of the logits."""
         return UNIT if self.to_unit else self.raw
 
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"relevance by cross-encoder {self.cross_encoder.name.partition('@')[0]}"
+
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit; None for all of them when the cross-encoder failed."""
         facts = {"model": self.cross_encoder.name}
@@ -321,6 +336,11 @@ class StandInForT5:
         """The evaluator's, -1 to 1."""
         return T5
 
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"{about(self.scorer)}, on the scale of the T5 evaluator"
+
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """The scorer's scores, stretched; what they were made of stays as it was."""
         scored = self.scorer(query, hits)
@@ -347,6 +367,11 @@ class BandedScorer:
     keep_local: bool = True
     name: ClassVar[str] = "judge"
     scale: ClassVar[Scale] = PROBABILITY
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"{about(self.local)}, {about(self.second)} where it is unsure"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One probability per hit; `others` has the local one and, where it was asked, the second one."""

@@ -55,6 +55,11 @@ class KeepAll:
     def check(self, scale: Scale) -> None:
         """Fits every scale."""
 
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return "none"
+
     def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
         """All that have a score."""
         return ThresholdResult(None, tuple(score is not None for score in scored))
@@ -70,6 +75,11 @@ class Fixed:
     def check(self, scale: Scale) -> None:
         """The value must lie on the scale."""
         _check(self.value, scale)
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"{self.value:g}" if self.inclusive else f"above {self.value:g}"
 
     def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
         """All that reach the value."""
@@ -93,6 +103,12 @@ class Statistical:
     def check(self, scale: Scale) -> None:
         """The floor must lie on the scale."""
         _check(self.floor, scale)
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        floor = f", never below {self.floor:g}" if self.floor else ""
+        return f"mean of the scores, at least {self.min_keep}{floor}"
 
     def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
         """All that reach the threshold."""
@@ -137,6 +153,11 @@ class FromModel:
                 next_step="use a fixed or a statistical threshold",
             )
         self.otherwise.check(scale)
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return "by the chat model"
 
     def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
         """All above the model's threshold."""

@@ -13,8 +13,8 @@ from typing import Literal
 
 from thresher.errors import UsageError
 from thresher.judging.thresholds import Fixed
-from thresher.protocols import Decider
-from thresher.types import UNIT, Decision, Judgement, Notes, Scale, Score, Verdict
+from thresher.protocols import Decider, about
+from thresher.types import UNIT, Actions, Decision, Judgement, Notes, Scale, Score, Verdict
 
 Operators = Literal["blog", "paper", "code"]
 
@@ -77,15 +77,6 @@ class Bounds:
 
 NOTHING = Decision(Verdict.INCORRECT, reason="nothing was retrieved")
 
-Actions = Literal[
-    "all",
-    "without-correct",
-    "without-incorrect",
-    "without-ambiguous",
-    "only-correct",
-    "only-incorrect",
-    "only-ambiguous",
-]
 
 INSTEAD: Mapping[Actions, Mapping[Verdict, Verdict]] = {
     "all": {},
@@ -108,6 +99,11 @@ class ThreeWay:
     score_name: str = "relevance"
     """What the score is called in the reason."""
 
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"{self.bounds.upper:g} / {self.bounds.lower:g}, three verdicts"
+
     def __call__(self, judged: Sequence[Judgement]) -> Decision:
         """The verdict, and why in words."""
         scores = [judgement.score for judgement in judged if judgement.score is not None]
@@ -122,6 +118,11 @@ class Routing:
     absolute: str
     """Name of the score in `hit.scores`."""
 
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"{self.absolute} {self.bounds.upper:g} / {self.bounds.lower:g}, three verdicts"
+
     def __call__(self, judged: Sequence[Judgement]) -> Decision:
         """The verdict, and why in words."""
         given = (judgement.hit.scores.get(self.absolute) for judgement in judged)
@@ -131,6 +132,11 @@ class Routing:
 @dataclass(frozen=True, slots=True)
 class Survivors:
     """Correct when the judge kept anything, else incorrect: how Fig. 6 of ECRAG reads when nothing else routes."""
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return "whether any chunk stayed"
 
     def __call__(self, judged: Sequence[Judgement]) -> Decision:
         """The verdict, and how many hits stayed."""
@@ -149,6 +155,11 @@ class RestrictedDecider:
 
     decide: Decider
     actions: Actions
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return about(self.decide) if self.actions == "all" else f"{about(self.decide)}, actions {self.actions}"
 
     def __call__(self, judged: Sequence[Judgement]) -> Decision:
         """The verdict, or the one that stands for it, with the reason of the first."""
@@ -185,6 +196,11 @@ class Calibrated:
                 subject=f"bounds lower {self.lower:g} and upper {self.upper:g}",
                 next_step="give 0 <= lower <= upper <= 1, or calibrate again",
             )
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"calibrated bounds {self.upper:.2g} / {self.lower:.2g}, with unsure"
 
     def __call__(self, judged: Sequence[Judgement]) -> Decision:
         """The verdict, with the best probability as confidence where it is calibrated, and why in words."""

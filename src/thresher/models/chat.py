@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import BudgetSpent, MissingExtra, ProviderError
-from thresher.models.usage import Meter, shared_rate, without_password
-from thresher.settings import LanguageModelSettings
+from thresher.models.usage import Meter, without_password
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -250,31 +249,3 @@ def _seconds(header: str | None) -> float:
         return max(0.0, float(header or 0))
     except ValueError:
         return 0.0
-
-
-# --- the chat model that settings name: for a recipe, for drafting questions, for judging answers ---------------------
-
-
-def chat_model(
-    settings: LanguageModelSettings,
-    meter: Meter,
-    *,
-    exchanges: Exchanges | None = None,
-    cache: ReplyCache | None = None,
-) -> ChatModel | None:
-    """The chat model, if one is configured; whether `cache` is wanted is for the caller to say."""
-    if not (settings.base_url and settings.model):
-        return None
-
-    return ChatModel(
-        base_url=settings.base_url,
-        model=settings.model,
-        meter=meter,
-        api_key=None if settings.api_key is None else settings.api_key.get_secret_value(),
-        temperature=settings.temperature,
-        max_tokens=settings.max_tokens,
-        timeout_seconds=settings.timeout_seconds,
-        rate=None if settings.per_minute is None else shared_rate(settings.base_url, settings.per_minute),
-        exchanges=exchanges,
-        cache=cache,
-    )

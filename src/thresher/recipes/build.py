@@ -3,40 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from thresher.chunking.spans import split_at_whitespace
-from thresher.correction.corrector import FetchPage, OutsideSource, RetrieverSource, SearchingCorrector, WebSource
+from thresher.correction.corrector import (
+    FetchPage,
+    Found,
+    OutsideSource,
+    RetrieverSource,
+    SearchingCorrector,
+    WebSource,
+)
 from thresher.correction.recorded import RecordedPages, RecordedSearch
 from thresher.correction.search_query import AsAsked, KeywordWords, LLMSearchWords, SearchWords
 from thresher.correction.web import WebSearch
-from thresher.errors import UnknownSetting, UsageError
+from thresher.errors import UsageError
 from thresher.generation.verify import ClaimCheck, ClaimVerifier, LLMCheck, LocalCheck
-from thresher.judging.calibration import SHIPPED, CalibratedScorer, Calibration
-from thresher.judging.llm_scorers import LLMRelevance
-from thresher.judging.scorers import CrossEncoderScorer, LocalRelevance, LocalScorer, TrainedScorer
-from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever, Scorer, Verifier
+from thresher.judging.calibration import Calibration
+from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever, Scorer, Verifier, about
 from thresher.recipes.components import Components, Outside
-from thresher.recipes.registry import DOES_NOTHING
-from thresher.refinement.refine import PassageRefiner, StripRefiner
-from thresher.refinement.strips import Decomposition, excerption, fixed_num, selection, sentences
-from thresher.retrieval.wrappers import Redundancy
-from thresher.settings import (
-    JudgeSettings,
+from thresher.recipes.settings import (
     LanguageModelSettings,
     OutsideSettings,
     RecipeSettings,
     RedundancySettings,
     WebSettings,
 )
+from thresher.refinement.refine import PassageRefiner, StripRefiner
+from thresher.refinement.strips import Decomposition, excerption, fixed_num, selection, sentences
+from thresher.retrieval.wrappers import Redundancy
 from thresher.text.contradiction import ConflictFinder, RuleConflicts
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
 from thresher.types import (
     NO_NOTES,
-    UNIT,
     Correction,
     Decision,
     Evidence,
@@ -51,39 +52,10 @@ from thresher.types import (
 if TYPE_CHECKING:
     from thresher.protocols import Vectors
 
-LOCAL_JUDGE = "judge: no chat model is configured (llm.base_url, llm.model); the local judge scored"
 NO_WORDS = "correct: no chat model is configured (llm.base_url, llm.model); the question itself was searched for"
-
-TRAINED = "trained"
-JUDGES = ("auto", "llm", "local", TRAINED, "calibrated")
-
-ScoreQuery = Literal["rewritten", "original"]
 
 
 # --- judging ----------------------------------------------------------------------------------------------------------
-
-
-def local_scorer(settings: RecipeSettings, parts: Components, table: ChunkTable) -> LocalScorer:
-    """The judge that needs no chat model."""
-    encoder = parts.encoder(settings, reading=True)
-    return LocalScorer(LocalRelevance(encoder, index_terms, parts.rarity(table), sentence_spans))
-
-
-def trained_scorer(settings: RecipeSettings, parts: Components, table: ChunkTable) -> TrainedScorer:
-    """Our own judge: the bundled cross-encoder and what the local judge goes by."""
-    return TrainedScorer(local_scorer(settings, parts, table), parts.models.judge())
-
-
-def own_scorer(settings: JudgeSettings, parts: Components, table: ChunkTable) -> Scorer:
-    """Our own judge, or the local one where that is named."""
-    make = local_scorer if settings.judge == "local" else trained_scorer
-    return make(settings, parts, table)
-
-
-def calibration(settings: RecipeSettings, parts: Components, judge: str) -> Calibration:
-    """The collection's own calibration of a judge, or the shipped one, whatever encoder that is for."""
-    stored = None if parts.calibrations is None else parts.calibrations.get(judge, parts.encoder(settings).name)
-    return stored or SHIPPED[judge]
 
 
 def mapping(learned: Calibration, *, fits: bool) -> str:
@@ -91,44 +63,6 @@ def mapping(learned: Calibration, *, fits: bool) -> str:
     if learned.source != "shipped":
         return f"this collection's, from {learned.source}"
     return "shipped" if fits else "shipped for another encoder: run thresher calibrate"
-
-
-def evaluator(
-    settings: JudgeSettings, parts: Components, table: ChunkTable, *, score_query: ScoreQuery = "rewritten"
-) -> tuple[Scorer, tuple[str, ...]]:
-    """What gives each chunk its relevance, and what it lacks."""
-    query_text: Literal["search", "question"] = "question" if score_query == "original" else "search"
-    if settings.judge in ("auto", "llm"):
-        model = parts.language_model(settings.llm)
-        if model is None:
-            return local_scorer(settings, parts, table), (LOCAL_JUDGE,)
-        workers = settings.llm.concurrency
-        return LLMRelevance(model, batch=settings.batch, workers=workers, query_text=query_text), ()
-    if settings.judge == "local":
-        return local_scorer(settings, parts, table), ()
-    if settings.judge in (TRAINED, "calibrated"):
-        trained = trained_scorer(settings, parts, table)
-        if settings.judge == TRAINED:
-            return trained, ()
-        return CalibratedScorer(trained, calibration(settings, parts, trained.name)), ()
-    if not ("/" in settings.judge or Path(settings.judge).is_dir()):  # what a hub calls a model has a / in it
-        raise UnknownSetting(settings.judge, JUDGES, kind="judge")
-    cross_encoder = parts.reranker(settings.judge)
-    assert cross_encoder is not None
-    return CrossEncoderScorer(cross_encoder, query_text=query_text), ()
-
-
-def stand_in(settings: RecipeSettings, parts: Components, table: ChunkTable, scorer: Scorer) -> Scorer | None:
-    """What scores the chunks that a model failed on: the local judge, where it is on the same scale."""
-    unit = (scorer.scale.low, scorer.scale.high) == (UNIT.low, UNIT.high)
-    return None if not unit or isinstance(scorer, LocalScorer) else local_scorer(settings, parts, table)
-
-
-def judge_slot(settings: JudgeSettings) -> str:
-    """What stands in the judge slot, for people."""
-    if settings.judge in ("auto", "llm"):
-        return "relevance 0..1 by the chat model" if settings.llm.configured else "relevance 0..1 by the local judge"
-    return f"relevance by {settings.judge}"
 
 
 def redundancy(settings: RedundancySettings, table: ChunkTable) -> Redundancy:
@@ -215,36 +149,35 @@ def strips(
         conflicts=conflicts,
     )
     of = settings.refine.of
-    return refiner if of == "all" else in_part(replace(refiner, conflicts=None), of, conflicts)
+    return refiner if of == "all" else RefinerInPart(replace(refiner, conflicts=None), of, conflicts)
 
 
-def in_part(refine: Refiner, of: Literal["inside", "outside", "none"], find: ConflictFinder) -> Refiner:
+@dataclass(frozen=True, slots=True)
+class RefinerInPart:
     """Refines the hits from there alone; the others are handed over whole, and all are looked through for conflicts."""
-    whole = PassageRefiner()
 
-    def refined(query: Query, hits: Sequence[Hit]) -> Refined:
+    refine: Refiner
+    of: Literal["inside", "outside", "none"]
+    conflicts: ConflictFinder
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return about(PassageRefiner()) if self.of == "none" else f"{about(self.refine)}, of what is {self.of} alone"
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
+        """What both leave, inside first."""
         evidence: list[Evidence] = []
         judgements: list[Judgement] = []
         notes = NO_NOTES
         for origin in Origin:
-            part = (refine if origin == of else whole)(query, [hit for hit in hits if hit.origin is origin])
+            refine = self.refine if origin == self.of else PassageRefiner()
+            part = refine(query, [hit for hit in hits if hit.origin is origin])
             evidence += part.evidence
             judgements += part.judgements
             notes += part.notes
-        found = find(evidence)
+        found = self.conflicts(evidence)
         return Refined(tuple(evidence), tuple(judgements), found.pairs, notes + found.notes)
-
-    return refined
-
-
-def strips_slot(settings: OutsideSettings) -> str:
-    """What stands in the refine slot, for people."""
-    of = settings.refine.of
-    if of == "none":
-        return DOES_NOTHING["refine"]
-    number = "all" if settings.refine.top_k is None else f"best {settings.refine.top_k}"
-    part = "" if of == "all" else f", of what is {of} alone"
-    return f"strips ({settings.decompose}), {number}, {settings.refine.order} order{part}"
 
 
 # --- verification -----------------------------------------------------------------------------------------------------
@@ -263,13 +196,28 @@ def verifier(settings: RecipeSettings, parts: Components) -> Verifier:
     claims = ClaimVerifier(check, local.nearest, sentence_spans)
     quotes = parts.quote_checker()
 
-    def verified(query: Query, draft: Generation, evidence: Sequence[Evidence]) -> Generation:
-        return quotes(query, claims(query, draft, evidence), evidence)
-
-    return verified
+    return VerifiersInTurn((claims, quotes))
 
 
-# --- where the recipes that correct go: the web, or another collection. Imported when a question may go outsi----------
+@dataclass(frozen=True, slots=True)
+class VerifiersInTurn:
+    """One verifier after the other, each reads what the one before left."""
+
+    verifiers: tuple[Verifier, ...]
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return ", ".join(map(about, self.verifiers))
+
+    def __call__(self, query: Query, draft: Generation, evidence: Sequence[Evidence]) -> Generation:
+        """The generation as the last one leaves it."""
+        for verify in self.verifiers:
+            draft = verify(query, draft, evidence)
+        return draft
+
+
+# --- where the recipes that correct go: the web, or another collection ------------------------------------------------
 
 
 def searching(
@@ -292,13 +240,26 @@ def searching(
         words = KeywordWords() if keywords and outside.store is None else AsAsked()
     source = _source(settings, parts, outside, retriever)
     # A second opinion is for another collection: it costs little there, and nothing leaves the machine for it.
-    doubt = 0.0 if outside.store is None else sure
+    doubt = sure if outside.store is not None or parts.sketched else 0.0
     return SearchingCorrector(words, source, None if judge is None else judge(there), sure=doubt)
+
+
+@dataclass(frozen=True, slots=True)
+class SketchedSource:
+    """Stands for the place outside in a recipe that is described, not run."""
+
+    about: str
+
+    def __call__(self, query: Query, words: str) -> Found:
+        """Never called."""
+        raise NotImplementedError("a recipe that is only described goes nowhere")
 
 
 def _source(
     settings: OutsideSettings, parts: Components, outside: Outside, retriever: Callable[[Components], Retriever]
 ) -> OutsideSource:
+    if parts.sketched:
+        return SketchedSource(outside.given)
     if outside.store is not None:
         return RetrieverSource(retriever(parts.elsewhere(outside.store)), outside.given)
     size = settings.web.passage

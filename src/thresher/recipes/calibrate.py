@@ -9,8 +9,9 @@ from thresher.errors import UsageError
 from thresher.filters import In, Not
 from thresher.judging.calibration import LEAST_QUESTIONS, Calibration, fit, gather, gather_labelled, made_questions
 from thresher.recipes import corrective
-from thresher.recipes.build import own_scorer
 from thresher.recipes.components import Components
+from thresher.recipes.judges import raw_scorer
+from thresher.recipes.settings import CorrectiveSettings
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
 from thresher.types import Query
@@ -22,7 +23,7 @@ MOST_CHUNKS = 200_000
 
 
 def calibrated(
-    settings: corrective.Settings,
+    settings: CorrectiveSettings,
     parts: Components,
     labelled: Sequence[tuple[str, bool]] | None,
     *,
@@ -36,9 +37,9 @@ def calibrated(
         raise UsageError(
             "are too few to calibrate on", subject=f"{number} questions", next_step=f"make at least {LEAST_QUESTIONS}"
         )
-    chunks = parts.table(corrective.layout(settings, parts), "chunk")
+    chunks = parts.table(corrective.index_config(settings, parts), "chunk")
     retrieve = corrective.retriever(settings, parts)
-    scorer = own_scorer(settings, parts, chunks)
+    scorer = raw_scorer(settings, parts, chunks, default="trained")
 
     def best(question: str, without: Set[str]) -> float | None:
         others = Not(In("document_id", tuple(sorted(without)))) if without else None

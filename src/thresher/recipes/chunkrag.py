@@ -26,11 +26,8 @@ proposes, kept above it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Literal, Self
-
-from pydantic import Field, model_validator
+from typing import Literal
 
 from thresher.chunking.semantic import SemanticChunker
 from thresher.indexing.index_config import IndexConfig
@@ -39,24 +36,15 @@ from thresher.judging.llm_scorers import Critic, MultiStageScorer, Reflection, t
 from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical, Threshold
 from thresher.pipeline import Pipeline, as_asked
 from thresher.protocols import ChunkTable, Retriever, Rewriter, Scorer
-from thresher.recipes.build import evaluator, judge_slot, redundancy, stand_in
-from thresher.recipes.components import Components, nothing, reader_slot
-from thresher.recipes.registry import Recipe, preset
+from thresher.recipes.build import redundancy
+from thresher.recipes.components import Components, nothing
+from thresher.recipes.judges import evaluator, stand_in
+from thresher.recipes.settings import ChunkragSettings, EnsembleSettings
 from thresher.refinement.refine import PassageRefiner
 from thresher.retrieval.fusion import FusedRetriever, Fusion, reciprocal_rank_fusion, weighted_fusion
 from thresher.retrieval.rewrite import LLMRewriter
 from thresher.retrieval.search import DenseRetriever, LexicalRetriever
 from thresher.retrieval.wrappers import DeduplicatedRetriever
-from thresher.settings import (
-    DenseSettings,
-    Frozen,
-    JudgeSettings,
-    LanguageModelSettings,
-    LexicalSettings,
-    RedundancySettings,
-    RerankerSettings,
-    check_weights,
-)
 
 ENSEMBLE_CONSTANT = 60
 """LangChain's EnsembleRetriever, `c`."""
@@ -67,70 +55,7 @@ COMPUTED = "judge: no chat model is configured (llm.base_url, llm.model); the th
 NO_RERANKER = "judge: no cross-encoder is configured (rerank); the order of the scores was kept"
 
 
-class Chunking(Frozen):
-    """Semantic chunks."""
-
-    theta: float = Field(0.8, description="cosine of neighbouring sentences below which a chunk ends")
-    theta_mode: Literal["absolute", "percentile", "std"] = Field("absolute", description="what theta is")
-    compare: Literal["previous_sentence", "chunk_centroid"] = Field(
-        "previous_sentence", description="what a sentence is compared with"
-    )
-    size: int = Field(500, ge=50, description="characters of a chunk at most")
-    drop_references: bool = Field(False, description="leave out the References section of papers")
-
-
-class EnsembleSettings(Frozen):
-    """How BM25 and dense retrieval become one list."""
-
-    method: Literal["rrf", "minmax"] = Field("rrf", description="weighted reciprocal ranks, or weighted scores")
-    dense_weight: float = Field(0.5, ge=0, description="weight of the dense list; 0 is without it")
-    lexical_weight: float = Field(0.5, ge=0, description="weight of the BM25 list; 0 is without it")
-
-    @model_validator(mode="after")
-    def _weighs_something(self) -> Self:
-        check_weights(dense_weight=self.dense_weight, lexical_weight=self.lexical_weight)
-        return self
-
-
-class CriticSettings(Frozen):
-    """The third score."""
-
-    use: bool = Field(True, description="ask the critic")
-    sees_scores: bool = Field(True, description="show it the base score and the reflection")
-    heuristics: bool = Field(True, description="tell it how the years of question and chunk compare")
-    llm: LanguageModelSettings = Field(LanguageModelSettings(), description="a second model; the first when not set")
-
-
-class CombineSettings(Frozen):
-    """Weights of the three scores."""
-
-    base: float = Field(1.0, ge=0, description="weight of the base score")
-    reflection: float = Field(1.0, ge=0, description="weight of the reflection")
-    critic: float = Field(1.0, ge=0, description="weight of the critic")
-
-
-class Settings(JudgeSettings, RerankerSettings):
-    """Settings of `chunkrag` and `chunkrag-v1`."""
-
-    chunk: Chunking = Chunking()
-    dense: DenseSettings = DenseSettings(depth=10)
-    lexical: LexicalSettings = LexicalSettings(depth=10)
-    fuse: EnsembleSettings = EnsembleSettings()
-    dedup: RedundancySettings = RedundancySettings()
-    rewrite: bool = Field(True, description="rewrite the question before retrieval")
-    reflect: bool = Field(True, description="have the model reconsider its scores")
-    critic: CriticSettings = CriticSettings()
-    combine: CombineSettings = CombineSettings()
-    threshold: Literal["stat", "llm", "fixed", "none"] = Field("stat", description="where the scores are cut")
-    threshold_value: float = Field(0.5, ge=0, le=1, description="of a fixed threshold")
-    epsilon: float = Field(0.01, ge=0, description="variance below which the threshold is mu + sigma")
-    min_keep: int = Field(1, ge=0, description="chunks that stay whatever the threshold, with all that tie")
-    score_floor: float = Field(0.0, ge=0, le=1, description="score below which a chunk never stays")
-    score_query: Literal["rewritten", "original"] = Field("rewritten", description="what chunks are scored for")
-    edge_order: bool = Field(False, description="put the best chunks at both ends")
-
-
-def layout(settings: Settings, parts: Components) -> IndexConfig:
+def index_config(settings: ChunkragSettings, parts: Components) -> IndexConfig:
     """Semantic chunks, a dense vector and BM25 terms each."""
     encoder = parts.encoder(settings)
     cut = settings.chunk
@@ -146,10 +71,10 @@ def layout(settings: Settings, parts: Components) -> IndexConfig:
     return IndexConfig(chunker, encoder)
 
 
-def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:
+def pipeline(settings: ChunkragSettings, parts: Components, name: str) -> Pipeline:
     """Rewritten, retrieved, deduplicated, scored in three stages, cut, reranked."""
     encoder = parts.encoder(settings)
-    table = parts.table(layout(settings, parts))
+    table = parts.table(index_config(settings, parts))
     model = parts.language_model(settings.llm)
     retrieve: Retriever = FusedRetriever(
         (
@@ -176,7 +101,7 @@ def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:
         *without_model,
     )
     return Pipeline(
-        recipe=recipe.name,
+        recipe=name,
         rewrite=rewrite,
         retrieve=DeduplicatedRetriever(retrieve, redundancy(settings.dedup, table)),
         judge=judge if reranker is None else RerankedJudge(judge, reranker),
@@ -188,7 +113,7 @@ def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:
     )
 
 
-def stages(settings: Settings, parts: Components, table: ChunkTable) -> tuple[Scorer, tuple[str, ...]]:
+def stages(settings: ChunkragSettings, parts: Components, table: ChunkTable) -> tuple[Scorer, tuple[str, ...]]:
     """Base score, reflection and critic; the base alone where another judge was chosen or there is no model."""
     base, lacks = evaluator(settings, parts, table, score_query=settings.score_query)
     model = parts.language_model(settings.llm)
@@ -216,7 +141,7 @@ def stages(settings: Settings, parts: Components, table: ChunkTable) -> tuple[Sc
     ), lacks
 
 
-def threshold(settings: Settings, parts: Components) -> Threshold:
+def threshold(settings: ChunkragSettings, parts: Components) -> Threshold:
     """Where the scores are cut; a model's threshold falls back to the statistical one, visibly."""
     statistical = Statistical(settings.epsilon, min_keep=settings.min_keep, floor=settings.score_floor)
     match settings.threshold:
@@ -237,46 +162,3 @@ def ensemble(settings: EnsembleSettings) -> Fusion:
     if settings.method == "minmax":
         return partial(weighted_fusion, weights=weights)
     return partial(reciprocal_rank_fusion, weights=weights, rank_constant=ENSEMBLE_CONSTANT)
-
-
-def slots(settings: Settings) -> Mapping[str, str]:
-    """What stands in each slot."""
-    lists = f"BM25 {settings.lexical.depth} + dense {settings.dense.depth}"
-    weights = f"{settings.fuse.lexical_weight:g}/{settings.fuse.dense_weight:g}"
-    llm = settings.llm.configured and settings.judge in ("auto", "llm")
-    staged = "relevance" + (", reflection" if settings.reflect else "") + (", critic" if settings.critic.use else "")
-    ordered = "by score" if settings.rerank == "none" else f"cross-encoder {settings.rerank or 'not configured'}"
-    return {
-        "rewrite": "always" if settings.rewrite else "as_asked",
-        "retrieve": f"{lists}, {weights}, redundancy {settings.dedup.threshold:g} over semantic {settings.chunk.size}",
-        "judge": f"{staged if llm else judge_slot(settings)}; threshold {settings.threshold}; {ordered}",
-        "refine": "the best at both ends" if settings.edge_order else "as_is",
-        "generate": reader_slot(settings),
-        "verify": "quotes",
-    }
-
-
-_CHUNKRAG = Recipe(
-    name="chunkrag",
-    summary="every chunk scored, reconsidered and criticised; cut where the scores say",
-    follows=__doc__,
-    settings=Settings,
-    slots=slots,
-    layout=layout,
-    pipeline=pipeline,
-)
-
-RECIPES = {
-    "chunkrag": _CHUNKRAG,
-    "chunkrag-v1": preset(
-        _CHUNKRAG,
-        "chunkrag-v1",
-        "the first version: TF-IDF, an independent critic, a threshold from the model",
-        {
-            "chunk.theta": 0.7,
-            "dedup.vectors": "tfidf",
-            "critic.sees_scores": False,
-            "threshold": "llm",
-        },
-    ),
-}

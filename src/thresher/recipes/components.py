@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from thresher.chunking.fixed import FixedChunker
 from thresher.chunking.spans import SpanFinder
@@ -18,12 +18,12 @@ from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
 from thresher.judging.calibration import Calibrations
 from thresher.models.cassette import Exchanges
-from thresher.models.chat import chat_model
+from thresher.models.chat import ChatModel
 from thresher.models.encoders import RememberingEncoder
 from thresher.models.reply_cache import ReplyCache
-from thresher.models.usage import Meter
+from thresher.models.usage import Meter, shared_rate
 from thresher.protocols import ChunkTable, CrossEncoder, Encoder, Generator, LanguageModel
-from thresher.settings import (
+from thresher.recipes.settings import (
     AnswerSettings,
     EncoderSettings,
     FixedChunking,
@@ -118,6 +118,13 @@ class Outside:
     store: DocumentStore | None = None
 
 
+class _Nothing:
+    """Stands for a collection that is not there: whatever is asked of it is as little there."""
+
+    def __getattr__(self, name: str) -> Callable[..., _Nothing]:
+        return lambda *given, **named: self
+
+
 @dataclass
 class Components:
     """What a recipe is made from, for one question: the collection, the models, the meter."""
@@ -133,6 +140,14 @@ class Components:
     replies: ReplyCache | None = None
     """Used where `llm.cache` is on."""
     calibrations: Calibrations | None = None
+    sketched: bool = False
+    """Whether there is no collection: parts can be made and described, not run."""
+
+    @classmethod
+    def sketch(cls) -> Components:
+        """What parts are made from to be described: over no collection, with a place outside to go to."""
+        store = cast("DocumentStore", _Nothing())
+        return cls(store, Models(), Meter(), outside=Outside("another collection or the web"), sketched=True)
 
     def elsewhere(self, store: DocumentStore) -> Components:
         """The same models, meter and records over another collection."""
@@ -156,7 +171,7 @@ class Components:
         """What finds the span to leave out when cutting, if references are dropped."""
         return references_span if dropped else None
 
-    def fixed_layout(self, chunking: FixedChunking, settings: RecipeSettings) -> IndexConfig:
+    def fixed_chunks(self, chunking: FixedChunking, settings: RecipeSettings) -> IndexConfig:
         """Chunks of a fixed size, one dense vector each."""
         without = self.references(chunking.drop_references)
         return IndexConfig(FixedChunker(chunking.size, chunking.overlap, without=without), self.encoder(settings))
@@ -227,9 +242,28 @@ class Components:
         return QuoteChecker(documents)
 
 
-def reader_slot(settings: RecipeSettings) -> str:
-    """What stands in the generate slot, for people."""
-    return "grounded" if settings.llm.configured else settings.answer.reader
+def chat_model(
+    settings: LanguageModelSettings,
+    meter: Meter,
+    *,
+    exchanges: Exchanges | None = None,
+    cache: ReplyCache | None = None,
+) -> ChatModel | None:
+    """The chat model, if one is configured; whether `cache` is wanted is for the caller to say."""
+    if not (settings.base_url and settings.model):
+        return None
+    return ChatModel(
+        base_url=settings.base_url,
+        model=settings.model,
+        meter=meter,
+        api_key=None if settings.api_key is None else settings.api_key.get_secret_value(),
+        temperature=settings.temperature,
+        max_tokens=settings.max_tokens,
+        timeout_seconds=settings.timeout_seconds,
+        rate=None if settings.per_minute is None else shared_rate(settings.base_url, settings.per_minute),
+        exchanges=exchanges,
+        cache=cache,
+    )
 
 
 def nothing(query: Query) -> Judged:

@@ -17,11 +17,8 @@ Left open: nothing is published about it; every choice of a number is measured i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Literal, Self
-
-from pydantic import Field, model_validator
 
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.indexing.index_config import IndexConfig
@@ -33,33 +30,15 @@ from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Calibrated
 from thresher.pipeline import Pipeline
 from thresher.protocols import Judge, Retriever, Scorer
-from thresher.recipes.build import (
-    calibration,
-    corrector,
-    mapping,
-    own_scorer,
-    redundancy,
-    strips,
-    strips_slot,
-    verifier,
-)
-from thresher.recipes.components import Components, reader_slot
-from thresher.recipes.registry import Recipe
+from thresher.recipes.build import corrector, mapping, redundancy, strips, verifier
+from thresher.recipes.components import Components
+from thresher.recipes.judges import calibration, raw_scorer
+from thresher.recipes.settings import CorrectiveSettings
 from thresher.refinement.strips import BestHits
 from thresher.retrieval.fusion import weighted_fusion
 from thresher.retrieval.rewrite import LLMRewriter
 from thresher.retrieval.search import HierarchyRetriever
 from thresher.retrieval.wrappers import CutRetriever, DeduplicatedRetriever, RerankedRetriever, SecondLookRetriever
-from thresher.settings import (
-    DenseSettings,
-    Frozen,
-    LexicalSettings,
-    OutsideSettings,
-    RedundancySettings,
-    RefineSettings,
-    RerankerSettings,
-    check_weights,
-)
 from thresher.types import Hit, Query
 
 CANDIDATES = 10
@@ -76,74 +55,7 @@ STRIP_FIRST, STRIP_FIRST_LOWER = 2, 0.05
 answers to the tuning questions (n = 290) rise from 167 to 174 and none is lost on any set, docs/decisions.md."""
 
 
-class Chunking(Frozen):
-    """Chunks of whole sentences."""
-
-    size: int = Field(1500, ge=50, description="characters of a chunk at most")
-    min: int = Field(300, ge=0, description="characters of a chunk at least")
-    overlap: int = Field(0, ge=0, description="characters two neighbours share at most")
-    drop_references: bool = Field(False, description="leave out the References section of papers")
-
-
-class Subchunking(Frozen):
-    """Subchunks of a chunk."""
-
-    size: int = Field(300, ge=20, description="characters of a subchunk at most")
-    overlap: int = Field(50, ge=0, description="characters two neighbours share at most")
-
-
-class FuseSettings(Frozen):
-    """Weights of the three lists."""
-
-    dense_weight: float = Field(0.2, ge=0, description="of the chunks' own vectors")
-    subchunk_weight: float = Field(0.2, ge=0, description="of their best subchunks'")
-    lexical_weight: float = Field(0.6, ge=0, description="of BM25")
-
-    @model_validator(mode="after")
-    def _weighs_something(self) -> Self:
-        check_weights(
-            dense_weight=self.dense_weight, subchunk_weight=self.subchunk_weight, lexical_weight=self.lexical_weight
-        )
-        return self
-
-
-class Settings(OutsideSettings, RerankerSettings):
-    """Settings of `corrective`."""
-
-    judge: Literal["auto", "trained", "local"] = Field(
-        "auto",
-        description="the trained judge, and the chat model (where configured) for what it cannot tell; the trained one "
-        "alone; or cosine and words alone",
-    )
-    chunk: Chunking = Chunking()
-    subchunk: Subchunking = Subchunking()
-    dense: DenseSettings = DenseSettings(depth=20)
-    lexical: LexicalSettings = LexicalSettings(depth=20)
-    fuse: FuseSettings = FuseSettings()
-    dedup: RedundancySettings = RedundancySettings()
-    upper: float | None = Field(
-        None, gt=0, le=1, description="probability from which the evidence suffices; the calibration's when not set"
-    )
-    lower: float | None = Field(
-        None, ge=0, lt=1, description="probability below which it does not; the calibration's when not set"
-    )
-    sure: float = Field(
-        0.75,
-        ge=0,
-        le=1,
-        description="probability below which a correct verdict gets a second opinion from another collection",
-    )
-    floor: float = Field(
-        0.05, ge=0, le=1, description="probability a chunk needs to be read at all; the bounds decide on the best one"
-    )
-    judge_weight: float = Field(0.5, ge=0, le=1, description="of the judge in the order; retrieval has the rest")
-    read: int = Field(3, ge=1, description="chunks that are cut into strips, inside and outside each")
-    rewrite: bool = Field(True, description="rewrite a question whose first search found nothing good")
-    refine: RefineSettings = RefineSettings(top_k=8)
-    verify: bool = Field(True, description="check each sentence of the answer against the strips it cites")
-
-
-def layout(settings: Settings, parts: Components) -> IndexConfig:
+def index_config(settings: CorrectiveSettings, parts: Components) -> IndexConfig:
     """Chunks and subchunks, a dense vector and BM25 terms each."""
     cut, sub = settings.chunk, settings.subchunk
     chunker = HierarchicalChunker(
@@ -157,28 +69,28 @@ def layout(settings: Settings, parts: Components) -> IndexConfig:
     return IndexConfig(chunker, parts.encoder(settings), ("chunk", "subchunk"))
 
 
-def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:
+def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipeline:
     """Retrieved over the hierarchy, judged, corrected, refined, answered, verified."""
-    table = parts.table(layout(settings, parts))
-    scorer = own_scorer(settings, parts, table)
+    table = parts.table(index_config(settings, parts))
+    scorer = raw_scorer(settings, parts, table, default="trained")
     learned = calibration(settings, parts, scorer.name)
     fits = learned.encoder == parts.encoder(settings).name
     lower, upper = bounds(settings, learned)
     judge = partial(judges, settings, learned, lower, upper)
     correct, _ = corrector(
-        settings, parts, partial(retriever, settings), judge=judge, keywords=True, sure=settings.sure
+        settings, parts, partial(retriever, settings), judge=judge, keywords=True, sure=settings.second_opinion_below
     )
     generate, degraded = parts.reader(settings, table)
     evidence = strips(settings, scorer, STRIP_LOWER, first=STRIP_FIRST, first_score=STRIP_FIRST_LOWER)
     return Pipeline(
-        recipe=recipe.name,
+        recipe=name,
         retrieve=second_look(settings, parts, CalibratedScorer(scorer, learned), upper),
         judge=judge(parts),
         decide=Calibrated(
             lower, upper, learned.separated and fits, mapping=mapping(learned, fits=fits), calibrated=fits
         ),
         correct=correct,
-        refine=BestHits(evidence, settings.read),
+        refine=BestHits(evidence, settings.max_chunks_refined),
         generate=generate,
         verify=verifier(settings, parts) if settings.verify else parts.quote_checker(),
         meter=parts.meter,
@@ -186,15 +98,15 @@ def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:
     )
 
 
-def bounds(settings: Settings, learned: Calibration) -> tuple[float, float]:
+def bounds(settings: CorrectiveSettings, learned: Calibration) -> tuple[float, float]:
     """LOWER and UPPER: those of the settings, or the calibration's; its LOWER gives way to an UPPER below it."""
     upper = learned.upper if settings.upper is None else settings.upper
     return min(learned.lower, upper) if settings.lower is None else settings.lower, upper
 
 
-def retriever(settings: Settings, parts: Components) -> Retriever:
+def retriever(settings: CorrectiveSettings, parts: Components) -> Retriever:
     """Three lists over the hierarchy, without repetition, reranked where a cross-encoder is configured, cut."""
-    cut = layout(settings, parts)
+    cut = index_config(settings, parts)
     chunks = parts.table(cut, "chunk")
     weights = (settings.fuse.dense_weight, settings.fuse.subchunk_weight, settings.fuse.lexical_weight)
     found: Retriever = HierarchyRetriever(
@@ -212,7 +124,7 @@ def retriever(settings: Settings, parts: Components) -> Retriever:
     return CutRetriever(found, least=CANDIDATES)
 
 
-def second_look(settings: Settings, parts: Components, scorer: Scorer, upper: float) -> Retriever:
+def second_look(settings: CorrectiveSettings, parts: Components, scorer: Scorer, upper: float) -> Retriever:
     """The retriever; with a chat model, a question that finds nothing good is put in other words."""
     model = parts.language_model(settings.llm)
     found = retriever(settings, parts)
@@ -226,49 +138,13 @@ def second_look(settings: Settings, parts: Components, scorer: Scorer, upper: fl
     return SecondLookRetriever(found, LLMRewriter(model), suffices)
 
 
-def judges(settings: Settings, learned: Calibration, lower: float, upper: float, parts: Components) -> Judge:
+def judges(settings: CorrectiveSettings, learned: Calibration, lower: float, upper: float, parts: Components) -> Judge:
     """Our own judge over a collection, with the chat model for what it cannot tell."""
-    own = own_scorer(settings, parts, parts.table(layout(settings, parts)))
+    own = raw_scorer(settings, parts, parts.table(index_config(settings, parts)), default="trained")
     scorer: Scorer = CalibratedScorer(own, learned)
     model = parts.language_model(settings.llm) if settings.judge == "auto" else None
     if model is not None:
         relevance = LLMRelevance(model, batch=settings.batch, workers=settings.llm.concurrency)
         scorer = BandedScorer(scorer, relevance, lower, upper, keep_local=settings.on_unreadable == "keep")
-    judge = ScoringJudge(scorer, Fixed(settings.floor), settings.on_unreadable, order=False)
+    judge = ScoringJudge(scorer, Fixed(settings.min_probability), settings.on_unreadable, order=False)
     return BlendedJudge(judge, settings.judge_weight, MOST_JUDGED)
-
-
-def slots(settings: Settings) -> Mapping[str, str]:
-    """What stands in each slot."""
-    asked = settings.llm.configured and settings.judge == "auto"
-    own = "local" if settings.judge == "local" else "trained"
-    lists = (
-        f"dense {settings.dense.depth} + subchunks + BM25 {settings.lexical.depth} "
-        f"over chunks {settings.chunk.size} and subchunks {settings.subchunk.size}/{settings.subchunk.overlap}"
-    )
-    again = ", a second look in other words" if settings.rewrite and settings.llm.configured else ""
-    reranked = f", cross-encoder {settings.rerank}" if settings.rerank not in (None, "none") else ""
-    return {
-        "rewrite": "as_asked",
-        "retrieve": f"{lists}, redundancy {settings.dedup.threshold:g}{reranked}{again}",
-        "judge": f"calibrated {own} judge" + (", chat model where it is unsure" if asked else ""),
-        "decide": "calibrated bounds, with unsure",
-        "correct": "web or another collection, judged",
-        "refine": strips_slot(settings),
-        "generate": reader_slot(settings),
-        "verify": "each sentence, quotes" if settings.verify else "quotes",
-    }
-
-
-RECIPES = {
-    "corrective": Recipe(
-        name="corrective",
-        summary="our own: calibrated judging, correction, strips, verified answers; the default",
-        follows=__doc__,
-        settings=Settings,
-        slots=slots,
-        layout=layout,
-        pipeline=pipeline,
-        corrects=True,
-    )
-}

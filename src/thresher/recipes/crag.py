@@ -13,7 +13,7 @@ Departs:   Z4, Z5 what was found outside is refined too, and ambiguous goes outs
 Left open: the chunks (900 characters without overlap, the guide's example); the prompts; Z11 what to do when the search
            fails: the results' snippets, then the collection alone (ambiguous), then an abstention (incorrect). Without
            a chat model the local judge scores, and the question itself is searched for, both visibly.
-Settings:  Z1 `bounds`: `blog` (> upper is correct, all <= lower is incorrect), `paper` (all < lower), `code` (>=
+CragSettings:  Z1 `bounds`: `blog` (> upper is correct, all <= lower is incorrect), `paper` (all < lower), `code` (>=
            upper). Z2 `upper`, `lower` and `scale`. Z3 one chunk above the lower bound is enough for ambiguous. Z7
            `refine.top_k`, `refine.min_score`, `refine.order`. Z8 `decompose`. Z10 `search.style`. Z6 an empty retrieval
            is incorrect. The ablations of Tables 2, 3 and 11 are `actions`, `refine.of` and `search.rewrite`.
@@ -26,51 +26,32 @@ probability minus one, which every answer says. `crag-code` is the repository's 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
-
-from pydantic import Field
 
 from thresher.indexing.index_config import IndexConfig
 from thresher.judging.judge import ScoringJudge
 from thresher.judging.scorers import CrossEncoderScorer, StandInForT5
 from thresher.judging.thresholds import Fixed, KeepAll, Threshold, ThresholdResult
-from thresher.judging.verdicts import INSTEAD, Actions, Bounds, RestrictedDecider, ThreeWay
+from thresher.judging.verdicts import INSTEAD, Bounds, RestrictedDecider, ThreeWay
 from thresher.pipeline import Pipeline
 from thresher.protocols import Scorer
-from thresher.recipes.build import corrector, evaluator, judge_slot, stand_in, strips, strips_slot
-from thresher.recipes.components import Components, reader_slot
-from thresher.recipes.registry import Recipe, preset
+from thresher.recipes.build import corrector, strips
+from thresher.recipes.components import Components
+from thresher.recipes.judges import evaluator, stand_in
+from thresher.recipes.settings import CragSettings
 from thresher.retrieval.search import DenseRetriever
-from thresher.settings import DenseSettings, FixedChunking, OutsideSettings
 from thresher.types import T5, Query, Scale, Score, Verdict
 
 
-class Settings(OutsideSettings):
-    """Settings of `crag`, `crag-paper` and `crag-code`."""
-
-    chunk: FixedChunking = FixedChunking()
-    dense: DenseSettings = DenseSettings(depth=10)
-    scale: Literal["unit", "t5"] = Field("unit", description="of the evaluator: 0 to 1, or -1 to 1")
-    upper: float = Field(0.7, description="score above which one chunk makes the retrieval correct")
-    lower: float = Field(0.3, description="score up to which a chunk is irrelevant")
-    bounds: Literal["blog", "paper", "code"] = Field("blog", description="on which side the bounds themselves lie")
-    actions: Actions = Field(
-        "all",
-        description="verdicts that are acted on: one that is taken away acts as ambiguous, and without ambiguous the "
-        "upper bound alone decides",
-    )
-
-
-def layout(settings: Settings, parts: Components) -> IndexConfig:
+def index_config(settings: CragSettings, parts: Components) -> IndexConfig:
     """Fixed chunks, one dense vector each."""
-    return parts.fixed_layout(settings.chunk, settings)
+    return parts.fixed_chunks(settings.chunk, settings)
 
 
-def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:
+def pipeline(settings: CragSettings, parts: Components, name: str) -> Pipeline:
     """Dense retrieval, evaluated, corrected, refined."""
-    table = parts.table(layout(settings, parts))
+    table = parts.table(index_config(settings, parts))
     scorer, degraded = evaluator(settings, parts, table)
     if settings.scale == "t5":
         scorer = _on_t5_scale(scorer)
@@ -78,7 +59,7 @@ def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:
     correct, without_words = corrector(settings, parts, lambda there: _retriever(settings, there))
     generate, without_model = parts.reader(settings, table)
     return Pipeline(
-        recipe=recipe.name,
+        recipe=name,
         retrieve=_retriever(settings, parts),
         judge=ScoringJudge(
             scorer,
@@ -96,7 +77,7 @@ def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:
     )
 
 
-def threshold(settings: Settings) -> Threshold:
+def threshold(settings: CragSettings) -> Threshold:
     """What is above the lower bound; where an incorrect retrieval is used all the same, all of it when nothing is."""
     fixed = Fixed(settings.lower, inclusive=settings.bounds != "blog")
     incorrect = INSTEAD[settings.actions].get(Verdict.INCORRECT, Verdict.INCORRECT)
@@ -124,66 +105,5 @@ def _on_t5_scale(scorer: Scorer) -> Scorer:
     return StandInForT5(scorer)
 
 
-def _retriever(settings: Settings, parts: Components) -> DenseRetriever:
-    return DenseRetriever(parts.table(layout(settings, parts)), parts.encoder(settings), settings.dense.depth)
-
-
-def slots(settings: Settings) -> Mapping[str, str]:
-    """What stands in each slot."""
-    return {
-        "retrieve": f"dense {settings.dense.depth} over fixed {settings.chunk.size}/{settings.chunk.overlap}",
-        "judge": judge_slot(settings) + (", on the scale of the T5 evaluator" if settings.scale == "t5" else ""),
-        "decide": f"{settings.upper:g} / {settings.lower:g}, "
-        + ("three verdicts" if settings.actions == "all" else f"actions {settings.actions}"),
-        "correct": "web or another collection",
-        "refine": strips_slot(settings),
-        "generate": reader_slot(settings),
-        "verify": "quotes",
-    }
-
-
-_CRAG = Recipe(
-    name="crag",
-    summary="retrieval judged, refined strip by strip, corrected from outside",
-    follows=__doc__,
-    settings=Settings,
-    slots=slots,
-    layout=layout,
-    pipeline=pipeline,
-    corrects=True,
-)
-
-RECIPES = {
-    "crag": _CRAG,
-    "crag-paper": preset(
-        _CRAG,
-        "crag-paper",
-        "the CRAG paper's scale, bounds and keywords",
-        {
-            "scale": "t5",
-            "upper": 0.59,
-            "lower": -0.99,
-            "bounds": "paper",
-            "refine.top_k": 5,
-            "refine.min_score": -0.5,
-            "search.style": "keywords3",
-        },
-    ),
-    "crag-code": preset(
-        _CRAG,
-        "crag-code",
-        "the CRAG repository's run script: whole chunks as strips, the best three",
-        {
-            "scale": "t5",
-            "upper": 0.592,
-            "lower": -0.995,
-            "bounds": "code",
-            "decompose": "selection",
-            "refine.top_k": 3,
-            "refine.min_score": -1.0,
-            "refine.order": "score",
-            "refine.min_words": 4,
-            "search.style": "keywords3",
-        },
-    ),
-}
+def _retriever(settings: CragSettings, parts: Components) -> DenseRetriever:
+    return DenseRetriever(parts.table(index_config(settings, parts)), parts.encoder(settings), settings.dense.depth)

@@ -27,11 +27,6 @@ Settings:  `chunk.literal` (X1, X2), `subchunk.tail` (X4), `subchunk.overlap_mod
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
-
-from pydantic import Field
-
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.chunking.summaries import ExtractiveSummarizer, LLMSummarizer, Summarizer
 from thresher.indexing.index_config import IndexConfig
@@ -41,11 +36,11 @@ from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Bounds, Routing, Survivors, ThreeWay
 from thresher.pipeline import Pipeline, always_correct
 from thresher.protocols import ChunkTable, Decider, Judge
-from thresher.recipes.build import corrector, evaluator, judge_slot, stand_in, strips, strips_slot
-from thresher.recipes.components import Components, reader_slot
-from thresher.recipes.registry import DOES_NOTHING, Recipe, preset
+from thresher.recipes.build import corrector, strips
+from thresher.recipes.components import Components
+from thresher.recipes.judges import evaluator, stand_in
+from thresher.recipes.settings import EcragSettings
 from thresher.retrieval.search import CoarseToFineRetriever
-from thresher.settings import Frozen, OutsideSettings
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms, query_terms
 
@@ -56,63 +51,7 @@ STRIP_LOWER = 0.3
 """Score a strip needs: CRAG's lower bound, since the thesis does not say how it refines."""
 
 
-class Chunking(Frozen):
-    """Chunks of whole sentences."""
-
-    size: int = Field(2500, ge=50, description="characters of a chunk at most (L)")
-    min: int = Field(300, ge=0, description="characters of a chunk at least (M)")
-    overlap: int = Field(100, ge=0, description="characters two neighbours share at most (O)")
-    merge_small: bool = Field(True, description="merge a chunk below the minimum with a neighbour")
-    literal: bool = Field(False, description="cut as the printed pseudo-code does")
-    drop_references: bool = Field(True, description="leave out the References section of papers (section 3.3)")
-
-
-class Subchunking(Frozen):
-    """Subchunks of a chunk."""
-
-    size: int = Field(300, ge=20, description="characters of a subchunk at most (l)")
-    overlap: int = Field(50, ge=0, description="characters two neighbours share at most (o)")
-    overlap_mode: Literal["character", "sentence", "none"] = Field("character", description="where an overlap begins")
-    tail: Literal["flush", "literal"] = Field("flush", description="keep the last subchunk, or lose it as printed")
-
-
-class ConfidenceSettings(Frozen):
-    """The knowledge detection module."""
-
-    combine: Literal["weighted", "sum"] = Field("weighted", description="0.7 cosine + 0.3 BM25, or their sum")
-    cosine_weight: float = Field(0.7, ge=0, le=1, description="of the cosine in the weighted form; BM25 has the rest")
-    cut: float = Field(0.5, ge=0, le=2, description="confidence a subchunk needs to stay")
-    nonzero_rule: Literal["raw", "off", "normalized"] = Field("raw", description="which zero drops a subchunk")
-    fit: Literal["corpus", "retrieved"] = Field("corpus", description="whose statistics BM25 uses")
-    idf: Literal["robertson", "okapi"] = Field("robertson", description="which idf BM25 uses")
-    k1: float = Field(1.2, ge=0, description="term saturation of BM25")
-    b: float = Field(0.75, ge=0, le=1, description="length normalisation of BM25")
-    route: Literal["absolute", "survivors", "off"] = Field(
-        "absolute",
-        description="by the absolute confidence, by whether any subchunk stayed, or off: no verdict, never outside",
-    )
-    internal: float = Field(0.5, ge=0, le=1, description="absolute confidence from which the collection suffices")
-    external: float = Field(0.3, ge=0, le=1, description="absolute confidence below which it does not help")
-
-
-class Settings(OutsideSettings):
-    """Settings of `ecrag` and `ecrag-literal`."""
-
-    judge: str = Field("kdm", description="'kdm' (confidence of cosine and BM25), or as for the other recipes")
-    chunk: Chunking = Chunking()
-    subchunk: Subchunking = Subchunking()
-    summary: Literal["auto", "llm", "extractive", "text"] = Field(
-        "auto", description="what is encoded of a chunk: a chat model's summary, sentences of it, or all of it"
-    )
-    flat: bool = Field(False, description="look among all subchunks at once, without the summaries first")
-    coarse: int = Field(5, ge=1, description="chunks looked into (k1)")
-    fine: int = Field(10, ge=1, description="subchunks taken from them (k2)")
-    metric: Literal["l2", "ip"] = Field("l2", description="of the index; on unit vectors both order alike")
-    kdm: ConfidenceSettings = ConfidenceSettings()
-    literal: bool = Field(False, description="keep the depths whatever the limit")
-
-
-def summarizer(settings: Settings, parts: Components) -> Summarizer | None:
+def summarizer(settings: EcragSettings, parts: Components) -> Summarizer | None:
     """What a chunk is encoded by; None for its own text."""
     model = parts.language_model(settings.llm) if settings.summary in ("auto", "llm") else None
     if model is not None:
@@ -120,7 +59,7 @@ def summarizer(settings: Settings, parts: Components) -> Summarizer | None:
     return None if settings.summary == "text" else ExtractiveSummarizer(sentence_spans, index_terms)
 
 
-def layout(settings: Settings, parts: Components) -> IndexConfig:
+def index_config(settings: EcragSettings, parts: Components) -> IndexConfig:
     """Chunks encoded by their summaries, and subchunks."""
     cut, sub = settings.chunk, settings.subchunk
     chunker = HierarchicalChunker(
@@ -138,15 +77,15 @@ def layout(settings: Settings, parts: Components) -> IndexConfig:
     return IndexConfig(chunker, parts.encoder(settings), ("chunk", "subchunk"), embedded=summarizer(settings, parts))
 
 
-def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:
+def pipeline(settings: EcragSettings, parts: Components, name: str) -> Pipeline:
     """Coarse to fine, chosen and routed by the confidence, corrected, refined."""
-    table = parts.table(layout(settings, parts), "subchunk")
+    table = parts.table(index_config(settings, parts), "subchunk")
     judge, decide, degraded = judged(settings, parts, table)
     scorer, _ = evaluator(settings.model_copy(update={"judge": "auto"}), parts, table)
     correct, without_words = corrector(settings, parts, lambda there: _retriever(settings, there))
     generate, without_model = parts.reader(settings, table)
     return Pipeline(
-        recipe=recipe.name,
+        recipe=name,
         retrieve=_retriever(settings, parts),
         judge=judge,
         decide=decide,
@@ -159,7 +98,7 @@ def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:
     )
 
 
-def judged(settings: Settings, parts: Components, table: ChunkTable) -> tuple[Judge, Decider, tuple[str, ...]]:
+def judged(settings: EcragSettings, parts: Components, table: ChunkTable) -> tuple[Judge, Decider, tuple[str, ...]]:
     """The confidence and its routing, or another judge with the same bounds; and what it lacks."""
     kdm = settings.kdm
     if settings.judge != "kdm":
@@ -183,8 +122,8 @@ def judged(settings: Settings, parts: Components, table: ChunkTable) -> tuple[Ju
             return judge, always_correct, ()
 
 
-def _retriever(settings: Settings, parts: Components) -> CoarseToFineRetriever:
-    cut = layout(settings, parts)
+def _retriever(settings: EcragSettings, parts: Components) -> CoarseToFineRetriever:
+    cut = index_config(settings, parts)
     return CoarseToFineRetriever(
         parts.table(cut, "chunk"),
         parts.table(cut, "subchunk"),
@@ -195,58 +134,3 @@ def _retriever(settings: Settings, parts: Components) -> CoarseToFineRetriever:
         flat=settings.flat,
         metric=settings.metric,
     )
-
-
-def slots(settings: Settings) -> Mapping[str, str]:
-    """What stands in each slot."""
-    kdm = settings.kdm
-    form = f"{kdm.cosine_weight:g} cosine + {1 - kdm.cosine_weight:g} BM25" if kdm.combine == "weighted" else "sum"
-    routes = {
-        "absolute": f"absolute confidence {kdm.internal:g} / {kdm.external:g}",
-        "survivors": "survivors",
-        "off": DOES_NOTHING["decide"],
-    }
-    first = "" if settings.flat else f"summaries {settings.coarse} -> "
-    return {
-        "retrieve": f"{first}subchunks {settings.fine}, chunks {settings.chunk.size}/"
-        f"{settings.chunk.overlap}, subchunks {settings.subchunk.size}/{settings.subchunk.overlap}",
-        "judge": f"confidence {form}, cut {kdm.cut:g}" if settings.judge == "kdm" else judge_slot(settings),
-        "decide": routes[kdm.route],
-        "correct": "web or another collection",
-        "refine": strips_slot(settings),
-        "generate": reader_slot(settings),
-        "verify": "quotes",
-    }
-
-
-_ECRAG = Recipe(
-    name="ecrag",
-    summary="chunk summaries first, then their subchunks; a confidence of cosine and BM25 routes",
-    follows=__doc__,
-    settings=Settings,
-    slots=slots,
-    layout=layout,
-    pipeline=pipeline,
-    corrects=True,
-)
-
-RECIPES = {
-    "ecrag": _ECRAG,
-    "ecrag-literal": preset(
-        _ECRAG,
-        "ecrag-literal",
-        "the thesis's code as printed, with its defects",
-        {
-            "literal": True,
-            "chunk.literal": True,
-            "subchunk.overlap_mode": "none",
-            "subchunk.tail": "literal",
-            "kdm.combine": "sum",
-            "kdm.nonzero_rule": "normalized",
-            "kdm.fit": "retrieved",
-            "kdm.idf": "okapi",
-            "kdm.k1": 1.5,
-            "kdm.route": "survivors",
-        },
-    ),
-}

@@ -18,29 +18,17 @@ Left open: weights of the two lists ("weighted ranking scores" without weights, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-
-from pydantic import Field
 
 from thresher.chunking.fixed import RecursiveChunker
 from thresher.indexing.index_config import IndexConfig
 from thresher.pipeline import Pipeline
 from thresher.protocols import Retriever
-from thresher.recipes.components import NO_RERANKER, Components, nothing, reader_slot
-from thresher.recipes.registry import Recipe, preset
+from thresher.recipes.components import NO_RERANKER, Components, nothing
+from thresher.recipes.settings import FuseSettings, HybridSettings
 from thresher.retrieval.fusion import FusedRetriever, Fusion, reciprocal_rank_fusion, weighted_fusion
 from thresher.retrieval.search import DenseRetriever, LexicalRetriever
 from thresher.retrieval.wrappers import CutRetriever, RerankedRetriever
-from thresher.settings import (
-    DenseSettings,
-    Frozen,
-    FuseSettings,
-    LexicalSettings,
-    ProtectSettings,
-    RecipeSettings,
-    RerankerSettings,
-)
 
 PUBLISHED_RESULTS = 5
 """Hybrid report, section 5: "Final Results (k=5)"."""
@@ -53,26 +41,7 @@ WEIGHTED = (0.4, 0.6)
 .5/.5 .737, .6/.4 .730; reciprocal ranks 1/1 .719, 1/1.5 .726."""
 
 
-class Chunking(Frozen):
-    """Recursive chunks."""
-
-    size: int = Field(1500, ge=50, description="characters of a chunk at most")
-    overlap: int = Field(300, ge=0, description="characters two neighbours share at most")
-    drop_references: bool = Field(False, description="leave out the References section of papers")
-
-
-class Settings(RecipeSettings, RerankerSettings):
-    """Settings of `hybrid` and `hybrid-literal`."""
-
-    chunk: Chunking = Chunking()
-    dense: DenseSettings = DenseSettings(depth=8)
-    lexical: LexicalSettings = LexicalSettings(depth=4)
-    fuse: FuseSettings = FuseSettings()
-    protect: ProtectSettings = ProtectSettings()
-    literal: bool = Field(False, description="keep the printed depths and number of results whatever the limit")
-
-
-def layout(settings: Settings, parts: Components) -> IndexConfig:
+def index_config(settings: HybridSettings, parts: Components) -> IndexConfig:
     """Recursive chunks, a dense vector and BM25 terms each."""
     return IndexConfig(
         RecursiveChunker(
@@ -82,10 +51,10 @@ def layout(settings: Settings, parts: Components) -> IndexConfig:
     )
 
 
-def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:
+def pipeline(settings: HybridSettings, parts: Components, name: str) -> Pipeline:
     """Two lists, fused, reranked, cut."""
     encoder = parts.encoder(settings)
-    table = parts.table(layout(settings, parts))
+    table = parts.table(index_config(settings, parts))
     retrieve: Retriever = FusedRetriever(
         (
             nothing
@@ -102,7 +71,7 @@ def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:
         retrieve = RerankedRetriever(retrieve, reranker)
     generate, degraded = parts.reader(settings, table)
     return Pipeline(
-        recipe=recipe.name,
+        recipe=name,
         retrieve=CutRetriever(
             retrieve,
             protect=settings.protect.n,
@@ -125,41 +94,3 @@ def fusion(settings: FuseSettings, *, reranked: bool) -> Fusion:
     if weighted:
         return partial(weighted_fusion, weights=weights)
     return partial(reciprocal_rank_fusion, weights=weights, rank_constant=settings.k)
-
-
-def slots(settings: Settings) -> Mapping[str, str]:
-    """What stands in each slot."""
-    dense = (f"dense {settings.dense.depth}", settings.fuse.dense_weight)
-    lexical = (f"BM25 {settings.lexical.depth}", settings.fuse.lexical_weight)
-    lists = " + ".join(name for name, weight in (dense, lexical) if weight != 0)
-    reranker = settings.rerank not in (None, "none")
-    rrf = settings.fuse.method == "rrf" or (settings.fuse.method == "auto" and reranker)
-    fused = f"RRF {settings.fuse.k}" if rrf else "weighted sum (RRF before a cross-encoder)"
-    reranked = f"cross-encoder {settings.rerank or 'not configured'}"
-    cut = f"over recursive {settings.chunk.size}/{settings.chunk.overlap}"
-    return {
-        "retrieve": f"{lists}, {fused}, {reranked}, protect {settings.protect.n} {cut}",
-        "generate": reader_slot(settings),
-        "verify": "quotes",
-    }
-
-
-_HYBRID = Recipe(
-    name="hybrid",
-    summary="dense + BM25, fused by reciprocal ranks, reranked, two dense hits protected",
-    follows=__doc__,
-    settings=Settings,
-    slots=slots,
-    layout=layout,
-    pipeline=pipeline,
-)
-
-RECIPES = {
-    "hybrid": _HYBRID,
-    "hybrid-literal": preset(
-        _HYBRID,
-        "hybrid-literal",
-        "the hybrid report as printed: fixed depths 8 and 4, five results, no safety mechanism",
-        {"literal": True, "protect.n": 0, "fuse.method": "rrf"},
-    ),
-}

@@ -7,25 +7,20 @@ Left open: the prompt.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from thresher.generation.llm import ParametricGenerator
 from thresher.generation.reader import abstention
 from thresher.pipeline import Pipeline
 from thresher.protocols import Generator
 from thresher.recipes.components import Components, nothing
-from thresher.recipes.registry import Recipe
-from thresher.settings import RecipeSettings
+from thresher.recipes.settings import NoRetrievalSettings
 from thresher.types import Evidence, Generation, Query
 
 NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); nothing can be said without one"
 
 
-class Settings(RecipeSettings):
-    """Settings of `no-retrieval`."""
-
-
-def layout(settings: Settings, parts: Components) -> None:
+def index_config(settings: NoRetrievalSettings, parts: Components) -> None:
     """Nothing is retrieved."""
 
 
@@ -34,33 +29,14 @@ def silent(query: Query, evidence: Sequence[Evidence]) -> Generation:
     return abstention("No chat model is configured and nothing is retrieved.")
 
 
-def pipeline(settings: Settings, parts: Components, recipe: Recipe) -> Pipeline:
+def pipeline(settings: NoRetrievalSettings, parts: Components, name: str) -> Pipeline:
     """The generator alone."""
     model = parts.language_model(settings.llm)
     generate: Generator = silent if model is None else ParametricGenerator(model)
     return Pipeline(
-        recipe=recipe.name,
+        recipe=name,
         retrieve=nothing,
         generate=generate,
         meter=parts.meter,
         degraded=(NO_MODEL,) if model is None else (),
     )
-
-
-def slots(settings: Settings) -> Mapping[str, str]:
-    """What stands in each slot."""
-    return {"generate": "parametric" if settings.llm.configured else "silent"}
-
-
-RECIPES = {
-    "no-retrieval": Recipe(
-        name="no-retrieval",
-        summary="the generator alone, without evidence",
-        follows=__doc__,
-        settings=Settings,
-        slots=slots,
-        layout=layout,
-        pipeline=pipeline,
-        needs_llm=True,
-    )
-}

@@ -1,15 +1,28 @@
-"""What a recipe is: a name, a settings model, the layout it needs and the pipeline it makes of its parts."""
+"""The recipes by name, as data: what each is, its settings, its presets. A recipe's parts are imported when it is run.
+
+Adding a recipe is a file with a docstring (Follows / Departs / Left open), `index_config` and `pipeline`, its settings
+in `recipes.settings`, and a line here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
-from thresher.indexing.index_config import IndexConfig
-from thresher.pipeline import SLOTS, Pipeline
-from thresher.recipes.components import Components
-from thresher.settings import RecipeSettings, build, flat
+from thresher.errors import UnknownSetting
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from thresher.indexing.index_config import IndexConfig
+    from thresher.pipeline import Pipeline
+    from thresher.recipes.components import Components
+    from thresher.recipes.settings import RecipeSettings
+
+DEFAULT = "corrective"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,50 +31,205 @@ class Recipe:
 
     name: str
     summary: str
-    follows: str
-    """Follows / Departs / Left open, with sections of the source."""
-    settings: type[RecipeSettings]
-    slots: Callable[[Any], Mapping[str, str]]
-    """What stands in each slot, for people, given the settings."""
-    layout: Callable[[Any, Components], IndexConfig | None]
-    """How the documents must be cut and encoded; None for a recipe that retrieves nothing."""
-    pipeline: Callable[[Any, Components, Recipe], Pipeline]
+    module: str
+    """The file in `recipes/` that names its parts."""
+    model: str
+    """The class in `recipes.settings`."""
     preset_of: str | None = None
     preset: Mapping[str, Any] = field(default_factory=dict)
     needs_llm: bool = False
     corrects: bool = False
     """Whether it may look outside the collection."""
 
-    def configured(self, overrides: Mapping[str, Any]) -> RecipeSettings:
-        """The settings with the preset's values and the overrides."""
-        return build(self.settings, overrides, preset=self.preset)
+    @property
+    def settings(self) -> type[RecipeSettings]:
+        """The model of its settings; no part is imported for it."""
+        from thresher.recipes import settings
+
+        return cast("type[RecipeSettings]", getattr(settings, self.model))
+
+    def configured(self, given: Mapping[str, Any], *, home: Path | None = None) -> RecipeSettings:
+        """The settings it runs with: see `thresher.settings.resolved`. Raises UsageError."""
+        from thresher.settings import resolved
+
+        return resolved(self.settings, given, preset=self.preset, home=home, known=settings_keys())
+
+    @property
+    def follows(self) -> str:
+        """Follows / Departs / Left open, with sections of the source."""
+        return self._wiring.__doc__ or ""
+
+    def index_config(self, settings: RecipeSettings, components: Components) -> IndexConfig | None:
+        """How the documents must be cut and encoded; None for a recipe that retrieves nothing."""
+        return cast("IndexConfig | None", self._wiring.index_config(settings, components))
+
+    def pipeline(self, settings: RecipeSettings, components: Components) -> Pipeline:
+        """The recipe, ready to run."""
+        return cast("Pipeline", self._wiring.pipeline(settings, components, self.name))
 
     def describe(self, settings: RecipeSettings) -> dict[str, Any]:
-        """JSON form of the public contract, with the settings."""
-        shown = self.slots(settings)
+        """JSON form of the public contract: what its parts say of themselves, and the settings."""
+        from thresher.recipes.components import Components
+        from thresher.settings import flat
+
+        components = Components.sketch()
+        pipeline = self.pipeline(settings, components)
         return {
             "name": self.name,
             "preset_of": self.preset_of,
             "summary": self.summary,
-            "slots": {slot: shown.get(slot, DOES_NOTHING[slot]) for slot in SLOTS},
+            "slots": pipeline.describe(self.index_config(settings, components)),
             "follows": self.follows,
             "needs_llm": self.needs_llm,
             "settings": flat(settings),
         }
 
+    @property
+    def _wiring(self) -> ModuleType:
+        return import_module(f"thresher.recipes.{self.module}")
 
-def preset(recipe: Recipe, name: str, summary: str, values: Mapping[str, Any]) -> Recipe:
-    """The same recipe with other values, under a name of its own."""
-    return replace(recipe, name=name, summary=summary, preset_of=recipe.name, preset=values)
+
+RECIPES: tuple[Recipe, ...] = (
+    Recipe(
+        "corrective",
+        "our own: calibrated judging, correction, strips, verified answers; the default",
+        "corrective",
+        "CorrectiveSettings",
+        corrects=True,
+    ),
+    Recipe("rag", "plain RAG: the nearest chunks, trusted as they are", "rag", "RagSettings"),
+    Recipe(
+        "hybrid",
+        "dense + BM25, fused by reciprocal ranks, reranked, two dense hits protected",
+        "hybrid",
+        "HybridSettings",
+    ),
+    Recipe(
+        "hybrid-literal",
+        "the hybrid report as printed: fixed depths 8 and 4, five results, no safety mechanism",
+        "hybrid",
+        "HybridSettings",
+        preset_of="hybrid",
+        preset={"literal": True, "protect.n": 0, "fuse.method": "rrf"},
+    ),
+    Recipe(
+        "crag",
+        "retrieval judged, refined strip by strip, corrected from outside",
+        "crag",
+        "CragSettings",
+        corrects=True,
+    ),
+    Recipe(
+        "crag-paper",
+        "the CRAG paper's scale, bounds and keywords",
+        "crag",
+        "CragSettings",
+        preset_of="crag",
+        preset={
+            "scale": "t5",
+            "upper": 0.59,
+            "lower": -0.99,
+            "bounds": "paper",
+            "refine.top_k": 5,
+            "refine.min_score": -0.5,
+            "search.style": "keywords3",
+        },
+        corrects=True,
+    ),
+    Recipe(
+        "crag-code",
+        "the CRAG repository's run script: whole chunks as strips, the best three",
+        "crag",
+        "CragSettings",
+        preset_of="crag",
+        preset={
+            "scale": "t5",
+            "upper": 0.592,
+            "lower": -0.995,
+            "bounds": "code",
+            "decompose": "selection",
+            "refine.top_k": 3,
+            "refine.min_score": -1.0,
+            "refine.order": "score",
+            "refine.min_words": 4,
+            "search.style": "keywords3",
+        },
+        corrects=True,
+    ),
+    Recipe(
+        "ecrag",
+        "chunk summaries first, then their subchunks; a confidence of cosine and BM25 routes",
+        "ecrag",
+        "EcragSettings",
+        corrects=True,
+    ),
+    Recipe(
+        "ecrag-literal",
+        "the thesis's code as printed, with its defects",
+        "ecrag",
+        "EcragSettings",
+        preset_of="ecrag",
+        preset={
+            "literal": True,
+            "chunk.literal": True,
+            "subchunk.overlap_mode": "none",
+            "subchunk.tail": "literal",
+            "kdm.combine": "sum",
+            "kdm.nonzero_rule": "normalized",
+            "kdm.fit": "retrieved",
+            "kdm.idf": "okapi",
+            "kdm.k1": 1.5,
+            "kdm.route": "survivors",
+        },
+        corrects=True,
+    ),
+    Recipe(
+        "chunkrag",
+        "every chunk scored, reconsidered and criticised; cut where the scores say",
+        "chunkrag",
+        "ChunkragSettings",
+    ),
+    Recipe(
+        "chunkrag-v1",
+        "the first version: TF-IDF, an independent critic, a threshold from the model",
+        "chunkrag",
+        "ChunkragSettings",
+        preset_of="chunkrag",
+        preset={"chunk.theta": 0.7, "dedup.vectors": "tfidf", "critic.sees_scores": False, "threshold": "llm"},
+    ),
+    Recipe(
+        "no-retrieval", "the generator alone, without evidence", "no_retrieval", "NoRetrievalSettings", needs_llm=True
+    ),
+)
 
 
-DOES_NOTHING = {
-    "rewrite": "as_asked",
-    "retrieve": "nothing",
-    "judge": "keep_all",
-    "decide": "always_correct",
-    "correct": "never",
-    "refine": "as_is",
-    "generate": "grounded",
-    "verify": "unverified",
-}
+def names() -> list[str]:
+    """All recipes and presets."""
+    return [recipe.name for recipe in RECIPES]
+
+
+def get(name: str) -> Recipe:
+    """The recipe or preset of that name. Raises UnknownSetting, naming the nearest."""
+    for recipe in RECIPES:
+        if recipe.name == name:
+            return recipe
+    raise UnknownSetting(name, names(), kind="recipe")
+
+
+def configured(
+    chosen: Sequence[str], given: Mapping[str, Any], *, home: Path | None = None
+) -> list[tuple[Recipe, RecipeSettings]]:
+    """Several recipes with their settings; a given setting counts for the recipes that have it. Raises UsageError."""
+    from thresher.settings import check_known, dotted, keys, own, renamed
+
+    found = [get(name) for name in chosen]
+    values = renamed(dict(dotted(given)))
+    check_known(values, {key for recipe in found for key in keys(recipe.settings)})
+    return [(recipe, recipe.configured(own(recipe.settings, values), home=home)) for recipe in found]
+
+
+def settings_keys() -> set[str]:
+    """The dotted keys of the settings that any recipe has."""
+    from thresher.settings import keys
+
+    return {key for model in {recipe.settings for recipe in RECIPES} for key in keys(model)}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from thresher.errors import ModelError, UsageError
-from thresher.protocols import Scorer
+from thresher.protocols import Scorer, about
 from thresher.refinement.strips import (
     STRIP,
     Decomposition,
@@ -84,6 +84,15 @@ class StripRefiner:
                     subject=f"strips scored by {self.scorer.name}",
                     next_step=f"choose a number from {scale.low:g} to {scale.high:g}",
                 )
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        best = "all" if self.top_k is None else f"best {self.top_k}"
+        from_score = "" if self.min_score is None else f" from {self.min_score:g}"
+        first = f" (the first {self.first} from {self.first_score:g})" if self.first else ""
+        order = "best at both ends" if self.edge_order else f"{self.order} order"
+        return f"strips ({about(self.decompose)}), {best}{from_score}{first}, {order}"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
         """The strips that stay, as evidence, and for every hit whether any did."""
@@ -278,6 +287,13 @@ class PassageRefiner:
     order: PassageOrder = "given"
     budget_tokens: int | None = None
     conflicts: ConflictFinder | None = None
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return {"given": "as_is", "document": "whole, document order", "edge": "whole, the best at both ends"}[
+            self.order
+        ]
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
         """All chunks that fit into the budget, best first served."""

@@ -12,7 +12,7 @@ from hashlib import sha256
 from itertools import pairwise
 from typing import TypeVar
 
-from thresher.protocols import Refiner
+from thresher.protocols import Refiner, about
 from thresher.types import Evidence, Hit, Judgement, Origin, Query, Refined
 
 Span = tuple[int, int]
@@ -48,6 +48,7 @@ def sentences(spans: Spans) -> Decomposition:
         found = _LINE.finditer(text) if hit.chunk.kind == "table" else None
         return _inked(text, spans(text) if found is None else [line.span() for line in found])
 
+    cut.__name__ = "sentences"  # what `thresher show` calls it
     return cut
 
 
@@ -61,6 +62,7 @@ def fixed_num(words: int = WINDOW_WORDS, tail: int = TAIL_WORDS) -> Decompositio
             begins.pop()
         return [(tokens[begin][0], tokens[after - 1][1]) for begin, after in pairwise([*begins, len(tokens)]) if tokens]
 
+    cut.__name__ = "fixed_num"  # what `thresher show` calls it
     return cut
 
 
@@ -146,6 +148,11 @@ class BestHits:
 
     refiner: Refiner
     most: int
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"best {self.most} chunks: {about(self.refiner)}"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
         """What the refiner makes of them; every hit that came in has a judgement."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from thresher.protocols import Retriever
+from thresher.protocols import Retriever, about
 from thresher.types import NO_NOTES, RECIPROCAL_RANK, WEIGHTED_FUSION, Hit, Judged, Judgement, Notes, Query, Score
 
 RANK_CONSTANT = 60
@@ -73,12 +73,27 @@ def _merged(lists: Sequence[Sequence[Hit]], points: Callable[[int, Hit], float],
     return fused
 
 
+def fusion_about(fusion: Fusion) -> str:
+    """What a fusion is and how it is set, for people."""
+    given = getattr(fusion, "keywords", {})
+    weights = "/".join(f"{weight:g}" for weight in given.get("weights") or ())
+    if getattr(fusion, "func", fusion) is reciprocal_rank_fusion:
+        return f"RRF {given.get('rank_constant', RANK_CONSTANT)}" + (f", weights {weights}" if weights else "")
+    return f"weighted sum {weights}"
+
+
 @dataclass(frozen=True, slots=True)
 class FusedRetriever:
     """Several retrievers asked the same query, their lists fused."""
 
     retrievers: tuple[Retriever, ...]
     fusion: Fusion
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        lists = [name for name in map(about, self.retrievers) if name != "nothing"]
+        return f"{' + '.join(lists)}, {fusion_about(self.fusion)}"
 
     def __call__(self, query: Query) -> Judged:
         """All candidates of all lists, once each, best first; then what the retrievers dropped and no list kept."""

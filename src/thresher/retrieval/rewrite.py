@@ -46,6 +46,11 @@ class LLMRewriter:
 
     model: LanguageModel
 
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return "by the chat model"
+
     def __call__(self, query: Query) -> Query:
         """The same question with other words to search for."""
         user = f"Question: {_one_line(query.question)}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from thresher.filters import Filter, In, narrowed
 from thresher.protocols import ChunkTable, Encoder
-from thresher.retrieval.fusion import Fusion
+from thresher.retrieval.fusion import Fusion, fusion_about
 from thresher.types import BM25, COSINE, L2, Chunk, Hit, Judged, Judgement, Notes, Query, Scale, Score
 
 if TYPE_CHECKING:
@@ -44,6 +44,11 @@ class DenseRetriever:
     depth: int
     literal: bool = False
 
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"dense {self.depth}"
+
     def __call__(self, query: Query) -> Judged:
         """Candidates by cosine, best first."""
         limit = depth_for(self.depth, query.limit, literal=self.literal)
@@ -61,6 +66,11 @@ class LexicalRetriever:
     table: ChunkTable
     depth: int
     literal: bool = False
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"BM25 {self.depth}"
 
     def __call__(self, query: Query) -> Judged:
         """Candidates by BM25, best first; chunks that share no term are none."""
@@ -96,6 +106,12 @@ class HierarchyRetriever:
     """Chunks of each of the two dense lists, see `depth_for`."""
     lexical_depth: int
     fusion: Fusion
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        lists = f"dense {self.dense_depth} + subchunks + BM25 {self.lexical_depth}"
+        return f"{lists}, {fusion_about(self.fusion)}"
 
     def __call__(self, query: Query) -> Judged:
         """Chunks by their fused score, best first."""
@@ -199,6 +215,11 @@ class CoarseToFineRetriever:
     """Look among all subchunks at once, without the summaries: an ablation."""
     metric: Metric = "l2"
     """The score that hits are ranked by: the L2 distance, the smallest first, or the inner product. One order."""
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"subchunks {self.fine}" if self.flat else f"summaries {self.coarse} -> subchunks {self.fine}"
 
     def __call__(self, query: Query) -> Judged:
         """Subchunks, best first; ties by id."""

@@ -9,7 +9,7 @@ from math import log
 from typing import TYPE_CHECKING, Any, Literal
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
-from thresher.protocols import CrossEncoder, Retriever, Rewriter
+from thresher.protocols import CrossEncoder, Retriever, Rewriter, about
 from thresher.retrieval.fusion import FusedRetriever, reciprocal_rank_fusion
 from thresher.types import NO_NOTES, Hit, Judged, Judgement, Notes, Query
 
@@ -38,6 +38,15 @@ class CutRetriever:
     """A published number that holds whatever is asked for."""
     least: int = 0
     """At least this many, where what follows chooses among them."""
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        protected = (
+            f", protect {self.protect}" + (" in front" if self.position == "front" else "") if self.protect else ""
+        )
+        best = "" if self.limit is None else f", best {self.limit}"
+        return f"{about(self.retriever)}{protected}{best}"
 
     def __call__(self, query: Query) -> Judged:
         """Kept hits first, then everything that was cut off, with the reason."""
@@ -91,6 +100,11 @@ class RerankedRetriever:
     retriever: Retriever
     cross_encoder: CrossEncoder
 
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"{about(self.retriever)}, cross-encoder {self.cross_encoder.name.partition('@')[0]}"
+
     def __call__(self, query: Query) -> Judged:
         """The same candidates by the cross-encoder's score, best first; ties keep their order."""
         found = self.retriever(query)
@@ -131,6 +145,11 @@ class SecondLookRetriever:
     retriever: Retriever
     rewriter: Rewriter
     suffices: Suffices
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"{about(self.retriever)}, a second look in other words"
 
     def __call__(self, query: Query) -> Judged:
         """What the first search found, or both together."""
@@ -251,6 +270,12 @@ class DeduplicatedRetriever:
 
     retriever: Retriever
     redundancy: Redundancy
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        by = "" if self.redundancy.vectors == "embedding" else f" by {self.redundancy.vectors}"
+        return f"{about(self.retriever)}, redundancy {self.redundancy.threshold:g}{by}"
 
     def __call__(self, query: Query) -> Judged:
         """Survivors ranked anew, then the copies, then what the retriever dropped itself."""

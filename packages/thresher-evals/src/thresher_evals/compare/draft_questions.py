@@ -18,10 +18,10 @@ from thresher.chunking.spans import make_chunk
 from thresher.collection import Collection
 from thresher.documents.cleaning import references_span
 from thresher.errors import UsageError
-from thresher.models.chat import chat_model
 from thresher.models.structured import asked, read_choice, read_text
 from thresher.models.usage import Meter
 from thresher.protocols import LanguageModel, Progress
+from thresher.recipes.components import chat_model
 from thresher.settings import ambient, check_known, own
 from thresher.text.injection import fenced
 from thresher.text.sentences import sentence_spans

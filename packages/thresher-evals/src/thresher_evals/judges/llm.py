@@ -15,12 +15,14 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from thresher.errors import UsageError
-from thresher.models.chat import ChatModel, chat_model
+from thresher.models.chat import ChatModel
 from thresher.models.reply_cache import ReplyCache
 from thresher.models.structured import Asked, Unreadable, asked, read_choice, read_integer
 from thresher.models.usage import Meter
 from thresher.protocols import LanguageModel
-from thresher.settings import LanguageModelSettings, check_known, keys
+from thresher.recipes.components import chat_model
+from thresher.recipes.settings import LanguageModelSettings
+from thresher.settings import check_known, keys
 from thresher.text.injection import fenced
 from thresher_evals.judges.base import CORRECT, FACTS, QUALITY, RELEVANCE, UNSUPPORTED, Case, Judge, Outcome
 from thresher_evals.judges.base import share_unsupported as shared

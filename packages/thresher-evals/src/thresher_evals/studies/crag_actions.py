@@ -22,7 +22,8 @@ from thresher.collection import Collection
 from thresher.errors import UsageError
 from thresher.protocols import Generator
 from thresher.recipes.components import Components
-from thresher.settings import Frozen, RecipeSettings, own
+from thresher.recipes.settings import RecipeSettings
+from thresher.settings import Frozen, own
 from thresher.types import UNIT, Chunk, Evidence, Hit, Query, Score
 from thresher_evals.dataset import Question
 from thresher_evals.jsonl import records
@@ -118,7 +119,7 @@ def indexed(folder: Path, texts: Sequence[str], materials: Materials) -> Compone
 
 def reader(settings: RecipeSettings, parts: Components) -> Generator:
     """The configured chat model, or the reader without one."""
-    layout = recipes.get(RECIPE).layout(settings, parts)
+    layout = recipes.get(RECIPE).index_config(settings, parts)
     assert layout is not None
     return parts.reader(settings, parts.table(layout))[0]
 

@@ -17,10 +17,10 @@ from pydantic import Field
 from thresher.errors import UsageError
 from thresher.judging.kdm import ConfidenceJudge
 from thresher.protocols import Scorer
-from thresher.recipes.build import evaluator
-from thresher.recipes.ecrag import Settings as EcragSettings
 from thresher.recipes.ecrag import judged
-from thresher.settings import Frozen, JudgeSettings
+from thresher.recipes.judges import evaluator
+from thresher.recipes.settings import EcragSettings, JudgeSettings
+from thresher.settings import Frozen
 from thresher.types import Query
 from thresher_evals.dataset import split_of
 from thresher_evals.metrics.answers import matches

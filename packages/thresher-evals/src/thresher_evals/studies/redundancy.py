@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from thresher.recipes.build import redundancy
-from thresher.settings import Frozen, RedundancySettings
+from thresher.recipes.settings import RedundancySettings
+from thresher.settings import Frozen
 from thresher.types import Query
 from thresher_evals.report.blocks import Cell, Figure, Section, Table
 from thresher_evals.studies.runner import (

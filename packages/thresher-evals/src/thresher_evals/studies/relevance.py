@@ -15,8 +15,9 @@ from pydantic import Field
 
 from thresher.errors import UsageError
 from thresher.protocols import Scorer
-from thresher.recipes.build import evaluator
-from thresher.settings import Frozen, JudgeSettings
+from thresher.recipes.judges import evaluator
+from thresher.recipes.settings import JudgeSettings
+from thresher.settings import Frozen
 from thresher.types import Hit, Query
 from thresher_evals.report.blocks import Cell, Figure, Section, Table
 from thresher_evals.studies.runner import (

@@ -20,7 +20,8 @@ from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable
 from thresher.recipes.components import Components, Models
-from thresher.settings import Frozen, RecipeSettings, ambient, own
+from thresher.recipes.settings import RecipeSettings
+from thresher.settings import Frozen, ambient, own
 from thresher_evals.dataset import Dataset, Question
 from thresher_evals.jsonl import write_whole
 from thresher_evals.report.blocks import Section
@@ -203,11 +204,11 @@ class Opened:
     def pipeline(self, recipe: str, more: Mapping[str, Any] | None = None) -> Pipeline:
         """The recipe, ready to run slot by slot."""
         made = recipes.get(recipe)
-        return made.pipeline(self.configured(recipe, more), self.parts, made)
+        return made.pipeline(self.configured(recipe, more), self.parts)
 
     def table(self, recipe: str, level: str = "chunk") -> ChunkTable:
         """The recipe's chunk table; it is made when it is missing."""
-        layout = recipes.get(recipe).layout(self.configured(recipe), self.parts)
+        layout = recipes.get(recipe).index_config(self.configured(recipe), self.parts)
         assert layout is not None, f"{recipe} retrieves nothing"
         return self.parts.table(layout, level)
 

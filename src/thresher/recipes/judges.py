@@ -1,0 +1,116 @@
+"""The judges by name: what makes the scorer, the scale its scores are on, and the calibration it comes with.
+
+Adding a judge is a scorer (anything with `name`, `scale` and a call, see `thresher.protocols.Scorer`) in a file of its
+own and a line in `JUDGES`. What is no name here is a cross-encoder: a fastembed name, a folder or a `/rerank` address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from thresher.errors import UnknownSetting, UsageError
+from thresher.judging.calibration import SHIPPED, CalibratedScorer, Calibration
+from thresher.judging.llm_scorers import LLMRelevance
+from thresher.judging.scorers import CrossEncoderScorer, LocalRelevance, LocalScorer, TrainedScorer
+from thresher.protocols import ChunkTable, Scorer
+from thresher.recipes.components import Components
+from thresher.recipes.settings import JudgeSettings, RecipeSettings
+from thresher.text.sentences import sentence_spans
+from thresher.text.terms import index_terms
+from thresher.types import PROBABILITY, UNIT, Scale
+
+NO_CHAT_MODEL = "judge: no chat model is configured (llm.base_url, llm.model); the local judge scored"
+
+ScoreQuery = Literal["rewritten", "original"]
+
+MakeScorer = Callable[[RecipeSettings, Components, ChunkTable], Scorer]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeEntry:
+    """A judge that needs no chat model."""
+
+    make: MakeScorer
+    scale: Scale
+    """What its scores are on: a threshold is checked against it."""
+    shipped: Calibration | None = None
+    """What its scores are worth where a collection was never calibrated, for one encoder; None for no such fit."""
+
+
+def local_scorer(settings: RecipeSettings, components: Components, table: ChunkTable) -> LocalScorer:
+    """Cosine of the best sentence and the question's words."""
+    encoder = components.encoder(settings, reading=True)
+    return LocalScorer(LocalRelevance(encoder, index_terms, components.rarity(table), sentence_spans))
+
+
+def trained_scorer(settings: RecipeSettings, components: Components, table: ChunkTable) -> TrainedScorer:
+    """Our own: the bundled cross-encoder and what the local judge goes by."""
+    return TrainedScorer(local_scorer(settings, components, table), components.models.judge())
+
+
+def calibrated_scorer(settings: RecipeSettings, components: Components, table: ChunkTable) -> CalibratedScorer:
+    """The trained judge's score as a probability."""
+    trained = trained_scorer(settings, components, table)
+    return CalibratedScorer(trained, calibration(settings, components, trained.name))
+
+
+JUDGES: dict[str, JudgeEntry] = {
+    "local": JudgeEntry(local_scorer, LocalScorer.scale, SHIPPED["local"]),
+    "trained": JudgeEntry(trained_scorer, TrainedScorer.scale, SHIPPED["trained"]),
+    "calibrated": JudgeEntry(calibrated_scorer, PROBABILITY),
+}
+
+
+def calibration(settings: RecipeSettings, components: Components, judge: str) -> Calibration:
+    """The collection's own calibration of a judge, or the shipped one, whatever encoder that is for.
+
+    Raises UsageError for a judge without either.
+    """
+    encoder = components.encoder(settings).name
+    stored = None if components.calibrations is None else components.calibrations.get(judge, encoder)
+    entry = JUDGES.get(judge)
+    found = stored or (entry.shipped if entry else None)
+    if found is None:
+        raise UsageError(
+            "comes with no calibration, and this collection has none of it",
+            subject=f"judge {judge}",
+            next_step="calibrate the collection, or use a judge that has one",
+        )
+    return found
+
+
+def raw_scorer(settings: JudgeSettings, components: Components, table: ChunkTable, *, default: str) -> Scorer:
+    """The scorer of the judge that the settings name, to be calibrated; `default` is `auto`. Raises UnknownSetting."""
+    name = default if settings.judge == "auto" else settings.judge
+    raw = [known for known, entry in JUDGES.items() if entry.scale is not PROBABILITY]
+    if name not in raw:
+        raise UnknownSetting(name, ("auto", *raw), kind="judge")
+    return JUDGES[name].make(settings, components, table)
+
+
+def evaluator(
+    settings: JudgeSettings, components: Components, table: ChunkTable, *, score_query: ScoreQuery = "rewritten"
+) -> tuple[Scorer, tuple[str, ...]]:
+    """What gives each chunk its relevance, and what had to be done without."""
+    query_text: Literal["search", "question"] = "question" if score_query == "original" else "search"
+    if settings.judge in ("auto", "llm"):
+        model = components.language_model(settings.llm)
+        if model is None:
+            return local_scorer(settings, components, table), (NO_CHAT_MODEL,)
+        return LLMRelevance(model, batch=settings.batch, workers=settings.llm.concurrency, query_text=query_text), ()
+    if settings.judge in JUDGES:
+        return JUDGES[settings.judge].make(settings, components, table), ()
+    if not ("/" in settings.judge or Path(settings.judge).is_dir()):  # what a hub calls a model has a / in it
+        raise UnknownSetting(settings.judge, ("auto", "llm", *JUDGES), kind="judge")
+    cross_encoder = components.reranker(settings.judge)
+    assert cross_encoder is not None
+    return CrossEncoderScorer(cross_encoder, query_text=query_text), ()
+
+
+def stand_in(settings: RecipeSettings, components: Components, table: ChunkTable, scorer: Scorer) -> Scorer | None:
+    """What scores the chunks that a model failed on: the local judge, where it is on the same scale."""
+    unit = (scorer.scale.low, scorer.scale.high) == (UNIT.low, UNIT.high)
+    return None if not unit or isinstance(scorer, LocalScorer) else local_scorer(settings, components, table)

@@ -1,0 +1,455 @@
+"""What each recipe can be told: one model a recipe, and the tables of settings they share. Data only.
+
+Numbers are bounded and every field says its unit; unknown keys are errors. Nothing here loads a model or a part, so
+reading or checking settings imports no recipe. How values get in is in `thresher.settings`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, SecretStr, model_validator
+
+from thresher.settings import Address, Frozen, check_weights
+from thresher.types import Actions
+
+# --- what recipes share -----------------------------------------------------------------------------------------------
+
+
+class LanguageModelSettings(Frozen):
+    """A chat model behind an OpenAI-compatible endpoint; nothing is sent anywhere until both are given."""
+
+    base_url: Address = Field(None, description="address of the server, e.g. http://localhost:11434/v1")
+    model: str | None = Field(None, description="name of the model there")
+    api_key: SecretStr | None = Field(None, description="key, where the server wants one")
+    temperature: float = Field(0.0, ge=0, le=2, description="0 is deterministic")
+    max_tokens: int = Field(512, ge=1, description="tokens of the answer at most")
+    timeout_seconds: float = Field(60.0, gt=0, description="seconds to wait for one reply")
+    concurrency: int = Field(4, ge=1, le=64, description="calls at the same time at most")
+    per_minute: int | None = Field(None, ge=1, description="calls per minute at most; no limit when not set")
+    cache: bool = Field(False, description="keep replies on disk and use them again for the same prompt")
+
+    @property
+    def configured(self) -> bool:
+        """Whether there is a model to ask."""
+        return bool(self.base_url and self.model)
+
+
+class EncoderSettings(Frozen):
+    """Where an encoder that is not the bundled one lives."""
+
+    base_url: Address = Field(None, description="address of an OpenAI-compatible embeddings endpoint")
+    api_key: SecretStr | None = Field(None, description="key, where the endpoint wants one")
+    dimension: int | None = Field(
+        None, ge=1, description="length of the endpoint's vectors; asked of it when not given"
+    )
+
+
+class AnswerSettings(Frozen):
+    """The reader that answers where no chat model is configured."""
+
+    reader: Literal["spans", "sentences"] = Field(
+        "spans", description="answer with the words that answer and cite their sentence, or quote sentences"
+    )
+    min_relevance: float = Field(
+        0.3, ge=0, le=1, description="spans: probability of the best passage below which the answer is withheld"
+    )
+    min_certainty: float = Field(
+        0.5, ge=0, le=1, description="spans: probability of the best place below which sentences are quoted instead"
+    )
+    min_support: float = Field(
+        0.55, ge=0, le=1, description="sentences: support of the best one below which the answer is withheld"
+    )
+    max_sentences: int = Field(2, ge=1, description="sentences quoted at most")
+
+
+class RecipeSettings(Frozen):
+    """What every recipe has."""
+
+    encoder: str = Field("bundled", description="'bundled', a fastembed model or folder, or 'endpoint:MODEL'")
+    embeddings: EncoderSettings = EncoderSettings()
+    llm: LanguageModelSettings = LanguageModelSettings()
+    answer: AnswerSettings = AnswerSettings()
+
+
+class DenseSettings(Frozen):
+    """Dense retrieval."""
+
+    depth: int = Field(5, ge=1, description="candidates at least; twice the wanted results when that is more")
+
+
+class FixedChunking(Frozen):
+    """Chunks of a fixed size: those of plain RAG, and of CRAG."""
+
+    size: int = Field(900, ge=50, description="characters of a chunk at most")
+    overlap: int = Field(0, ge=0, description="characters two neighbours share")
+    drop_references: bool = Field(False, description="leave out the References section of papers")
+
+
+class LexicalSettings(Frozen):
+    """BM25 retrieval."""
+
+    depth: int = Field(4, ge=1, description="candidates at least; twice the wanted results when that is more")
+
+
+class FuseSettings(Frozen):
+    """How the dense and the lexical list become one."""
+
+    method: Literal["auto", "rrf", "weighted"] = Field(
+        "auto",
+        description="reciprocal ranks, a weighted sum of scores, or rrf before a reranker and weighted without one",
+    )
+    k: int = Field(60, ge=1, description="rank constant of rrf (Cormack et al. 2009)")
+    dense_weight: float | None = Field(
+        None, ge=0, description="weight of the dense list; rrf 1, weighted 0.4; 0 is without it"
+    )
+    lexical_weight: float | None = Field(
+        None, ge=0, description="weight of the lexical list; rrf 1, weighted 0.6; 0 is without it"
+    )
+
+    @model_validator(mode="after")
+    def _weighs_something(self) -> Self:
+        check_weights(dense_weight=self.dense_weight, lexical_weight=self.lexical_weight)
+        return self
+
+
+class RerankerSettings(Frozen):
+    """A cross-encoder that orders."""
+
+    rerank: str | None = Field(
+        None,
+        description="cross-encoder: 'bundled', a fastembed name or folder, a /rerank URL, or 'none' to do without on "
+        "purpose",
+    )
+    rerank_model: str = Field("", description="model name sent to a /rerank URL")
+    rerank_api_key: SecretStr | None = Field(None, description="key for a /rerank URL")
+
+
+class RedundancySettings(Frozen):
+    """What counts as saying the same."""
+
+    vectors: Literal["embedding", "tfidf", "either"] = Field(
+        "embedding", description="what chunks are compared by (Y7)"
+    )
+    threshold: float = Field(
+        0.9, ge=0, le=1, description="cosine above which the lower-ranked of two chunks is dropped; 1 drops none"
+    )
+
+
+class RefineSettings(Frozen):
+    """Which strips become evidence (Z7)."""
+
+    of: Literal["all", "inside", "outside", "none"] = Field(
+        "all", description="chunks from where are cut into strips; the others are handed over whole"
+    )
+    top_k: int | None = Field(5, ge=1, description="strips kept at most, inside and outside each")
+    min_score: float | None = Field(None, description="score a strip needs; the lower bound of the judge when not set")
+    order: Literal["document", "score"] = Field("document", description="how the strips are put together")
+    min_words: int = Field(2, ge=0, description="words a strip needs to be scored")
+
+
+class SearchWordsSettings(Frozen):
+    """The words that are sent to an outside source (Z10)."""
+
+    style: Literal["words6-14", "keywords3"] = Field("words6-14", description="6 to 14 words, or at most 3 keywords")
+    rewrite: bool = Field(True, description="put the question into such words; it is searched for itself when false")
+
+
+class WebSettings(Frozen):
+    """Web search; nothing is sent anywhere until a provider is configured and `outside` is `web`."""
+
+    provider: Literal["none", "tavily", "searxng"] = Field("none", description="who searches")
+    base_url: Address = Field(None, description="address of a SearXNG server, or of another Tavily endpoint")
+    api_key: SecretStr | None = Field(None, description="Tavily's key")
+    results: int = Field(5, ge=1, le=50, description="results looked at")
+    fetch: bool = Field(True, description="fetch the pages; the results' snippets alone when false")
+    timeout_seconds: float = Field(20.0, gt=0, description="seconds for one search or page")
+    passage: int = Field(900, ge=100, description="characters of a passage of a page at most")
+
+
+class JudgeSettings(RecipeSettings):
+    """What recipes that judge have in common."""
+
+    judge: str = Field(
+        "auto",
+        description="'auto' (the chat model, or the local judge without one), 'llm', 'local' (cosine and words), "
+        "'trained' (our own: the bundled cross-encoder, cosine and words), 'calibrated' (that one as a probability), "
+        "or another cross-encoder: a fastembed name or folder, a /rerank URL",
+    )
+    batch: int = Field(20, ge=1, description="chunks judged in one call; 1 is a call for each, as published")
+    on_unreadable: Literal["keep", "drop", "raise"] = Field(
+        "keep", description="what becomes of a chunk whose score could not be read"
+    )
+
+
+class OutsideSettings(JudgeSettings):
+    """What recipes that correct have in common."""
+
+    decompose: Literal["sentences", "fixed_num", "excerption", "selection"] = Field(
+        "sentences", description="how chunks are cut into strips (Z8)"
+    )
+    refine: RefineSettings = RefineSettings()
+    search: SearchWordsSettings = SearchWordsSettings()
+    web: WebSettings = WebSettings()
+
+
+class ProtectSettings(Frozen):
+    """The hybrid report's safety mechanism."""
+
+    n: int = Field(2, ge=0, description="best dense hits that stay among the results whatever the order")
+    position: Literal["keep", "front"] = Field(
+        "keep", description="where they stand: where the order put them, or first"
+    )
+
+
+# --- no-retrieval -----------------------------------------------------------------------------------------------------
+
+
+class NoRetrievalSettings(RecipeSettings):
+    """Settings of `no-retrieval`."""
+
+
+# --- rag --------------------------------------------------------------------------------------------------------------
+
+
+class RagSettings(RecipeSettings):
+    """Settings of `rag`."""
+
+    chunk: FixedChunking = FixedChunking()
+    dense: DenseSettings = DenseSettings(depth=5)
+
+
+# --- hybrid, hybrid-literal -------------------------------------------------------------------------------------------
+
+
+class RecursiveChunking(Frozen):
+    """Recursive chunks."""
+
+    size: int = Field(1500, ge=50, description="characters of a chunk at most")
+    overlap: int = Field(300, ge=0, description="characters two neighbours share at most")
+    drop_references: bool = Field(False, description="leave out the References section of papers")
+
+
+class HybridSettings(RecipeSettings, RerankerSettings):
+    """Settings of `hybrid` and `hybrid-literal`."""
+
+    chunk: RecursiveChunking = RecursiveChunking()
+    dense: DenseSettings = DenseSettings(depth=8)
+    lexical: LexicalSettings = LexicalSettings(depth=4)
+    fuse: FuseSettings = FuseSettings()
+    protect: ProtectSettings = ProtectSettings()
+    literal: bool = Field(False, description="keep the printed depths and number of results whatever the limit")
+
+
+# --- crag, crag-paper, crag-code --------------------------------------------------------------------------------------
+
+
+class CragSettings(OutsideSettings):
+    """Settings of `crag`, `crag-paper` and `crag-code`."""
+
+    chunk: FixedChunking = FixedChunking()
+    dense: DenseSettings = DenseSettings(depth=10)
+    scale: Literal["unit", "t5"] = Field("unit", description="of the evaluator: 0 to 1, or -1 to 1")
+    upper: float = Field(0.7, description="score above which one chunk makes the retrieval correct")
+    lower: float = Field(0.3, description="score up to which a chunk is irrelevant")
+    bounds: Literal["blog", "paper", "code"] = Field("blog", description="on which side the bounds themselves lie")
+    actions: Actions = Field(
+        "all",
+        description="verdicts that are acted on: one that is taken away acts as ambiguous, and without ambiguous the "
+        "upper bound alone decides",
+    )
+
+
+# --- ecrag, ecrag-literal ---------------------------------------------------------------------------------------------
+
+
+class EcragChunking(Frozen):
+    """Chunks of whole sentences."""
+
+    size: int = Field(2500, ge=50, description="characters of a chunk at most (L)")
+    min: int = Field(300, ge=0, description="characters of a chunk at least (M)")
+    overlap: int = Field(100, ge=0, description="characters two neighbours share at most (O)")
+    merge_small: bool = Field(True, description="merge a chunk below the minimum with a neighbour")
+    literal: bool = Field(False, description="cut as the printed pseudo-code does")
+    drop_references: bool = Field(True, description="leave out the References section of papers (section 3.3)")
+
+
+class EcragSubchunking(Frozen):
+    """Subchunks of a chunk."""
+
+    size: int = Field(300, ge=20, description="characters of a subchunk at most (l)")
+    overlap: int = Field(50, ge=0, description="characters two neighbours share at most (o)")
+    overlap_mode: Literal["character", "sentence", "none"] = Field("character", description="where an overlap begins")
+    tail: Literal["flush", "literal"] = Field("flush", description="keep the last subchunk, or lose it as printed")
+
+
+class ConfidenceSettings(Frozen):
+    """The knowledge detection module."""
+
+    combine: Literal["weighted", "sum"] = Field("weighted", description="0.7 cosine + 0.3 BM25, or their sum")
+    cosine_weight: float = Field(0.7, ge=0, le=1, description="of the cosine in the weighted form; BM25 has the rest")
+    cut: float = Field(0.5, ge=0, le=2, description="confidence a subchunk needs to stay")
+    nonzero_rule: Literal["raw", "off", "normalized"] = Field("raw", description="which zero drops a subchunk")
+    fit: Literal["corpus", "retrieved"] = Field("corpus", description="whose statistics BM25 uses")
+    idf: Literal["robertson", "okapi"] = Field("robertson", description="which idf BM25 uses")
+    k1: float = Field(1.2, ge=0, description="term saturation of BM25")
+    b: float = Field(0.75, ge=0, le=1, description="length normalisation of BM25")
+    route: Literal["absolute", "survivors", "off"] = Field(
+        "absolute",
+        description="by the absolute confidence, by whether any subchunk stayed, or off: no verdict, never outside",
+    )
+    internal: float = Field(0.5, ge=0, le=1, description="absolute confidence from which the collection suffices")
+    external: float = Field(0.3, ge=0, le=1, description="absolute confidence below which it does not help")
+
+
+class EcragSettings(OutsideSettings):
+    """Settings of `ecrag` and `ecrag-literal`."""
+
+    judge: str = Field("kdm", description="'kdm' (confidence of cosine and BM25), or as for the other recipes")
+    chunk: EcragChunking = EcragChunking()
+    subchunk: EcragSubchunking = EcragSubchunking()
+    summary: Literal["auto", "llm", "extractive", "text"] = Field(
+        "auto", description="what is encoded of a chunk: a chat model's summary, sentences of it, or all of it"
+    )
+    flat: bool = Field(False, description="look among all subchunks at once, without the summaries first")
+    coarse: int = Field(5, ge=1, description="chunks looked into (k1)")
+    fine: int = Field(10, ge=1, description="subchunks taken from them (k2)")
+    metric: Literal["l2", "ip"] = Field("l2", description="of the index; on unit vectors both order alike")
+    kdm: ConfidenceSettings = ConfidenceSettings()
+    literal: bool = Field(False, description="keep the depths whatever the limit")
+
+
+# --- chunkrag, chunkrag-v1 --------------------------------------------------------------------------------------------
+
+
+class SemanticChunking(Frozen):
+    """Semantic chunks."""
+
+    theta: float = Field(0.8, description="cosine of neighbouring sentences below which a chunk ends")
+    theta_mode: Literal["absolute", "percentile", "std"] = Field("absolute", description="what theta is")
+    compare: Literal["previous_sentence", "chunk_centroid"] = Field(
+        "previous_sentence", description="what a sentence is compared with"
+    )
+    size: int = Field(500, ge=50, description="characters of a chunk at most")
+    drop_references: bool = Field(False, description="leave out the References section of papers")
+
+
+class EnsembleSettings(Frozen):
+    """How BM25 and dense retrieval become one list."""
+
+    method: Literal["rrf", "minmax"] = Field("rrf", description="weighted reciprocal ranks, or weighted scores")
+    dense_weight: float = Field(0.5, ge=0, description="weight of the dense list; 0 is without it")
+    lexical_weight: float = Field(0.5, ge=0, description="weight of the BM25 list; 0 is without it")
+
+    @model_validator(mode="after")
+    def _weighs_something(self) -> Self:
+        check_weights(dense_weight=self.dense_weight, lexical_weight=self.lexical_weight)
+        return self
+
+
+class CriticSettings(Frozen):
+    """The third score."""
+
+    use: bool = Field(True, description="ask the critic")
+    sees_scores: bool = Field(True, description="show it the base score and the reflection")
+    heuristics: bool = Field(True, description="tell it how the years of question and chunk compare")
+    llm: LanguageModelSettings = Field(LanguageModelSettings(), description="a second model; the first when not set")
+
+
+class CombineSettings(Frozen):
+    """Weights of the three scores."""
+
+    base: float = Field(1.0, ge=0, description="weight of the base score")
+    reflection: float = Field(1.0, ge=0, description="weight of the reflection")
+    critic: float = Field(1.0, ge=0, description="weight of the critic")
+
+
+class ChunkragSettings(JudgeSettings, RerankerSettings):
+    """Settings of `chunkrag` and `chunkrag-v1`."""
+
+    chunk: SemanticChunking = SemanticChunking()
+    dense: DenseSettings = DenseSettings(depth=10)
+    lexical: LexicalSettings = LexicalSettings(depth=10)
+    fuse: EnsembleSettings = EnsembleSettings()
+    dedup: RedundancySettings = RedundancySettings()
+    rewrite: bool = Field(True, description="rewrite the question before retrieval")
+    reflect: bool = Field(True, description="have the model reconsider its scores")
+    critic: CriticSettings = CriticSettings()
+    combine: CombineSettings = CombineSettings()
+    threshold: Literal["stat", "llm", "fixed", "none"] = Field("stat", description="where the scores are cut")
+    threshold_value: float = Field(0.5, ge=0, le=1, description="of a fixed threshold")
+    epsilon: float = Field(0.01, ge=0, description="variance below which the threshold is mu + sigma")
+    min_keep: int = Field(1, ge=0, description="chunks that stay whatever the threshold, with all that tie")
+    score_floor: float = Field(0.0, ge=0, le=1, description="score below which a chunk never stays")
+    score_query: Literal["rewritten", "original"] = Field("rewritten", description="what chunks are scored for")
+    edge_order: bool = Field(False, description="put the best chunks at both ends")
+
+
+# --- corrective -------------------------------------------------------------------------------------------------------
+
+
+class SentenceChunking(Frozen):
+    """Chunks of whole sentences."""
+
+    size: int = Field(1500, ge=50, description="characters of a chunk at most")
+    min: int = Field(300, ge=0, description="characters of a chunk at least")
+    overlap: int = Field(0, ge=0, description="characters two neighbours share at most")
+    drop_references: bool = Field(False, description="leave out the References section of papers")
+
+
+class Subchunking(Frozen):
+    """Subchunks of a chunk."""
+
+    size: int = Field(300, ge=20, description="characters of a subchunk at most")
+    overlap: int = Field(50, ge=0, description="characters two neighbours share at most")
+
+
+class HierarchyFuseSettings(Frozen):
+    """Weights of the three lists."""
+
+    dense_weight: float = Field(0.2, ge=0, description="of the chunks' own vectors")
+    subchunk_weight: float = Field(0.2, ge=0, description="of their best subchunks'")
+    lexical_weight: float = Field(0.6, ge=0, description="of BM25")
+
+    @model_validator(mode="after")
+    def _weighs_something(self) -> Self:
+        check_weights(
+            dense_weight=self.dense_weight, subchunk_weight=self.subchunk_weight, lexical_weight=self.lexical_weight
+        )
+        return self
+
+
+class CorrectiveSettings(OutsideSettings, RerankerSettings):
+    """Settings of `corrective`."""
+
+    judge: str = Field(
+        "auto",
+        description="the trained judge, and the chat model (where configured) for what it cannot tell; or a judge by "
+        "name, alone: 'trained', 'local' (cosine and words)",
+    )
+    chunk: SentenceChunking = SentenceChunking()
+    subchunk: Subchunking = Subchunking()
+    dense: DenseSettings = DenseSettings(depth=20)
+    lexical: LexicalSettings = LexicalSettings(depth=20)
+    fuse: HierarchyFuseSettings = HierarchyFuseSettings()
+    dedup: RedundancySettings = RedundancySettings()
+    upper: float | None = Field(
+        None, gt=0, le=1, description="probability from which the evidence suffices; the calibration's when not set"
+    )
+    lower: float | None = Field(
+        None, ge=0, lt=1, description="probability below which it does not; the calibration's when not set"
+    )
+    second_opinion_below: float = Field(
+        0.75,
+        ge=0,
+        le=1,
+        description="probability below which a correct verdict gets a second opinion from another collection",
+    )
+    min_probability: float = Field(
+        0.05, ge=0, le=1, description="probability a chunk needs to be read at all; the bounds decide on the best one"
+    )
+    judge_weight: float = Field(0.5, ge=0, le=1, description="of the judge in the order; retrieval has the rest")
+    max_chunks_refined: int = Field(3, ge=1, description="chunks that are cut into strips, inside and outside each")
+    rewrite: bool = Field(True, description="rewrite a question whose first search found nothing good")
+    refine: RefineSettings = RefineSettings(top_k=8)
+    verify: bool = Field(True, description="check each sentence of the answer against the strips it cites")
