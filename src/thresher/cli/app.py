@@ -434,7 +434,7 @@ def show(
     one = _describe(recipe, settings)
     if diff is not None:
         other = _describe(diff)
-        changed = ",".join(f"{key}={one['settings'][key]}" for key in assignments(settings))
+        changed = ",".join(f"{key}={value}" for key, value in assignments(settings).items())
         names = (recipe if recipe != diff or not changed else f"{recipe}[{changed}]", diff)
         differences = _differences(one, other, names)
         if json:
@@ -448,12 +448,8 @@ def show(
 
 
 def _describe(name: str, settings: list[str] | None = None) -> dict[str, Any]:
-    from thresher.settings import check_known, keys
-
     recipe = recipes.get(name)
-    given = assignments(settings)
-    check_known(given, keys(recipe.settings))
-    return recipe.describe(recipe.configured(given))
+    return recipe.describe(recipe.configured(assignments(settings)))
 
 
 def _differences(one: dict[str, Any], other: dict[str, Any], names: tuple[str, str]) -> list[dict[str, Any]]:
