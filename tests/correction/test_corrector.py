@@ -8,7 +8,7 @@ import pytest
 from tests.correction.making import ARTICLE
 from thresher.correction.corrector import Found, SearchingCorrector, WebSource
 from thresher.correction.fetch import PageFetcher
-from thresher.correction.providers import SearxngSearch
+from thresher.correction.providers import ProviderSettings, searxng
 from thresher.correction.search_query import AsAsked, KeywordWords, LLMSearchWords
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.usage import Meter
@@ -39,7 +39,7 @@ def web(site: Site, meter: Meter) -> Callable[..., tuple[WebSource, ScriptedServ
         root, fetch, server = site(pages)
         rows = [{"url": f"{root}{path}", "title": path, "content": f"snippet of {path}"} for path in results]
         pages.setdefault("/search", json.dumps({"results": rows}))
-        return WebSource(SearxngSearch(server.address, meter), fetch, whole), server
+        return WebSource(searxng(ProviderSettings(meter, server.address)), fetch, whole), server
 
     return make
 
@@ -121,7 +121,7 @@ def test_web_down_falls_back_to_the_collection_or_to_nothing(
 def test_web_down(meter: Meter) -> None:
     with ScriptedServer() as gone:
         pass
-    source = WebSource(SearxngSearch(gone.address, meter), None, whole)
+    source = WebSource(searxng(ProviderSettings(meter, gone.address)), None, whole)
     correction = SearchingCorrector(AsAsked(), source)(QUERY, Decision(Verdict.AMBIGUOUS))
     assert correction.hits == ()
     assert correction.notes.degraded[0].startswith(f"correct: SearXNG at {gone.host}: cannot be reached")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from thresher.correction.corrector import WEB_RANK, RetrieverSource, WebSource
 from thresher.correction.fetch import Page
 from thresher.correction.http import NotFetched
-from thresher.correction.web import WebResult
+from thresher.correction.providers import WebResult
 from thresher.errors import BudgetSpent
 from thresher.filters import parse
 from thresher.types import UNIT, Hit, Judged, Judgement, Notes, Origin, Query, Score

@@ -1,17 +1,21 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from datetime import datetime
 
 import pytest
 
-from thresher.correction.providers import SCALE as SEARXNG
-from thresher.correction.providers import TAVILY_SCALE as TAVILY
-from thresher.correction.providers import SearxngSearch, TavilySearch
-from thresher.correction.web import WebSearch
-from thresher.errors import BudgetSpent, MissingExtra, ProviderError
+from thresher.correction.providers import (
+    SEARXNG_SCALE,
+    TAVILY_SCALE,
+    ProviderSettings,
+    WebSearch,
+    searxng,
+    tavily,
+    web_search,
+)
+from thresher.errors import BudgetSpent, ProviderError, UnknownSetting, UsageError
 from thresher.models.usage import Meter
 from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher.types import Score
@@ -28,10 +32,8 @@ ROWS = [
 ]
 
 
-def searching(kind: str, server: ScriptedServer, meter: Meter, **more: object) -> WebSearch:
-    if kind == "tavily":
-        return TavilySearch("tvly-secret", meter, base_url=server.address, **more)  # type: ignore[arg-type]
-    return SearxngSearch(server.address, meter, **more)  # type: ignore[arg-type]
+def searching(kind: str, server: ScriptedServer, meter: Meter, *, timeout_seconds: float = 20.0) -> WebSearch:
+    return web_search(kind, ProviderSettings(meter, server.address, "tvly-secret", timeout_seconds))
 
 
 def answering(kind: str, serve: Serve, reply: str | Reply) -> ScriptedServer:
@@ -45,7 +47,7 @@ both = pytest.mark.parametrize("kind", ["tavily", "searxng"])
 def test_results_are_read_bounded_and_those_that_lead_nowhere_left_out(kind: str, serve: Serve, meter: Meter) -> None:
     server = answering(kind, serve, json.dumps({"results": ROWS}))
     results = searching(kind, server, meter)("capital France", limit=5)
-    scale = TAVILY if kind == "tavily" else SEARXNG
+    scale = TAVILY_SCALE if kind == "tavily" else SEARXNG_SCALE
     assert [(result.url, result.title, len(result.snippet)) for result in results] == [
         ("https://a.test/1", "One", 5),
         ("http://b.test/2", "", 2_000),
@@ -66,7 +68,6 @@ def test_only_the_words_are_sent_and_the_request_is_counted(kind: str, serve: Se
             "query": "capital France",
             "search_depth": "basic",
             "max_results": 1,
-            "include_raw_content": False,
         }
         assert request.headers["authorization"] == "Bearer tvly-secret"
     else:
@@ -139,19 +140,18 @@ def test_finding_nothing_is_no_failure(kind: str, serve: Serve, meter: Meter) ->
 def test_a_searxng_whose_engines_all_turned_it_away_has_failed(serve: Serve, meter: Meter) -> None:
     server = serve(pages={"/search": '{"results": [], "unresponsive_engines": [["google", "CAPTCHA"]]}'})
     with pytest.raises(ProviderError, match="engines"):
-        SearxngSearch(server.address, meter)("w", limit=5)
+        searching("searxng", server, meter)("w", limit=5)
 
 
 def test_a_searxng_without_json_says_where_to_turn_it_on(serve: Serve, meter: Meter) -> None:
     server = serve(pages={"/search": Reply(status=403)})
     with pytest.raises(ProviderError, match=r"search\.formats"):
-        SearxngSearch(f"{server.address}/", meter)("w", limit=5)
+        searxng(ProviderSettings(meter, f"{server.address}/"))("w", limit=5)
 
 
-def test_tavily_sends_the_text_of_pages_when_asked(serve: Serve, meter: Meter) -> None:
-    server = answering("tavily", serve, json.dumps({"results": ROWS}))
-    results = searching("tavily", server, meter, content=True)("w", limit=5)
-    assert server.requests[0].body["include_raw_content"] == "text"
+@both
+def test_the_text_of_a_page_that_a_provider_sends_is_kept(kind: str, serve: Serve, meter: Meter) -> None:
+    results = searching(kind, answering(kind, serve, json.dumps({"results": ROWS})), meter)("w", limit=5)
     assert [result.content for result in results] == [None, "the page", None]
 
 
@@ -163,12 +163,18 @@ def test_proxies_of_the_environment_see_no_words(serve: Serve, meter: Meter, mon
 
 
 def test_the_key_is_not_shown(meter: Meter) -> None:
-    search = TavilySearch("tvly-secret", meter)
-    assert "tvly-secret" not in repr(search)
+    settings = ProviderSettings(meter, api_key="tvly-secret")
+    search = tavily(settings)
+    assert "tvly-secret" not in repr((settings, search))
     assert search.host == "api.tavily.com"
 
 
-def test_without_the_client_the_extra_is_named(meter: Meter, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "tavily", None)
-    with pytest.raises(MissingExtra, match=r"tavily-python.*thresher\[web\]"):
-        TavilySearch("k", meter)
+def test_a_provider_that_is_not_wholly_configured_says_what_to_set(meter: Meter) -> None:
+    for provider, missing in (("tavily", "web.api_key"), ("searxng", "web.base_url"), ("none", "web.provider")):
+        with pytest.raises(UsageError, match=missing):
+            web_search(provider, ProviderSettings(meter))
+
+
+def test_an_unknown_provider_names_the_nearest(meter: Meter) -> None:
+    with pytest.raises(UnknownSetting, match="did you mean 'searxng'"):
+        web_search("searx", ProviderSettings(meter))

@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from thresher.correction.fetch import Page
+from thresher.correction.fetch import Page, RecordedPages
 from thresher.correction.http import NotFetched
-from thresher.correction.providers import SCALE
-from thresher.correction.recorded import RecordedPages, RecordedSearch
-from thresher.correction.web import WebResult
+from thresher.correction.providers import SEARXNG_SCALE as SCALE
+from thresher.correction.providers import RecordedSearch, WebResult
 from thresher.errors import BudgetSpent, NotRecorded, ProviderError
 from thresher.models.cassette import Exchanges
 from thresher.models.usage import Meter

@@ -17,8 +17,8 @@ from typing import Any
 
 from thresher.correction.fetch import Page
 from thresher.correction.http import NotFetched
+from thresher.correction.providers import WebResult, WebSearch
 from thresher.correction.search_query import SearchWords
-from thresher.correction.web import WebResult, WebSearch
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.structured import in_parallel
 from thresher.protocols import Judge, Retriever, about

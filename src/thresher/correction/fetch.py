@@ -7,9 +7,11 @@ like the first address; time, size and kind are bounded; robots.txt is kept to; 
 
 from __future__ import annotations
 
+import json
 import ssl
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from importlib.util import find_spec
 from threading import Lock
 from time import monotonic
@@ -30,8 +32,9 @@ from thresher.correction.http import (
     is_public,
     resolved,
 )
-from thresher.correction.web import WebMeter, stamp
 from thresher.errors import MissingExtra
+from thresher.models.cassette import Exchanges
+from thresher.models.usage import Meter
 
 
 def rules_of(reply: Reply | None) -> RobotFileParser:
@@ -99,7 +102,7 @@ class PageFetcher:
     of theirs and allow exactly its address. Everywhere else the defaults hold; no setting leads here.
     """
 
-    meter: WebMeter
+    meter: Meter
     timeout_seconds: float = 20.0
     """For one page, with its redirects and robots.txt."""
     max_bytes: int = MAX_BYTES
@@ -122,7 +125,7 @@ class PageFetcher:
         seconds = self.timeout_seconds if left is None else min(self.timeout_seconds, left)
         bounds = Bounds(monotonic() + seconds, self.max_bytes)
         final, reply = self._followed(_address(url), bounds, self._check_robots, _page_wanted)
-        fetched = stamp()
+        fetched = datetime.now(UTC).isoformat(timespec="seconds")
         if reply.status != 200:
             raise NotFetched(f"the server answered {reply.status}")
         if _kind(reply) == "text/plain":
@@ -264,3 +267,26 @@ def _bounded(text: str) -> str:
     if not text:
         raise NotFetched("no text in the page")
     return text[:MAX_CHARACTERS]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedPages:
+    """A page fetcher whose pages, and failures, are part of a question's record."""
+
+    fetch: Callable[[str], Page]
+    exchanges: Exchanges
+    meter: Meter
+
+    def __call__(self, url: str) -> Page:
+        """The page at an address. Raises NotFetched and BudgetSpent, as they were raised."""
+
+        def make() -> str:
+            try:
+                return json.dumps({"page": asdict(self.fetch(url))})
+            except NotFetched as failure:
+                return json.dumps({"failure": str(failure)})
+
+        reply = json.loads(self.exchanges.reply(["page", url], make, meter=self.meter))
+        if "failure" in reply:
+            raise NotFetched(reply["failure"])
+        return Page(**reply["page"])

@@ -1,64 +1,229 @@
-"""Web search through a SearXNG server's JSON API: no key, one's own server."""
+"""Web search: words in, results out, by the providers that `web.provider` may name.
+
+Adding a provider is a function from its settings to a `WebSearch` and a line in `PROVIDERS`; what speaks JSON over
+HTTP needs no more than the request and the scale of its scores (`JsonSearch`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from importlib.util import find_spec
-from typing import Any
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlencode
 
-from thresher.correction.web import MAX_CONTENT, Provider, WebMeter, WebResult, result_of, stamp, words_of
-from thresher.errors import MissingExtra
-from thresher.types import Scale
+import httpx
 
-SCALE = Scale("SearXNG", 0.0, float("inf"))
+from thresher.correction.http import Bounds, NotFetched, exchange, resolved
+from thresher.errors import ProviderError, UnknownSetting, UsageError
+from thresher.models.cassette import Exchanges
+from thresher.models.usage import Meter
+from thresher.types import Scale, Score
+
+MAX_BYTES = 5_000_000
+"""Of a provider's reply: fifty results with the text of their pages."""
+
+MAX_TITLE, MAX_SNIPPET, MAX_CONTENT = 300, 2_000, 200_000
+"""Characters that are kept of a result's fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebResult:
+    """One result of a web search."""
+
+    url: str
+    """Begins with http:// or https://; where it leads is not trusted."""
+    title: str
+    snippet: str
+    fetched: str
+    """When the search was made: ISO 8601, with the time zone."""
+    score: Score | None = None
+    """The provider's own; None where it gives none."""
+    content: str | None = None
+    """The page's text, where the provider sends it."""
+
+
+class WebSearch(Protocol):
+    """Words to results, best first. Raises ProviderError, and BudgetSpent before anything is sent."""
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        ...
+
+    @property
+    def host(self) -> str:
+        """Who is sent the words, for the trace."""
+        ...
+
+    def __call__(self, words: str, *, limit: int) -> list[WebResult]:
+        """At most `limit` results."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSettings:
+    """What a provider is made from."""
+
+    meter: Meter
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    timeout_seconds: float = 20.0
+
+
+# --- any provider that answers with JSON ------------------------------------------------------------------------------
+
+
+class SearchRequest(NamedTuple):
+    """What is sent for some words."""
+
+    url: str
+    method: str = "GET"
+    headers: Mapping[str, str] = {}
+    body: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JsonSearch:
+    """An endpoint whose reply is `{"results": [{"url", "title", "content", "score"}, ...]}`.
+
+    It is configured, hence trusted: it may be on this machine, unlike pages. A redirect is not followed: the words go
+    to the host that was named and to no other.
+    """
+
+    name: str
+    base_url: str
+    scale: Scale
+    request: Callable[[str, int], SearchRequest]
+    """From the words and the number of results wanted."""
+    meter: Meter
+    timeout_seconds: float = 20.0
+    advice: Mapping[int, str] = field(default_factory=dict)
+    """What to do about a status that the provider is known to answer with."""
+
+    @property
+    def host(self) -> str:
+        """Host and port, without a password."""
+        return httpx.URL(self.base_url).netloc.decode("ascii")
+
+    def __call__(self, words: str, *, limit: int) -> list[WebResult]:
+        """The results, best first. Raises ProviderError and BudgetSpent."""
+        reply = self._reply(self.request(words, limit))
+        searched = datetime.now(UTC).isoformat(timespec="seconds")
+        results = [result for row in reply["results"] if (result := self._result(row, searched)) is not None]
+        if not results and reply.get("unresponsive_engines"):
+            # An empty list with the status of success is what SearXNG answers when every engine turned it away.
+            raise self._failed("none of its engines answered", retryable=True)
+        return results[:limit]
+
+    def _reply(self, request: SearchRequest) -> dict[str, Any]:
+        self.meter.allow_time()
+        left = self.meter.seconds_left
+        seconds = self.timeout_seconds if left is None else min(self.timeout_seconds, left)
+        self.meter.searched(request.url)
+        content = b"" if request.body is None else json.dumps(request.body).encode()
+        headers = {**request.headers, **({"Content-Type": "application/json"} if content else {})}
+        try:
+            target = httpx.URL(request.url)
+            host, port = target.raw_host.decode("ascii"), target.port or (443 if target.scheme == "https" else 80)
+            bounds = Bounds(monotonic() + seconds, MAX_BYTES)
+            addresses = resolved(host, port)
+            reply = exchange(
+                request.method, target, addresses=addresses, bounds=bounds, headers=headers, content=content
+            )
+        except (NotFetched, httpx.InvalidURL) as error:
+            raise self._failed(str(error), retryable=True) from error
+        except OSError as error:
+            raise self._failed("the host has no address", retryable=True) from error
+        if reply.status != 200:
+            retryable = reply.status == 429 or reply.status >= 500
+            raise self._failed(f"answered with status {reply.status}", status=reply.status, retryable=retryable)
+        try:
+            found = json.loads(reply.body)
+        except (ValueError, RecursionError) as error:
+            raise self._failed("answered with something that is not JSON", retryable=True) from error
+        if not isinstance(found, dict) or not isinstance(found.get("results"), list):
+            raise self._failed("answered with JSON that holds no results", retryable=True)
+        return found
+
+    def _failed(self, what: str, *, status: int = 0, retryable: bool = False) -> ProviderError:
+        return ProviderError(
+            what,
+            subject=f"{self.name} at {self.host}",
+            next_step=self.advice.get(status, "check web.provider and web.base_url, or try again later"),
+            retryable=retryable,
+        )
+
+    def _result(self, row: Any, searched: str) -> WebResult | None:
+        """A row of a reply; None when it leads nowhere."""
+        if not isinstance(row, dict) or not is_web_address(row.get("url")):
+            return None
+        return WebResult(
+            url=row["url"],
+            title=_text(row.get("title"), MAX_TITLE),
+            snippet=_text(row.get("content"), MAX_SNIPPET),
+            fetched=searched,
+            score=_score(row.get("score"), self.scale),
+            content=_text(row.get("raw_content"), MAX_CONTENT) or None,
+        )
+
+
+def is_web_address(url: object) -> bool:
+    """Whether something is an http or https address with a host."""
+    try:
+        parsed = httpx.URL(url) if isinstance(url, str) else None
+    except (httpx.InvalidURL, ValueError):
+        return False
+    return parsed is not None and parsed.scheme in ("http", "https") and bool(parsed.host)
+
+
+def _text(value: object, most: int) -> str:
+    """A text field of a result, bounded; empty for anything that is not text."""
+    return value.strip()[:most] if isinstance(value, str) else ""
+
+
+def _score(value: object, scale: Scale) -> Score | None:
+    """The provider's score of a result; None for anything that is not on its scale."""
+    if not isinstance(value, int | float) or not math.isfinite(value) or not scale.low <= value <= scale.high:
+        return None
+    return Score(float(value), scale)
+
+
+# --- SearXNG: a server of one's own, no key ---------------------------------------------------------------------------
+
+SEARXNG_SCALE = Scale("SearXNG", 0.0, float("inf"))
 """Weights of the engines over the result's positions in them, summed."""
 
-ADVICE = {
+SEARXNG_ADVICE = {
     403: "add json to search.formats in the server's settings.yml",
     429: "turn the server's limiter off for this machine, or wait",
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SearxngSearch:
-    """Searches with the server at `base_url`."""
+def searxng(settings: ProviderSettings) -> WebSearch:
+    """The JSON API of a SearXNG server. Raises UsageError without its address."""
+    if not settings.base_url:
+        raise UsageError("has no address", subject="web.provider searxng", next_step="set web.base_url")
+    address = settings.base_url.rstrip("/")
 
-    base_url: str
-    meter: WebMeter
-    timeout_seconds: float = 20.0
-    name: str = "SearXNG"
+    def request(words: str, limit: int) -> SearchRequest:
+        return SearchRequest(f"{address}/search?{urlencode({'q': words, 'format': 'json'})}")
 
-    @property
-    def host(self) -> str:
-        """Of the server."""
-        return self._provider.host
-
-    def __call__(self, words: str, *, limit: int) -> list[WebResult]:
-        """The first results of the first page of results. Raises ProviderError and BudgetSpent."""
-        asked = urlencode({"q": words, "format": "json"})
-        reply = self._provider.ask("GET", f"{self.base_url.rstrip('/')}/search?{asked}")
-        searched = stamp()
-        results = [result for row in reply["results"] if (result := result_of(row, searched, SCALE)) is not None]
-        if not results and reply.get("unresponsive_engines"):
-            # An empty list with the status of success is what SearXNG answers when every engine turned it away.
-            raise self._provider.failed("none of its engines answered", retryable=True)
-        return results[:limit]
-
-    @property
-    def _provider(self) -> Provider:
-        return Provider(self.name, self.base_url, self.meter, self.timeout_seconds, ADVICE)
+    return JsonSearch(
+        "SearXNG", address, SEARXNG_SCALE, request, settings.meter, settings.timeout_seconds, SEARXNG_ADVICE
+    )
 
 
-# --- web search through Tavily, with Tavily's own client (extra `web`) ------------------------------------------------
+# --- Tavily: a hosted search, with a key ------------------------------------------------------------------------------
 
-
-BASE_URL = "https://api.tavily.com"
+TAVILY_ADDRESS = "https://api.tavily.com"
 
 TAVILY_SCALE = Scale("Tavily", 0.0, 1.0)
 
-MAX_WORDS_CHARACTERS = 400
+TAVILY_WORDS_CHARACTERS = 400
 """The longest query that Tavily takes."""
 
 TAVILY_ADVICE = {
@@ -71,81 +236,71 @@ TAVILY_ADVICE = {
 }
 
 
+def tavily(settings: ProviderSettings) -> WebSearch:
+    """Tavily's search endpoint, or another one of the same form. Raises UsageError without a key."""
+    if not settings.api_key:
+        raise UsageError("has no key", subject="web.provider tavily", next_step="set web.api_key")
+    address, key = (settings.base_url or TAVILY_ADDRESS).rstrip("/"), settings.api_key
+
+    def request(words: str, limit: int) -> SearchRequest:
+        body = {"query": words[:TAVILY_WORDS_CHARACTERS], "search_depth": "basic", "max_results": limit}
+        return SearchRequest(f"{address}/search", "POST", {"Authorization": f"Bearer {key}"}, body)
+
+    return JsonSearch("Tavily", address, TAVILY_SCALE, request, settings.meter, settings.timeout_seconds, TAVILY_ADVICE)
+
+
+# --- the registry -----------------------------------------------------------------------------------------------------
+
+PROVIDERS: dict[str, Callable[[ProviderSettings], WebSearch]] = {"searxng": searxng, "tavily": tavily}
+
+
+def web_search(provider: str, settings: ProviderSettings) -> WebSearch:
+    """The provider of that name. Raises UsageError when none is configured, or not wholly, or it is not known."""
+    if provider == "none":
+        raise UsageError(
+            "no web search is configured",
+            subject="`outside` web",
+            next_step="set web.provider=searxng and web.base_url, or web.provider=tavily and web.api_key",
+        )
+    if provider not in PROVIDERS:
+        raise UnknownSetting(provider, ("none", *PROVIDERS), kind="web.provider")
+    return PROVIDERS[provider](settings)
+
+
 @dataclass(frozen=True, slots=True)
-class TavilySearch:
-    """Searches with a key, at `base_url` where that is another endpoint with the same API.
+class RecordedSearch:
+    """A web search whose results are part of a question's record, and played back in place of the network."""
 
-    With `content` Tavily is asked for the text of the pages too, which stands in for pages that cannot be fetched.
-    """
+    search: WebSearch
+    exchanges: Exchanges
+    meter: Meter
 
-    api_key: str = field(repr=False)
-    meter: WebMeter
-    base_url: str | None = None
-    timeout_seconds: float = 20.0
-    content: bool = False
-    name: str = "Tavily"
-
-    def __post_init__(self) -> None:
-        """Say at once that the client is missing."""
-        if find_spec("tavily") is None:
-            raise MissingExtra("tavily-python", extra="web")
+    @property
+    def name(self) -> str:
+        """Of the search."""
+        return self.search.name
 
     @property
     def host(self) -> str:
-        """Of the endpoint."""
-        return self._provider.host
+        """Of the search."""
+        return self.search.host
 
     def __call__(self, words: str, *, limit: int) -> list[WebResult]:
-        """The results, best first. Raises ProviderError and BudgetSpent."""
-        from tavily import TavilyClient
-
-        provider = self._provider
-        client = TavilyClient(
-            api_key=self.api_key, api_base_url=provider.base_url.rstrip("/"), session=_Session(provider)
+        """The results, best first. Raises ProviderError and BudgetSpent, as they were raised."""
+        return self.exchanges.recall(
+            ["search", self.host, words, str(limit)],
+            lambda: self.search(words, limit=limit),
+            write=lambda results: json.dumps([asdict(result) for result in results]),
+            read=lambda text: [_read(result) for result in json.loads(text)],
+            meter=self.meter,
         )
-        reply = client.search(
-            words[:MAX_WORDS_CHARACTERS],
-            search_depth="basic",
-            max_results=limit,
-            include_raw_content="text" if self.content else False,
-        )
-        searched = stamp()
-        results = (_result(row, searched) for row in reply["results"])
-        return [result for result in results if result is not None][:limit]
-
-    @property
-    def _provider(self) -> Provider:
-        return Provider(self.name, self.base_url or BASE_URL, self.meter, self.timeout_seconds, TAVILY_ADVICE)
 
 
-class _Session:
-    """As much of a requests session as the client uses; what goes wrong is ours to name, so it sees successes only."""
-
-    def __init__(self, provider: Provider) -> None:
-        self.headers: dict[str, str] = {}
-        """The client puts the key here."""
-        self.proxies: dict[str, str] = {}
-        """The client puts proxies of the environment here, where nobody uses them."""
-        self._provider = provider
-
-    def post(self, url: str, data: str, timeout: float, headers: Mapping[str, str] | None = None) -> _Answer:
-        """The client's request; the time it may take is ours."""
-        sent = {**self.headers, **(headers or {})}
-        return _Answer(self._provider.ask("POST", url, headers=sent, content=data.encode()))
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """As much of a requests response as the client uses."""
-
-    found: Any
-    status_code: int = 200
-
-    def json(self) -> Any:
-        return self.found
-
-
-def _result(row: Any, searched: str) -> WebResult | None:
-    """A row of the reply, with the text of the page where it was asked for; None when it leads nowhere."""
-    result = result_of(row, searched, TAVILY_SCALE)
-    return None if result is None else replace(result, content=words_of(row.get("raw_content"), MAX_CONTENT) or None)
+def _read(result: dict[str, Any]) -> WebResult:
+    match result["score"]:
+        case {"value": value, "scale": scale}:
+            return WebResult(**{**result, "score": Score(value, Scale(**scale))})
+        case [value, name, low, high]:  # as version 0.1 wrote it
+            return WebResult(**{**result, "score": Score(value, Scale(name, low, high))})
+        case _:
+            return WebResult(**result)

@@ -15,10 +15,7 @@ from thresher.correction.corrector import (
     SearchingCorrector,
     WebSource,
 )
-from thresher.correction.recorded import RecordedPages, RecordedSearch
 from thresher.correction.search_query import AsAsked, KeywordWords, LLMSearchWords, SearchWords
-from thresher.correction.web import WebSearch
-from thresher.errors import UsageError
 from thresher.generation.verify import ClaimCheck, ClaimVerifier, LLMCheck, LocalCheck
 from thresher.judging.calibration import Calibration
 from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever, Scorer, Verifier, about
@@ -267,34 +264,20 @@ def _source(
     def passages(text: str) -> Sequence[tuple[int, int]]:
         return list(split_at_whitespace(text, 0, len(text), size))
 
-    search = RecordedSearch(web_search(settings.web, parts), parts.exchanges, parts.meter)
+    from thresher.correction.providers import ProviderSettings, RecordedSearch, web_search
+
+    key = None if settings.web.api_key is None else settings.web.api_key.get_secret_value()
+    if parts.exchanges.replaying:
+        key = key or "played back"  # keys are not stored, and nothing is asked
+    given = ProviderSettings(parts.meter, settings.web.base_url, key, settings.web.timeout_seconds)
+    search = RecordedSearch(web_search(settings.web.provider, given), parts.exchanges, parts.meter)
     fetch = page_fetcher(settings.web, parts) if settings.web.fetch else None
     return WebSource(search, fetch, passages, limit=settings.web.results)
 
 
-def web_search(settings: WebSettings, parts: Components) -> WebSearch:
-    """The configured provider. Raises UsageError when there is none."""
-    key = None if settings.api_key is None else settings.api_key.get_secret_value()
-    if parts.exchanges.replaying:
-        key = key or "played back"  # keys are not stored, and nothing is asked
-    if settings.provider == "searxng" and settings.base_url:
-        from thresher.correction.providers import SearxngSearch
-
-        return SearxngSearch(settings.base_url, parts.meter, settings.timeout_seconds)
-    if settings.provider == "tavily" and key:
-        from thresher.correction.providers import TavilySearch
-
-        return TavilySearch(key, parts.meter, settings.base_url, settings.timeout_seconds)
-    raise UsageError(
-        "no web search is configured",
-        subject="`outside` web",
-        next_step="set web.provider=searxng and web.base_url, or web.provider=tavily and web.api_key",
-    )
-
-
 def page_fetcher(settings: WebSettings, parts: Components) -> FetchPage:
     """Fetches the pages of the results."""
-    from thresher.correction.fetch import PageFetcher
+    from thresher.correction.fetch import PageFetcher, RecordedPages
 
     fetch = PageFetcher(parts.meter, timeout_seconds=settings.timeout_seconds)
     return RecordedPages(fetch, parts.exchanges, parts.meter)

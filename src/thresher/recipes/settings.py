@@ -158,7 +158,7 @@ class SearchWordsSettings(Frozen):
 class WebSettings(Frozen):
     """Web search; nothing is sent anywhere until a provider is configured and `outside` is `web`."""
 
-    provider: Literal["none", "tavily", "searxng"] = Field("none", description="who searches")
+    provider: str = Field("none", description="who searches: none, searxng or tavily")
     base_url: Address = Field(None, description="address of a SearXNG server, or of another Tavily endpoint")
     api_key: SecretStr | None = Field(None, description="Tavily's key")
     results: int = Field(5, ge=1, le=50, description="results looked at")
