@@ -27,8 +27,9 @@ import numpy as np
 from evaluate import keep
 from machine import CACHE, DATA, tell
 
-from thresher.judging.calibration import SHIPPED, Calibration, auroc, calibration_error, fit, gather, made_questions
+from thresher.judging.calibration import SHIPPED, Calibration, auroc, calibration_error, fit
 from thresher.judging.scorers import LocalRelevance
+from thresher.judging.synthetic_questions import gather, synthetic_questions
 from thresher.models.encoders import BundledEncoder
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import TITLE_WEIGHT, index_terms, query_terms
@@ -396,7 +397,7 @@ def by_threshold(shipped: Calibration, tune: Sequence[Scores]) -> dict[str, dict
 
 def from_made(judge: Judge, name: str, pool: Pool, encoder: Remembered) -> Calibration:
     """The calibration nobody labelled anything for."""
-    questions = made_questions(pool.chunks, number=MADE, seed=0, spans=sentence_spans, terms=index_terms)
+    questions = synthetic_questions(pool.chunks, number=MADE, seed=0, spans=sentence_spans, terms=index_terms)
 
     def score(question: str, without: Set[str]) -> float | None:
         out = frozenset(pool.at[id_] for id_ in without)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from thresher.errors import UsageError
 from thresher.judging.calibration import (
-    MISLED,
+    FALSE_POSITIVE_COST,
     SHIPPED,
     CalibratedScorer,
     Calibration,
@@ -20,10 +20,8 @@ from thresher.judging.calibration import (
     calibration_error,
     decision_bounds,
     fit,
-    gather,
-    gather_labelled,
-    made_questions,
 )
+from thresher.judging.synthetic_questions import gather, gather_labelled, synthetic_questions
 from thresher.types import PROBABILITY, UNIT, Chunk, Hit, Notes, Query, Scale, Score, Scores
 
 HALF = np.arange(200) < 100
@@ -85,7 +83,7 @@ def test_the_lower_bound_loses_one_in_ten_and_the_upper_one_costs_least() -> Non
     assert answerable[probabilities < lower].mean() == pytest.approx(5 / 51)
     misled = [np.sum((probabilities >= bound) & ~answerable) for bound in probabilities]
     needless = [np.sum((probabilities < bound) & answerable) for bound in probabilities]
-    costs = MISLED * np.array(misled) + np.array(needless)
+    costs = FALSE_POSITIVE_COST * np.array(misled) + np.array(needless)
     assert costs[np.searchsorted(probabilities, upper)] == costs.min()
 
 
@@ -254,7 +252,7 @@ def chunks(make_chunk: Callable[..., Chunk]) -> list[Chunk]:
 
 
 def made(chunks: Sequence[Chunk], number: int = 5, seed: int = 0) -> list[tuple[str, str, tuple[str, ...]]]:
-    questions = made_questions(chunks, number=number, seed=seed, spans=spans, terms=terms)
+    questions = synthetic_questions(chunks, number=number, seed=seed, spans=spans, terms=terms)
     return [(one.question, one.document_id, one.answered_by) for one in questions]
 
 
@@ -308,7 +306,7 @@ def test_tables_and_sentences_without_an_answer_make_no_questions(make_chunk: Ca
 
 
 def test_each_made_question_is_asked_with_and_without_what_answers_it(chunks: list[Chunk]) -> None:
-    questions = made_questions(chunks, number=5, spans=spans, terms=terms)
+    questions = synthetic_questions(chunks, number=5, spans=spans, terms=terms)
 
     def scores_of(question: str, without: Set[str]) -> float | None:
         return None if question == questions[0].question and without else 0.2 if without else 0.9

@@ -7,7 +7,7 @@ import pytest
 
 from tests.judging.scoring import ASKED, failing, scoring, shown, values
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.judging.llm_scorers import CALL_CHARACTERS, HOPELESS, PROMPT, LLMRelevance
+from thresher.judging.llm_scorers import CALL_CHARACTERS, MAX_UNREADABLE_IN_A_ROW, PROMPT, LLMRelevance
 from thresher.testing.fakes import ScriptedModel
 from thresher.types import UNIT, Hit, Notes
 
@@ -100,7 +100,7 @@ def test_a_model_that_never_replies_readably_ends_with_no_scores(twenty: list[Hi
     model = ScriptedModel(lambda system, user: '{"scores": [7]}')
     scored = LLMRelevance(model)(ASKED, twenty)
     assert values(scored.scores) == [None] * 20
-    assert len(model.seen) == scored.notes.unreadable == 2 * HOPELESS
+    assert len(model.seen) == scored.notes.unreadable == 2 * MAX_UNREADABLE_IN_A_ROW
 
 
 @pytest.mark.parametrize(

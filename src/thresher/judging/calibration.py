@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-import random
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +21,7 @@ from numpy.typing import NDArray
 
 from thresher.errors import StoreError, UsageError
 from thresher.protocols import Scorer, about
-from thresher.types import PROBABILITY, UNIT, Chunk, Hit, Query, Scale, Score, Scores
+from thresher.types import PROBABILITY, UNIT, Hit, Query, Scale, Score, Scores
 
 Method = Literal["logistic", "isotonic"]
 Source = Literal["labels", "questions made of the collection", "shipped"]
@@ -44,8 +42,8 @@ ISOTONIC_QUESTIONS = 200
 ISOTONIC_GAIN = 0.01
 """Log loss by which it must be better on questions it was not fitted on: less is within the noise of the folds."""
 
-SURE = 0.9
-"""LOWER: of the questions below it at most 1 - SURE are answerable, so that little is lost by not reading on."""
+NPV_TARGET = 0.9
+"""LOWER: of the questions below it at most 1 - NPV_TARGET are answerable, so that little is lost by not reading on."""
 
 SEPARATED = 0.8
 """A judge whose AUROC may be lower than this does not separate: its verdict is `unsure`."""
@@ -56,7 +54,7 @@ RESAMPLES = 1000
 CLIP = 0.01
 """Raw scores of exactly 0 and 1 have no log odds; they are taken as this far from the end."""
 
-MISLED = 2.0
+FALSE_POSITIVE_COST = 2.0
 """Needless looks outside that calling insufficient evidence sufficient is worth; UPPER is where both together cost
 least. With 1.5 it is the same for the shipped calibration, with 1 it is 0.459."""
 
@@ -79,7 +77,7 @@ class Calibration:
     lower: float
     """Below this probability at most one question in ten was answerable; 0 where no such bound was found."""
     upper: float
-    """From this probability on the evidence is called sufficient: where errors cost least, see `MISLED`."""
+    """From this probability on the evidence is called sufficient: where errors cost least (`FALSE_POSITIVE_COST`)."""
     lower_interval: Interval
     upper_interval: Interval
     auroc: float
@@ -157,142 +155,6 @@ class CalibratedScorer:
 
     def _probability(self, score: Score) -> Score:
         return Score(self.calibration.probability(score.value), PROBABILITY)
-
-
-# --- questions made of the collection ---------------------------------------------------------------------------------
-
-Terms = Callable[[str], Sequence[str]]
-Spans = Callable[[str], Sequence[tuple[int, int]]]
-ScoresOf = Callable[[str, Set[str]], float | None]
-"""Best raw score for a question with some documents out of reach; None where nothing was retrieved."""
-
-SENTENCE_CHARACTERS = (50, 300)
-"""Sentences questions are made of: shorter ones are headings, longer ones lists and tables."""
-
-KEPT_WORDS = (1, 3)
-"""Words of the sentence a question keeps besides its subject, fewest and most. People ask in other words than the
-text: a question that keeps more scores higher than real questions do."""
-
-TITLE_WORDS = 8
-"""A longer title is a sentence; the subject is then a name from the text."""
-
-_WORD = re.compile(r"\w[\w'’-]*")
-_ANSWERS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("when", re.compile(r"\b(?:1[0-9]|20)\d\d\b")),
-    ("how many", re.compile(r"\b\d[\d.,]*\b")),
-    ("who or what", re.compile(r"(?<=[a-z,] )[A-Z][\w'’-]+(?: (?:of )?[A-Z][\w'’-]+)*")),
-)
-"""What a question can ask for, and how that looks in running text: a year, a number, a name."""
-
-
-@dataclass(frozen=True, slots=True)
-class MadeQuestion:
-    """A question made of a sentence, and the documents that answer it."""
-
-    question: str
-    document_id: str
-    chunk_id: str
-    answered_by: tuple[str, ...]
-    """Its own document, and every other that holds its subject and its answer."""
-
-
-def made_questions(
-    chunks: Sequence[Chunk],
-    *,
-    number: int,
-    seed: int = 0,
-    spans: Spans,
-    terms: Terms,
-) -> list[MadeQuestion]:
-    """Up to `number` questions of different documents (of different chunks once those are used up), for a fixed seed.
-
-    A sentence with a year, a number or a name is chosen, that is taken out of it, and the question keeps the subject
-    (title, or else a name from the sentence) and a few of its other words: `when Mae Beavers elected Senate`.
-    """
-    generator = random.Random(seed)
-    order = sorted((chunk for chunk in chunks if chunk.kind == "text"), key=lambda chunk: chunk.id)
-    generator.shuffle(order)
-    asked: dict[str, int] = {}
-    rounds = []
-    for chunk in order:
-        asked[chunk.document_id] = asked.get(chunk.document_id, 0) + 1
-        rounds.append(asked[chunk.document_id])
-    drafts = []
-    for _, chunk in sorted(zip(rounds, order, strict=True), key=lambda pair: pair[0]):
-        draft = _draft(chunk, generator, spans, terms)
-        if draft is not None:
-            drafts.append(draft)
-        if len(drafts) == number:
-            break
-    answered_by = _answered_by(drafts, chunks)
-    return [
-        MadeQuestion(draft.question, draft.chunk.document_id, draft.chunk.id, documents)
-        for draft, documents in zip(drafts, answered_by, strict=True)
-    ]
-
-
-def gather(questions: Sequence[MadeQuestion], scores_of: ScoresOf) -> tuple[list[float], list[float]]:
-    """Best raw scores of each question as it is, and with the documents that answer it out of reach."""
-    positives, negatives = [], []
-    for made in questions:
-        inside, outside = scores_of(made.question, frozenset()), scores_of(made.question, frozenset(made.answered_by))
-        if inside is not None and outside is not None:
-            positives.append(inside)
-            negatives.append(outside)
-    return positives, negatives
-
-
-def gather_labelled(questions: Iterable[tuple[str, bool]], scores_of: ScoresOf) -> tuple[list[float], list[float]]:
-    """Best raw scores of the questions a person called answerable, and of the others; nothing retrieved scores 0."""
-    scores: dict[bool, list[float]] = {True: [], False: []}
-    for question, answerable in questions:
-        scores[answerable].append(scores_of(question, frozenset()) or 0.0)
-    return scores[True], scores[False]
-
-
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    question: str
-    subject: str
-    answer: str
-    chunk: Chunk
-
-
-def _draft(chunk: Chunk, generator: random.Random, spans: Spans, terms: Terms) -> _Draft | None:
-    """A question from one sentence of the chunk; None where no sentence has an answer in it."""
-    low, high = SENTENCE_CHARACTERS
-    sentences = [chunk.text[start:end] for start, end in spans(chunk.text) if low <= end - start <= high]
-    generator.shuffle(sentences)
-    for sentence in sentences:
-        found = [(kind, match) for kind, pattern in _ANSWERS for match in pattern.finditer(sentence)]
-        subject = chunk.title if 0 < len(terms(chunk.title)) <= TITLE_WORDS else ""
-        found = [(kind, match) for kind, match in found if not set(terms(match[0])) & set(terms(subject))]
-        if not found:
-            continue
-        kind, match = generator.choice(found)
-        rest = f"{sentence[: match.start()]} {sentence[match.end() :]}"
-        names = [name[0] for name in _ANSWERS[-1][1].finditer(rest)]
-        subject = subject or (generator.choice(names) if names else "")
-        told = set(terms(subject)) | set(terms(match[0]))
-        words = [word for word in dict.fromkeys(_WORD.findall(rest)) if terms(word) and not told & set(terms(word))]
-        if not subject or not words:
-            continue
-        kept = set(generator.sample(range(len(words)), min(len(words), generator.randint(*KEPT_WORDS))))
-        question = " ".join([kind, subject, *(word for at, word in enumerate(words) if at in kept)])
-        return _Draft(question, subject, match[0], chunk)
-    return None
-
-
-def _answered_by(drafts: Sequence[_Draft], chunks: Sequence[Chunk]) -> list[tuple[str, ...]]:
-    """For each draft, the documents of the chunks that hold its subject (or carry it as title) and its answer."""
-    documents = [{draft.chunk.document_id: None} for draft in drafts]
-    wanted = [(draft.subject.casefold(), draft.answer.casefold()) for draft in drafts]
-    for chunk in chunks:
-        text = f"{chunk.title}\n{chunk.text}".casefold()
-        for (subject, answer), found in zip(wanted, documents, strict=True):
-            if subject in text and answer in text:
-                found[chunk.document_id] = None
-    return [tuple(found) for found in documents]
 
 
 # --- fitting ----------------------------------------------------------------------------------------------------------
@@ -377,9 +239,11 @@ def decision_bounds(probabilities: Numbers, answerable: NDArray[np.bool_]) -> tu
     if not len(cuts):
         return 0.0, 1.0
     found = np.cumsum(right)[cuts - 1]  # answerable ones among them
-    saved = MISLED * (cuts - found) - found  # against calling all sufficient: unanswerable ones kept out, others lost
+    saved = (
+        FALSE_POSITIVE_COST * (cuts - found) - found
+    )  # against calling all sufficient: unanswerable ones kept out, others lost
     best = cuts[np.argmax(saved)]
-    low = cuts[(cuts >= LEAST_BEYOND) & (cuts - found >= SURE * cuts)]
+    low = cuts[(cuts >= LEAST_BEYOND) & (cuts - found >= NPV_TARGET * cuts)]
     upper = float(sorted_[best - 1 : best + 1].mean())
     lower = float(sorted_[low[-1] - 1 : low[-1] + 1].mean()) if len(low) else 0.0
     return min(lower, upper), upper

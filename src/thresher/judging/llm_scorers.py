@@ -24,7 +24,7 @@ them.
 Reply with a JSON object {"scores": [...]} that holds one number for each chunk, in the order of their numbers."""
 """How every scoring prompt of this room ends."""
 
-HOPELESS = 8
+MAX_UNREADABLE_IN_A_ROW = 8
 """Asks in a row without a readable reply after which no more is asked: one bad chunk among 20 costs 6 on the way down,
 and a model that never replies in form would otherwise be asked two or three hundred times."""
 
@@ -123,7 +123,7 @@ class _Patience:
     @property
     def lost(self) -> bool:
         """Whether the model seems unable to reply in form."""
-        return self._misses >= HOPELESS
+        return self._misses >= MAX_UNREADABLE_IN_A_ROW
 
     def heard(self, *, readable: bool) -> None:
         """Count one more ask."""

@@ -7,7 +7,8 @@ from typing import Literal
 
 from thresher.errors import UsageError
 from thresher.filters import In, Not
-from thresher.judging.calibration import LEAST_QUESTIONS, Calibration, fit, gather, gather_labelled, made_questions
+from thresher.judging.calibration import LEAST_QUESTIONS, Calibration, fit
+from thresher.judging.synthetic_questions import gather, gather_labelled, synthetic_questions
 from thresher.recipes import corrective
 from thresher.recipes.components import Components
 from thresher.recipes.judges import raw_scorer
@@ -58,7 +59,7 @@ def calibrated(
         texts += [chunk for chunk, _ in batch]
         if len(texts) >= MOST_CHUNKS:
             break
-    questions = made_questions(texts, number=number, seed=seed, spans=sentence_spans, terms=index_terms)
+    questions = synthetic_questions(texts, number=number, seed=seed, spans=sentence_spans, terms=index_terms)
     positives, negatives = gather(questions, best)
     if not questions:
         raise UsageError(
