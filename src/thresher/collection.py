@@ -32,8 +32,8 @@ from thresher.models.reply_cache import ReplyCache
 from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
 from thresher.recipes.components import Components, Models, Outside
-from thresher.recipes.settings import RecipeSettings
-from thresher.settings import flat, flat_public
+from thresher.recipes.settings import CollectionSettings, RecipeSettings
+from thresher.settings import flat, flat_public, resolved
 from thresher.tracing import Traces, trace_id
 from thresher.types import Answer, Document, Metadata, Query, SearchResult, Step
 
@@ -102,6 +102,9 @@ class Collection:
         started = perf_counter()
         arguments = [str(source) for source in sources]
         parts = self._parts()
+        if self._store.is_new:
+            around = resolved(CollectionSettings, {}, home=self.home, known=recipes.settings_keys())
+            self._store.choose(around.store)
         layouts = self._layouts([recipe] if isinstance(recipe, str) else recipe, settings, parts)
         reading = _Reading(arguments, include, exclude, stdin, metadata or {}, self.home, progress)
         report = self._store.add(
@@ -335,14 +338,22 @@ class Collection:
         return Outside(given, other)
 
     def _configured(self, name: str, settings: Mapping[str, Any] | None) -> RecipeSettings:
-        return recipes.get(name).configured(settings or {}, home=self.home)
+        return recipes.get(name).configured(self._for_recipes(settings), home=self.home)
+
+    def _for_recipes(self, settings: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The settings of a call without `store`, which is the collection's and is heeded here."""
+        given = dict(settings or {})
+        if "store" in given:
+            self._store.choose(str(given.pop("store")))
+        return given
 
     def _layouts(
         self, names: Sequence[str], settings: Mapping[str, Any] | None, parts: Components
     ) -> list[IndexConfig]:
         """The layouts of recipes, without repeats; a setting counts for the recipes that have it."""
+        given = self._for_recipes(settings)
         layouts: dict[str, IndexConfig] = {}
-        for recipe, configured in recipes.configured(names or [recipes.DEFAULT], settings or {}, home=self.home):
+        for recipe, configured in recipes.configured(names or [recipes.DEFAULT], given, home=self.home):
             layout = recipe.index_config(configured, parts)
             if layout is not None:
                 layouts.setdefault(layout.fingerprint, layout)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.text.terms import STOP_WORDS, index_terms, query_terms
+from thresher.text.terms import STOP_WORDS, chunk_terms, index_terms, query_terms
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,10 @@ def test_terms_are_folded_stemmed_and_without_stop_words(text: str, terms: list[
 
 def test_a_composed_and_a_decomposed_text_have_the_same_terms() -> None:
     assert index_terms("e\u0301tude ã¯ \u1112\u1161\u11ab") == index_terms("étude ã¯ 한")
+
+
+def test_the_terms_of_a_chunks_title_count_twice() -> None:
+    assert chunk_terms("Harbour lights", "harbour") == ["harbour", "light", "harbour", "light", "harbour"]
 
 
 def test_a_query_has_each_term_once_in_order() -> None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,11 +24,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thresher.errors import DocumentError, EncoderMismatch, StoreError
+from thresher.errors import DocumentError, EncoderMismatch, StoreError, UsageError
+from thresher.indexing import stores
 from thresher.indexing.catalog import Catalog, Changes, Entry, Place
 from thresher.indexing.index_config import IndexConfig, encodes_text, labelled
 from thresher.indexing.ingest import Incoming, Report
-from thresher.indexing.lance import LanceStore
 from thresher.indexing.records import (
     DOCUMENT_COLUMNS,
     DocumentRecord,
@@ -76,14 +76,39 @@ class _Prepared:
 class DocumentStore:
     """The documents and chunk tables of one collection; cheap to make, opened at the first use."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, store: Store | None = None) -> None:
+        """`store` in place of the one that the collection was made with, see `stores`."""
         self.folder = folder
-        self._store: Store = LanceStore(folder / "lance")
+        self._given = store
+        self._chosen = stores.DEFAULT
         self._opened: dict[str, ChunkTable] = {}
         self._in_step: dict[str, tuple[int, int]] = {}
         self._listed: tuple[int, list[dict[str, Any]]] = (-1, [])
 
     # --- what is there
+
+    @cached_property
+    def _store(self) -> Store:
+        return self._given or stores.opened(self.folder, stores.recorded(self.folder) or self._chosen)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no store was chosen yet."""
+        return self._given is None and stores.recorded(self.folder) is None
+
+    def choose(self, name: str) -> None:
+        """Keep the tables of a new collection in the store of that name. UsageError where it was made with another."""
+        stores.check(name)
+        own = stores.recorded(self.folder)
+        if own is None:
+            self._chosen = name
+            self.__dict__.pop("_store", None)
+        elif own != name:
+            raise UsageError(
+                f"was made with the store {own!r}, not {name!r}",
+                subject=f"collection {self.folder.name}",
+                next_step="leave `store` out, or index into another collection",
+            )
 
     @property
     def exists(self) -> bool:
@@ -289,23 +314,28 @@ class DocumentStore:
 
     @cached_property
     def _documents(self) -> Records:
-        return self._store.records("documents", key="id", columns=DOCUMENT_COLUMNS)
+        return self._records("documents", "id", DOCUMENT_COLUMNS)
 
     @cached_property
     def _files(self) -> Records:
-        return self._store.records("files", key="source", columns=_FILE_COLUMNS)
+        return self._records("files", "source", _FILE_COLUMNS)
 
     @cached_property
     def _tables(self) -> Records:
-        return self._store.records("tables", key="name", columns=_TABLE_COLUMNS)
+        return self._records("tables", "name", _TABLE_COLUMNS)
 
     @cached_property
     def _counters(self) -> Records:
-        return self._store.records("counters", key="name", columns=_COUNTER_COLUMNS)
+        return self._records("counters", "name", _COUNTER_COLUMNS)
 
     @cached_property
     def _chunkless(self) -> Records:
-        return self._store.records("chunkless", key="key", columns=_CHUNKLESS_COLUMNS)
+        return self._records("chunkless", "key", _CHUNKLESS_COLUMNS)
+
+    def _records(self, name: str, key: str, columns: Mapping[str, str]) -> Records:
+        if self._given is None:
+            stores.record(self.folder, self._chosen)
+        return self._store.records(name, key=key, columns=columns)
 
     def _known_tables(self) -> list[dict[str, Any]]:
         """What is recorded of each chunk table that is there, by name."""

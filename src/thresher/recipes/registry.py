@@ -229,7 +229,9 @@ def configured(
 
 
 def settings_keys() -> set[str]:
-    """The dotted keys of the settings that any recipe has."""
+    """The dotted keys of the settings that a collection or any recipe has."""
+    from thresher.recipes.settings import CollectionSettings
     from thresher.settings import keys
 
-    return {key for model in {recipe.settings for recipe in RECIPES} for key in keys(model)}
+    of_recipes = {recipe.settings for recipe in RECIPES}
+    return {*keys(CollectionSettings), *(key for model in of_recipes for key in keys(model))}

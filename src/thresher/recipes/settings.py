@@ -63,6 +63,12 @@ class AnswerSettings(Frozen):
     max_sentences: int = Field(2, ge=1, description="sentences quoted at most")
 
 
+class CollectionSettings(Frozen):
+    """What a collection has, whatever recipe it is asked with."""
+
+    store: str = Field("lance", description="who keeps its tables; a collection stays with the one it was made with")
+
+
 class RecipeSettings(Frozen):
     """What every recipe has."""
 

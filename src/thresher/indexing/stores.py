@@ -1,0 +1,66 @@
+"""The stores by name, and which of them a collection was made with.
+
+A store is a class that takes a folder of its own and does what `thresher.protocols.Store` says; one more of them is a
+file of its own and a line in `STORES`. `thresher.testing.store_contract` tests what the protocol promises.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from thresher.errors import StoreError, UsageError
+from thresher.indexing.lance import LanceStore
+from thresher.protocols import Store
+
+STORES: dict[str, Callable[[Path], Store]] = {
+    "lance": LanceStore,
+}
+
+DEFAULT = "lance"
+
+RECORD = "collection.json"
+"""File in a collection's folder that says which store it was made with."""
+
+
+def check(name: str, *, subject: str = "") -> None:
+    """Raise UsageError for a name that no store has; `subject` is what names it, the setting `store` by default."""
+    if name not in STORES:
+        known = " or ".join(sorted(STORES))
+        raise UsageError(f"there is no store {name!r}", subject=subject or "`store`", next_step=f"use {known}")
+
+
+def recorded(folder: Path) -> str | None:
+    """The store that the collection in a folder was made with; None where there is no collection yet.
+
+    Raises StoreError for a record that names none.
+    """
+    try:
+        return str(json.loads((folder / RECORD).read_text(encoding="utf-8"))["store"])
+    except (FileNotFoundError, NotADirectoryError):
+        return DEFAULT if (folder / DEFAULT).is_dir() else None  # before there was a choice, nothing was recorded
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        advice = f'write {{"store": "{DEFAULT}"}} into it'
+        raise StoreError("does not name a store", subject=str(folder / RECORD), next_step=advice) from error
+
+
+def record(folder: Path, name: str) -> None:
+    """Keep the name of its store with a collection that has none yet, as a whole or not at all."""
+    if recorded(folder) is not None:
+        return
+    beside = folder / f"{RECORD}.{os.getpid()}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        beside.write_text(json.dumps({"store": name}) + "\n", encoding="utf-8")
+        os.replace(beside, folder / RECORD)
+    except OSError as error:
+        what = f"cannot be created ({error.strerror})"
+        raise StoreError(what, subject=str(folder), next_step="choose another `home`") from error
+
+
+def opened(folder: Path, name: str) -> Store:
+    """The tables of the collection in a folder, in the store of that name."""
+    check(name, subject=f"collection {folder.name}")
+    return STORES[name](folder / name)

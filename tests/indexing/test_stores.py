@@ -1,0 +1,124 @@
+"""Every store does what the contract says, and a collection keeps the store that it began with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import thresher
+from thresher import recipes
+from thresher.errors import StoreError, UsageError
+from thresher.indexing.lance import LanceStore
+from thresher.indexing.store import DocumentStore
+from thresher.indexing.stores import RECORD, STORES
+from thresher.protocols import Store
+from thresher.testing.memory_store import MemoryStore
+from thresher.testing.store_contract import StoreContract
+
+MEMORY = {"store": "memory"}
+
+
+class TestLance(StoreContract):
+    def open_store(self, folder: Path) -> Store:
+        return LanceStore(folder)
+
+
+class TestMemory(StoreContract):
+    def open_store(self, folder: Path) -> Store:
+        return MemoryStore(folder)
+
+
+# --- the setting ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def memory() -> Iterator[None]:
+    """The line that adds a store, for one test."""
+    STORES["memory"] = MemoryStore
+    yield
+    del STORES["memory"]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "tower.txt").write_text("The tower of Kõpu was built in 1531.", encoding="utf-8")
+    return tmp_path / "home"
+
+
+@pytest.mark.usefixtures("memory")
+def test_a_collection_in_memory_finds_what_one_on_lance_finds(notes: Path, home: Path) -> None:
+    question = "When was the lighthouse built?"
+    with thresher.open(home, "disk") as disk, thresher.open(home, "memory") as memory:
+        disk.add(notes, recipe=recipes.names())
+        memory.add(notes, recipe=recipes.names(), settings=MEMORY)
+        assert memory.tables() == disk.tables()
+        for recipe in recipes.names():
+            expected, found = (one.search(question, recipe=recipe).hits for one in (disk, memory))
+            assert [hit.chunk for hit in found] == [hit.chunk for hit in expected], recipe
+            assert [hit.score.value for hit in found] == pytest.approx([hit.score.value for hit in expected], abs=1e-4)
+        answer = memory.ask(question, where="kind = 'markdown'")
+        assert answer.citations[0].source == str(notes / "lighthouse.md")
+
+        memory.delete("railway.txt", purge=True)
+        assert len(memory.documents()) == 2
+        assert "railway" not in {hit.chunk.source for hit in memory.search("Semmering railway").hits}
+        assert memory.doctor() == []
+    assert not (memory.folder / "lance").exists()
+
+
+@pytest.mark.usefixtures("memory")
+def test_a_collection_keeps_its_store_whatever_the_surroundings_say(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thresher.open(home).add(home.parent / "files", recipe="rag")
+    monkeypatch.setenv("THRESHER_STORE", "memory")
+    with thresher.open(home) as collection:
+        assert len(collection.documents()) == 1
+        assert collection.add(home.parent / "files", recipe="rag").unchanged == 1
+        with pytest.raises(UsageError, match=r"was made with the store 'lance', not 'memory'; leave `store` out"):
+            collection.search("x", recipe="rag", settings=MEMORY)
+        assert collection.search("tower", recipe="rag", settings={"store": "lance"}).hits
+
+
+@pytest.mark.usefixtures("memory")
+def test_a_new_collection_is_made_with_the_store_of_the_call_before_that_of_the_surroundings(home: Path) -> None:
+    home.mkdir()
+    (home / "thresher.toml").write_text('store = "memory"\n', encoding="utf-8")
+    thresher.open(home, "around").add(home.parent / "files", recipe="rag")
+    thresher.open(home, "given").add(home.parent / "files", recipe="rag", settings={"store": "lance"})
+    folders = home / "collections"
+    assert (folders / "around" / RECORD).read_text(encoding="utf-8") == '{"store": "memory"}\n'
+    assert (folders / "given" / "lance").is_dir()
+
+
+def test_an_unknown_store_is_named_with_those_there_are(home: Path) -> None:
+    with pytest.raises(UsageError, match="`store`: there is no store 'lanse'; use lance"):
+        thresher.open(home).add(home.parent / "files", recipe="rag", settings={"store": "lanse"})
+    assert not home.exists()
+
+
+def test_a_collection_of_before_there_was_a_choice_is_on_lance(home: Path) -> None:
+    thresher.open(home).add(home.parent / "files", recipe="rag")
+    folder = home / "collections" / "default"
+    (folder / RECORD).unlink()
+    assert len(thresher.open(home).documents()) == 1
+    assert thresher.open(home).add(home.parent / "files", recipe="rag").unchanged == 1
+    assert not (folder / RECORD).exists()
+
+
+def test_a_record_that_names_no_store_or_an_unknown_one_says_so(tmp_path: Path) -> None:
+    (tmp_path / RECORD).write_text("{}", encoding="utf-8")
+    with pytest.raises(StoreError, match="does not name a store"):
+        DocumentStore(tmp_path).records()
+    (tmp_path / RECORD).write_text('{"store": "gone"}', encoding="utf-8")
+    with pytest.raises(UsageError, match=f"collection {tmp_path.name}: there is no store 'gone'"):
+        DocumentStore(tmp_path).records()
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_in_words(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(StoreError, match=r"cannot be created .*choose another `home`"):
+        DocumentStore(tmp_path / "file" / "collection").catalog()
