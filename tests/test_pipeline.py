@@ -14,7 +14,6 @@ from thresher.pipeline import SLOTS, Pipeline, always_correct, as_asked, as_is, 
 from thresher.types import (
     UNIT,
     Answer,
-    Citation,
     Correction,
     Decision,
     Evidence,
@@ -157,12 +156,28 @@ def test_the_words_of_a_rewriter_are_searched_and_the_question_stays(pipeline: C
 
 
 def test_a_fact_is_told_by_the_step_that_found_it_only(pipeline: Callable[..., Pipeline]) -> None:
-    def verify(query: Query, draft: Generation, evidence: Sequence[Evidence]) -> Generation:
+    def verify(query: Query, draft: Generation, refined: Refined) -> Generation:
         return replace(draft, notes=draft.notes + Notes(facts={"quotes_checked": 3}))
 
     details = {step.name: step.detail for step in pipeline(verify=verify).answer(QUERY).steps}
     assert details["generate"]["reader"] == "listing"
     assert details["verify"] == {"quotes_checked": 3}
+
+
+def test_an_abstention_for_want_of_evidence_says_why_in_the_step_that_abstains(
+    pipeline: Callable[..., Pipeline],
+) -> None:
+    def generate(query: Query, evidence: Sequence[Evidence]) -> Generation:
+        return Generation("", abstained=True, reason="There is nothing.")
+
+    parts = {"decide": lambda judged: Decision(Verdict.INCORRECT, reason="the best is below 0.3"), "generate": generate}
+    answer = pipeline(**parts, correct=lambda query, decision: Correction(outcome="nothing")).answer(QUERY)
+    assert answer.reason == "What was retrieved does not suffice: the best is below 0.3; outside: nothing."
+    details = {step.name: step.detail for step in answer.steps}
+    assert (details["generate"]["reason"], details["verify"]) == (answer.reason, {})
+    assert details["correct"] == {"outcome": "nothing"}
+    undecided = pipeline(retrieve=lambda query: Judged(()), generate=generate).answer(QUERY)
+    assert undecided.reason == "There is nothing."
 
 
 # --- verdicts ---------------------------------------------------------------------------------------------------------
@@ -308,50 +323,6 @@ def test_a_search_does_not_lack_what_only_an_answer_needs(pipeline: Callable[...
     assert pipeline(degraded=("generate: no model",)).search(QUERY, strict=True).degraded == ()
 
 
-# --- contradictions ---------------------------------------------------------------------------------------------------
-
-
-def citing(evidence: Sequence[Evidence], *numbers: int) -> Generation:
-    pieces = [evidence[number - 1] for number in numbers]
-    citations = tuple(
-        Citation(
-            marker,
-            piece.hit.chunk.document_id,
-            piece.hit.chunk.source,
-            "",
-            None,
-            piece.start,
-            piece.end,
-            piece.text,
-            piece.hit.score,
-        )
-        for marker, piece in enumerate(pieces, start=1)
-    )
-    return Generation("Said.", citations)
-
-
-@pytest.mark.parametrize(
-    ("cited", "pairs", "shown"),
-    [((2,), ((1, 2),), 2), ((1, 2), ((1, 2),), 2), ((3,), (), 1), ((3, 2), ((2, 3),), 3)],
-    ids=["the other side is added", "both are cited", "neither is cited", "added behind the last"],
-)
-def test_evidence_that_contradicts_what_is_cited_is_shown_beside_it(
-    pipeline: Callable[..., Pipeline],
-    make_evidence: Callable[..., Evidence],
-    cited: tuple[int, ...],
-    pairs: tuple[tuple[int, int], ...],
-    shown: int,
-) -> None:
-    evidence = tuple(make_evidence(f"Said by {id}.", id=id, document=id) for id in "abc")
-    refined = Refined(evidence, conflicts=((1, 2),))
-    answer = pipeline(refine=lambda *_: refined, generate=lambda *_: citing(evidence, *cited)).answer(QUERY)
-    assert answer.conflicts == pairs
-    assert [citation.marker for citation in answer.citations] == list(range(1, shown + 1))
-    for one, other in pairs:
-        sides = {answer.citations[one - 1].document_id, answer.citations[other - 1].document_id}
-        assert sides == {"a", "b"}
-
-
 # --- the contract -----------------------------------------------------------------------------------------------------
 
 
@@ -381,4 +352,4 @@ def test_the_parts_that_do_nothing_do_nothing(make_hit: Make) -> None:
     assert always_correct(()).verdict is None
     assert never(QUERY, Decision(Verdict.INCORRECT)).hits == ()
     assert [piece.text for piece in as_is(QUERY, hits).evidence] == [hit.chunk.text for hit in hits]
-    assert unverified(QUERY, draft, []) is draft
+    assert unverified(QUERY, draft, Refined(())) is draft

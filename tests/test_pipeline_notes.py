@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from thresher.correction.corrector import RetrieverSource, SearchingCorrector
 from thresher.correction.search_query import Words
 from thresher.errors import ProviderError
-from thresher.generation.citations import QuoteChecker
+from thresher.generation.citations import ConflictCiter, QuoteChecker
 from thresher.generation.llm import GroundedGenerator
 from thresher.generation.reader import cite
 from thresher.generation.sentence_support import SUPPORT, Sentence, SupportJudge
@@ -52,6 +52,7 @@ from thresher.types import (
     Judgement,
     Notes,
     Query,
+    Refined,
     Scale,
     Score,
     Scores,
@@ -175,12 +176,12 @@ class Engine:
         support = SupportJudge(HashEncoder(), sentence_spans, index_terms, lambda question: {})
         return GroundedGenerator(ScriptedModel(reply), support, quote)
 
-    def verify(self, query: Query, draft: Generation, evidence: Sequence[Evidence]) -> Generation:
+    def verify(self, query: Query, draft: Generation, refined: Refined) -> Generation:
         def check(query: Query, claims: Sequence[Cited], evidence: Sequence[Evidence]) -> Findings:
             return Findings(tuple(Finding(True, False, 1.0, pieces=(0,)) for _ in claims), self.notes("check"))
 
-        checked = ClaimVerifier(check, whole, sentence_spans)(query, draft, evidence)
-        return QuoteChecker(lambda ids: {})(query, checked, evidence)
+        checked = ClaimVerifier(check, whole, sentence_spans)(query, draft, refined)
+        return ConflictCiter(QuoteChecker(lambda ids: {}))(query, checked, refined)
 
 
 @dataclass(frozen=True)

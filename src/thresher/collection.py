@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from time import perf_counter
@@ -34,7 +34,7 @@ from thresher.pipeline import Pipeline
 from thresher.recipes.components import Components, Models, Outside
 from thresher.recipes.settings import CollectionSettings, RecipeSettings
 from thresher.settings import flat, flat_public, resolved
-from thresher.tracing import Traces, trace_id
+from thresher.tracing import Request, Traces, replay
 from thresher.types import Answer, Document, Metadata, Query, SearchResult, Step
 
 DEFAULT_LIMIT = 5
@@ -228,8 +228,9 @@ class Collection:
         query = self._query(question, DEFAULT_LIMIT, where)
         for step in pipeline.run(query, strict=strict):
             if isinstance(step, Answer):
-                asking = _Asking(recipe, flat_public(configured), outside, where, query.today, parts.exchanges.stored())
-                yield self._traced(step, asking)
+                exchanges = parts.exchanges.stored()
+                request = Request(recipe, flat_public(configured), outside, where, query.today, exchanges)
+                yield self.traces.stored(step, request)
             else:
                 yield step
 
@@ -239,14 +240,13 @@ class Collection:
         Nothing is sent anywhere. Returns the answer and how it differs from the stored one (nothing, unless the
         documents or Thresher changed). Raises NotRecorded when something is needed that was not stored.
         """
-        stored, asking = self.traces.load(trace), _Asking(**self.traces.asking(trace))
-        parts = self._parts(outside=self._outside(asking.outside, asking.recipe), exchanges=Exchanges(asking.exchanges))
-        pipeline = self._pipeline(asking.recipe, recipes.get(asking.recipe).configured(asking.settings), parts)
-        query = replace(self._query(stored["question"], DEFAULT_LIMIT, asking.where), today=asking.today)
-        answer = replace(pipeline.answer(query), trace=stored["trace"])
-        again = answer.to_dict(chunks=True)
-        kept = ("text", "abstained", "reason", "verdict", "confidence", "citations", "conflicts", "degraded", "chunks")
-        return answer, [name for name in kept if not _alike(again[name], stored[name])]
+        return replay(self.traces, trace, self._ask_again)
+
+    def _ask_again(self, question: str, request: Request) -> Answer:
+        outside = self._outside(request.outside, request.recipe)
+        parts = self._parts(outside=outside, exchanges=Exchanges(request.exchanges))
+        pipeline = self._pipeline(request.recipe, recipes.get(request.recipe).configured(request.settings), parts)
+        return pipeline.answer(replace(self._query(question, DEFAULT_LIMIT, request.where), today=request.today))
 
     def calibrate(
         self,
@@ -375,18 +375,6 @@ class Collection:
         restricted = None if where is None else resolve(parse(where), self._existing().metadata)
         return Query(question, question, limit, restricted, today=date.today().isoformat())
 
-    def _traced(self, answer: Answer, asking: _Asking) -> Answer:
-        """Store the answer; an answer that cannot be stored is still an answer, and says so."""
-        asked = (to_json(asking.settings), asking.outside or "", asking.where or "")
-        identifier = trace_id(answer.question, answer.recipe, *asked, answer.text)
-        traced = replace(answer, trace=identifier)
-        labels = {fate.hit.chunk.id: fate.hit.chunk.label for fate in answer.chunks}
-        try:
-            self.traces.save(identifier, traced.to_dict(chunks=True), labels=labels, asking=asdict(asking))
-        except OSError as error:
-            return replace(answer, degraded=(*answer.degraded, f"trace: not stored ({error.strerror})"))
-        return traced
-
     def _places(self, source: str) -> list[Place]:
         """The places a person means by a source: exact, a path from here, a corpus file, or an ending of one source."""
         places = sorted(self._existing().catalog().places())
@@ -404,19 +392,6 @@ class Collection:
                 f"means {len(files)} sources", subject=source, next_step=f"give more of the path, e.g. {min(files)}"
             )
         raise UnknownSetting(source, {place.source for place in places}, kind="source")
-
-
-@dataclass(frozen=True, slots=True)
-class _Asking:
-    """How a question was asked, and everything that came from outside for it: enough to ask it again."""
-
-    recipe: str
-    settings: Mapping[str, Any]
-    """Every setting but the secret ones."""
-    outside: str | None
-    where: str | None
-    today: str
-    exchanges: Mapping[str, Any]
 
 
 class _Reading:
@@ -497,23 +472,6 @@ class _Reading:
     def _tell(self) -> None:
         if self._progress is not None:
             self._progress(IndexProgress(sum(self._sizes.values()), self._done, self._chunks))
-
-
-ROUNDING = 1e-5
-"""A table that was read into memory gives cosines that differ from those of the disk in the seventh digit."""
-
-
-def _alike(one: Any, other: Any) -> bool:
-    """Whether two values of JSON are the same but for rounding."""
-    match one, other:
-        case dict(), dict():
-            return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
-        case list(), list():
-            return len(one) == len(other) and all(map(_alike, one, other))
-        case float(), int() | float():
-            return abs(one - other) <= ROUNDING
-        case _:
-            return bool(one == other)
 
 
 def _size(item: Any) -> int:

@@ -8,13 +8,10 @@ a server streams them, the evals store them, `explain` shows them again.
 
 from __future__ import annotations
 
-from collections import abc
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
-from typing import Any, Protocol, TypeVar
+from typing import Protocol
 
-from thresher.errors import Degraded
 from thresher.protocols import (
     Corrector,
     Decider,
@@ -27,10 +24,10 @@ from thresher.protocols import (
     Verifier,
     about,
 )
+from thresher.tracing import Record
 from thresher.types import (
+    NO_NOTES,
     Answer,
-    ChunkTrace,
-    Citation,
     Correction,
     Decision,
     Evidence,
@@ -40,15 +37,12 @@ from thresher.types import (
     Judgement,
     Query,
     Refined,
-    Score,
     SearchResult,
     Step,
     Usage,
     Verdict,
     ranked,
 )
-
-Value = TypeVar("Value", Query, Judged, Decision, Correction, Refined, Generation)
 
 SLOTS = ("rewrite", "retrieve", "judge", "decide", "correct", "refine", "generate", "verify")
 
@@ -90,7 +84,7 @@ def as_is(query: Query, hits: Sequence[Hit]) -> Refined:
     return Refined(tuple(Evidence(hit, hit.chunk.start, hit.chunk.end, hit.chunk.text, hit.chunk.page) for hit in hits))
 
 
-def unverified(query: Query, draft: Generation, evidence: Sequence[Evidence]) -> Generation:
+def unverified(query: Query, draft: Generation, refined: Refined) -> Generation:
     """Take the generator's word for it."""
     return draft
 
@@ -139,7 +133,7 @@ class Pipeline:
 
     def run(self, query: Query, *, strict: bool = False) -> Iterator[Step | Answer]:
         """The steps of a question as they finish, the answer last. With `strict`, Degraded instead of doing without."""
-        record = _Record(self.degraded, strict)
+        record = Record(self.degraded, strict=strict)
         query = yield from record.step("rewrite", 1, lambda: self.rewrite(query))
         found = yield from record.step("retrieve", 1, lambda: self.retrieve(query))
         judged = yield from record.step("judge", len(found.kept), lambda: self.judge(query, found.kept))
@@ -148,26 +142,27 @@ class Pipeline:
         chosen = select(decision, judged.kept, correction.hits)
         refined = yield from record.step("refine", len(chosen), lambda: self.refine(query, chosen))
         draft = yield from record.step(
-            "generate", len(refined.evidence), lambda: self.generate(query, refined.evidence)
+            "generate",
+            len(refined.evidence),
+            lambda: _explained(self.generate(query, refined.evidence), refined, decision, correction),
         )
-        draft = _because(draft, refined, decision, correction)
-        verified = yield from record.step("verify", 1, lambda: self.verify(query, draft, refined.evidence))
-        citations, conflicts = _contradicted(verified.citations, refined)
+        draft = replace(draft, notes=NO_NOTES)  # these are told: what the verifier returns are its own
+        answer = yield from record.step("verify", 1, lambda: self.verify(query, draft, refined))
         yield Answer(
             question=query.question,
             recipe=self.recipe,
-            text=verified.text,
-            abstained=verified.abstained,
-            reason=verified.reason,
+            text=answer.text,
+            abstained=answer.abstained,
+            reason=answer.reason,
             verdict=decision.verdict,
             confidence=decision.confidence,
-            citations=citations,
-            conflicts=conflicts,
+            citations=answer.citations,
+            conflicts=answer.conflicts,
             steps=tuple(record.steps),
             usage=self.meter.usage,
-            degraded=tuple(record.degraded),
+            degraded=record.degraded,
             trace="",
-            chunks=_fates(found, judged, correction, refined, decision, chosen),
+            chunks=record.fates(chosen),
         )
 
     def answer(self, query: Query, *, strict: bool = False) -> Answer:
@@ -182,177 +177,16 @@ class Pipeline:
         What a later slot lacks (a chat model to answer with) degrades no search.
         """
         later = tuple(f"{slot}:" for slot in SLOTS[SLOTS.index("judge") + 1 :])
-        record = _Record([lack for lack in self.degraded if not lack.startswith(later)], strict)
+        record = Record([lack for lack in self.degraded if not lack.startswith(later)], strict=strict)
         query = record.run("rewrite", 1, lambda: self.rewrite(query))
         found = record.run("retrieve", 1, lambda: self.retrieve(query))
         judged = record.run("judge", len(found.kept), lambda: self.judge(query, found.kept))
-        hits = ranked(judged.kept[: query.limit])
-        return SearchResult(query.question, self.recipe, hits, tuple(record.degraded))
+        return SearchResult(query.question, self.recipe, ranked(judged.kept[: query.limit]), record.degraded)
 
 
-class _Record:
-    """Times the slots and gathers what they could not do."""
-
-    def __init__(self, degraded: Sequence[str], strict: bool) -> None:
-        self.steps: list[Step] = []
-        self.degraded = list(degraded)
-        self._strict = strict
-        self._told: Mapping[str, Any] = {}
-        self._refuse()
-
-    def run(self, name: str, considered: int, part: Callable[[], Value]) -> Value:
-        """What the part returns; the step is kept in `steps`."""
-        started = perf_counter()
-        value = part()
-        seconds = perf_counter() - started
-        detail = _detail(value)
-        if isinstance(value, Generation):  # a verifier hands the generator's notes on: the trace tells each once
-            told, self._told = self._told, detail
-            detail = {key: fact for key, fact in detail.items() if key not in told or told[key] != fact}
-        self.degraded += [lack for lack in value.notes.degraded if lack not in self.degraded]
-        self._refuse()
-        self.steps.append(Step(name, seconds, considered, _kept(value), detail, value))
-        return value
-
-    def step(self, name: str, considered: int, part: Callable[[], Value]) -> abc.Generator[Step, None, Value]:
-        """Yield the step, return the value (for `yield from`)."""
-        value = self.run(name, considered, part)
-        yield self.steps[-1]
-        return value
-
-    def _refuse(self) -> None:
-        if self._strict and self.degraded:
-            raise Degraded(
-                f"the recipe cannot be run as it is written ({'; '.join(self.degraded)})",
-                next_step="configure what is missing, or ask without `strict`",
-            )
-
-
-def _because(draft: Generation, refined: Refined, decision: Decision, correction: Correction) -> Generation:
+def _explained(draft: Generation, refined: Refined, decision: Decision, correction: Correction) -> Generation:
     """An abstention for want of evidence says why there is none, and what came of looking outside."""
     if not draft.abstained or refined.evidence or decision.verdict is None:
         return draft
     besides = f"; outside: {correction.outcome}" if correction.outcome else ""
     return replace(draft, reason=f"What was retrieved does not suffice: {decision.reason}{besides}.")
-
-
-def _contradicted(
-    cited: tuple[Citation, ...], refined: Refined
-) -> tuple[tuple[Citation, ...], tuple[tuple[int, int], ...]]:
-    """The citations, with evidence that contradicts a cited piece behind them, and the pairs of their markers.
-
-    What contradicts an answer is shown beside it: a reader who sees one side only is misled.
-    """
-    citations = list(cited)
-    pairs = []
-    for one, other in refined.conflicts:
-        sides = [refined.evidence[at - 1] for at in (one, other)]
-        markers = [_marker(side, citations) for side in sides]
-        if markers == [None, None]:
-            continue
-        for at, marker in enumerate(markers):
-            if marker is None:
-                citations.append(_whole(sides[at], len(citations) + 1))
-                markers[at] = len(citations)
-        pairs.append((min(filter(None, markers)), max(filter(None, markers))))
-    return tuple(citations), tuple(dict.fromkeys(pairs))
-
-
-def _marker(piece: Evidence, citations: Sequence[Citation]) -> int | None:
-    """The marker of a citation within a piece of evidence."""
-    for citation in citations:
-        same = citation.document_id == piece.hit.chunk.document_id
-        if same and citation.start < piece.end and piece.start < citation.end:
-            return citation.marker
-    return None
-
-
-def _whole(piece: Evidence, marker: int) -> Citation:
-    chunk = piece.hit.chunk
-    return Citation(
-        marker=marker,
-        document_id=chunk.document_id,
-        source=chunk.source,
-        title=chunk.title,
-        page=piece.page,
-        start=piece.start,
-        end=piece.end,
-        quote=piece.text,
-        score=piece.hit.score,
-        origin=piece.hit.origin,
-        fetched=piece.hit.fetched,
-    )
-
-
-def _kept(value: Any) -> int:
-    """How many things came out of a slot."""
-    match value:
-        case Judged():
-            return len(value.kept)
-        case Refined():
-            return len(value.evidence)
-        case Correction():
-            return len(value.hits)
-        case Generation():
-            return len(value.citations)
-        case _:
-            return 1
-
-
-def _detail(value: Any) -> dict[str, Any]:
-    """What a step says about itself in the trace."""
-    match value:
-        case Query():
-            return {"question": value.question, "search": value.search, **value.notes.to_dict()}
-        case Decision():
-            verdict = None if value.verdict is None else str(value.verdict)
-            return {"verdict": verdict, "confidence": value.confidence, "reason": value.reason, **value.notes.to_dict()}
-        case Correction():
-            return {**value.notes.to_dict(), **({"outcome": value.outcome} if value.outcome else {})}
-        case Generation():
-            return {**value.notes.to_dict(), "abstained": value.abstained, "reason": value.reason}
-        case Judged() | Refined():
-            return value.notes.to_dict()
-        case _:
-            return {}
-
-
-def _fates(
-    found: Judged,
-    judged: Judged,
-    correction: Correction,
-    refined: Refined,
-    decision: Decision,
-    chosen: Sequence[Hit],
-) -> tuple[ChunkTrace, ...]:
-    """Every chunk that was touched, once, with all its scores and where it was dropped (first come, first listed)."""
-    fates: dict[str, ChunkTrace] = {}
-    stages = (
-        ("retrieve", found.judgements),
-        ("judge", judged.judgements),
-        ("correct", correction.judgements),
-        ("refine", refined.judgements),
-    )
-    for slot, judgements in stages:
-        for judgement in judgements:
-            _add_fate(fates, slot, judgement)
-    used = {hit.chunk.id for hit in chosen}
-    for id_, fate in fates.items():
-        if fate.kept and id_ not in used:
-            fates[id_] = replace(fate, kept=False, dropped_by="decide", reason=f"the verdict is {decision.verdict}")
-    return tuple(fates.values())
-
-
-def _add_fate(fates: dict[str, ChunkTrace], slot: str, judgement: Judgement) -> None:
-    before = fates.get(judgement.hit.chunk.id)
-    scores: Mapping[str, Score] = {**(before.hit.scores if before else {}), **judgement.hit.scores}
-    if judgement.score is not None:
-        scores = {**scores, slot: judgement.score}
-    stood_for = tuple(dict.fromkeys((*(before.stood_for if before else ()), *judgement.stood_for)))
-    fates[judgement.hit.chunk.id] = ChunkTrace(
-        hit=replace(judgement.hit, scores=scores),
-        kept=judgement.keep,
-        dropped_by=None if judgement.keep else slot,
-        reason=judgement.reason or (before.reason if before else ""),
-        stood_for=stood_for,
-    )

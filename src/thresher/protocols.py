@@ -307,4 +307,6 @@ class Generator(Protocol):
 class Verifier(Protocol):
     """The draft, repaired where its sentences are not supported."""
 
-    def __call__(self, query: Query, draft: Generation, evidence: Sequence[Evidence]) -> Generation: ...
+    def __call__(self, query: Query, draft: Generation, refined: Refined) -> Generation:
+        """The draft comes without notes: those that are returned are the verifier's own."""
+        ...

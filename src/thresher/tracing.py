@@ -1,4 +1,8 @@
-"""The stored answers of a collection, each with every chunk that was touched: what `explain` shows."""
+"""What became of a question: its steps, the fate of every chunk it touched, and the stored answers of a collection.
+
+`Record` times the slots of a run and gathers what they had to do without; `Traces` stores the answers, which `explain`
+shows, each with what is needed to ask again without a network, which `replay` does.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,127 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from time import perf_counter
+from typing import Any, TypeVar
 
-from thresher.errors import StoreError, UsageError
+from thresher.errors import Degraded, StoreError, UsageError
+from thresher.types import (
+    Answer,
+    ChunkTrace,
+    Correction,
+    Decision,
+    Generation,
+    Hit,
+    Judged,
+    Judgement,
+    Query,
+    Refined,
+    Score,
+    Step,
+)
+
+# --- one run ----------------------------------------------------------------------------------------------------------
+
+Value = TypeVar("Value", bound=Query | Judged | Decision | Correction | Refined | Generation)
+
+
+class Record:
+    """The steps of one run as they finish, and what they had to do without."""
+
+    def __init__(self, degraded: Sequence[str], *, strict: bool) -> None:
+        self.steps: list[Step] = []
+        self.degraded = tuple(degraded)
+        self._strict = strict
+        self._draft: Generation | None = None
+        self._refuse()
+
+    def run(self, name: str, considered: int, part: Callable[[], Value]) -> Value:
+        """What the part returns; the step is kept in `steps`. With `strict`, raises Degraded."""
+        started = perf_counter()
+        value = part()
+        seconds = perf_counter() - started
+        self.degraded = tuple(dict.fromkeys((*self.degraded, *value.notes.degraded)))
+        self._refuse()
+        kept, detail = _told(value, self._draft)
+        self.steps.append(Step(name, seconds, considered, kept, {**detail, **value.notes.to_dict()}, value))
+        self._draft = value if isinstance(value, Generation) else None
+        return value
+
+    def step(self, name: str, considered: int, part: Callable[[], Value]) -> Generator[Step, None, Value]:
+        """Yield the step, return the value (for `yield from`)."""
+        value = self.run(name, considered, part)
+        yield self.steps[-1]
+        return value
+
+    def fates(self, chosen: Sequence[Hit]) -> tuple[ChunkTrace, ...]:
+        """Every chunk that was touched, once, with all its scores and where it was dropped (first come, first listed).
+
+        `chosen` are the hits that the verdict left.
+        """
+        fates: dict[str, ChunkTrace] = {}
+        verdict = None
+        for step in self.steps:
+            if isinstance(step.value, Decision):
+                verdict = step.value.verdict
+            elif isinstance(step.value, Judged | Correction | Refined):
+                for judgement in step.value.judgements:
+                    id_ = judgement.hit.chunk.id
+                    fates[id_] = _fate(step.name, judgement, fates.get(id_))
+        used = {hit.chunk.id for hit in chosen}
+        return tuple(
+            replace(fate, kept=False, dropped_by="decide", reason=f"the verdict is {verdict}")
+            if fate.kept and id_ not in used
+            else fate
+            for id_, fate in fates.items()
+        )
+
+    def _refuse(self) -> None:
+        if self._strict and self.degraded:
+            raise Degraded(
+                f"the recipe cannot be run as it is written ({'; '.join(self.degraded)})",
+                next_step="configure what is missing, or ask without `strict`",
+            )
+
+
+def _told(value: Any, draft: Generation | None) -> tuple[int, dict[str, Any]]:
+    """How many things came out of a slot, and what its step tells besides the notes; of a `draft` only what changed."""
+    match value:
+        case Query():
+            return 1, {"question": value.question, "search": value.search}
+        case Judged():
+            return len(value.kept), {}
+        case Decision():
+            verdict = None if value.verdict is None else str(value.verdict)
+            return 1, {"verdict": verdict, "confidence": value.confidence, "reason": value.reason}
+        case Correction():
+            return len(value.hits), {"outcome": value.outcome} if value.outcome else {}
+        case Refined():
+            return len(value.evidence), {}
+        case _:
+            told = {name: getattr(value, name) for name in ("abstained", "reason")}
+            changed = {name: new for name, new in told.items() if draft is None or getattr(draft, name) != new}
+            return len(value.citations), changed
+
+
+def _fate(slot: str, judgement: Judgement, before: ChunkTrace | None) -> ChunkTrace:
+    """What a slot adds to what was known of a chunk."""
+    scores: Mapping[str, Score] = {**(before.hit.scores if before else {}), **judgement.hit.scores}
+    if judgement.score is not None:
+        scores = {**scores, slot: judgement.score}
+    return ChunkTrace(
+        hit=replace(judgement.hit, scores=scores),
+        kept=judgement.keep,
+        dropped_by=None if judgement.keep else slot,
+        reason=judgement.reason or (before.reason if before else ""),
+        stood_for=tuple(dict.fromkeys((*(before.stood_for if before else ()), *judgement.stood_for))),
+    )
+
+
+# --- the store of traces ----------------------------------------------------------------------------------------------
 
 KEPT = 1000
 """Traces kept at most; the oldest go first. One is about 50 kB, so a collection's traces stay under 50 MB."""
@@ -23,34 +142,50 @@ DAMAGED = ""
 """Stands for the sources of a trace that cannot be read; no source is the empty text."""
 
 
+@dataclass(frozen=True, slots=True)
+class Request:
+    """How a question was asked, and everything that came from outside for it: enough to ask it again."""
+
+    recipe: str
+    settings: Mapping[str, Any]
+    """Every setting but the secret ones, by dotted key."""
+    outside: str | None
+    where: str | None
+    today: str
+    exchanges: Mapping[str, Any]
+
+
 def trace_id(*parts: str) -> str:
     """The same question of the same collection with the same settings has the same trace."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
 
 class Traces:
-    """A folder with one JSON file per trace."""
+    """A folder with one JSON file per trace: the answer as the contract has it, and beside it, for the next question
+    about it, the labels of its chunks and the request.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def save(
-        self,
-        identifier: str,
-        described: Mapping[str, Any],
-        *,
-        labels: Mapping[str, str] | None = None,
-        asking: Mapping[str, Any] | None = None,
-    ) -> None:
-        """Write a trace; a reader sees the old file or the new one, never half. Raises OSError.
+    def stored(self, answer: Answer, request: Request) -> Answer:
+        """The answer with the id of its trace; one that cannot be stored is still an answer, and says so."""
+        settings = json.dumps(request.settings, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        asked = (answer.question, answer.recipe, settings, request.outside or "", request.where or "")
+        traced = replace(answer, trace=trace_id(*asked, answer.text))
+        try:
+            self._write(traced, request)
+        except OSError as error:
+            return replace(answer, degraded=(*answer.degraded, f"trace: not stored ({error.strerror})"))
+        return traced
 
-        `labels` are the names of the chunks for people, by chunk id; `asking` is what is needed to ask again without a
-        network. Neither is part of the contract's JSON.
-        """
+    def _write(self, answer: Answer, request: Request) -> None:
+        """Write a trace; a reader sees the old file or the new one, never half. Raises OSError."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        whole = {"answer": described, "labels": dict(labels or {}), "asking": dict(asking or {})}
-        stored = json.dumps(whole, ensure_ascii=False)
-        for name, text in ((f"{identifier}.json", stored), ("last", identifier)):
+        labels = {fate.hit.chunk.id: fate.hit.chunk.label for fate in answer.chunks}
+        whole = {"answer": answer.to_dict(chunks=True), "labels": labels, "asking": asdict(request)}
+        content = json.dumps(whole, ensure_ascii=False)
+        for name, text in ((f"{answer.trace}.json", content), ("last", answer.trace)):
             unfinished = self.folder / f".{name}.{os.getpid()}.{threading.get_ident()}"
             try:
                 unfinished.write_text(text, encoding="utf-8")
@@ -71,16 +206,16 @@ class Traces:
         labels: dict[str, str] = self._read(self._file(identifier))["labels"]
         return labels
 
-    def asking(self, identifier: str = "last") -> dict[str, Any]:
-        """How the question of a stored answer was asked, and everything that came from outside for it."""
-        asking: dict[str, Any] = self._read(self._file(identifier)).get("asking", {})
-        if not asking:
+    def request(self, identifier: str = "last") -> Request:
+        """How the question of a stored answer was asked. Raises UsageError where that was not stored."""
+        request: dict[str, Any] = self._read(self._file(identifier)).get("asking", {})
+        if not request:
             raise UsageError(
                 "the trace was stored by a version that kept no replies",
                 subject=identifier,
                 next_step="ask the question again",
             )
-        return asking
+        return Request(**request)
 
     def _file(self, identifier: str) -> Path:
         if identifier == "last":
@@ -128,3 +263,33 @@ class Traces:
             with suppress(FileNotFoundError):  # another process removed it just now
                 aged.append((file.stat().st_mtime, file.name, file))
         return [file for _, _, file in sorted(aged)]
+
+
+# --- asking again -----------------------------------------------------------------------------------------------------
+
+ROUNDING = 1e-5
+"""A table that was read into memory gives cosines that differ from those of the disk in the seventh digit."""
+
+COMPARED = ("text", "abstained", "reason", "verdict", "confidence", "citations", "conflicts", "degraded", "chunks")
+"""Of an answer; times and costs differ from run to run."""
+
+
+def replay(traces: Traces, identifier: str, ask: Callable[[str, Request], Answer]) -> tuple[Answer, list[str]]:
+    """The answer of `ask` to the question of a stored answer, and the names of what differs from the stored one."""
+    stored, request = traces.load(identifier), traces.request(identifier)
+    answer = replace(ask(stored["question"], request), trace=stored["trace"])
+    again = answer.to_dict(chunks=True)
+    return answer, [name for name in COMPARED if not _alike(again[name], stored[name])]
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two values of JSON are the same but for rounding."""
+    match one, other:
+        case dict(), dict():
+            return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
+        case list(), list():
+            return len(one) == len(other) and all(map(_alike, one, other))
+        case float(), int() | float():
+            return abs(one - other) <= ROUNDING
+        case _:
+            return bool(one == other)

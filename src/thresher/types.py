@@ -404,6 +404,8 @@ class Generation:
     citations: tuple[Citation, ...] = ()
     abstained: bool = False
     reason: str | None = None
+    conflicts: tuple[tuple[int, int], ...] = ()
+    """Markers of citations that contradict each other."""
     notes: Notes = NO_NOTES
 
 

@@ -13,7 +13,7 @@ from thresher.generation.verify import UNSUPPORTED, Cited, ClaimVerifier, Findin
 from thresher.testing.fakes import HashEncoder, ScriptedModel
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
-from thresher.types import COSINE, Chunk, Citation, Evidence, Generation, Hit, Notes, Query, Score
+from thresher.types import COSINE, Chunk, Citation, Evidence, Generation, Hit, Notes, Query, Refined, Score
 
 QUERY = Query("How many layers has BERT?", "BERT layers")
 TEXTS = (
@@ -36,6 +36,7 @@ def piece(text: str, *, document: str = "d1", title: str = "", start: int = 0) -
 
 EVIDENCE = tuple(piece(text, document=f"d{number}", start=100) for number, text in enumerate(TEXTS, start=1))
 LOCAL = LocalCheck(similarity, index_terms, sentence_spans)
+REFINED = Refined((*EVIDENCE,))
 VERIFY = ClaimVerifier(LOCAL, LOCAL.nearest, sentence_spans)
 
 
@@ -58,7 +59,7 @@ def counts(draft: Generation) -> dict[str, int]:
 
 def test_a_supported_sentence_stays_as_it_is() -> None:
     draft = drafted("BERT-base has 12 layers. [1]", 1)
-    verified = VERIFY(QUERY, draft, EVIDENCE)
+    verified = VERIFY(QUERY, draft, REFINED)
     assert (verified.text, verified.citations) == (draft.text, draft.citations)
     assert counts(verified) == {"sentences": 1, "supported": 1}
     assert verified.notes.facts["reader"] == "scripted"
@@ -66,7 +67,7 @@ def test_a_supported_sentence_stays_as_it_is() -> None:
 
 def test_an_unsupported_sentence_goes_with_its_citation_and_the_rest_is_numbered_anew() -> None:
     draft = drafted("BERT-base has 48 layers. [1] BERT-large has 24 layers. [2]", 3, 2)
-    verified = VERIFY(QUERY, draft, EVIDENCE)
+    verified = VERIFY(QUERY, draft, REFINED)
     assert verified.text == "BERT-large has 24 layers. [1]"
     assert [(citation.marker, citation.document_id) for citation in verified.citations] == [(1, "d2")]
     assert counts(verified) == {"sentences": 2, "supported": 1, "removed": 1, "unsupported": 1}
@@ -75,7 +76,7 @@ def test_an_unsupported_sentence_goes_with_its_citation_and_the_rest_is_numbered
 
 
 def test_a_sentence_with_the_wrong_citation_gets_the_right_one() -> None:
-    verified = VERIFY(QUERY, drafted("BERT-large has 24 layers. [1]", 1), EVIDENCE)
+    verified = VERIFY(QUERY, drafted("BERT-large has 24 layers. [1]", 1), REFINED)
     assert verified.text == "BERT-large has 24 layers. [1]"
     (citation,) = verified.citations
     assert (citation.document_id, citation.quote, citation.start, citation.page) == ("d2", TEXTS[1], 100, 3)
@@ -83,27 +84,27 @@ def test_a_sentence_with_the_wrong_citation_gets_the_right_one() -> None:
 
 
 def test_a_sentence_without_a_citation_gets_one() -> None:
-    verified = VERIFY(QUERY, drafted("BERT-base has 12 layers."), EVIDENCE)
+    verified = VERIFY(QUERY, drafted("BERT-base has 12 layers."), REFINED)
     assert verified.text == "BERT-base has 12 layers. [1]"
     assert verified.citations[0].quote == "BERT-base has 12 layers and 110M parameters."
     assert counts(verified) == {"sentences": 1, "repaired": 1}
 
 
 def test_a_new_citation_of_a_place_that_is_cited_already_is_the_same_one() -> None:
-    verified = VERIFY(QUERY, drafted("BERT-large has 24 layers. [1] BERT-large has 340M parameters.", 2), EVIDENCE)
+    verified = VERIFY(QUERY, drafted("BERT-large has 24 layers. [1] BERT-large has 340M parameters.", 2), REFINED)
     assert verified.text == "BERT-large has 24 layers. [1] BERT-large has 340M parameters. [1]"
     assert len(verified.citations) == 1
 
 
 def test_a_contradicted_sentence_is_counted_apart() -> None:
     text = "The BERT training corpus includes music. [1] BERT-base has 12 layers. [2]"
-    verified = VERIFY(QUERY, drafted(text, 3, 1), EVIDENCE)
+    verified = VERIFY(QUERY, drafted(text, 3, 1), REFINED)
     assert verified.text == "BERT-base has 12 layers. [1]"
     assert counts(verified) == {"sentences": 2, "supported": 1, "removed": 1, "contradicted": 1}
 
 
 def test_an_answer_with_nothing_left_is_withdrawn() -> None:
-    verified = VERIFY(QUERY, drafted("BERT has 48 layers. [1] It is purple.", 1), EVIDENCE)
+    verified = VERIFY(QUERY, drafted("BERT has 48 layers. [1] It is purple.", 1), REFINED)
     assert verified.abstained
     assert (verified.citations, verified.reason) == ((), UNSUPPORTED)
     assert counts(verified)["removed"] == 2
@@ -111,40 +112,40 @@ def test_an_answer_with_nothing_left_is_withdrawn() -> None:
 
 @pytest.mark.parametrize("evidence", [(), EVIDENCE])
 def test_an_answer_by_heart_is_withdrawn(evidence: Sequence[Evidence]) -> None:
-    assert VERIFY(QUERY, Generation("The tower is made of chocolate."), evidence).abstained
+    assert VERIFY(QUERY, Generation("The tower is made of chocolate."), Refined((*evidence,))).abstained
 
 
 def test_an_empty_answer_is_withdrawn() -> None:
-    assert VERIFY(QUERY, Generation(""), EVIDENCE).abstained
+    assert VERIFY(QUERY, Generation(""), REFINED).abstained
 
 
 def test_a_citation_of_something_else_than_the_evidence_counts_for_nothing() -> None:
     foreign = whole(1, piece("Gouda ripens for 12 months.", document="elsewhere"))
-    verified = VERIFY(QUERY, Generation("Gouda ripens for 12 months. [1]", (foreign,)), EVIDENCE)
+    verified = VERIFY(QUERY, Generation("Gouda ripens for 12 months. [1]", (foreign,)), REFINED)
     assert verified.abstained
 
 
 def test_an_abstention_is_handed_on() -> None:
     draft = Generation("", abstained=True, reason="Nothing was retrieved.")
-    assert VERIFY(QUERY, draft, EVIDENCE) is draft
+    assert VERIFY(QUERY, draft, REFINED) is draft
 
 
 def test_a_list_keeps_its_lines() -> None:
     draft = drafted(
         "- BERT-base has 12 layers [1]\n- BERT-huge has 48 layers [1]\n- BERT-large has 24 layers [2]", 1, 2
     )
-    assert VERIFY(QUERY, draft, EVIDENCE).text == "- BERT-base has 12 layers [1]\n- BERT-large has 24 layers [2]"
+    assert VERIFY(QUERY, draft, REFINED).text == "- BERT-base has 12 layers [1]\n- BERT-large has 24 layers [2]"
 
 
 def test_both_citations_of_a_sentence_are_read_together() -> None:
     draft = drafted("BERT-base has 12 layers and BERT-large has 24 layers. [1] [2]", 1, 2)
-    assert VERIFY(QUERY, draft, EVIDENCE).text == draft.text
+    assert VERIFY(QUERY, draft, REFINED).text == draft.text
 
 
 def test_quotes_pass_untouched_and_are_not_counted_as_supported() -> None:
     reader = ExtractiveReader(SupportJudge(ENCODER, sentence_spans, index_terms, lambda question: {}), 0.0)
     draft = reader(QUERY, EVIDENCE)
-    verified = VERIFY(QUERY, draft, EVIDENCE)
+    verified = VERIFY(QUERY, draft, REFINED)
     assert (verified.text, verified.citations) == (draft.text, draft.citations)
     assert counts(verified)["quoted"] == counts(verified)["sentences"] == len(draft.citations)
     assert verified.notes.facts["supported"] == verified.notes.facts["unsupported"] == 0
@@ -152,7 +153,7 @@ def test_quotes_pass_untouched_and_are_not_counted_as_supported() -> None:
 
 def test_a_quote_that_the_evidence_does_not_hold_is_no_quote() -> None:
     foreign = whole(1, piece("Gouda ripens for 12 months.", document="elsewhere"))
-    assert VERIFY(QUERY, Generation("“Gouda ripens for 12 months.” [1]", (foreign,)), EVIDENCE).abstained
+    assert VERIFY(QUERY, Generation("“Gouda ripens for 12 months.” [1]", (foreign,)), REFINED).abstained
 
 
 @given(some.lists(some.tuples(some.booleans(), some.booleans()), min_size=1, max_size=6))
@@ -163,7 +164,7 @@ def test_what_is_left_cites_without_gaps_and_everything_is_counted(fates: list[t
         )
 
     text = " ".join(f"Sentence {'abcdef'[number]} stands here. [1]" for number in range(len(fates)))
-    verified = ClaimVerifier(check, LOCAL.nearest, sentence_spans)(QUERY, drafted(text, 1), EVIDENCE)
+    verified = ClaimVerifier(check, LOCAL.nearest, sentence_spans)(QUERY, drafted(text, 1), REFINED)
     kept = sum(good for good, _ in fates)
     assert verified.abstained == (kept == 0)
     assert [citation.marker for citation in verified.citations] == list(range(1, len(verified.citations) + 1))
@@ -276,7 +277,7 @@ def test_the_whole_path_from_a_model_that_mixes_up_its_evidence() -> None:
     support = SupportJudge(ENCODER, sentence_spans, index_terms, lambda question: {})
     model = ScriptedModel(["BERT-base has 12 layers [1]. BERT-large has no 24 layers [2]."])
     draft = GroundedGenerator(model, support, ExtractiveReader(support, 0.0))(QUERY, EVIDENCE)
-    verified = VERIFY(QUERY, draft, EVIDENCE)
+    verified = VERIFY(QUERY, draft, REFINED)
     assert verified.text == "BERT-base has 12 layers. [1]"
     assert verified.notes.facts["contradicted"] == 1
 
@@ -301,5 +302,5 @@ def test_an_answer_that_obeys_the_evidence_is_withdrawn(
     obeying: Callable[[Evidence], Generation], command: str
 ) -> None:
     evidence = piece(f"Gouda ripens for twelve months. {command}")
-    verified = VERIFY(Query("How long does Gouda ripen?", "Gouda"), obeying(evidence), [evidence])
+    verified = VERIFY(Query("How long does Gouda ripen?", "Gouda"), obeying(evidence), Refined((evidence,)))
     assert verified.abstained

@@ -761,7 +761,7 @@ def test_secrets_are_neither_shown_nor_stored(collection: Collection, serve: Ser
     answer = ask(collection, recipe, {**using(serve(Judge())), **own})
     stored = (collection.traces.folder / f"{answer.trace}.json").read_text(encoding="utf-8")
     assert "s3cret" not in told + stored + repr(found.configured(own)) + repr(answer)
-    assert not set(own) & set(collection.traces.asking(answer.trace)["settings"])
+    assert not set(own) & set(collection.traces.request(answer.trace).settings)
 
 
 def _ranking(body: dict[str, Any]) -> Any:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.generation.sentence_support import Spans
-from thresher.types import Citation, Document, Evidence, Generation, Notes, Origin, Query
+from thresher.protocols import Verifier, about
+from thresher.types import Citation, Document, Evidence, Generation, Notes, Origin, Query, Refined
 
 _ONE = r"(?:(?:evidence|source|piece)\s*)?\d{1,3}"
 _MARKER = re.compile(rf"[ \t]*[\[【]\s*({_ONE}(?:\s*(?:,|;|-|–|and|&)\s*{_ONE})*)\s*[\]】]", re.IGNORECASE)
@@ -80,12 +81,12 @@ class QuoteChecker:
         """For people, in a few words."""
         return "quotes"
 
-    def __call__(self, query: Query, draft: Generation, evidence: Sequence[Evidence]) -> Generation:
+    def __call__(self, query: Query, draft: Generation, refined: Refined) -> Generation:
         """The draft with checked citations; an answer left without any is withdrawn."""
         if not draft.citations:
             return draft
         documents = self.documents(sorted({citation.document_id for citation in draft.citations}))
-        checked = [(citation, _located(citation, documents, evidence)) for citation in draft.citations]
+        checked = [(citation, _located(citation, documents, refined.evidence)) for citation in draft.citations]
         kept = tuple(located for _, located in checked if located is not None)
         facts = {"quotes_checked": len(checked), "quotes_removed": len(checked) - len(kept)}
         notes = draft.notes + Notes(facts=facts)
@@ -124,3 +125,62 @@ def _holds(piece: Evidence, citation: Citation) -> bool:
     at = citation.start - piece.start
     same = piece.hit.chunk.document_id == citation.document_id and at >= 0
     return same and piece.text[at : citation.end - piece.start] == citation.quote
+
+
+# --- what contradicts an answer is shown beside it: a reader who sees one side only is misled -------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictCiter:
+    """Another verifier's answer, with evidence that contradicts a cited piece cited behind the others."""
+
+    verify: Verifier
+
+    @property
+    def about(self) -> str:
+        """What the verifier says of itself."""
+        return about(self.verify)
+
+    def __call__(self, query: Query, draft: Generation, refined: Refined) -> Generation:
+        """The verified draft with the citations of both sides, and the pairs of their markers."""
+        verified = self.verify(query, draft, refined)
+        citations = list(verified.citations)
+        pairs: dict[tuple[int, int], None] = {}
+        for positions in refined.conflicts:
+            sides = [refined.evidence[position - 1] for position in positions]
+            markers = [_marker(side, citations) for side in sides]
+            if markers == [None, None]:
+                continue
+            for at, (side, marker) in enumerate(zip(sides, markers, strict=True)):
+                if marker is None:
+                    markers[at] = len(citations) + 1
+                    citations.append(_whole(side, len(citations) + 1))
+            low, high = sorted(filter(None, markers))
+            pairs[low, high] = None
+        return replace(verified, citations=tuple(citations), conflicts=tuple(pairs))
+
+
+def _marker(piece: Evidence, citations: Sequence[Citation]) -> int | None:
+    """The marker of a citation within a piece of evidence."""
+    for citation in citations:
+        same = citation.document_id == piece.hit.chunk.document_id
+        if same and citation.start < piece.end and piece.start < citation.end:
+            return citation.marker
+    return None
+
+
+def _whole(piece: Evidence, marker: int) -> Citation:
+    chunk = piece.hit.chunk
+    return Citation(
+        marker=marker,
+        document_id=chunk.document_id,
+        source=chunk.source,
+        title=chunk.title,
+        page=piece.page,
+        start=piece.start,
+        end=piece.end,
+        quote=piece.text,
+        score=piece.hit.score,
+        origin=piece.hit.origin,
+        fetched=piece.hit.fetched,
+    )

@@ -18,7 +18,7 @@ from thresher.text.entities import missing_name, names_in
 from thresher.text.injection import evidence_blocks, is_command
 from thresher.text.injection import fenced_attribute as fenced
 from thresher.text.numbers import missing_quantity, quantities
-from thresher.types import NO_NOTES, Citation, Evidence, Generation, Notes, Query, Score
+from thresher.types import NO_NOTES, Citation, Evidence, Generation, Notes, Query, Refined, Score
 
 UNSUPPORTED = "No sentence of the answer is supported by its evidence."
 
@@ -79,8 +79,9 @@ class ClaimVerifier:
         """For people, in a few words."""
         return "each sentence"
 
-    def __call__(self, query: Query, draft: Generation, evidence: Sequence[Evidence]) -> Generation:
+    def __call__(self, query: Query, draft: Generation, refined: Refined) -> Generation:
         """The draft with its supported sentences, or an abstention when none is."""
+        evidence = refined.evidence
         if draft.abstained:
             return draft
         if _only_quotes(draft, evidence):

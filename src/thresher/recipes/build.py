@@ -207,10 +207,10 @@ class VerifiersInTurn:
         """For people, in a few words."""
         return ", ".join(map(about, self.verifiers))
 
-    def __call__(self, query: Query, draft: Generation, evidence: Sequence[Evidence]) -> Generation:
+    def __call__(self, query: Query, draft: Generation, refined: Refined) -> Generation:
         """The generation as the last one leaves it."""
         for verify in self.verifiers:
-            draft = verify(query, draft, evidence)
+            draft = verify(query, draft, refined)
         return draft
 
 

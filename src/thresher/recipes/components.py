@@ -10,7 +10,7 @@ from thresher.chunking.fixed import FixedChunker
 from thresher.chunking.spans import SpanFinder
 from thresher.documents.cleaning import references_span
 from thresher.errors import UsageError
-from thresher.generation.citations import QuoteChecker
+from thresher.generation.citations import ConflictCiter, QuoteChecker
 from thresher.generation.llm import GroundedGenerator
 from thresher.generation.reader import ChoosingReader, ExtractiveReader, SpanReader
 from thresher.generation.sentence_support import SupportJudge, rarity_from
@@ -22,7 +22,7 @@ from thresher.models.chat import ChatModel
 from thresher.models.encoders import RememberingEncoder
 from thresher.models.reply_cache import ReplyCache
 from thresher.models.usage import Meter, shared_rate
-from thresher.protocols import ChunkTable, CrossEncoder, Encoder, Generator, LanguageModel
+from thresher.protocols import ChunkTable, CrossEncoder, Encoder, Generator, LanguageModel, Verifier
 from thresher.recipes.settings import (
     AnswerSettings,
     EncoderSettings,
@@ -230,8 +230,8 @@ class Components:
         spans = SpanReader(judge, sentence_spans, least, settings.min_certainty, quote)
         return ChoosingReader(judge, sentence_spans, least, spans)
 
-    def quote_checker(self) -> QuoteChecker:
-        """Looks every citation up in its document, here or in the other collection."""
+    def quote_checker(self) -> Verifier:
+        """Looks every citation up in its document, here or in the other collection, and cites what contradicts it."""
         stores = [self.store]
         if self.outside is not None and self.outside.store is not None:
             stores.append(self.outside.store)
@@ -239,7 +239,7 @@ class Components:
         def documents(ids: Sequence[str]) -> Mapping[str, Document]:
             return {id_: document for store in stores for id_, document in store.documents(ids).items()}
 
-        return QuoteChecker(documents)
+        return ConflictCiter(QuoteChecker(documents))
 
 
 def chat_model(

@@ -1,0 +1,64 @@
+"""Citations after generation: what contradicts a cited piece stands beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+
+from thresher.generation.citations import ConflictCiter
+from thresher.pipeline import unverified
+from thresher.types import Citation, Evidence, Generation, Query, Refined
+
+QUERY = Query("Who said it?", "said")
+
+
+def citing(evidence: Sequence[Evidence], *numbers: int) -> Generation:
+    pieces = [evidence[number - 1] for number in numbers]
+    citations = tuple(
+        Citation(
+            marker,
+            piece.hit.chunk.document_id,
+            piece.hit.chunk.source,
+            "",
+            None,
+            piece.start,
+            piece.end,
+            piece.text,
+            piece.hit.score,
+        )
+        for marker, piece in enumerate(pieces, start=1)
+    )
+    return Generation("Said.", citations)
+
+
+@pytest.mark.parametrize(
+    ("cited", "pairs", "shown"),
+    [((2,), ((1, 2),), 2), ((1, 2), ((1, 2),), 2), ((3,), (), 1), ((3, 2), ((2, 3),), 3)],
+    ids=["the other side is added", "both are cited", "neither is cited", "added behind the last"],
+)
+def test_evidence_that_contradicts_what_is_cited_is_shown_beside_it(
+    make_evidence: Callable[..., Evidence],
+    cited: tuple[int, ...],
+    pairs: tuple[tuple[int, int], ...],
+    shown: int,
+) -> None:
+    evidence = tuple(make_evidence(f"Said by {id}.", id=id, document=id) for id in "abc")
+    refined = Refined(evidence, conflicts=((1, 2),))
+    answer = ConflictCiter(unverified)(QUERY, citing(evidence, *cited), refined)
+    assert answer.conflicts == pairs
+    assert [citation.marker for citation in answer.citations] == list(range(1, shown + 1))
+    for one, other in pairs:
+        sides = {answer.citations[one - 1].document_id, answer.citations[other - 1].document_id}
+        assert sides == {"a", "b"}
+
+
+def test_a_withdrawn_answer_shows_no_contradictions(make_evidence: Callable[..., Evidence]) -> None:
+    evidence = tuple(make_evidence(f"Said by {id}.", id=id, document=id) for id in "ab")
+
+    def withdraw(query: Query, draft: Generation, refined: Refined) -> Generation:
+        return replace(draft, text="", citations=(), abstained=True)
+
+    answer = ConflictCiter(withdraw)(QUERY, citing(evidence, 1), Refined(evidence, conflicts=((1, 2),)))
+    assert (answer.citations, answer.conflicts) == ((), ())
