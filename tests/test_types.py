@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from dataclasses import fields, replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.types import NO_NOTES, Notes
+from thresher.types import (
+    NO_NOTES,
+    UNIT,
+    Answer,
+    ChunkTrace,
+    Citation,
+    Hit,
+    Notes,
+    Origin,
+    Score,
+    Step,
+    Usage,
+    Verdict,
+)
 
 WORDS = st.sampled_from(["rerank: down", "judge: slow", "verify: spent"])
 NOTES = st.builds(
@@ -42,3 +59,49 @@ def test_of_two_facts_with_one_name_the_later_one_counts() -> None:
 def test_a_step_tells_the_facts_and_unreadable_replies_where_there_were_any() -> None:
     assert Notes(("slow",), 2, {"model": "a"}).to_dict() == {"model": "a", "unreadable": 2}
     assert Notes(("slow",), facts={"model": "a"}).to_dict() == {"model": "a"}
+
+
+# --- JSON -------------------------------------------------------------------------------------------------------------
+
+
+def test_json_has_the_keys_of_the_contract_in_their_order(make_hit: Callable[..., Hit]) -> None:
+    score = Score(0.5, UNIT)
+    hit = replace(make_hit("c1", text="some words"), scores={"judge": score}, origin=Origin.OUTSIDE, fetched="2026")
+    citation = Citation(1, "d1", "d1.txt", "Title", 3, 0, 10, "some words", score, Origin.OUTSIDE, "2026")
+    assert list(citation.to_dict().items()) == [
+        ("marker", 1),
+        ("source", "d1.txt"),
+        ("title", "Title"),
+        ("page", 3),
+        ("start", 0),
+        ("end", 10),
+        ("quote", "some words"),
+        ("score", 0.5),
+        ("scale", "relevance [0, 1]"),
+        ("origin", "outside"),
+        ("fetched", "2026"),
+    ]
+    fate = ChunkTrace(hit, False, "judge", "off topic", ("c2",)).to_dict()
+    assert list(fate) == (
+        "id source page start end origin text scores kept dropped_by reason stood_for".split()  # noqa: SIM905
+    )
+    assert (fate["scores"], fate["stood_for"]) == ({"judge": {"value": 0.5, "scale": "relevance [0, 1]"}}, ["c2"])
+    assert list(hit.to_dict()) == "rank score scale source title page start end text".split()  # noqa: SIM905
+    assert list(Step("judge", 0.1, 3, 2, {"cut": 0.3}, value=citation).to_dict().items()) == [
+        ("name", "judge"),
+        ("seconds", 0.1),
+        ("considered", 3),
+        ("kept", 2),
+        ("detail", {"cut": 0.3}),
+    ]
+
+
+def test_an_answer_is_plain_json_with_its_chunks_only_where_they_are_asked_for(make_hit: Callable[..., Hit]) -> None:
+    fate = ChunkTrace(make_hit("c1"), True, None, "near")
+    usage = Usage(1, 10, 2, 0, ("localhost",))
+    answer = Answer("Q?", "rag", "x", False, None, Verdict.CORRECT, 0.9, (), ((1, 2),), (), usage, ("a",), "t", (fate,))
+    told = answer.to_dict()
+    assert list(told) == [one.name for one in fields(Answer) if one.name != "chunks"]
+    assert answer.to_dict(chunks=True) == {**told, "chunks": [fate.to_dict()]}
+    assert json.loads(json.dumps(told)) == told
+    assert (told["verdict"], told["conflicts"], told["usage"]["hosts"]) == ("correct", [[1, 2]], ["localhost"])

@@ -26,10 +26,7 @@ from thresher.types import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vectors = NDArray[np.float32]
+    from thresher.types import Vectors
 
 Progress = Callable[[int], None]
 """Called with the number of things just finished."""

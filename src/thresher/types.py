@@ -5,11 +5,12 @@ Offsets are code points into the document's cleaned text, end exclusive; pages c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from math import exp
-from typing import TYPE_CHECKING, Any, Literal
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from thresher.filters import Filter
 
@@ -20,6 +21,52 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
 
 Metadata = Mapping[str, str | int | float | bool]
+
+Terms = Callable[[str], Sequence[str]]
+"""A text to its index terms."""
+
+Spans = Callable[[str], Sequence[tuple[int, int]]]
+"""A text to the (start, end) of its sentences, in order."""
+
+
+# --- JSON -------------------------------------------------------------------------------------------------------------
+
+
+def to_json(value: Any) -> Any:
+    """A value as JSON, key order as written. Of a dataclass its fields, or the attributes that its `PUBLIC` names.
+
+    A key is the last name of a dotted path; a `score` is two keys, its number and its scale.
+    """
+    match value:
+        case StrEnum() | Scale():
+            return str(value)
+        case Mapping():
+            return {key: to_json(item) for key, item in value.items()}
+        case list() | tuple():
+            return [to_json(item) for item in value]
+        case _ if not is_dataclass(value):
+            return value
+    told: dict[str, Any] = {}
+    for path in getattr(value, "PUBLIC", "").split() or [one.name for one in fields(value)]:
+        key, item = path.rpartition(".")[2], attrgetter(path)(value)
+        if key == "score":
+            told |= {"score": item.value, "scale": str(item.scale)}
+        else:
+            told[key] = to_json(item)
+    return told
+
+
+class Public:
+    """A dataclass that the public contract (docs/reference) shows as JSON."""
+
+    __slots__ = ()
+    PUBLIC: ClassVar[str] = ""
+    """What is shown, with spaces between; all fields where nothing is named."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form of the public contract."""
+        told: dict[str, Any] = to_json(self)
+        return told
 
 
 # --- documents and chunks ---------------------------------------------------------------------------------------------
@@ -140,15 +187,11 @@ T5 = Scale("T5 evaluator", -1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class Score(Public):
     """A number and the scale it is on."""
 
     value: float
     scale: Scale
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON form: value and printed scale."""
-        return {"value": self.value, "scale": str(self.scale)}
 
 
 # --- the ask path -----------------------------------------------------------------------------------------------------
@@ -238,9 +281,10 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Public):
     """A retrieved chunk: the score it is ranked by, its rank from 1, and every other score it was given on the way."""
 
+    PUBLIC = "rank score chunk.source chunk.title chunk.page chunk.start chunk.end chunk.text"
     chunk: Chunk
     score: Score
     rank: int
@@ -364,9 +408,10 @@ class Refined:
 
 
 @dataclass(frozen=True, slots=True)
-class Citation:
+class Citation(Public):
     """A place in a document that supports the answer; `quote` is the document's text from `start` to `end`."""
 
+    PUBLIC = "marker source title page start end quote score origin fetched"
     marker: int
     document_id: str
     source: str
@@ -378,22 +423,6 @@ class Citation:
     score: Score
     origin: Origin = Origin.INSIDE
     fetched: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON form of the public contract."""
-        return {
-            "marker": self.marker,
-            "source": self.source,
-            "title": self.title,
-            "page": self.page,
-            "start": self.start,
-            "end": self.end,
-            "quote": self.quote,
-            "score": self.score.value,
-            "scale": str(self.score.scale),
-            "origin": str(self.origin),
-            "fetched": self.fetched,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,7 +439,7 @@ class Generation:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Public):
     """What a question cost."""
 
     llm_calls: int = 0
@@ -419,21 +448,12 @@ class Usage:
     web_requests: int = 0
     hosts: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON form of the public contract."""
-        return {
-            "llm_calls": self.llm_calls,
-            "prompt_tokens": self.prompt_tokens,
-            "completion_tokens": self.completion_tokens,
-            "web_requests": self.web_requests,
-            "hosts": list(self.hosts),
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(Public):
     """One slot's run: how long, how many things went in, how many came out; `value` is what the slot returned."""
 
+    PUBLIC = "name seconds considered kept detail"
     name: str
     seconds: float
     considered: int
@@ -441,44 +461,20 @@ class Step:
     detail: Mapping[str, Any] = field(default_factory=dict)
     value: Any = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON form of the public contract (without `value`)."""
-        return {
-            "name": self.name,
-            "seconds": self.seconds,
-            "considered": self.considered,
-            "kept": self.kept,
-            "detail": dict(self.detail),
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class ChunkTrace:
+class ChunkTrace(Public):
     """The fate of one chunk that a question touched."""
 
+    PUBLIC = (
+        "hit.chunk.id hit.chunk.source hit.chunk.page hit.chunk.start hit.chunk.end hit.origin hit.chunk.text "
+        "hit.scores kept dropped_by reason stood_for"
+    )
     hit: Hit
     kept: bool
     dropped_by: str | None
     reason: str
     stood_for: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON form of the public contract."""
-        chunk = self.hit.chunk
-        return {
-            "id": chunk.id,
-            "source": chunk.source,
-            "page": chunk.page,
-            "start": chunk.start,
-            "end": chunk.end,
-            "origin": str(self.hit.origin),
-            "text": chunk.text,
-            "scores": {name: score.to_dict() for name, score in self.hit.scores.items()},
-            "kept": self.kept,
-            "dropped_by": self.dropped_by,
-            "reason": self.reason,
-            "stood_for": list(self.stood_for),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -503,59 +499,20 @@ class Answer:
 
     def to_dict(self, *, chunks: bool = False) -> dict[str, Any]:
         """JSON form of the public contract; `chunks=True` adds what `explain` shows."""
-        described: dict[str, Any] = {
-            "question": self.question,
-            "recipe": self.recipe,
-            "text": self.text,
-            "abstained": self.abstained,
-            "reason": self.reason,
-            "verdict": None if self.verdict is None else str(self.verdict),
-            "confidence": self.confidence,
-            "citations": [citation.to_dict() for citation in self.citations],
-            "conflicts": [list(pair) for pair in self.conflicts],
-            "steps": [step.to_dict() for step in self.steps],
-            "usage": self.usage.to_dict(),
-            "degraded": list(self.degraded),
-            "trace": self.trace,
-        }
-        if chunks:
-            described["chunks"] = [trace.to_dict() for trace in self.chunks]
-        return described
+        told: dict[str, Any] = to_json(self if chunks else replace(self, chunks=()))
+        if not chunks:
+            del told["chunks"]
+        return told
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(Public):
     """Ranked hits for a question."""
 
     question: str
     recipe: str
     hits: tuple[Hit, ...]
     degraded: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON form of the public contract."""
-        return {
-            "question": self.question,
-            "recipe": self.recipe,
-            "hits": [describe_hit(hit) for hit in self.hits],
-            "degraded": list(self.degraded),
-        }
-
-
-def describe_hit(hit: Hit) -> dict[str, Any]:
-    """JSON form of one search hit."""
-    chunk = hit.chunk
-    return {
-        "rank": hit.rank,
-        "score": hit.score.value,
-        "scale": str(hit.score.scale),
-        "source": chunk.source,
-        "title": chunk.title,
-        "page": chunk.page,
-        "start": chunk.start,
-        "end": chunk.end,
-        "text": chunk.text,
-    }
 
 
 def ranked(hits: Sequence[Hit]) -> tuple[Hit, ...]:

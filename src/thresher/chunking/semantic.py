@@ -21,7 +21,7 @@ from thresher.text import sentences
 from thresher.types import Chunk, Document
 
 if TYPE_CHECKING:
-    from thresher.protocols import Vectors
+    from thresher.types import Vectors
 
 THETA_BOUNDS = {"absolute": (-1.0, 1.0), "percentile": (0.0, 1.0), "std": (0.0, float("inf"))}
 

@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from thresher.generation.sentence_support import Spans
 from thresher.protocols import Verifier, about
-from thresher.types import Citation, Document, Evidence, Generation, Notes, Origin, Query, Refined
+from thresher.types import Citation, Document, Evidence, Generation, Notes, Origin, Query, Refined, Spans
 
 _ONE = r"(?:(?:evidence|source|piece)\s*)?\d{1,3}"
 _MARKER = re.compile(rf"[ \t]*[\[【]\s*({_ONE}(?:\s*(?:,|;|-|–|and|&)\s*{_ONE})*)\s*[\]】]", re.IGNORECASE)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.generation.citations import Claim, claims_of, joined
 from thresher.generation.reader import NO_EVIDENCE, abstention, cite
-from thresher.generation.sentence_support import SUPPORT, Sentence, Spans, SupportJudge, Terms
+from thresher.generation.sentence_support import SUPPORT, Sentence, SupportJudge
 from thresher.protocols import Generator, LanguageModel
 from thresher.text.injection import evidence_blocks
 from thresher.text.numbers import numbers_in, numbers_stated
-from thresher.types import Citation, Evidence, Generation, Notes, Query, Score
+from thresher.types import Citation, Evidence, Generation, Notes, Query, Score, Spans, Terms
 
 PROMPT_VERSION = 1
 

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from thresher.generation.citations import quoted
-from thresher.generation.sentence_support import Sentence, Spans, SupportJudge, sentence_around
+from thresher.generation.sentence_support import Sentence, SupportJudge, sentence_around
 from thresher.protocols import Generator, PairReader, about
 from thresher.text.injection import is_command
-from thresher.types import NO_NOTES, PROBABILITY, Citation, Evidence, Generation, Notes, Query, Reading, Score
+from thresher.types import NO_NOTES, PROBABILITY, Citation, Evidence, Generation, Notes, Query, Reading, Score, Spans
 
 NEAR_BEST = 0.05
 """A further sentence is quoted when its support is this near to the best one's."""

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from math import log
 
 from thresher.protocols import Encoder
-from thresher.types import Evidence, Scale, Score
+from thresher.types import Evidence, Scale, Score, Spans, Terms
 
 SUPPORT = Scale("support", 0.0, 1.0)
 
 SENTENCE_CHARACTERS = (20, 600)
 """Shorter pieces are headings and table cells, longer ones run-on tables: neither answers a question when quoted."""
-
-Spans = Callable[[str], Sequence[tuple[int, int]]]
-Terms = Callable[[str], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)

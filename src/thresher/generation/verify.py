@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.generation.citations import Claim, claims_of, joined, quoted
 from thresher.generation.reader import abstention, cite
-from thresher.generation.sentence_support import SUPPORT, Sentence, Spans, Terms
+from thresher.generation.sentence_support import SUPPORT, Sentence
 from thresher.models.structured import asked, read_choice, read_integer
 from thresher.protocols import LanguageModel
 from thresher.text.contradiction import contradiction
@@ -18,7 +18,7 @@ from thresher.text.entities import missing_name, names_in
 from thresher.text.injection import evidence_blocks, is_command
 from thresher.text.injection import fenced_attribute as fenced
 from thresher.text.numbers import missing_quantity, quantities
-from thresher.types import NO_NOTES, Citation, Evidence, Generation, Notes, Query, Refined, Score
+from thresher.types import NO_NOTES, Citation, Evidence, Generation, Notes, Query, Refined, Score, Spans, Terms
 
 UNSUPPORTED = "No sentence of the answer is supported by its evidence."
 

@@ -17,7 +17,7 @@ from thresher.types import Chunk, ChunkRow
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from thresher.protocols import Vectors
+    from thresher.types import Vectors
 
 ANN_ROWS = MAX_ROWS
 """Rows from which an approximate index is built: those that are no longer kept in memory. Measured by

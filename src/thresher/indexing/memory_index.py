@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from thresher.protocols import Vectors
+    from thresher.types import Vectors
 
 MAX_ROWS = 100_000
 """About 300 MB with vectors of 384 dimensions and chunks of 1,000 characters, and 10 ms a question on two cores.

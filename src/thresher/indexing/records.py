@@ -11,7 +11,7 @@ from thresher.indexing.catalog import Entry, Place
 from thresher.types import Chunk, ChunkRow, Document, Metadata, Page, Table
 
 if TYPE_CHECKING:
-    from thresher.protocols import Vectors
+    from thresher.types import Vectors
 
 DOCUMENT_COLUMNS = {
     "id": "text",

@@ -45,7 +45,7 @@ from thresher.types import Chunk, Document, Metadata
 if TYPE_CHECKING:
     from filelock import FileLock
 
-    from thresher.protocols import Vectors
+    from thresher.types import Vectors
 
 BATCH_CHUNKS = 256
 """Chunks encoded and committed together: a few seconds of work, the most that a kill can cost."""

@@ -16,7 +16,7 @@ from typing import ClassVar, Literal
 from thresher.errors import UsageError
 from thresher.judging.thresholds import DIGITS
 from thresher.protocols import ChunkTable
-from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score, Scores
+from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score, Scores, Terms
 
 KDM = Scale("KDM confidence", 0.0, 1.0)
 KDM_SUM = Scale("KDM sum", 0.0, 2.0)
@@ -277,9 +277,6 @@ def ceiling(
 
 
 # --- BM25 of retrieved hits for the confidence: by the whole table's statistics, or by the handful's (X11) ------------
-
-
-Terms = Callable[[str], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)

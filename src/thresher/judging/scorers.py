@@ -9,11 +9,9 @@ from typing import ClassVar
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.judging.llm_scorers import QueryText, words_of
 from thresher.protocols import CrossEncoder, Encoder, PairReader, Scorer, about
-from thresher.types import LOGIT, PROBABILITY, T5, UNIT, Hit, Notes, Query, Scale, Score, Scores, logistic
+from thresher.types import LOGIT, PROBABILITY, T5, UNIT, Hit, Notes, Query, Scale, Score, Scores, Spans, Terms, logistic
 
-Terms = Callable[[str], Sequence[str]]
 Rarity = Callable[[str], Mapping[str, float]]
-Spans = Callable[[str], Sequence[tuple[int, int]]]
 
 SENTENCE_WEIGHT = 0.7
 """The best sentence's cosine has 0.7 and the question's terms have 0.3: the weights of ECRAG's confidence (X8 in

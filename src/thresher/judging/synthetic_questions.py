@@ -10,10 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 
-from thresher.types import Chunk
+from thresher.types import Chunk, Spans, Terms
 
-Terms = Callable[[str], Sequence[str]]
-Spans = Callable[[str], Sequence[tuple[int, int]]]
 ScoresOf = Callable[[str, Set[str]], float | None]
 """Best raw score for a question with some documents out of reach; None where nothing was retrieved."""
 

@@ -23,7 +23,8 @@ from thresher.models.onnx import LeastRecentlyUsed, Loaded, digest, encodable, l
 from thresher.protocols import Encoder, Progress
 
 if TYPE_CHECKING:
-    from thresher.protocols import Progress, Vectors
+    from thresher.protocols import Progress
+    from thresher.types import Vectors
 
 BUNDLED = Path(__file__).resolve().parent / "weights" / "all-MiniLM-L6-v2-int8"
 

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from openai import OpenAI
 
     from thresher.models.cassette import Exchanges
-    from thresher.protocols import Encoder, Progress, Vectors
+    from thresher.protocols import Encoder, Progress
+    from thresher.types import Vectors
 
 SCALES = {scale.name: scale for scale in (LOGIT, UNIT)}
 """Those that a reranker's scores may have."""

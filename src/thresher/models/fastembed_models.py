@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from fastembed import TextEmbedding
     from tokenizers import Tokenizer
 
-    from thresher.protocols import Progress, Vectors
+    from thresher.protocols import Progress
+    from thresher.types import Vectors
 
 LIKE = "sentence-transformers/all-MiniLM-L6-v2"
 """The fastembed entry whose loading code is used for a folder: model.onnx, mean pooling."""

@@ -47,7 +47,7 @@ from thresher.types import (
 )
 
 if TYPE_CHECKING:
-    from thresher.protocols import Vectors
+    from thresher.types import Vectors
 
 NO_WORDS = "correct: no chat model is configured (llm.base_url, llm.model); the question itself was searched for"
 

@@ -13,11 +13,9 @@ from itertools import pairwise
 from typing import TypeVar
 
 from thresher.protocols import Refiner, about
-from thresher.types import Evidence, Hit, Judgement, Origin, Query, Refined
+from thresher.types import Evidence, Hit, Judgement, Origin, Query, Refined, Spans
 
 Span = tuple[int, int]
-Spans = Callable[[str], Sequence[Span]]
-"""The spans of the sentences of a text."""
 
 Decomposition = Callable[[Hit], list[Span]]
 """Spans within the text of a hit's chunk, in order, none of them empty or blank."""

@@ -14,7 +14,7 @@ from thresher.retrieval.fusion import Fusion, fusion_about
 from thresher.types import BM25, COSINE, L2, Chunk, Hit, Judged, Judgement, Notes, Query, Scale, Score
 
 if TYPE_CHECKING:
-    from thresher.protocols import Vectors
+    from thresher.types import Vectors
 
 
 def found(name: str, scale: Scale, scored: Sequence[tuple[Chunk, float]]) -> Judged:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.protocols import CrossEncoder, Retriever, Rewriter, about
 from thresher.retrieval.fusion import FusedRetriever, reciprocal_rank_fusion
-from thresher.types import NO_NOTES, Hit, Judged, Judgement, Notes, Query
+from thresher.types import NO_NOTES, Hit, Judged, Judgement, Notes, Query, Terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -173,8 +173,6 @@ def _told(found: Judged, rewritten: Query) -> Judged:
 
 Embed = Callable[[Sequence[Hit]], "Matrix"]
 """Hits to (n_hits, dimension) rows of unit length; usually the vectors they were indexed with."""
-
-Terms = Callable[[str], Sequence[str]]
 
 Vectors = Literal["embedding", "tfidf", "either"]
 

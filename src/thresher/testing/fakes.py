@@ -16,7 +16,7 @@ from thresher.protocols import Progress
 from thresher.types import UNIT, Score
 
 if TYPE_CHECKING:
-    from thresher.protocols import Vectors
+    from thresher.types import Vectors
 
 _WORD = re.compile(r"\w+")
 

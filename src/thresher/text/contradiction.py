@@ -13,8 +13,7 @@ from functools import lru_cache
 from itertools import combinations, pairwise, product
 from typing import Literal
 
-from thresher.generation.sentence_support import Terms
-from thresher.types import NO_NOTES, Evidence, Notes
+from thresher.types import NO_NOTES, Evidence, Notes, Spans, Terms
 
 REACH = 6
 """Content words a negation reaches when no clause ends before: "not associated with a higher risk of renal failure"."""
@@ -499,7 +498,6 @@ def _next_content(keys: Sequence[str], at: int) -> str:
 # --- evidence that contradicts other evidence: shown beside each other, never blended into one statement --------------
 
 
-Spans = Callable[[str], Sequence[tuple[int, int]]]
 Similar = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 """Texts to the (n_texts, n_texts) cosines of their embeddings."""
 

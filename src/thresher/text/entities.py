@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from thresher.generation.sentence_support import Terms
+from thresher.types import Terms
 
 _WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 _SPACED = re.compile(r"([^\W\d_]+)[ -](\d+)")
