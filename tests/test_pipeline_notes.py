@@ -24,7 +24,7 @@ from thresher.judging.thresholds import KeepAll, ThresholdResult
 from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
 from thresher.protocols import Judge, Refiner, Retriever, Scorer
-from thresher.recipes.build import in_part
+from thresher.recipes.build import RefinerInPart
 from thresher.refinement.refine import StripRefiner
 from thresher.refinement.strips import BestHits, selection
 from thresher.retrieval.fusion import FusedRetriever, reciprocal_rank_fusion
@@ -162,7 +162,7 @@ class Engine:
 
         strips = StripRefiner(selection, self.scorer("strips"))
         if wrapper == "in part":
-            return in_part(strips, "inside", find)
+            return RefinerInPart(strips, "inside", find)
         return BestHits(replace(strips, conflicts=find), 3)
 
     def generator(self) -> GroundedGenerator:
