@@ -18,7 +18,7 @@ from thresher.text.terms import chunk_terms, query_terms
 from thresher.types import Chunk, ChunkRow
 
 if TYPE_CHECKING:
-    from thresher.protocols import Vectors
+    from thresher.types import Vectors
 
 
 class MemoryStore:
