@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 
 install: $(VENV)/.installed
 
-$(VENV)/.installed: pyproject.toml packages/thresher-evals/pyproject.toml
+$(VENV)/.installed: pyproject.toml packages/thresher-evals/pyproject.toml benchmarks/pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[web,dev]' --editable packages/thresher-evals
+	$(BIN)/python -m pip install --quiet --editable '.[web,dev]' --editable packages/thresher-evals --editable benchmarks
 	touch $@
 
 demo: install
@@ -24,10 +24,11 @@ check: install
 	$(BIN)/mypy
 
 bench: install
-	$(BIN)/python benchmarks/all.py
+	$(BIN)/python -m benchmarks
+	$(BIN)/python -m research
 
 docs: install
-	$(BIN)/python tools/write_docs.py
+	$(BIN)/python docs/generate.py
 
 clean:
 	rm -rf $(VENV) .thresher .mypy_cache .ruff_cache .pytest_cache

@@ -1,8 +1,8 @@
 """The whole evidence: every recipe and preset on the real data, every ablation, every study, one report.
 
-    .venv/bin/python benchmarks/evidence.py               writes docs/results, in an hour or more
-    .venv/bin/python benchmarks/evidence.py --sample 6    a smoke run: six questions of each, into benchmarks/.cache
-    .venv/bin/python benchmarks/evidence.py --only crag   what has `crag` in its name, and the report of all there is
+    .venv/bin/python -m benchmarks.evidence               writes docs/results, in an hour or more
+    .venv/bin/python -m benchmarks.evidence --sample 6    a smoke run: six questions of each, into benchmarks/.cache
+    .venv/bin/python -m benchmarks.evidence --only crag   what has `crag` in its name, and the report of all there is
 
 No chat model is used. Rows are kept below benchmarks/.cache and what was stopped goes on; `--fresh` starts anew. The
 collections are prepared on the first run, which takes longer, and used again.
@@ -15,6 +15,8 @@ study `growth`, which have the machine to themselves, at the end.
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import shutil
 import sys
 import time
@@ -24,13 +26,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
-import evaluate
-import machine
-import pool
-import processes
-
+from benchmarks import machine
+from benchmarks.commands import HOME, PROCESSES, interrupted_by_signals, thresher
+from benchmarks.studies.judge_accuracy import RETRIEVER
 from thresher.judging.calibration import SHIPPED
-from thresher_evals.studies.judge_accuracy import RETRIEVER
 
 QUESTIONS = 300
 """Of each set in the tables that compare recipes, chosen by hash; fewer where there are fewer."""
@@ -127,90 +126,129 @@ DEGRADED = (0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
 
 
 @dataclass(frozen=True)
-class Run:
-    """One call of `eval run`, and of `eval judge` where answers are judged."""
+class Job:
+    """One call of `eval run` or of `eval study`, and what belongs to it."""
 
     name: str
-    dataset: str
-    recipes: Sequence[str]
-    questions: int = QUESTIONS
-    options: Sequence[str] = ()
+    arguments: Sequence[str]
+    """Of `thresher eval`, without --out, --sample and --resume."""
+    questions: int
     judged: bool = False
+    """Whether `eval judge` follows."""
     timed: bool = False
-    """Whether it tells what an answer takes: then it runs alone, recipe by recipe."""
-
-
-@dataclass(frozen=True)
-class Study:
-    """One call of `eval study`."""
-
-    name: str
-    kind: str
-    options: Sequence[str]
-    questions: int = 100
-    timed: bool = False
-    """Whether it tells what an answer takes: then it runs alone."""
+    """Whether it tells what an answer takes: then it runs alone, and a run recipe by recipe."""
     indexed: Sequence[str] = ()
     """What `index` is given before, where no run has made the collection already."""
 
 
-def jobs(*, smoke: bool = False) -> Iterator[Run | Study]:
+def run(
+    name: str,
+    dataset: str,
+    recipes: Sequence[str],
+    questions: int = QUESTIONS,
+    options: Sequence[str] = (),
+    *,
+    judged: bool = False,
+    timed: bool = False,
+) -> Job:
+    """A run of some recipes over the collections of the benchmarks."""
+    chosen = [part for recipe in recipes for part in ("--recipe", recipe)]
+    together = () if timed else ("--together",)
+    arguments = ("run", "--dataset", dataset, *chosen, *together, *options, "--home", str(HOME))
+    return Job(name, arguments, questions, judged, timed)
+
+
+def study(kind: str, *options: str, questions: int = 100, timed: bool = False, indexed: Sequence[str] = ()) -> Job:
+    """A study, called as its kind."""
+    return Job(kind, ("study", kind, *options), questions, timed=timed, indexed=indexed)
+
+
+def jobs(*, smoke: bool = False) -> Iterator[Job]:
     """Everything that is measured, in the order of the report; a smoke run grows a collection less far."""
-    data, small = machine.DATA, pool.made()
+    data, small = machine.DATA, pool()
     compared = (*RECIPES, *FAIR)
     longtail = f"popqa-longtail:{data / 'popqa_longtail' / 'questions.jsonl'}"
     popqa, squad = f"routing:{small / 'popqa.jsonl'}", f"routing:{data / 'squad' / 'answered.jsonl'}"
-    yield Run("routing-popqa", popqa, compared, judged=True)
-    yield Run("routing-squad", squad, compared, judged=True)
-    yield Run("routing-nq", f"routing:{small / 'nq.jsonl'}", (*RECIPES, FAIR[-1]))
-    yield Run("routing-popqa-inside", popqa, PLAIN, options=("--outside", "none"))
-    yield Run("refusal-squad", f"refusal:{data / 'squad' / 'answered.jsonl'}", compared)
-    yield Run("papers", "papers", RECIPES)
-    yield Run("popqa-longtail", longtail, RECIPES)
-    yield Run("squad", f"squad:{data / 'squad' / 'answered.jsonl'}", RECIPES, BESIDE)
-    yield Run("clapnq", f"clapnq:{data / 'clapnq' / 'questions.jsonl'}", RECIPES, BESIDE)
-    yield Run("multihop", f"multihop:{data / 'multihop_rag' / 'questions.jsonl'}", RECIPES, BESIDE)
-    yield Run("biography", f"biography:{data / 'biography' / 'questions.jsonl'}", RECIPES, BESIDE, judged=True)
-    yield Run("pubhealth", f"pubhealth:{data / 'pubhealth' / 'claims.jsonl'}", PLAIN, BESIDE)
-    yield Run("arc", f"arc:{data / 'arc' / 'questions.jsonl'}", PLAIN, BESIDE)
-    yield Run("climate-fever", f"climate-fever:{data / 'climate_fever' / 'claims.jsonl'}", PLAIN, BESIDE)
-    yield Run("scifact", f"beir:{data / 'scifact'}", RANKING, options=RANKED)
-    yield Run("cranfield", f"beir:{data / 'cranfield'}", RANKING, options=RANKED)
-    yield Run("presets", popqa, (*PLAIN, *PRESETS), ABLATED)
-    yield Run("crag-ablations", popqa, CRAG, ABLATED)
-    yield Run("ecrag-ablations", squad, ECRAG, ABLATED)
-    yield Run("chunkrag-ablations", squad, CHUNKRAG, ABLATED)
-    yield Run("hybrid-ablations", f"beir:{data / 'scifact'}", HYBRID, ABLATED, RANKED)
-    yield Run("corrective-ablations", popqa, CORRECTIVE, ABLATED)
+    yield run("routing-popqa", popqa, compared, judged=True)
+    yield run("routing-squad", squad, compared, judged=True)
+    yield run("routing-nq", f"routing:{small / 'nq.jsonl'}", (*RECIPES, FAIR[-1]))
+    yield run("routing-popqa-inside", popqa, PLAIN, options=("--outside", "none"))
+    yield run("refusal-squad", f"refusal:{data / 'squad' / 'answered.jsonl'}", compared)
+    yield run("papers", "papers", RECIPES)
+    yield run("popqa-longtail", longtail, RECIPES)
+    yield run("squad", f"squad:{data / 'squad' / 'answered.jsonl'}", RECIPES, BESIDE)
+    yield run("clapnq", f"clapnq:{data / 'clapnq' / 'questions.jsonl'}", RECIPES, BESIDE)
+    yield run("multihop", f"multihop:{data / 'multihop_rag' / 'questions.jsonl'}", RECIPES, BESIDE)
+    yield run("biography", f"biography:{data / 'biography' / 'questions.jsonl'}", RECIPES, BESIDE, judged=True)
+    yield run("pubhealth", f"pubhealth:{data / 'pubhealth' / 'claims.jsonl'}", PLAIN, BESIDE)
+    yield run("arc", f"arc:{data / 'arc' / 'questions.jsonl'}", PLAIN, BESIDE)
+    yield run("climate-fever", f"climate-fever:{data / 'climate_fever' / 'claims.jsonl'}", PLAIN, BESIDE)
+    yield run("scifact", f"beir:{data / 'scifact'}", RANKING, options=RANKED)
+    yield run("cranfield", f"beir:{data / 'cranfield'}", RANKING, options=RANKED)
+    yield run("presets", popqa, (*PLAIN, *PRESETS), ABLATED)
+    yield run("crag-ablations", popqa, CRAG, ABLATED)
+    yield run("ecrag-ablations", squad, ECRAG, ABLATED)
+    yield run("chunkrag-ablations", squad, CHUNKRAG, ABLATED)
+    yield run("hybrid-ablations", f"beir:{data / 'scifact'}", HYBRID, ABLATED, RANKED)
+    yield run("corrective-ablations", popqa, CORRECTIVE, ABLATED)
     for share in DEGRADED:
         told = f"degraded-{share}"
-        yield Run(told, longtail, PLAIN, ABLATED, ("--degrade", str(share)))
-    yield Run("latency", popqa, RECIPES, TIMED, timed=True)
-    home = ("--home", str(machine.CACHE / "home"))
-    pooled = f"wikipedia:{small / 'popqa.jsonl'}"
-    yield Study("redundancy", "redundancy", ("--dataset", popqa, *home))
-    yield Study("relevance", "relevance", ("--dataset", popqa, *home))
-    yield Study("retrieved", "retrieved", ("--dataset", popqa, *home), 3)
-    yield Study("actions", "actions", ("--dataset", longtail), QUESTIONS)
+        yield run(told, longtail, PLAIN, ABLATED, ("--degrade", str(share)))
+    yield run("latency", popqa, RECIPES, TIMED, timed=True)
+    home, pooled = ("--home", str(HOME)), f"wikipedia:{small / 'popqa.jsonl'}"
+    yield study("redundancy", "--dataset", popqa, *home)
+    yield study("relevance", "--dataset", popqa, *home)
+    yield study("retrieved", "--dataset", popqa, *home, questions=3)
+    yield study("actions", "--dataset", longtail, questions=QUESTIONS)
     whole = ("--collection", "evidence-pool")
     passages = (str(small / "corpus.jsonl"), "--recipe", RETRIEVER, *whole)
-    yield Study("evaluator", "evaluator", ("--dataset", pooled, *whole, *home), QUESTIONS, indexed=passages)
+    yield study("evaluator", "--dataset", pooled, *whole, *home, questions=QUESTIONS, indexed=passages)
     sizes = "10,20" if smoke else "10,25,50,100,250,500"
-    growing = ("--dataset", pooled, "--set", f"sizes={sizes}", "--set", "rounds=2")
-    yield Study("growth", "growth", growing, 20, timed=True)
+    growing = ("--set", f"sizes={sizes}", "--set", "rounds=2")
+    yield study("growth", "--dataset", pooled, *growing, questions=20, timed=True)
+
+
+PASSAGES = 10_000
+NAMING = {"popqa": ("gold_ids",), "nq": ("silver_ids", "retrieved_ids")}
+
+
+def pool(passages: int = PASSAGES) -> Path:
+    """The folder with corpus.jsonl, popqa.jsonl and nq.jsonl: every passage the questions name, and random others.
+
+    The whole pool (28,735 passages) takes three quarters of an hour to index for all recipes on two cores; this one
+    takes a third of that, for each set of questions. Made once; the same size gives the same pool.
+    """
+    folder = machine.CACHE / f"pool-{passages}"
+    if (folder / "corpus.jsonl").is_file():
+        return folder
+    folder.mkdir(parents=True, exist_ok=True)
+    named: set[str] = set()
+    for name, fields in NAMING.items():
+        shutil.copy(machine.DATA / "wikipedia" / f"{name}.jsonl", folder)
+        for question in machine.rows(f"wikipedia/{name}.jsonl"):
+            named.update(id_ for field in fields for id_ in question.get(field, ()))
+    rows = machine.rows("wikipedia/corpus.jsonl")
+    rows.sort(key=lambda row: (row["_id"] not in named, hashlib.sha1(f"pool:{row['_id']}".encode()).hexdigest()))
+    unfinished = folder / "corpus.jsonl.new"
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows[:passages])
+    unfinished.write_text("".join(lines), encoding="utf-8")
+    unfinished.rename(folder / "corpus.jsonl")
+    return folder
 
 
 def main() -> int:
-    processes.interrupted_by_signals()
+    """Measure what is left; what was measured is kept when it is interrupted."""
+    interrupted_by_signals()
     try:
         return evidence()
     except KeyboardInterrupt:
-        evaluate.PROCESSES.end()
+        PROCESSES.end()
         print("interrupted; what was measured is kept, run it again to go on", file=sys.stderr)
         return 130
 
 
 def evidence() -> int:
+    """Every job that is chosen, and the report of all there is."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, help="ask this many questions of each run: a smoke run, not evidence")
     parser.add_argument("--only", action="append", default=[], help="only runs and studies with this in their names")
@@ -234,7 +272,7 @@ def evidence() -> int:
     folders = [str(kept / job.name) for job in planned if (kept / job.name).is_dir()]
     report = machine.ROOT / "docs" / "results" if given.sample is None else kept / "report"
     title = "What correction is worth" if given.sample is None else f"A smoke run of {given.sample} questions each"
-    print(evaluate.thresher("eval", "report", *folders, "--out", str(report), "--title", title, home=False))
+    print(thresher("eval", "report", *folders, "--out", str(report), "--title", title, home=False))
     without_own_paths(report)
     print(f"whole report: {(time.perf_counter() - started) / 60:.0f} min")
     if given.sample is not None:
@@ -253,7 +291,7 @@ def without_own_paths(report: Path) -> None:
             file.write_text(text, encoding="utf-8")
 
 
-def measure_all(jobs: Sequence[Run | Study], kept: Path, sample: int | None, *, at_a_time: int) -> float:
+def measure_all(jobs: Sequence[Job], kept: Path, sample: int | None, *, at_a_time: int) -> float:
     """Run what is left of the jobs, those that time alone at the end; the sum of their seconds.
 
     A job that fails ends it all once those that are running have ended; the others are not begun.
@@ -277,34 +315,22 @@ def measure_all(jobs: Sequence[Run | Study], kept: Path, sample: int | None, *, 
     return seconds + sum(measured(job, kept / job.name, sample) for job in jobs if job.timed)
 
 
-def measured(job: Run | Study, out: Path, sample: int | None) -> float:
-    """Run what is left of a job and tell how long it took."""
+def measured(job: Job, out: Path, sample: int | None) -> float:
+    """Run what is left of a job; the seconds it took."""
     started = time.perf_counter()
+    questions = str(job.questions if sample is None else min(sample, job.questions))
     try:
-        measure(job, out, sample)
+        if job.indexed:
+            thresher("index", *job.indexed)
+        thresher("eval", *job.arguments, "--out", str(out), "--sample", questions, "--resume", home=False)
+        if job.judged:
+            thresher("eval", "judge", str(out), "--judge", "offline", home=False)
     except (Exception, SystemExit):
         print(f"{job.name}: not finished", flush=True)
         raise
     seconds = time.perf_counter() - started
     print(f"{job.name}: {seconds:.0f} s", flush=True)
     return seconds
-
-
-def measure(job: Run | Study, out: Path, sample: int | None) -> None:
-    """Run what is left of a job."""
-    questions = str(job.questions if sample is None else min(sample, job.questions))
-    if isinstance(job, Study):
-        if job.indexed:
-            evaluate.thresher("index", *job.indexed)
-        arguments = ["eval", "study", job.kind, "--out", str(out), "--sample", questions, *job.options]
-        evaluate.thresher(*arguments, "--resume", home=False)
-        return
-    recipes = [part for recipe in job.recipes for part in ("--recipe", recipe)]
-    arguments = ["eval", "run", "--dataset", job.dataset, *recipes, "--sample", questions, "--out", str(out)]
-    together = () if job.timed else ("--together",)
-    evaluate.thresher(*arguments, *together, *job.options, "--resume")
-    if job.judged:
-        evaluate.thresher("eval", "judge", str(out), "--judge", "offline", home=False)
 
 
 if __name__ == "__main__":

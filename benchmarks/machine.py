@@ -1,40 +1,65 @@
-"""The machine a number was measured on, and where the real data is."""
+"""The machine a number was measured on, where the real data is, and where what was measured goes."""
 
 from __future__ import annotations
 
+import json
 import os
 import platform
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("THRESHER_DATA", ROOT.parent / "shared" / "data"))
-RESULTS = ROOT / "benchmarks" / "results"
-CACHE = ROOT / "benchmarks" / ".cache"
+BENCHMARKS = ROOT / "benchmarks"
+RESEARCH = ROOT / "research"
+"""Each of the two has its results in `results` and what only takes long to make in `.cache`."""
+
+CACHE = BENCHMARKS / ".cache"
 PACKAGES = ("thresher", "lancedb", "onnxruntime", "kreuzberg", "numpy")
 
 
 def describe() -> dict[str, str | int]:
     """Processor, cores, memory, Python and the versions that matter."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**30
     return {
-        "processor": _processor(),
+        "processor": processor(),
         "cores": os.cpu_count() or 1,
-        "memory_gib": memory,
+        "memory_gib": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**30,
         "python": platform.python_version(),
         **{name: version(name) for name in PACKAGES},
     }
 
 
-def _processor() -> str:
+def processor() -> str:
+    """The processor's name, where the system tells it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor() or "unknown"
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.machine()
 
 
 def tell() -> None:
     """One line about the machine."""
     print(", ".join(f"{key} {value}" for key, value in describe().items()))
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    """The objects of a file of the real data, e.g. `scifact/queries.jsonl`."""
+    return [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
+
+
+def keep(name: str, results: Mapping[str, Any], *, folder: Path = BENCHMARKS) -> None:
+    """Write results/NAME.json of a folder, with the machine."""
+    file = folder / "results" / f"{name}.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"machine": describe(), **results}, indent=1, ensure_ascii=False)
+    file.write_text(text + "\n", encoding="utf-8")
+
+
+def kept(name: str, *, folder: Path = BENCHMARKS) -> dict[str, Any]:
+    """What results/NAME.json holds; nothing where there is none."""
+    file = folder / "results" / f"{name}.json"
+    return dict(json.loads(file.read_text(encoding="utf-8"))) if file.is_file() else {}

@@ -1,7 +1,7 @@
 """How many errors in answers the verifier removes, and how many true sentences with them.
 
-    .venv/bin/python benchmarks/planted_errors.py             the questions that thresholds may be chosen on
-    .venv/bin/python benchmarks/planted_errors.py --final     the rest as well; writes results/planted_errors.json
+    .venv/bin/python -m benchmarks.planted_errors             the questions that thresholds may be chosen on
+    .venv/bin/python -m benchmarks.planted_errors --final     the rest as well; writes results/planted_errors.json
 
 Natural claims: SciFact claims with the abstract that supports or contradicts them, Climate-FEVER claims with the
 sentences that support or refute them, CLAPnq's written answers with their passages, SQuAD's short answers with their
@@ -14,22 +14,24 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
+from typing import Any
 
 import numpy as np
-from evaluate import keep
-from machine import CACHE, DATA, tell
+from numpy.typing import NDArray
 
+from benchmarks.machine import CACHE, DATA, keep, rows, tell
 from thresher.generation.verify import LocalCheck
 from thresher.models.cross_encoders import BundledJudge
 from thresher.models.encoders import BundledEncoder
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
+from thresher_evals.dataset import sha1_number
 from thresher_evals.stats import wilson_interval
 
 PASSAGES = 3_600
@@ -69,25 +71,25 @@ class Case:
 
     @property
     def slice(self) -> int:
-        return int(hashlib.sha1(f"split:{self.key}".encode()).hexdigest(), 16) % 5
+        """A fifth, by the key."""
+        return sha1_number(f"split:{self.key}") % 5
 
     @property
     def final(self) -> bool:
+        """Whether no threshold is chosen on it."""
         return self.slice == 4
 
 
 # --- natural claims ---------------------------------------------------------------------------------------------------
 
 
-def rows(path: str) -> list[dict]:
-    return [json.loads(line) for line in (DATA / path).read_text(encoding="utf-8").splitlines()]
-
-
 def sentences_of(text: str) -> tuple[str, ...]:
+    """The sentences of a text."""
     return tuple(text[start:end] for start, end in sentence_spans(text))
 
 
 def scifact() -> Iterator[Case]:
+    """Claims, with each abstract that supports or contradicts them."""
     claims = {row["_id"]: row["text"] for row in rows("scifact/queries.jsonl")}
     abstracts = {row["_id"]: row for row in rows("scifact/corpus.jsonl")}
     for line in (DATA / "scifact" / "evidence.tsv").read_text(encoding="utf-8").splitlines()[1:]:
@@ -98,6 +100,7 @@ def scifact() -> Iterator[Case]:
 
 
 def climate_fever() -> Iterator[Case]:
+    """Claims, with the sentences that support them, that refute them, or that only say nothing."""
     for row in rows("climate_fever/claims.jsonl"):
         for label, error in (("SUPPORTS", ""), ("REFUTES", "contradicted"), ("NOT_ENOUGH_INFO", "not stated")):
             labels = {each["evidence_label"] for each in row["evidences"]}
@@ -110,6 +113,7 @@ def climate_fever() -> Iterator[Case]:
 
 
 def clapnq() -> Iterator[Case]:
+    """Sentences of the written answers, with their passage."""
     for row in rows("clapnq/questions.jsonl"):
         (passage, *_), (output, *_) = row["passages"], row["output"]
         evidence = tuple(untokenised(sentence) for sentence in passage["sentences"])
@@ -127,7 +131,7 @@ def untokenised(text: str) -> str:
 def squad() -> Iterator[Case]:
     """Short answers, and as errors the short answers to another question about the same paragraph."""
     questions = [row for row in rows("squad/answered.jsonl") if row["answers"]]
-    paragraphs: dict[tuple[str, int], list[dict]] = {}
+    paragraphs: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for row in questions:
         paragraphs.setdefault((row["title"], row["paragraph"]), []).append(row)
     for (title, _), asked in paragraphs.items():
@@ -192,7 +196,7 @@ def swapped(
     draw.shuffle(found)
     for match in found:
         for source in sources:
-            for other in pattern.findall(source):
+            for other in map(str, pattern.findall(source)):
                 known = other in (claim if stranger is None else claim + stranger)
                 if not known and shape(other) == shape(match.group()):
                     return claim[: match.start()] + other + claim[match.end() :]
@@ -218,7 +222,7 @@ def negated(claim: str) -> str | None:
 # --- measuring --------------------------------------------------------------------------------------------------------
 
 
-def vectors(cases: Sequence[Case]) -> dict[str, np.ndarray]:
+def vectors(cases: Sequence[Case]) -> dict[str, NDArray[np.float32]]:
     """The vector of every sentence; those of the last run are kept, under a hash of encoder and sentence."""
     file = CACHE / "planted_errors.npz"
     encoder = BundledEncoder()
@@ -227,7 +231,7 @@ def vectors(cases: Sequence[Case]) -> dict[str, np.ndarray]:
         for case in cases
         for text in (case.claim, *case.sentences)
     }
-    known: dict[str, np.ndarray] = {}
+    known: dict[str, NDArray[np.float32]] = {}
     if file.exists():
         with np.load(file) as stored:
             known = dict(zip(stored["keys"].tolist(), stored["vectors"], strict=True))
@@ -244,7 +248,7 @@ Check = Callable[[Case], tuple[bool, bool]]
 """Whether a case is removed, and whether it is called contradicted."""
 
 
-def checks(known: dict[str, np.ndarray], tuning: Sequence[Case]) -> dict[str, Check]:
+def checks(known: dict[str, NDArray[np.float32]], tuning: Sequence[Case]) -> dict[str, Check]:
     """The local check, with the trained judge and without; for comparison thresholds on single numbers.
 
     The judge was trained on claims of the first three slices: its thresholds are chosen on the fourth alone.
@@ -290,7 +294,7 @@ def checks(known: dict[str, np.ndarray], tuning: Sequence[Case]) -> dict[str, Ch
     }
 
 
-def removed(cases: Sequence[Case], check: Check) -> dict[str, dict]:
+def removed(cases: Sequence[Case], check: Check) -> dict[str, dict[str, Any]]:
     """For each kind of case how many are removed, with Wilson's interval."""
     kinds: dict[str, list[tuple[bool, bool]]] = {}
     for case in cases:
@@ -304,7 +308,8 @@ def removed(cases: Sequence[Case], check: Check) -> dict[str, dict]:
     }
 
 
-def show(heading: str, results: dict[str, dict[str, dict]]) -> None:
+def show(heading: str, results: dict[str, dict[str, dict[str, Any]]]) -> None:
+    """A line for each kind of case."""
     print(f"\n{heading}: share removed [95 %]")
     for kind in next(iter(results.values())):
         cells = []
@@ -315,19 +320,22 @@ def show(heading: str, results: dict[str, dict[str, dict]]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    """Measure the cases for choosing, and with --final the others."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--final", action="store_true", help="measure the final slice and write the results")
-    arguments = parser.parse_args()
+    parser.add_argument("--limit", type=int, help="only the first cases of each source: a quick look")
+    given = parser.parse_args()
     tell()
-    cases = [*scifact(), *climate_fever(), *squad()]
-    for source in (list(clapnq()), list(wikipedia())):
-        cases += [*source, *planted(source)]
+    cases = [case for source in (scifact(), climate_fever(), squad()) for case in islice(source, given.limit)]
+    for source in (clapnq(), wikipedia()):
+        true = list(islice(source, given.limit))
+        cases += [*true, *planted(true)]
     known = vectors(cases)
     tuning = [case for case in cases if not case.final]
     methods = checks(known, tuning)
     results = {"choosing": {name: removed(tuning, check) for name, check in methods.items()}}
     show("the cases thresholds were chosen on", results["choosing"])
-    if arguments.final:
+    if given.final:
         final = [case for case in cases if case.final]
         results["final"] = {name: removed(final, check) for name, check in methods.items()}
         show("final", results["final"])

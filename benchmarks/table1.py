@@ -1,6 +1,6 @@
 """Table 1 of the ChunkRAG paper (arXiv:2410.19572) with a chat model of your own: PopQA, PubHealth and Biography.
 
-    .venv/bin/python benchmarks/table1.py --base-url http://localhost:8000/v1 --model MODEL --judge-model ANOTHER
+    .venv/bin/python -m benchmarks.table1 --base-url http://localhost:8000/v1 --model MODEL --judge-model ANOTHER
 
 Every recipe answers with the model, `no-retrieval` without any document and `rag` without correction; Biography is
 scored by FActScore with the other model as judge, the rest by its gold answers. Rows are kept, what was stopped goes
@@ -15,8 +15,8 @@ import os
 import sys
 from pathlib import Path
 
-import evaluate
-import machine
+from benchmarks import machine
+from benchmarks.commands import thresher
 
 RECIPES = ("no-retrieval", "rag", "hybrid", "ecrag", "chunkrag", "crag", "corrective")
 FILES = {
@@ -27,6 +27,7 @@ FILES = {
 
 
 def main() -> int:
+    """Answer, judge, report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--base-url", required=True, help="of a server that speaks OpenAI's chat completions")
     parser.add_argument("--model", required=True, help="writes the answers, and judges chunks where a recipe asks")
@@ -49,12 +50,12 @@ def main() -> int:
     for kind in FILES:
         out = given.out / kind
         dataset = f"{kind}:{getattr(given, kind.replace('-', '_'))}"
-        evaluate.thresher("eval", "run", "--dataset", dataset, *recipes, "--out", str(out), *options, home=False)
+        thresher("eval", "run", "--dataset", dataset, *recipes, "--out", str(out), *options, home=False)
         folders.append(str(out))
     if given.judge_model is not None:
         judge = {"base_url": given.judge_base_url or given.base_url, "model": given.judge_model}
         pinned = [part for name, value in judge.items() for part in ("--set", f"judge.llm.{name}={value}")]
-        evaluate.thresher(
+        thresher(
             "eval",
             "judge",
             str(given.out / "biography"),
@@ -67,7 +68,7 @@ def main() -> int:
         )
     report = given.out / "report"
     title = f"PopQA, PubHealth and Biography with {given.model}"
-    print(evaluate.thresher("eval", "report", *folders, "--out", str(report), "--title", title, home=False))
+    print(thresher("eval", "report", *folders, "--out", str(report), "--title", title, home=False))
     return 0
 
 

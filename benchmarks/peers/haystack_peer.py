@@ -6,7 +6,7 @@ The store is saved as one JSON file; loading it counts the words of every docume
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from measure import Place, Search, System, read_documents, run
+from benchmarks.peers.measure import Place, Search, System, read_documents, run
 
 # isort: split
 from haystack import Document, Pipeline

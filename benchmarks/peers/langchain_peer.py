@@ -6,7 +6,7 @@ Chroma keeps the texts and the vectors; BM25 has no persistence of its own and i
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from measure import Place, Search, System, read_documents, run
+from benchmarks.peers.measure import Place, Search, System, read_documents, run
 
 # isort: split
 from langchain_chroma import Chroma

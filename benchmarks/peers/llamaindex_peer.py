@@ -6,7 +6,7 @@ Each document is one node, named by its identifier; both indexes are kept in the
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from measure import Place, Search, System, read_documents, run
+from benchmarks.peers.measure import Place, Search, System, read_documents, run
 
 # isort: split
 from llama_index.core import StorageContext, VectorStoreIndex, load_index_from_storage

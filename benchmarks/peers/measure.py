@@ -101,7 +101,7 @@ def read_questions(data: Path, identifiers: set[str], limit: int) -> list[Questi
 def read_first_question(data: Path) -> str:
     """The text of the first query, without reading the rest."""
     with (data / "queries.jsonl").open(encoding="utf-8") as lines:
-        return json.loads(next(lines))["text"]
+        return str(json.loads(next(lines))["text"])
 
 
 def cut_corpus(data: Path, folder: Path, limit: int | None) -> Path:

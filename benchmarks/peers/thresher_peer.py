@@ -7,7 +7,7 @@ Thresher embeds with the model it ships with and fuses as many candidates as its
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from measure import Place, Search, System, run
+from benchmarks.peers.measure import Place, Search, System, run
 
 # isort: split
 import thresher

@@ -2,7 +2,7 @@
 
 Every piece of evidence is read together with the question. Places that say the same in other pieces are counted
 together (Karpukhin et al. 2020 take the best passage's best span alone; adding up what agrees was better on the
-questions for choosing, benchmarks/reader.py).
+questions for choosing, research/reader).
 """
 
 from __future__ import annotations
@@ -325,7 +325,7 @@ class ChoosingReader:
     """Answers questions with options by the trained judge, and hands every other question on.
 
     A claim is handed on too: the head that tells support from denial is no better than the more frequent label
-    (`benchmarks/reader.py labels`), and a wrong "True" is worse than a sentence to read.
+    (`research/reader labels`), and a wrong "True" is worse than a sentence to read.
     """
 
     reader: PairReader

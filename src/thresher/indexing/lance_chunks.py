@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ANN_ROWS = MAX_ROWS
 """Rows from which an approximate index is built: those that are no longer kept in memory. Measured by
-benchmarks/store.py: at 100,000 rows a search of the table takes 102 ms, through the index 21, recall@10 1.00."""
+benchmarks/speed.py: at 100,000 rows a search of the table takes 102 ms, through the index 21, recall@10 1.00."""
 
 READ_ROWS = 1024
 """Rows in one batch of a full read: about 2 MB with vectors."""
@@ -94,7 +94,7 @@ class LanceChunkTable(LanceTable):
             return [(_to_chunk(row), cosine) for row, cosine in memory.nearest(vector, limit)]
         query = self._table.search(vector, vector_column_name="vector").distance_type("dot")
         if "vector" in self._indexed():
-            query = query.nprobes(40).refine_factor(4)  # recall@10 1.00 in benchmarks/store.py
+            query = query.nprobes(40).refine_factor(4)  # recall@10 1.00 in benchmarks/speed.py
         if where is not None:
             query = query.where(to_sql(where), prefilter=True)
         rows = query.select([*_CHUNK_COLUMNS, "_distance"]).limit(limit).to_list()

@@ -396,8 +396,8 @@ _USUAL = (
 SHIPPED: Mapping[str, Calibration] = {usual.judge: usual for usual in _USUAL}
 """For the bundled encoder and a collection that was never calibrated, by judge: questions of PopQA, NQ, TriviaQA and
 SQuAD, as many of each, asked with and without what answers them. The local judge: 200 training questions of each set
-(`benchmarks/calibration.py` fits it again). The trained judge: 68 questions of each set that its cross-encoder was not
-trained on, the tune fifths (`benchmarks/judge.py`)."""
+(`research/calibration.py` fits it again). The trained judge: 68 questions of each set that its cross-encoder was not
+trained on, the tune fifths (`research/judge`)."""
 
 
 # --- the calibrations of a collection: one for each judge and encoder, in one JSON file -------------------------------

@@ -208,7 +208,7 @@ class LocalScorer:
 
 LOGIT_WEIGHT, TRAINED_SENTENCE_WEIGHT, TERMS_WEIGHT, INTERCEPT = 0.32, 6.54, 1.77, -5.83
 """A logistic regression on questions the cross-encoder was not trained on (the tune fifths of PopQA, NQ, TriviaQA and
-SQuAD, each weighing the same), asked with and without what answers them (`benchmarks/judge.py`). Fitted on three of the
+SQuAD, each weighing the same), asked with and without what answers them (`research/judge`). Fitted on three of the
 sets it is better than the local judge on the fourth, each time: the three parts err in different places."""
 
 

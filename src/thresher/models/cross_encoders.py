@@ -94,7 +94,7 @@ class BundledJudge:
         return self._loaded
 
     def _file(self, name: str) -> Path:
-        return weights_file(self._folder, name, "tools/export_judge.py")
+        return weights_file(self._folder, name, "research/export_judge.py")
 
 
 def _tokens(tokenizer: tokenizers.Tokenizer, text: str) -> tokenizers.Encoding:

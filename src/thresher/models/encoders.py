@@ -126,7 +126,7 @@ class BundledEncoder:
         return loaded
 
     def _file(self, name: str) -> Path:
-        return weights_file(self._folder, name, "tools/export_encoder.py")
+        return weights_file(self._folder, name, "research/export_encoder.py")
 
 
 def windows(ids: list[int], most: int) -> Pieces:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from shlex import join
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from thresher.cli import output as printing
 from thresher.cli.options import (
@@ -28,7 +28,6 @@ from thresher.errors import UsageError
 if TYPE_CHECKING:
     from thresher.models.usage import Meter
     from thresher_evals.judges.base import Done, Judge
-    from thresher_evals.report.blocks import Section
     from thresher_evals.rows import Row
 
 eval_app = typer.Typer(help="Measure recipes on questions with known answers.", no_args_is_help=True)
@@ -512,109 +511,33 @@ def _say(found: dict[str, Any], questions: Path, home: Path, collection: str) ->
 # --- `thresher eval study`: measurements that are not questions and answers -------------------------------------------
 
 
-HELP = """Measure something that is not a question and its answer, and keep the rows.
-
-\b
-Kinds:
-  redundancy  what each redundancy threshold removes of what was retrieved
-  relevance   how relevant plain and filtered chunks are, by the same judge
-  growth      latency, memory and size against the number of documents
-  retrieved   ECRAG's chunks and subchunks of a question, with distances
-  actions     CRAG's three actions replayed on its own contexts
-  evaluator   how well judges tell the gold page from the others
-
-The settings of each are in docs/studies.md; those of recipes can be given too.
-"""
+STUDY_COMMANDS = "thresher.eval.commands"
+"""The entry points in which the benchmarks name their command."""
 
 
-@eval_app.command("study", help=HELP)
-def eval_study(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="What to measure; see above.")],
-    out: Annotated[Path, typer.Option("--out", help="Folder for the rows of this study.")],
-    questions: Annotated[
-        Path | None, typer.Option("--questions", metavar="FILE", help="Questions; short for --dataset qa:FILE.")
-    ] = None,
-    dataset: Annotated[
-        str | None, typer.Option("--dataset", metavar="KIND:PATH", help="Questions, as `thresher eval run` takes them.")
-    ] = None,
-    sample: Annotated[int | None, typer.Option("--sample", min=1, help="Use this many questions only.")] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the sample and of every draw.")] = 0,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a study that was stopped.")] = False,
-    home: Home = DEFAULT_HOME,
-    collection: Annotated[
-        str | None, typer.Option("--collection", help="Default: `default`, or that of the dataset's documents.")
-    ] = None,
-    settings: Settings = None,
-    json: AsJson = False,
-) -> None:
-    """Measure, keep the rows, and print what they say."""
-    from thresher_evals.datasets.registry import load
-    from thresher_evals.studies.run import conduct, kind_of, prepare, section_of
+class Study(TyperCommand):
+    """The command of the benchmarks, which are imported when it is called."""
 
-    chosen = kind_of(kind)
-    if (questions is None) == (dataset is None):
-        raise UsageError(
-            "needs questions, from one place", subject=f"study {kind}", next_step="give --questions or --dataset"
-        )
-    spec = dataset or f"qa:{questions}"
-    given = assignments(settings)
-    loaded = load(spec, sample=sample, seed=seed)
-    materials = prepare(chosen, loaded, given, home=home, collection=collection, seed=seed)
-    typed = _command(
-        kind, dataset=spec, sample=sample, seed=seed, home=home, collection=collection, out=out, given=given
-    )
-    with printing.counting(chosen.number(materials), "rows") as count:
-        done = conduct(chosen, materials, out, resume=resume, command=typed, progress=count)
-    section = section_of(out)
-    if json:
-        printing.as_json({**done.to_dict(), "section": _described(section)})
-        return
-    _print(section)
-    printing.say(f"{done.measured} rows measured, {done.skipped} there before; in {out}")
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """The context of the real command. Raises UsageError where the benchmarks are not installed."""
+        from importlib.metadata import entry_points
+
+        found = entry_points(group=STUDY_COMMANDS, name=str(self.name))
+        if not found:
+            raise UsageError(
+                "the benchmarks are not installed",
+                subject="thresher eval study",
+                next_step="in a checkout: make install, or pip install --editable benchmarks",
+            )
+        command = typer.main.get_command(found[str(self.name)].load())
+        if parent is not None:
+            parent.command.commands[self.name] = command  # an error of it is told in the words of its options
+        return command.make_context(info_name, args, parent=parent, **extra)
 
 
-def _command(kind: str, *, given: dict[str, str], **options: Any) -> str:
-    """The command as it can be typed again, without the values of secret settings."""
-    words = ["thresher", "eval", "study", kind]
-    for name, value in options.items():
-        if value is not None:
-            words += [f"--{name}", str(value)]
-    for key, value in given.items():
-        words += ["--set", f"{key}={'***' if key.endswith('api_key') else value}"]
-    return join(words)
-
-
-def _described(section: Section) -> dict[str, Any]:
-    """JSON form of what the rows say."""
-    return {
-        "title": section.title,
-        "text": list(section.text),
-        "tables": [
-            {
-                "title": table.title,
-                "columns": list(table.columns),
-                "rows": [list(row) for row in table.rows],
-                "note": table.note,
-            }
-            for table in section.tables
-        ],
-    }
-
-
-def _print(section: Section) -> None:
-    """The section's words and tables."""
-    printing.say(section.title)
-    for paragraph in section.text:
-        printing.say(f"\n{paragraph}")
-    for table in section.tables:
-        printing.say()
-        if not printing.on_terminal():
-            printing.say(table.title)
-        shown = [["-" if cell is None else cell for cell in row] for row in table.rows]
-        printing.table(table.title, list(table.columns), shown)
-        if table.note:
-            printing.say(table.note)
-    printing.say()
+@eval_app.command("study", cls=Study)
+def eval_study() -> None:
+    """Measure something that is not a question and its answer, and keep the rows."""
 
 
 # --- `thresher eval report`: runs and studies on one page -------------------------------------------------------------

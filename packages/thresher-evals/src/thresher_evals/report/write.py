@@ -25,8 +25,6 @@ from thresher_evals.report.render import markdown, page, without_zeros
 from thresher_evals.report.run import SHOWN, change_sections, changes, head, overview, sentences
 from thresher_evals.report.verdicts import knowing_section
 from thresher_evals.rows import written
-from thresher_evals.studies.run import is_study as is_raw_study
-from thresher_evals.studies.run import section_of
 
 TITLE = "What was measured"
 
@@ -72,11 +70,7 @@ def write_report(
         raise UsageError("nothing to report", subject=str(out), next_step="give the folder of a run or of a study")
     names = unique([slug(directory.resolve().name) for directory in directories])
     told: list[Run | Section] = [
-        read_study(directory)
-        if is_study(directory)
-        else section_of(directory)
-        if is_raw_study(directory)
-        else read_measured(directory, name, baseline=baseline)
+        read_study(directory) if is_study(directory) else read_measured(directory, name, baseline=baseline)
         for directory, name in zip(directories, names, strict=True)
     ]
     worse = [one for one in told if isinstance(one, Run) and share_of(one) is not None]

@@ -1,0 +1,1 @@
+"""Measurements that anybody may want to repeat: `python -m benchmarks.NAME` in a checkout."""

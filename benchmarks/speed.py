@@ -1,0 +1,421 @@
+"""How long things take, and what a question costs.
+
+    .venv/bin/python -m benchmarks.speed [start-up|store|costs]
+
+* start-up: a fresh process: `import thresher`, `thresher --help`, and a question of an existing collection.
+* store: up to how many rows exact vector search is fast enough, and what an approximate index then costs in recall.
+  Vectors are random directions around 1,000 centres, 384 dimensions, as unlike real text as is still clustered.
+* costs: calls, tokens and seconds per question, recipe by recipe, with a chat model that takes 500 ms for every reply.
+  The model is scripted: it reads each prompt, replies in the form that was asked for, and goes by shared words. So the
+  number of calls and the size of prompts are those of a real question, the quality of the answers is not. It counts a
+  word as a token, as the scripted server does; a real tokenizer counts about 1.3. Questions are put to SQuAD
+  paragraphs: some are answered there, some not. Those of the second table may also look into a collection outside,
+  which is no web request. The third table is `chunkrag` with exactly 20 chunks left to judge, one chunk a call against
+  20 a call.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import mean
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import thresher as engine
+from benchmarks.commands import HOME, THRESHER, thresher
+from benchmarks.machine import CACHE, DATA, ROOT, keep, tell
+from thresher.collection import Collection
+from thresher.correction.search_query import MOST_WORDS, content_words
+from thresher.filters import IsNull, Not
+from thresher.generation.llm import NOT_FOUND, PARAMETRIC_SYSTEM
+from thresher.generation.llm import SYSTEM as GROUNDED
+from thresher.generation.verify import NOT_STATED, SUPPORTED
+from thresher.indexing.lance import LanceStore
+from thresher.indexing.lance_chunks import LanceChunkTable
+from thresher.judging.thresholds import SYSTEM as THRESHOLD
+from thresher.testing.llm_server import Reply, ScriptedServer
+from thresher.text.terms import index_terms
+from thresher.types import Answer, Chunk, ChunkRow, Step
+from thresher_evals import runner
+from thresher_evals.dataset import Dataset
+from thresher_evals.datasets import registry as datasets
+from thresher_evals.runner import CollectionAsker
+
+# --- start-up ---------------------------------------------------------------------------------------------------------
+
+RUNS = 9
+
+
+def start_up() -> None:
+    """Wall seconds of each of `RUNS` runs, after one that is not counted."""
+    thresher("index", str(ROOT / "README.md"), str(ROOT / "docs"), "--collection", "start-up")
+    question = "What happens to an input that cannot be read?"
+    commands = {
+        "python -c pass": [sys.executable, "-c", "pass"],
+        "import thresher": [sys.executable, "-c", "import thresher"],
+        "thresher --help": [str(THRESHER), "--help"],
+        "thresher ask": [str(THRESHER), "ask", question, "--collection", "start-up", "--home", str(HOME)],
+    }
+    results = {}
+    for name, command in commands.items():
+        times = []
+        for _ in range(RUNS + 1):
+            started = time.perf_counter()
+            subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+            times.append(time.perf_counter() - started)
+        times = times[1:]
+        results[name] = {"median": statistics.median(times), "low": min(times), "high": max(times), "n": len(times)}
+        median, low, high = (results[name][key] for key in ("median", "low", "high"))
+        print(f"{name:<18} median {median:.3f} s, {low:.3f} to {high:.3f}, n={len(times)}")
+    keep("start_up", results)
+
+
+# --- the store --------------------------------------------------------------------------------------------------------
+
+DIMENSION = 384
+VECTOR_QUESTIONS, LIMIT = 100, 10
+SIZES = (50_000, 100_000, 200_000)
+FOLDER, TABLE = CACHE / "store", "chunks_bench"
+NEVER = 10**9
+EVERYTHING = Not(IsNull("id"))  # a filter keeps the table from being searched in memory
+
+Matrix = NDArray[np.float32]
+
+
+def store(sizes: Sequence[int] = SIZES) -> None:
+    """Milliseconds of exact and of approximate search, and the recall of the latter, by number of rows."""
+    questions = vectors(VECTOR_QUESTIONS, 999_983)
+    results = {}
+    for rows in sizes:
+        exact_ms, exact = timed(filled(rows), questions)
+        started = time.perf_counter()
+        opened(ann_rows=1).maintain()
+        build = time.perf_counter() - started
+        ann_ms, approximate = timed(opened(ann_rows=1), questions)
+        recall = mean(len(a & b) / LIMIT for a, b in zip(exact, approximate, strict=True))
+        results[rows] = {"exact_ms": exact_ms, "ann_ms": ann_ms, "recall@10": recall, "build_seconds": build}
+        speeds = f"exact {exact_ms:.1f} ms, approximate {ann_ms:.1f} ms"
+        print(f"{rows:>9} rows: {speeds}, recall@10 {recall:.3f}, built in {build:.0f} s")
+    keep("store", {"rows": results})
+
+
+def vectors(count: int, seed: int) -> Matrix:
+    """(count, 384), rows of unit length."""
+    generator = np.random.default_rng(seed)
+    centres = np.random.default_rng(0).standard_normal((1000, DIMENSION))
+    rows = centres[generator.integers(0, len(centres), count)] + generator.standard_normal((count, DIMENSION))
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
+
+
+def opened(*, ann_rows: int) -> LanceChunkTable:
+    """The table, searched through an index from so many rows on."""
+    return LanceStore(FOLDER, ann_rows=ann_rows).open(TABLE)
+
+
+def filled(rows: int) -> LanceChunkTable:
+    """A new table of so many rows, which has no index."""
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    LanceStore(FOLDER).create(TABLE, dimension=DIMENSION)
+    table = opened(ann_rows=NEVER)
+    for at in range(0, rows, 10_000):
+        batch = vectors(min(10_000, rows - at), at + 1)
+        table.append([row(at + number, vector) for number, vector in enumerate(batch)])
+    return table
+
+
+def row(number: int, vector: Matrix) -> ChunkRow:
+    """A row with nothing in it but its vector."""
+    chunk = Chunk(f"{number:024x}", f"d{number // 10}", "s", "", 0, 1, "x")
+    return ChunkRow(chunk, "text", "2026-01-01", None, vector)
+
+
+def timed(table: LanceChunkTable, questions: Matrix) -> tuple[float, list[set[str]]]:
+    """Median milliseconds and the ids that were found."""
+    table.nearest(questions[0], limit=LIMIT, where=EVERYTHING)
+    times, found = [], []
+    for question in questions:
+        started = time.perf_counter()
+        hits = table.nearest(question, limit=LIMIT, where=EVERYTHING)
+        times.append(1000 * (time.perf_counter() - started))
+        found.append({chunk.id for chunk, _ in hits})
+    return statistics.median(times), found
+
+
+# --- what a question costs: the scripted model ------------------------------------------------------------------------
+
+RECIPES = ("no-retrieval", "rag", "hybrid", "crag", "ecrag", "chunkrag", "chunkrag-v1", "corrective")
+CORRECTING = ("crag", "ecrag", "corrective")
+QUESTIONS, CALL_SECONDS = 20, 0.5
+SUMMARIES = {"summary": "extractive"}
+"""Indexing asks no model; `ecrag` finds the same index when it is asked with one."""
+
+CHUNKS = 20
+VARIANTS = {
+    "stat, a call each": {"threshold": "stat", "batch": 1},
+    "stat, 20 a call": {"threshold": "stat", "batch": CHUNKS},
+    "llm, a call each": {"threshold": "llm", "batch": 1},
+    "llm, 20 a call": {"threshold": "llm", "batch": CHUNKS},
+}
+DEPTHS = range(10, 31)
+"""Depths of the lexical list that are tried, with 10 dense candidates, until 20 chunks are left to judge."""
+
+ENOUGH = 0.5
+"""Share of the question's words in a sentence from which the scripted model finds its answer there."""
+
+
+def model(body: Mapping[str, Any]) -> Reply:
+    """The reply to any prompt of the engine, after `CALL_SECONDS`."""
+    system, user = (message["content"] for message in body["messages"])
+    if "response_format" in body:
+        text = json.dumps(reply_object(body["response_format"]["json_schema"]["schema"]["properties"], system, user))
+    elif system == GROUNDED:
+        text = quoted(user)
+    elif system == PARAMETRIC_SYSTEM:
+        text = NOT_FOUND
+    else:
+        raise ValueError(f"a prompt the scripted model does not know: {system[:80]}")
+    return Reply(text, seconds=CALL_SECONDS)
+
+
+def reply_object(fields: Mapping[str, Any], system: str, user: str) -> dict[str, Any]:
+    """The JSON that was asked for."""
+    if "scores" in fields:
+        return {"scores": [gap(user)] if system == THRESHOLD else scores(user)}
+    if "query" in fields:
+        return {"query": " ".join(content_words(user.removeprefix("Question: ")))}
+    if "words" in fields:
+        return {"words": " ".join(content_words(inside("question", user)[0])[:MOST_WORDS])}
+    if "verdict_1" in fields:
+        return verdicts(user)
+    raise ValueError(f"a form the scripted model does not know: {', '.join(fields)}")
+
+
+def scores(user: str) -> list[float]:
+    """For each chunk the share of the query's terms it holds."""
+    (query,) = inside("query", user)
+    return [round(shared(query, chunk), 2) for chunk in inside("chunk", user)]
+
+
+def gap(user: str) -> float:
+    """The middle of the widest gap between two scores."""
+    values = [float(value) for value in user.rpartition("Scores: ")[2].split(", ")]
+    above, below = max(pairwise([*values, 0.0]), key=lambda pair: pair[0] - pair[1])
+    return round((above + below) / 2, 3)
+
+
+def quoted(user: str) -> str:
+    """The sentence of the evidence that shares most with the question, and its marker."""
+    question = user.rpartition("Question: ")[2]
+    best, marker, sentence = 0.0, 0, ""
+    for number, text in enumerate(inside("evidence", user), start=1):
+        for candidate in re.split(r"(?<=[.!?])\s+", text):
+            if (share := shared(question, candidate)) > best:
+                best, marker, sentence = share, number, candidate
+    return f"{sentence.rstrip('.')} [{marker}]." if best >= ENOUGH else NOT_FOUND
+
+
+def verdicts(user: str) -> dict[str, Any]:
+    """Supported where a piece holds most of a sentence's terms."""
+    evidence = inside("evidence", user)
+    said: dict[str, Any] = {}
+    for number, sentence in enumerate(inside("sentence", user), start=1):
+        shares = [shared(sentence, text) for text in evidence]
+        supported = max(shares) >= ENOUGH
+        said[f"verdict_{number}"] = SUPPORTED if supported else NOT_STATED
+        said[f"evidence_{number}"] = shares.index(max(shares)) + 1 if supported else 0
+    return said
+
+
+def inside(name: str, user: str) -> list[str]:
+    """What stands between the marks of a name, in order."""
+    return re.findall(rf"<{name}\b[^>]*>\n?(.*?)\n?</{name}>", user, re.DOTALL)
+
+
+def shared(asked: str, text: str) -> float:
+    """Share of the asked terms that a text holds."""
+    wanted = set(index_terms(" ".join(content_words(asked)))) or set(index_terms(asked))
+    return len(wanted & set(index_terms(text))) / max(1, len(wanted))
+
+
+# --- what a question costs: measuring ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question's cost."""
+
+    answer: Answer
+    seconds: float
+
+
+def asked(asker: CollectionAsker, server: ScriptedServer, recipe: str, question: str) -> Asked:
+    """A question put and timed. Calls that the answer does not count, or that went wrong, end the benchmark."""
+    before = len(server.asked())
+    started = time.perf_counter()
+    answer = asker.ask(question, recipe=recipe)
+    seconds = time.perf_counter() - started
+    calls = len(server.asked()) - before
+    if calls != answer.usage.llm_calls or answer.degraded:
+        raise SystemExit(f"{recipe}: {calls} calls, counted {answer.usage.llm_calls}; degraded {answer.degraded}")
+    return Asked(answer, seconds)
+
+
+def summary(rows: Sequence[Asked]) -> dict[str, Any]:
+    """What the questions cost."""
+    usages = [row.answer.usage for row in rows]
+    calls = [usage.llm_calls for usage in usages]
+    seconds = [row.seconds for row in rows]
+    return {
+        "n": len(rows),
+        "answered": sum(not row.answer.abstained for row in rows),
+        "calls": {"mean": mean(calls), "least": min(calls), "most": max(calls)},
+        "prompt_tokens": mean(usage.prompt_tokens for usage in usages),
+        "completion_tokens": mean(usage.completion_tokens for usage in usages),
+        "web_requests": mean(usage.web_requests for usage in usages),
+        "seconds": {
+            "median": float(np.median(seconds)),
+            "p95": float(np.quantile(seconds, 0.95)),
+            "most": max(seconds),
+        },
+    }
+
+
+def show(name: str, cost: Mapping[str, Any]) -> None:
+    """One line of a table."""
+    calls, seconds = cost["calls"], cost["seconds"]
+    spread = f"{calls['mean']:.1f} ({calls['least']}-{calls['most']})"
+    answered = f"{cost['answered']}/{cost['n']}"
+    print(
+        f"{name:<18} {spread:>14} {cost['prompt_tokens']:>8.0f} {cost['completion_tokens']:>8.1f} "
+        f"{cost['web_requests']:>4.0f} {seconds['median']:>8.2f} {seconds['p95']:>6.2f} {answered:>8}",
+        flush=True,
+    )
+
+
+def head(title: str) -> None:
+    """The head of a table."""
+    print(
+        f"\n{title}\n{'':<18} {'calls':>14} {'prompt':>8} {'reply':>8} {'web':>4} {'median s':>8} {'p95':>6} answered"
+    )
+
+
+def costs_of(
+    dataset: Dataset, server: ScriptedServer, recipes: Sequence[str], *, looking_outside: bool
+) -> dict[str, dict[str, Any]]:
+    """What each recipe costs on a dataset's questions."""
+    name = runner.collection_of(dataset)
+    outside = runner.outside_of(dataset, name) if looking_outside else "none"
+    for corpus, owner in runner.files(dataset, HOME, name, outside=outside):
+        with engine.open(HOME, owner) as collection:
+            collection.add(corpus, recipe=[one for one in recipes if one != "no-retrieval"], settings=SUMMARIES)
+    found = {}
+    with engine.open(HOME, name) as collection:
+        asker = CollectionAsker(collection, {**settings(server), **SUMMARIES}, outside=outside)
+        for recipe in recipes:
+            asker.warm_up(recipe)
+            rows = [asked(asker, server, recipe, question.question) for question in dataset.questions]
+            found[recipe] = summary(rows)
+            show(recipe, found[recipe])
+    return found
+
+
+def settings(server: ScriptedServer) -> dict[str, Any]:
+    """The scripted model, and no cross-encoder on purpose."""
+    return {"llm.base_url": server.base_url, "llm.model": "scripted", "rerank": "none"}
+
+
+def twenty_chunks(dataset: Dataset, server: ScriptedServer) -> dict[str, dict[str, Any]]:
+    """`chunkrag` on the answerable questions that leave exactly 20 chunks to judge at some depth."""
+    rows: dict[str, list[Asked]] = {variant: [] for variant in VARIANTS}
+    with engine.open(HOME, runner.collection_of(dataset)) as collection:
+        for question in dataset.questions:
+            depth = depth_for(collection, question.question, server) if question.answerable else None
+            if depth is None:
+                continue
+            for variant, chosen in VARIANTS.items():
+                given = {**settings(server), "lexical.depth": depth, **chosen}
+                row = asked(CollectionAsker(collection, given), server, "chunkrag", question.question)
+                if judged(row.answer) != CHUNKS:
+                    raise SystemExit(f"{judged(row.answer)} chunks were judged where {CHUNKS} were retrieved")
+                rows[variant].append(row)
+    found = {variant: summary(measured) for variant, measured in rows.items()}
+    for variant, cost in found.items():
+        show(variant, cost)
+    return found
+
+
+def depth_for(collection: Collection, question: str, server: ScriptedServer) -> int | None:
+    """Depth of the lexical list that leaves 20 chunks after redundancy; None where none does."""
+    for depth in DEPTHS:
+        steps = collection.run(question, recipe="chunkrag", settings={**settings(server), "lexical.depth": depth})
+        left = next(step.kept for step in steps if isinstance(step, Step) and step.name == "retrieve")
+        if left >= CHUNKS:
+            return depth if left == CHUNKS else None
+    return None
+
+
+def judged(answer: Answer) -> int:
+    """Chunks that were judged."""
+    return next(step.considered for step in answer.steps if step.name == "judge")
+
+
+def costs() -> None:
+    """The three tables."""
+    loads = [os.getloadavg()[0]]
+    squad = DATA / "squad" / "answered.jsonl"
+    with ScriptedServer(model) as server:
+        inside_questions = datasets.load(f"refusal:{squad}", sample=QUESTIONS)
+        head(f"{QUESTIONS} questions, {dict(inside_questions.categories)}; {CALL_SECONDS:g} s a call")
+        recipes = costs_of(inside_questions, server, RECIPES, looking_outside=False)
+        outside_questions = datasets.load(f"routing:{squad}", sample=QUESTIONS)
+        head(f"{QUESTIONS} questions, {dict(outside_questions.categories)}; with another collection outside")
+        corrected = costs_of(outside_questions, server, CORRECTING, looking_outside=True)
+        head(f"chunkrag, {CHUNKS} chunks judged, by threshold and chunks in a call")
+        chunkrag = twenty_chunks(inside_questions, server)
+    loads.append(os.getloadavg()[0])
+    busy = max(loads) > (os.cpu_count() or 1)
+    state = "busy, seconds are too long" if busy else "quiet"
+    print(f"\nload average {loads[0]:.1f} before, {loads[1]:.1f} after: {state}")
+    keep(
+        "costs",
+        {
+            "seconds_per_call": CALL_SECONDS,
+            "load": loads,
+            "busy": busy,
+            "questions": dict(inside_questions.categories),
+            "recipes": recipes,
+            "questions_outside": dict(outside_questions.categories),
+            "recipes_with_outside": corrected,
+            "chunkrag_20_chunks": chunkrag,
+        },
+    )
+
+
+def main() -> None:
+    """The part that is named, or all of them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", nargs="?", choices=("start-up", "store", "costs", "all"), default="all")
+    parser.add_argument("--rows", type=int, nargs="+", default=SIZES, help="sizes of the store")
+    given = parser.parse_args()
+    tell()
+    parts = {"start-up": start_up, "store": lambda: store(given.rows), "costs": costs}
+    for name, part in parts.items():
+        if given.part in (name, "all"):
+            part()
+
+
+if __name__ == "__main__":
+    main()

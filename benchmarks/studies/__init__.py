@@ -1,0 +1,1 @@
+"""Measurements that are not questions and answers, each with rows of its own; `thresher eval study` runs them."""

@@ -1,0 +1,175 @@
+"""Writes the trained judge as an int8 ONNX graph, checked against the float model.
+
+    python -m research.export_judge --run training/run --data training     # research/requirements.txt
+
+The graph is made of the same parts as the encoder's (research.export_encoder says how it is quantised and why), with
+token types and three heads, which stay in float. Its outputs are `logits` (texts, 1), which is what fastembed's
+cross-encoders give, `support` (texts, 1) and `spans` (texts, tokens, 2).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import torch
+
+from research.export_encoder import (
+    MAX_TOKENS,
+    PROJECT,
+    Graph,
+    Quantisation,
+    Weights,
+    download,
+    embeddings,
+    layers,
+    model_of,
+    read_by_products,
+    sha256,
+    smoothed,
+    write,
+)
+from research.train_judge import Judge, Pair, Reader, padded, read
+
+TARGET = PROJECT / "src/thresher/models/weights/thresher-judge-int8"
+FILE = "onnx/model.onnx"
+"""Where fastembed looks for a cross-encoder's model."""
+SAMPLE_GROUPS = 60
+"""Groups of the training data that show the smoothing what activations are like."""
+CHECKED_GROUPS = 150
+"""Groups of the tune data on which both models are compared."""
+LEAST_CORRELATION = 0.99
+
+README = f"""# thresher-judge, int8
+
+A cross-encoder with three heads: does the text answer the question (`logits`), where (`spans`), and does it support the
+claim (`support`). Input: `[CLS] question [SEP] title text [SEP]`, at most {MAX_TOKENS} tokens.
+
+* Started from all-MiniLM-L6-v2 (Apache-2.0; the package's other weights folder names its origin) and trained by
+  `research/train_judge.py` on the data that docs/models.md lists; the licences of the data are in NOTICE.
+* Licence: Apache-2.0; its text is in ../all-MiniLM-L6-v2-int8/LICENSE.
+* Loadable with `fastembed.rerank.cross_encoder.TextCrossEncoder(..., specific_model_path=...)`.
+
+sha256:
+
+    {{hashes}}
+"""
+
+
+def build(weights: Weights, heads: Weights, config: Mapping[str, Any], quantise: Quantisation) -> onnx.ModelProto:
+    """input_ids, attention_mask and token_type_ids (texts, tokens) to logits, support and spans."""
+    graph = Graph()
+    layers(graph, weights, config, quantise, embeddings(graph, weights, config, typed=True))
+    hidden, axis = "last_hidden_state", graph.constant("pool.axis", np.array([1], np.int64))
+    mask = graph.node("Cast", "attention_mask", output="pool.mask", to=onnx.TensorProto.FLOAT)
+    mask = graph.node("Unsqueeze", mask, graph.constant("pool.last", np.array([2], np.int64)), output="pool.weights")
+    kept = graph.node("Mul", hidden, mask, output="pool.kept")
+    total = graph.node("ReduceSum", kept, axis, output="pool.total", keepdims=0)
+    count = graph.node("ReduceSum", mask, axis, output="pool.count", keepdims=0)
+    mean = graph.node("Div", total, count, output="pool.mean")
+    cls = graph.node("Gather", hidden, graph.constant("pool.first", np.array([0], np.int64)), output="pool.row", axis=1)
+    first = graph.node("Squeeze", cls, axis, output="pool.cls")
+    both = graph.node("Concat", first, mean, output="pool.both", axis=1)
+    pooled = graph.node("Tanh", linear(graph, heads, "pool", both), output="pool.tanh")
+    for row, output in enumerate(("logits", "support")):
+        part = {f"{output}.{kind}": heads[f"verdicts.{kind}"][row : row + 1] for kind in ("weight", "bias")}
+        linear(graph, part, output, pooled, output=output)
+    linear(graph, heads, "spans", hidden, output="spans")
+    shapes: dict[str, list[str | int]] = {
+        "logits": ["batch", 1],
+        "support": ["batch", 1],
+        "spans": ["batch", "tokens", 2],
+    }
+    return model_of(graph, "thresher-judge", ("input_ids", "attention_mask", "token_type_ids"), shapes)
+
+
+def linear(graph: Graph, heads: Weights, name: str, source: str, *, output: str | None = None) -> str:
+    """`source @ weight + bias`, in float."""
+    weight = graph.constant(f"{name}.matrix", np.ascontiguousarray(heads[f"{name}.weight"].T))
+    product = graph.node("MatMul", source, weight, output=f"{name}.product")
+    offset = graph.constant(f"{name}.offset", heads[f"{name}.bias"])
+    return graph.node("Add", product, offset, output=output or f"{name}.sum")
+
+
+@torch.no_grad()
+def read_all(judge: Judge, pairs: Sequence[Pair]) -> None:
+    """Every pair alone."""
+    for pair in pairs:
+        batch = padded([pair])
+        judge(batch.ids, batch.types, batch.mask)
+
+
+def pairs_of(groups: Sequence[Mapping[str, Any]], reader: Reader, *, each: int) -> list[Pair]:
+    """The first texts of each group, as the judge reads them."""
+    draw = random.Random(0)
+    return [
+        reader.pair(group["question"], text, draw, titled=True)
+        for group in groups
+        for text in [*group["positives"][:1], *group["negatives"][: each - 1]]
+    ]
+
+
+@torch.no_grad()
+def check(path: Path, judge: Judge, pairs: Sequence[Pair]) -> list[str]:
+    """Compares the exported model with the float one, pair by pair; returns what is not good enough."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    wanted, found, spans = [], [], []
+    for pair in pairs:
+        batch = padded([pair])
+        verdicts, places = judge(batch.ids, batch.types, batch.mask)
+        inputs = {"input_ids": batch.ids, "attention_mask": batch.mask, "token_type_ids": batch.types}
+        logits, support, quick = session.run(None, {name: values.numpy() for name, values in inputs.items()})
+        wanted.append([float(verdicts[0, 0]), float(verdicts[0, 1])])
+        found.append([float(logits[0, 0]), float(support[0, 0])])
+        body = batch.types[0].bool().numpy()
+        spans.append(places[0].numpy()[body].argmax(0).tolist() == quick[0][body].argmax(0).tolist())
+    correlations = [float(np.corrcoef(np.array(wanted)[:, at], np.array(found)[:, at])[0, 1]) for at in (0, 1)]
+    gaps = np.abs(np.array(wanted) - np.array(found)).mean(axis=0)
+    print(f"{len(pairs)} pairs: correlation of relevance {correlations[0]:.4f}, of support {correlations[1]:.4f}")
+    print(f"mean difference of the logits {gaps[0]:.3f}, {gaps[1]:.3f}; same best begin and end {np.mean(spans):.3f}")
+    low = [value for value in correlations if value < LEAST_CORRELATION]
+    return [f"correlation {value:.4f} is below {LEAST_CORRELATION}" for value in low]
+
+
+def main() -> int:
+    """Exit code: 0 when the exported model is as good as it must be."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, help="what research.training_data wrote")
+    parser.add_argument("--run", type=Path, required=True, help="what research.train_judge wrote")
+    parser.add_argument("--target", type=Path, default=TARGET, help="the folder to write")
+    arguments = parser.parse_args()
+    original = download(arguments.data)
+    config = json.loads((original / "config.json").read_text(encoding="utf-8"))
+    reader = Reader(original)
+    judge = Judge(original).eval()
+    judge.load_state_dict(torch.load(arguments.run / "judge.pt", map_location="cpu"))
+    heads = {name: v.detach().numpy() for name, v in judge.named_parameters() if not name.startswith("body")}
+    weights: Weights = {name: values.detach().numpy() for name, values in judge.body.named_parameters()}
+    groups = random.Random(0).sample(read(arguments.data / "groups.jsonl"), SAMPLE_GROUPS)
+    sample = pairs_of(groups, reader, each=2)
+    activations = read_by_products(judge.body, lambda: read_all(judge, sample))
+    weights = smoothed(weights, activations, config["num_hidden_layers"])
+    model = build(weights, heads, config, Quantisation())
+    onnx.checker.check_model(model)
+    write(arguments.target, original, model.SerializeToString(deterministic=True), README, file=FILE)
+    path = arguments.target / FILE
+    print(f"{path}: {path.stat().st_size / 1e6:.1f} MB, sha256 {sha256(path)}")
+    checked = random.Random(1).sample(read(arguments.data / "tune.jsonl"), CHECKED_GROUPS)
+    failures = check(path, judge, pairs_of(checked, reader, each=3))
+    for failure in failures:
+        print(f"FAILED: {failure}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

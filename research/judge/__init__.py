@@ -1,0 +1,1 @@
+"""What the bundled judge is worth: `python -m research.judge`."""

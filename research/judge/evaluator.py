@@ -1,0 +1,334 @@
+"""The judge as the evaluator of what was retrieved, on four sets of questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from research.judge.readings import Data, Logits, shown, slices_of
+from research.pools import (
+    CANDIDATES,
+    FINAL,
+    TUNE,
+    Judge,
+    Pool,
+    Question,
+    Remembered,
+    Scores,
+    best_cosine,
+    best_threshold,
+    bm25_share,
+    candidates,
+    confidence,
+    of_slices,
+    probabilities,
+    with_interval,
+)
+from thresher.judging.calibration import CLIP, auroc, calibration_error, fit
+from thresher.judging.scorers import LocalRelevance
+from thresher.text.sentences import sentence_spans
+from thresher.text.terms import index_terms
+from thresher_evals.stats import Forecast, auroc_interval
+
+FOLDS, ROUNDS = 5, 20
+PARTS = ("logit", "sentence", "terms")
+TRAINED, COMBINED, ELSEWHERE, REFERENCE = "trained judge", "combination", "combination, other sets", "local"
+
+PUBLISHED = "CRAG's evaluator on PopQA, accuracy: T5-large 0.843, ChatGPT 0.580 to 0.647 (Yan et al. 2024, table 4)"
+
+
+@dataclass(frozen=True)
+class Read:
+    """Questions of one set with, for each, its best raw scores as it is and with what answers it out of reach."""
+
+    questions: list[Question]
+    best: dict[str, np.ndarray]
+    """(n_questions, 2) by score."""
+    parts: np.ndarray
+    """(n_questions, 2, 10, 3): `PARTS` of every candidate; where there are fewer, the first one again."""
+
+    def split(self, name: str, slices: Sequence[int]) -> Scores:
+        """The scores of the questions of some slices."""
+        return of_slices(self.best[name], self.questions, slices)
+
+    def within(self, slices: Sequence[int]) -> np.ndarray:
+        """Which questions are of some slices."""
+        return np.array([asked.slice in slices for asked in self.questions])
+
+
+def read(
+    pool: Pool, questions: list[Question], judges: Mapping[str, Judge], logits: Logits, encoder: Remembered
+) -> Read:
+    """Judges the ten best hybrid candidates of every question, twice."""
+    relevance = LocalRelevance(encoder, index_terms, pool.rarity, sentence_spans)
+    best: dict[str, list[float]] = {name: [] for name in (*judges, REFERENCE, TRAINED)}
+    parts = []
+    for asked in questions:
+        for out in (frozenset[int](), asked.answered_by):
+            found = candidates(pool, asked.text, asked.vector, out)
+            chunks, cosines = [pool.chunks[one.row] for one in found], [one.cosine for one in found]
+            texts, titles = [chunk.text for chunk in chunks], [chunk.title for chunk in chunks]
+            made_of = relevance.judged(asked.text, texts, titles, cosines=cosines)
+            values = logits(asked.text, chunks)
+            for name, judge in judges.items():
+                best[name].append(max(judge(asked.text, pool, found)))
+            best[REFERENCE].append(max(relevance.relevance(one) for one in made_of))
+            best[TRAINED].append(float(sigmoid(np.max(values))))
+            table = [[value, one.sentence, one.terms] for value, one in zip(values, made_of, strict=True)]
+            parts.append(table + table[:1] * (CANDIDATES - len(table)))
+    shape = (len(questions), 2)
+    return Read(
+        questions,
+        {name: np.array(values).reshape(shape) for name, values in best.items()},
+        np.array(parts).reshape(*shape, CANDIDATES, len(PARTS)),
+    )
+
+
+def sigmoid(values: np.ndarray) -> np.ndarray:
+    """Log odds to probabilities."""
+    return np.asarray(1 / (1 + np.exp(-values)))
+
+
+def evaluator(data: Data, logits: Logits, *, final: bool) -> dict[str, Any]:
+    """Can it tell whether what was retrieved suffices?"""
+    pool, sets = data.wikipedia
+    paragraphs, answerable, tricks = data.squad
+    encoder = Remembered(data.encoder)
+    judges: dict[str, Judge] = {"best cosine": best_cosine, "BM25 share": bm25_share, "ECRAG C": confidence}
+    found = {}
+    for name, questions in {**sets, "SQuAD": answerable}.items():
+        wanted = [asked for asked in questions if asked.slice in slices_of(final)]
+        found[name] = read(paragraphs if name == "SQuAD" else pool, wanted, judges, logits, encoder)
+    marked = [asked for asked in tricks if asked.slice in slices_of(final)]
+    unanswerable = read(paragraphs, marked, judges, logits, encoder)
+    encoder.save()
+    fits = combine(found, unanswerable)
+    for name, weights in fits.items():
+        print(f"combination {name}: " + ", ".join(f"{part} {value:+.2f}" for part, value in weights.items()))
+    scale, shift = same_weight({name: one.parts[..., 0].max(axis=2)[..., None] for name, one in found.items()}, found)
+    print(f"logit that is the log odds of sufficient evidence (tune, best of ten): {scale:.3f} logit {shift:+.3f}")
+    print(PUBLISHED)
+    results: dict[str, Any] = {
+        "combination": fits,
+        "log_odds": {"scale": scale, "shift": shift},
+        "published": PUBLISHED,
+        "sets": {},
+    }
+    for name, one in found.items():
+        results["sets"][name] = {}
+        for score in one.best:
+            results["sets"][name][score] = measured(name, score, found, final=final)
+    results["squad_marked_unanswerable"] = {
+        part: against_marked(part, found["SQuAD"], unanswerable, slices)
+        for part, slices in (("tune", TUNE), ("final", FINAL))
+        if part == "tune" or final
+    }
+    return results
+
+
+# --- the evaluator: the combination -----------------------------------------------------------------------------------
+
+
+Chosen = Callable[[np.ndarray], np.ndarray]
+"""Numbers of a set's tune questions to those that take part in a fit."""
+
+
+def logistic(inputs: np.ndarray, target: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Weights and intercept of a logistic regression by Newton's method, with a ridge that only keeps it finite."""
+    table = np.column_stack([inputs, np.ones(len(inputs))])
+    weight = weight / weight.sum() * len(weight)
+    ridge = np.diag([1e-2] * inputs.shape[1] + [0.0])
+    found = np.zeros(table.shape[1])
+    for _ in range(50):
+        told = sigmoid(table @ found)
+        slope = table.T @ (weight * (target - told)) - ridge @ found
+        curvature = (table * (weight * told * (1 - told))[:, None]).T @ table + ridge
+        step = np.linalg.solve(curvature, slope)
+        found += step
+        if np.abs(step).max() < 1e-9:
+            break
+    return found
+
+
+def same_weight(
+    inputs: Mapping[str, np.ndarray],
+    found: Mapping[str, Read],
+    chosen: Chosen = np.ones_like,
+) -> np.ndarray:
+    """A logistic regression on tune questions, each set weighing the same.
+
+    `inputs` are (n_questions, 2, d) by set.
+    """
+    tables, targets, weights = [], [], []
+    for name, values in inputs.items():
+        tune = np.flatnonzero(found[name].within(TUNE))
+        tune = tune[chosen(np.arange(len(tune))).astype(bool)]
+        tables.append(values[tune].reshape(-1, values.shape[2]))
+        targets.append(np.tile([1.0, 0.0], len(tune)))
+        weights.append(np.full(2 * len(tune), 1 / len(tune)))
+    return logistic(np.concatenate(tables), np.concatenate(targets), np.concatenate(weights))
+
+
+def combination(
+    parts: Mapping[str, np.ndarray], found: Mapping[str, Read], chosen: Chosen = np.ones_like
+) -> np.ndarray:
+    """Weights and intercept, fitted on the candidate where they are highest, which changes with them.
+
+    It starts with the candidate that the judge puts first, and ends when another round changes nothing.
+    """
+    weights = np.array([1.0] + [0.0] * len(PARTS))
+    for _ in range(ROUNDS):
+        before, highest = weights, {}
+        for name, values in parts.items():
+            top = (values @ weights[:-1]).argmax(axis=2)[..., None, None]
+            highest[name] = np.take_along_axis(values, top, axis=2)[:, :, 0]
+        weights = same_weight(highest, found, chosen)
+        if np.allclose(weights, before):
+            break
+    return weights
+
+
+def combine(found: dict[str, Read], unanswerable: Read) -> dict[str, dict[str, float]]:
+    """Adds the combinations to the scores; returns what each fit multiplies the parts by.
+
+    On tune questions `COMBINED` is told by a fit on the other folds, elsewhere by the fit on all of tune; `ELSEWHERE`
+    is told by a fit on the other sets everywhere.
+    """
+    parts = {name: one.parts for name, one in found.items()}
+    whole = combination(parts, found)
+    fits = {"on all sets": whole}
+
+    def outside(fold: int) -> Chosen:
+        return lambda number: number % FOLDS != fold
+
+    folds = [combination(parts, found, outside(fold)) for fold in range(FOLDS)]
+    for name, one in found.items():
+        values = apply(whole, one.parts)
+        for number, at in enumerate(np.flatnonzero(one.within(TUNE))):
+            values[at] = apply(folds[number % FOLDS], one.parts[at])
+        one.best[COMBINED] = values
+        others = fits[f"without {name}"] = combination({k: v for k, v in parts.items() if k != name}, found)
+        one.best[ELSEWHERE] = apply(others, one.parts)
+    unanswerable.best[COMBINED] = apply(whole, unanswerable.parts)
+    unanswerable.best[ELSEWHERE] = apply(fits["without SQuAD"], unanswerable.parts)
+    return {name: dict(zip((*PARTS, "intercept"), values.tolist(), strict=True)) for name, values in fits.items()}
+
+
+def apply(weights: np.ndarray, parts: np.ndarray) -> np.ndarray:
+    """The best candidate's probability."""
+    return sigmoid((parts @ weights[:-1]).max(axis=-1) + weights[-1])
+
+
+# --- the evaluator: measures ------------------------------------------------------------------------------------------
+
+
+def measured(name: str, score: str, found: Mapping[str, Read], *, final: bool) -> dict[str, Any]:
+    """One score on one set. Threshold and calibrations come from tune; on tune itself, from its other folds."""
+    one = found[name]
+    tune = one.split(score, TUNE)
+    own = fit(*tune.kinds, judge=score, encoder="", source="labels")
+    others = shared_curve(score, {key: value for key, value in found.items() if key != name})
+    results = {"tune": of_part(one, score, TUNE, right_by_fold(tune))}
+    results["tune"]["ece"] = {
+        "as it is": calibration_error(tune.raw, tune.answerable),
+        "own": own.ece,
+        "other sets": calibration_error(others(tune.raw), tune.answerable),
+    }
+    if final:
+        scores, cut, everywhere = one.split(score, FINAL), best_threshold(tune), shared_curve(score, found)
+        right = (scores.raw >= cut) == scores.answerable
+        told = {
+            "as it is": scores.raw,
+            "own": probabilities(own, scores.raw),
+            "all sets": everywhere(scores.raw),
+            "other sets": others(scores.raw),
+        }
+        results["final"] = of_part(one, score, FINAL, right) | {
+            "threshold": cut,
+            "ece": {kind: calibration_error(values, scores.answerable) for kind, values in told.items()},
+            "accuracy_at_half": {
+                kind: float(((values >= 0.5) == scores.answerable).mean()) for kind, values in told.items()
+            },
+        }
+    for part, values in results.items():
+        tell_score(f"{name}, {part}", score, values)
+    return results
+
+
+def shared_curve(score: str, found: Mapping[str, Read]) -> Callable[[np.ndarray], np.ndarray]:
+    """One calibration for several sets, each weighing the same, over log odds as the package's are."""
+    odds = {name: log_odds(one.best[score])[:, :, None] for name, one in found.items()}
+    slope, intercept = same_weight(odds, found)
+    return lambda raw: sigmoid(slope * log_odds(raw) + intercept)
+
+
+def log_odds(raw: np.ndarray) -> np.ndarray:
+    """Probabilities to log odds, as the package clips them."""
+    clipped = np.clip(raw, CLIP, 1 - CLIP)
+    return np.asarray(np.log(clipped / (1 - clipped)))
+
+
+def right_by_fold(scores: Scores) -> np.ndarray:
+    """Whether each question is told right by the threshold that is best for the other folds."""
+    n = len(scores.raw) // 2
+    folds = np.tile(np.arange(n) % FOLDS, 2)
+    right = np.empty(2 * n, bool)
+    for fold in range(FOLDS):
+        out = folds == fold
+        cut = best_threshold(Scores(scores.raw[~out], scores.answerable[~out], scores.half[~out]))
+        right[out] = (scores.raw[out] >= cut) == scores.answerable[out]
+    return right
+
+
+def of_part(one: Read, score: str, slices: Sequence[int], right: np.ndarray) -> dict[str, Any]:
+    """AUROC, its difference to the local judge's and accuracy, with intervals over questions."""
+    scores, reference = one.split(score, slices), one.split(REFERENCE, slices)
+    n = len(scores.raw) // 2
+
+    def area(of: Scores, drawn: np.ndarray) -> float:
+        pairs = np.concatenate([drawn, drawn + n])
+        return auroc(of.raw[pairs], of.answerable[pairs])
+
+    found = {
+        "n_questions": n,
+        "auroc": with_interval(lambda drawn: area(scores, drawn), n),
+        "accuracy": with_interval(lambda drawn: float(right[np.concatenate([drawn, drawn + n])].mean()), n),
+    }
+    if score != REFERENCE:
+        found["auroc_over_local"] = with_interval(lambda drawn: area(scores, drawn) - area(reference, drawn), n)
+    return found
+
+
+def against_marked(part: str, one: Read, unanswerable: Read, slices: Sequence[int]) -> dict[str, Any]:
+    """Best scores of answerable questions against those of questions that SQuAD marks unanswerable."""
+    results = {}
+    for score in one.best:
+        answered = one.best[score][one.within(slices), 0]
+        marked = unanswerable.best[score][unanswerable.within(slices), 0]
+        forecasts = [Forecast(value, 1.0) for value in answered.tolist()]
+        forecasts += [Forecast(value, 0.0) for value in marked.tolist()]
+        area = auroc_interval(forecasts)
+        results[score] = {"answerable": len(answered), "marked": len(marked), "auroc": area.to_dict()}
+        print(
+            f"SQuAD answerable ({len(answered)}) against marked unanswerable ({len(marked)}), {part}: {score:<23} "
+            f"AUROC {shown(area)}"
+        )
+    return results
+
+
+def tell_score(label: str, score: str, found: Mapping[str, Any]) -> None:
+    """One line about a score on a set."""
+    area, accuracy = found["auroc"], found["accuracy"]
+    over = found.get("auroc_over_local")
+    change = f"({over['value']:+.3f} [{over['low']:+.3f}, {over['high']:+.3f}])" if over else ""
+    errors = "  ".join(f"{kind} {value:.3f}" for kind, value in found["ece"].items())
+    halves = "  ".join(f"{kind} {value:.3f}" for kind, value in found.get("accuracy_at_half", {}).items())
+    print(
+        f"{label:<15} n {found['n_questions']:<4} {score:<23} AUROC {area['value']:.3f} [{area['low']:.3f}, "
+        f"{area['high']:.3f}] {change:<24} accuracy {accuracy['value']:.3f} [{accuracy['low']:.3f}, "
+        f"{accuracy['high']:.3f}]  ECE {errors}" + (f"  accuracy at 0.5: {halves}" if halves else ""),
+        flush=True,
+    )

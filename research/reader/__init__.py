@@ -1,0 +1,1 @@
+"""What the bundled judge reads out of texts: `python -m research.reader`."""
