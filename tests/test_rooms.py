@@ -22,7 +22,7 @@ ROOMS = (
     "refinement",
     "generation",
 )
-SHARED = {"types", "protocols", "errors", "filters", "text"}
+SHARED = {"types", "protocols", "errors", "filters", "http", "text"}
 MODELS_ARE_THEIRS = {"retrieval", "judging", "correction", "refinement", "generation"}
 """Rooms whose parts may own a model besides taking one through a protocol."""
 WIRING = {"cli", "server", "evals", "collection", "recipes", "__init__"}

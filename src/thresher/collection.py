@@ -411,7 +411,8 @@ class _Reading:
 
         self._metadata = metadata
         self._progress = progress
-        self._found = list(discover(arguments, include=include, exclude=[*exclude], stdin=stdin))
+        ours = (home, home / "collections", home / "replies")  # the last two where the folder itself is the home
+        self._found = list(discover(arguments, include=include, exclude=exclude, skip=ours, stdin=stdin))
         self._roots = [Path(argument).resolve() for argument in arguments if Path(argument).is_dir()]
         self._sizes = {item.source: _size(item) for item in self._found if isinstance(item, Item)}
         self._done = 0
@@ -419,14 +420,14 @@ class _Reading:
 
     def incoming(self) -> Iterator[Incoming | DocumentError]:
         """The files in order, each read when its turn comes."""
-        from thresher.documents.read import Limits, fetch
-        from thresher.documents.sources import Failure
+        from thresher.documents.read import fetch
+        from thresher.documents.sources import Limits
 
         given = to_json(dict(self._metadata)) if self._metadata else ""
         limits = Limits()
         for item in self._found:
-            if isinstance(item, Failure):
-                yield DocumentError(item.error, subject=item.source, next_step=item.next)
+            if isinstance(item, DocumentError):
+                yield item
                 continue
             try:
                 data, hints = fetch(item, limits=limits)
@@ -452,19 +453,16 @@ class _Reading:
         self, item: Any, data: bytes, hints: Any, limits: Any
     ) -> Callable[[], Iterator[Document | DocumentError]]:
         from thresher.documents.read import parse
-        from thresher.documents.sources import Failure
 
         def documents() -> Iterator[Document | DocumentError]:
             before = self._done
             size = self._sizes[item.source]
             read = 0
             for document in parse(item, data, hints, metadata=self._metadata, limits=limits):
-                if isinstance(document, Failure):
-                    yield DocumentError(document.error, subject=document.source, next_step=document.next)
-                else:
+                if isinstance(document, Document):
                     read += len(document.text)
                     self._done = before + min(read, size)
-                    yield document
+                yield document
             self._done = before
 
         return documents

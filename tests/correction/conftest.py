@@ -11,6 +11,7 @@ import pytest
 
 from tests.correction.making import CERTIFICATE, names
 from thresher.correction.fetch import PageFetcher
+from thresher.http import Reach
 from thresher.models.usage import Meter
 from thresher.testing.llm_server import ScriptedServer
 
@@ -25,8 +26,10 @@ def fetching(meter: Meter) -> Callable[..., PageFetcher]:
     """A fetcher that takes 127.0.0.1 for a public address, and example.test for its name."""
 
     def make(port: int, **more: object) -> PageFetcher:
-        given = {"meter": meter, "resolve": names(example_test=["127.0.0.1"]), "ports": frozenset({port}), **more}
-        return PageFetcher(allowed=lambda address: str(address) == "127.0.0.1", **given)  # type: ignore[arg-type]
+        given: dict[str, object] = {"resolve": names(example_test=["127.0.0.1"]), "ports": frozenset({port}), **more}
+        reach = {name: given.pop(name) for name in ("resolve", "ports", "tls") if name in given}
+        reach["allowed"] = lambda address: str(address) == "127.0.0.1"
+        return PageFetcher(**{"meter": meter, "reach": Reach(**reach), **given})  # type: ignore[arg-type]
 
     return make
 

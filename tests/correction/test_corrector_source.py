@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from thresher.correction.corrector import WEB_RANK, RetrieverSource, WebSource
 from thresher.correction.fetch import Page
-from thresher.correction.http import NotFetched
 from thresher.correction.providers import WebResult
 from thresher.errors import BudgetSpent
 from thresher.filters import parse
+from thresher.http import NotFetched
 from thresher.types import UNIT, Hit, Judged, Judgement, Notes, Origin, Query, Score
 
 NOW = "2026-01-15T10:00:00+00:00"

@@ -13,8 +13,8 @@ import pytest
 
 from tests.correction.making import ARTICLE, AUTHORITY, names
 from thresher.correction.fetch import PageFetcher
-from thresher.correction.http import NotFetched
 from thresher.errors import BudgetSpent, MissingExtra
+from thresher.http import NotFetched, Reach
 from thresher.models.usage import Meter
 from thresher.testing.llm_server import Reply, ScriptedServer
 
@@ -153,7 +153,7 @@ def test_the_next_address_is_tried_when_the_first_does_not_answer(
     server = serve(pages={"/kopu": ARTICLE})
     port = int(server.host.rpartition(":")[2])
     resolve = names(example_test=["127.0.0.2", "127.0.0.1"])
-    fetch = PageFetcher(meter, resolve=resolve, allowed=lambda address: True, ports=frozenset({port}))
+    fetch = PageFetcher(meter, reach=Reach(resolve=resolve, allowed=lambda address: True, ports=frozenset({port})))
     assert "1531" in fetch(f"http://example.test:{port}/kopu").text
 
 

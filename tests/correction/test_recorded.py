@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from thresher.correction.fetch import Page, RecordedPages
-from thresher.correction.http import NotFetched
 from thresher.correction.providers import SEARXNG_SCALE as SCALE
 from thresher.correction.providers import RecordedSearch, WebResult
 from thresher.errors import BudgetSpent, NotRecorded, ProviderError
+from thresher.http import NotFetched
 from thresher.models.cassette import Exchanges
 from thresher.models.usage import Meter
 from thresher.types import Score

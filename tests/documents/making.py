@@ -17,7 +17,7 @@ from reportlab.pdfgen import canvas
 
 from tests.real_data import DATA
 from thresher.documents.read import fetch, parse
-from thresher.documents.sources import Failure, Hints, Item, Limits
+from thresher.documents.sources import Hints, Item, Limits
 from thresher.errors import DocumentError
 from thresher.types import Document
 
@@ -31,7 +31,7 @@ def save(folder: Path, name: str, data: bytes | str) -> Item:
     return Item(source=path.as_posix(), root=path.as_posix(), path=path)
 
 
-def read_all(item: Item, **given: object) -> list[Document | Failure]:
+def read_all(item: Item, **given: object) -> list[Document | DocumentError]:
     limits = given.pop("limits", Limits())
     data, hints = fetch(item, limits=limits)
     return list(parse(item, data, hints, limits=limits, **given))
@@ -60,7 +60,7 @@ def refusal(folder: Path, name: str, data: bytes | str, **given: object) -> Docu
     return error
 
 
-def parse_bytes(data: bytes, *, name: str = "", content_type: str = "") -> list[Document | Failure]:
+def parse_bytes(data: bytes, *, name: str = "", content_type: str = "") -> list[Document | DocumentError]:
     path = Path("/nowhere", name) if name else None
     item = Item(source=name or "stdin:0", root="-", path=path, data=data)
     return list(parse(item, data, Hints(content_type=content_type)))

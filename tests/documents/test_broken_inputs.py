@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.documents.making import needs_papers, read_all, read_one, refusal, save
-from thresher.documents.formats.office import failure
+from thresher.documents.formats.extractor import failure
 from thresher.documents.read import fetch
 from thresher.documents.sources import Item, Limits
 from thresher.errors import DocumentError

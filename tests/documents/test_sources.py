@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.documents.test_broken_inputs import as_nobody
-from thresher.documents.sources import Failure, Item, discover
+from thresher.documents.sources import Item, discover
+from thresher.errors import DocumentError
 
 
 @pytest.fixture
@@ -57,19 +58,15 @@ def test_links_in_a_circle_end(barn: Path) -> None:
 
 def test_a_missing_path_is_a_failure_and_the_others_go_on(barn: Path) -> None:
     missing, found = discover([str(barn / "no.txt"), str(barn / "b.txt")])
-    assert isinstance(missing, Failure)
-    assert missing.to_dict() == {
-        "source": (barn / "no.txt").as_posix(),
-        "error": "no such file or folder",
-        "next": "check the path",
-    }
+    assert isinstance(missing, DocumentError)
+    assert str(missing) == f"{barn / 'no.txt'}: no such file or folder; check the path"
     assert isinstance(found, Item)
 
 
 @pytest.mark.parametrize("argument", ["", "a\0b", "x" * 5000])
 def test_what_is_no_path_is_a_failure(argument: str) -> None:
     (failure,) = discover([argument])
-    assert isinstance(failure, Failure)
+    assert isinstance(failure, DocumentError)
 
 
 def test_a_folder_that_may_not_be_opened_is_a_failure(barn: Path) -> None:
@@ -81,7 +78,7 @@ def test_a_folder_that_may_not_be_opened_is_a_failure(barn: Path) -> None:
     with as_nobody():
         found = list(discover([str(barn)]))
     (barn / "sub").chmod(0o755)
-    assert [item.error for item in found if isinstance(item, Failure)] == [
+    assert [item.what for item in found if isinstance(item, DocumentError)] == [
         "folder cannot be opened (permission denied)"
     ]
     assert sum(isinstance(item, Item) for item in found) == 3

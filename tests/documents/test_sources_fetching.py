@@ -1,12 +1,12 @@
 from __future__ import annotations
 
+import base64
 import contextlib
 import gzip
 import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 
@@ -25,9 +25,10 @@ class Handler(BaseHTTPRequestHandler):
             left = int(path.rsplit("/", 1)[1])
             self.reply(302, b"", Location=f"/hop/{left - 1}" if left else "/page")
         elif path == "/page":
-            self.reply(
-                200, b"<p>Oats.", **{"Content-Type": "text/html", "Last-Modified": "Mon, 02 Mar 2020 10:00:00 GMT"}
-            )
+            self.reply(200, b"<p>Oats.", **{"Content-Type": "text/html"})
+        elif path == "/secret":
+            known = self.headers["Authorization"] == "Basic " + base64.b64encode(b"ann:p@ss").decode()
+            self.reply(200 if known else 401, b"Rye.")
         elif path == "/paper":
             self.reply(200, making.pdf(["A paper."]), **{"Content-Type": "application/octet-stream"})
         elif path == "/fake.pdf":
@@ -86,7 +87,6 @@ def at(url: str) -> Item:
 def test_a_page_is_fetched_with_what_the_server_says(site: str) -> None:
     data, hints = fetch(at(f"{site}/page"))
     assert hints.content_type == "text/html"
-    assert hints.last_modified.startswith("Mon, 02 Mar 2020")
     (document,) = parse(at(f"{site}/page"), data, hints)
     assert isinstance(document, Document)
     assert (document.kind, document.text, document.source) == ("html", "Oats.", f"{site}/page")
@@ -115,9 +115,9 @@ def test_five_redirects_are_followed_and_six_are_not(site: str) -> None:
     ("path", "what"),
     [
         ("/nothing", "the server answered 404"),
-        ("/big", "too large"),
-        ("/bomb", "too large"),
-        ("/cut", "cannot be fetched"),
+        ("/big", "larger than 20,000 bytes"),
+        ("/bomb", "larger than 20,000 bytes"),
+        ("/cut", "cannot be reached"),
     ],
 )
 def test_a_reply_that_cannot_be_used_is_refused(site: str, path: str, what: str) -> None:
@@ -129,7 +129,7 @@ def test_a_reply_that_cannot_be_used_is_refused(site: str, path: str, what: str)
 
 def test_a_server_that_drips_is_given_up(site: str) -> None:
     started = time.monotonic()
-    with pytest.raises(DocumentError, match=r"no complete answer within 0.3 s"):
+    with pytest.raises(DocumentError, match="no complete answer in time"):
         fetch(at(f"{site}/slow"), limits=Limits(timeout_seconds=0.3))
     assert time.monotonic() - started < 2
 
@@ -140,9 +140,7 @@ def test_an_address_that_leads_nowhere_is_refused(url: str) -> None:
         fetch(at(url), limits=Limits(timeout_seconds=2))
 
 
-def test_a_file_tells_when_it_was_changed(tmp_path: Path) -> None:
-    item = making.save(tmp_path, "a.txt", "words")
-    data, hints = fetch(item)
-    assert data == b"words"
-    assert item.path is not None
-    assert hints.modified == item.path.stat().st_mtime
+def test_a_name_and_password_in_the_address_are_used(site: str) -> None:
+    assert fetch(at(site.replace("://", "://ann:p%40ss@") + "/secret"))[0] == b"Rye."
+    with pytest.raises(DocumentError, match="answered 401"):
+        fetch(at(f"{site}/secret"))

@@ -73,10 +73,13 @@ def test_an_error_status_says_whether_trying_again_can_help(serve: Serve, status
     assert caught.value.retryable is retryable
 
 
-@pytest.mark.parametrize("reply", [Reply(dropped=True), Reply(seconds=60)], ids=str)
-def test_a_server_that_does_not_answer_cannot_be_reached(serve: Serve, reply: Reply) -> None:
+@pytest.mark.parametrize(
+    ("reply", "what"),
+    [(Reply(dropped=True), "cannot be reached"), (Reply(seconds=60), "no complete answer in time")],
+)
+def test_a_server_that_does_not_answer_is_told_apart(serve: Serve, reply: Reply, what: str) -> None:
     server = serve(rerank=[reply])
-    with pytest.raises(ProviderError, match="cannot be reached"):
+    with pytest.raises(ProviderError, match=what):
         EndpointCrossEncoder(server.rerank_url, Meter(), timeout_seconds=0.2)("q", ["a"])
 
 

@@ -16,10 +16,10 @@ from hashlib import sha256
 from typing import Any
 
 from thresher.correction.fetch import Page
-from thresher.correction.http import NotFetched
 from thresher.correction.providers import WebResult, WebSearch
 from thresher.correction.search_query import SearchWords
 from thresher.errors import BudgetSpent, ProviderError
+from thresher.http import NotFetched
 from thresher.models.structured import in_parallel
 from thresher.protocols import Judge, Retriever, about
 from thresher.types import (

@@ -8,7 +8,6 @@ like the first address; time, size and kind are bounded; robots.txt is kept to; 
 from __future__ import annotations
 
 import json
-import ssl
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -19,20 +18,8 @@ from urllib.robotparser import RobotFileParser
 
 import httpx
 
-from thresher.correction.http import (
-    AGENT,
-    Address,
-    AddressRefused,
-    Bounds,
-    NotFetched,
-    Reply,
-    Resolve,
-    checked_addresses,
-    exchange,
-    is_public,
-    resolved,
-)
 from thresher.errors import MissingExtra
+from thresher.http import AGENT, AddressRefused, Bounds, NotFetched, Reach, Reply, follow, parsed_address
 from thresher.models.cassette import Exchanges
 from thresher.models.usage import Meter
 
@@ -60,10 +47,8 @@ def allows(rules: RobotFileParser, url: str) -> bool:
 # --- pages of the public web, fetched with care: what they hold is text to be judged, where they are is not t----------
 
 
-PORTS = frozenset({80, 443, 8080, 8443})
-"""Where websites live; other ports belong to other services, which a request must not be smuggled to."""
-
 KINDS = ("text/html", "application/xhtml+xml", "text/plain")
+ACCEPT = {"Accept": ", ".join(KINDS)}
 
 MAX_BYTES = 2_000_000
 """Of a page's unpacked HTML. The main text is looked for without a time limit: the worst 2 MB that were tried (80,000
@@ -71,14 +56,6 @@ paragraphs) took 9 s on one slow core, tags without words next to nothing."""
 
 MAX_CHARACTERS = 200_000
 """Of a page's main text, about a hundred printed pages; what follows is cut off."""
-
-MAX_REDIRECTS = 5
-
-MAX_ADDRESS = 2_000
-"""Characters of a URL."""
-
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +75,14 @@ class Page:
 class PageFetcher:
     """Fetches pages; what it was told by a site's robots.txt it remembers. Safe with several threads.
 
-    `resolve`, `allowed`, `ports` and `tls` are for tests, which have no public internet: they map a name to a server
-    of theirs and allow exactly its address. Everywhere else the defaults hold; no setting leads here.
+    `reach` is for tests, which have no public internet; no setting leads here.
     """
 
     meter: Meter
     timeout_seconds: float = 20.0
     """For one page, with its redirects and robots.txt."""
     max_bytes: int = MAX_BYTES
-    resolve: Resolve = resolved
-    allowed: Callable[[Address], bool] = is_public
-    ports: frozenset[int] = PORTS
-    tls: ssl.SSLContext | None = None
+    reach: Reach = field(default_factory=Reach)
     _rules: dict[str, RobotFileParser] = field(default_factory=dict, repr=False, compare=False)
     _locks: dict[str, Lock] = field(default_factory=dict, repr=False, compare=False)
 
@@ -124,54 +97,21 @@ class PageFetcher:
         left = self.meter.seconds_left
         seconds = self.timeout_seconds if left is None else min(self.timeout_seconds, left)
         bounds = Bounds(monotonic() + seconds, self.max_bytes)
-        final, reply = self._followed(_address(url), bounds, self._check_robots, _page_wanted)
+        final, reply = follow(
+            parsed_address(url),
+            reach=self.reach,
+            bounds=bounds,
+            headers=ACCEPT,
+            wanted=_page_wanted,
+            before=lambda hop: self._check_robots(hop, bounds),
+            sending=lambda hop: self.meter.searched(str(hop)),
+        )
         fetched = datetime.now(UTC).isoformat(timespec="seconds")
         if reply.status != 200:
             raise NotFetched(f"the server answered {reply.status}")
         if _kind(reply) == "text/plain":
             return Page(str(final), "", _bounded(_decoded(reply) or _guessed(reply.body)), fetched)
         return _read(str(final), reply, fetched)
-
-    def _followed(
-        self,
-        url: httpx.URL,
-        bounds: Bounds,
-        check: Callable[[httpx.URL, Bounds], None],
-        wanted: Callable[[Reply], bool],
-    ) -> tuple[httpx.URL, Reply]:
-        """Where the redirects end, and what is there; every hop passes the same checks."""
-        for _ in range(MAX_REDIRECTS + 1):
-            host, port = self._place(url)
-            check(url, bounds)
-            addresses = checked_addresses(host, port, resolve=self.resolve, allowed=self.allowed)
-            self.meter.searched(str(url))
-            reply = exchange(
-                "GET",
-                url,
-                addresses=addresses,
-                bounds=bounds,
-                headers={"Accept": ", ".join(KINDS)},
-                wanted=wanted,
-                tls=self.tls,
-            )
-            if reply.status not in _REDIRECTS:
-                return url, reply
-            url = _address(reply.headers.get("location", ""), base=url)
-        raise NotFetched(f"more than {MAX_REDIRECTS} redirects")
-
-    def _place(self, url: httpx.URL) -> tuple[str, int]:
-        """Host and port of an address that may be asked at all."""
-        if url.scheme not in _DEFAULT_PORTS:
-            raise NotFetched("refused: neither http nor https")
-        if url.userinfo:
-            raise NotFetched("refused: a name or password in the address")
-        port = _DEFAULT_PORTS[url.scheme] if url.port is None else url.port
-        if port not in self.ports:
-            raise NotFetched(f"refused: port {port}")
-        host = url.raw_host.decode("ascii")
-        if not host:
-            raise NotFetched("refused: an address without a host")
-        return host, port
 
     def _check_robots(self, url: httpx.URL, bounds: Bounds) -> None:
         site = f"{url.scheme}://{url.netloc.decode('ascii')}"
@@ -188,32 +128,17 @@ class PageFetcher:
 
     def _robots(self, site: str, bounds: Bounds) -> Reply | None:
         try:
-            return self._followed(httpx.URL(f"{site}/robots.txt"), bounds, _no_check, _robots_wanted)[1]
+            return follow(
+                httpx.URL(f"{site}/robots.txt"),
+                reach=self.reach,
+                bounds=bounds,
+                headers=ACCEPT,
+                sending=lambda hop: self.meter.searched(str(hop)),
+            )[1]
         except AddressRefused:  # so would the page be: that is what to say, and not what its robots.txt allows
             raise
         except NotFetched:
             return None
-
-
-def _address(given: str, *, base: httpx.URL | None = None) -> httpx.URL:
-    """An address, without its fragment; a relative one is taken from `base`."""
-    if len(given) > MAX_ADDRESS:
-        raise NotFetched(f"refused: an address of more than {MAX_ADDRESS:,} characters")
-    if not given or "\\" in given:  # browsers and libraries disagree about which host a backslash leads to
-        raise NotFetched("refused: not an address")
-    try:
-        url = httpx.URL(given) if base is None else base.join(given)
-        return url.copy_with(fragment=None)
-    except (httpx.InvalidURL, ValueError) as error:
-        raise NotFetched("refused: not an address") from error
-
-
-def _no_check(url: httpx.URL, bounds: Bounds) -> None:
-    """robots.txt may always be asked for."""
-
-
-def _robots_wanted(head: Reply) -> bool:
-    return head.status == 200
 
 
 def _page_wanted(head: Reply) -> bool:

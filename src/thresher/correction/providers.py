@@ -17,8 +17,8 @@ from urllib.parse import urlencode
 
 import httpx
 
-from thresher.correction.http import Bounds, NotFetched, exchange, resolved
 from thresher.errors import ProviderError, UnknownSetting, UsageError
+from thresher.http import Bounds, NotFetched, send
 from thresher.models.cassette import Exchanges
 from thresher.models.usage import Meter
 from thresher.types import Scale, Score
@@ -127,17 +127,10 @@ class JsonSearch:
         content = b"" if request.body is None else json.dumps(request.body).encode()
         headers = {**request.headers, **({"Content-Type": "application/json"} if content else {})}
         try:
-            target = httpx.URL(request.url)
-            host, port = target.raw_host.decode("ascii"), target.port or (443 if target.scheme == "https" else 80)
             bounds = Bounds(monotonic() + seconds, MAX_BYTES)
-            addresses = resolved(host, port)
-            reply = exchange(
-                request.method, target, addresses=addresses, bounds=bounds, headers=headers, content=content
-            )
-        except (NotFetched, httpx.InvalidURL) as error:
+            reply = send(request.method, request.url, bounds=bounds, headers=headers, content=content)
+        except NotFetched as error:
             raise self._failed(str(error), retryable=True) from error
-        except OSError as error:
-            raise self._failed("the host has no address", retryable=True) from error
         if reply.status != 200:
             retryable = reply.status == 429 or reply.status >= 500
             raise self._failed(f"answered with status {reply.status}", status=reply.status, retryable=retryable)

@@ -15,7 +15,6 @@ PARAGRAPH = "\n\n"
 class Parsed:
     """The text of one document and what its format says about it; `read` makes the Document of it."""
 
-    kind: str
     text: str
     pages: tuple[Page, ...] = ()
     tables: tuple[Table, ...] = ()
@@ -24,7 +23,10 @@ class Parsed:
     heading: str = ""
     """The first heading of the text, for documents whose metadata has no title."""
     date: str | None = None
+    """ISO 8601, as far as it is known."""
     metadata: Metadata = field(default_factory=dict)
+    source: str = ""
+    """What a file that holds many documents calls this one."""
 
 
 def pipe_row(cells: Iterable[str]) -> str:

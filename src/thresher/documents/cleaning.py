@@ -36,6 +36,11 @@ TRANSLATION = _translation()
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+def has_half_pair(*values: object) -> bool:
+    """Whether a string among the values holds half of a surrogate pair, which UTF-8 cannot write."""
+    return any(isinstance(value, str) and SURROGATE.search(value) for value in values)
+
+
 def normalise(text: str) -> str:
     r"""Composed characters, plain spaces and `\n`; no ligatures, soft hyphens, NULs or other control characters.
 
@@ -114,14 +119,15 @@ def _running_depth(lines: Sequence[str], index: int, running: set[str], offsets:
     return depth
 
 
+PAGE_NUMBER = re.compile(r"(?:page )?[-–—]? ?(\d{1,5}) ?[-–—]?(?: ?(?:of|/) ?\d{1,5})?", re.IGNORECASE)
+
+
 def _form(line: str) -> str:
     return re.sub(r"\d+", "#", " ".join(line.split()))
 
 
 def _bare_number(line: str) -> int | None:
-    found = re.fullmatch(
-        r"(?:page\s+)?[-–—]?\s*(\d{1,5})\s*[-–—]?(?:\s*(?:of|/)\s*\d{1,5})?", line.strip(), re.IGNORECASE
-    )
+    found = PAGE_NUMBER.fullmatch(" ".join(line.split()))
     return int(found[1]) if found else None
 
 
@@ -204,11 +210,11 @@ def join_broken_word(left: str, right: str, words: Mapping[str, int]) -> str:
     hyphenated = f"{left}-{right}"
     if not left[-1:].isalpha() or not right[:1].islower():
         return hyphenated
-    left_word = re.search(r"[^\W\d_]+(?:-[^\W\d_]+)*$", left)
+    left_word = WORD.match(left[::-1])  # a pattern for the end would be tried from every character before it
     right_word = WORD.match(right)
     if left_word is None or right_word is None:
         return hyphenated
-    before, after = left_word[0].lower(), right_word[0].lower()
+    before, after = left_word[0][::-1].lower(), right_word[0].lower()
     for tail in (after, after.split("-")[0]):
         with_hyphen, solid = words.get(f"{before}-{tail}", 0), words.get(f"{before}{tail}", 0)
         if with_hyphen or solid:
@@ -238,7 +244,7 @@ def join_broken_words(text: str) -> str:
 
 REFERENCES_HEADING = re.compile(
     r"^[ \t]*(?:#{1,6}[ \t]+|\*{2})?(?:(?:\d{1,2}|[IVX]{1,5})\.?[ \t]+)?"
-    r"(?:references(?: and notes| cited)?|bibliography|works cited|literature cited)[ \t]*:?(?:\*{2})?[ \t]*$",
+    r"(?:references(?: and notes| cited)?|bibliography|works cited|literature cited)[ \t]*+:?(?:\*{2})?[ \t]*+$",
     re.IGNORECASE | re.MULTILINE,
 )
 AFTER_REFERENCES = re.compile(

@@ -1,4 +1,4 @@
-"""What a file is: its first bytes decide, its name must agree."""
+"""What a file is, and its text: the first bytes decide, the name must agree, and the encoding is taken strictly."""
 
 from __future__ import annotations
 
@@ -8,59 +8,10 @@ import re
 import zipfile
 from pathlib import PurePosixPath
 
+from thresher.documents.registry import KINDS, FileKind, by_extension, by_mime_type, file_kind
 from thresher.errors import DocumentError
 
-EXTENSIONS = {
-    ".pdf": "pdf",
-    ".docx": "docx",
-    ".pptx": "pptx",
-    ".xlsx": "xlsx",
-    ".epub": "epub",
-    ".eml": "email",
-    ".html": "html",
-    ".htm": "html",
-    ".xhtml": "html",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".txt": "text",
-    ".text": "text",
-    ".rst": "text",
-    ".log": "text",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-}
-CONTENT_TYPES = {
-    "application/pdf": "pdf",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
-    "application/epub+zip": "epub",
-    "message/rfc822": "email",
-    "text/html": "html",
-    "application/xhtml+xml": "html",
-    "text/markdown": "markdown",
-    "text/csv": "csv",
-    "text/tab-separated-values": "csv",
-    "application/json": "json",
-    "application/jsonl": "jsonl",
-    "application/x-ndjson": "jsonl",
-    "application/ndjson": "jsonl",
-}
-NAMES = {
-    "pdf": "a PDF",
-    "docx": "a Word document (docx)",
-    "pptx": "a PowerPoint presentation (pptx)",
-    "xlsx": "an Excel workbook (xlsx)",
-    "epub": "an EPUB book",
-    "email": "an e-mail (eml)",
-    "html": "HTML",
-    "text": "text",
-}
-BINARY = frozenset({"pdf", "docx", "pptx", "xlsx", "epub"})
-SIGNATURES = (
+UNREADABLE = (
     (b"\x89PNG", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
     (b"GIF8", "a GIF picture"),
@@ -81,92 +32,91 @@ SIGNATURES = (
     (b"OggS", "a sound file"),
     (b"PAR1", "a Parquet table"),
 )
+"""First bytes of what is no document of ours, and what to call it."""
+ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-PDF_HEADER_BYTES = 1024  # viewers accept junk before %PDF- within the first kilobyte
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 SNIFF_BYTES = 4096
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 CONTROL_SHARE = 0.02  # text has none; a stray one in a log is cleaned away
+# Nothing is given back once it matched: comments that could be taken apart in many ways would take days to refuse.
 HTML_START = re.compile(
-    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+    rb"\s*+(?:<\?xml[^>]*+>\s*+)?+(?:<!--(?>.*?-->)\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
-def kind_of(data: bytes, *, name: str = "", content_type: str = "") -> str:
+def kind_of(data: bytes, *, name: str = "", content_type: str = "") -> FileKind:
     """The kind of document in the bytes; `name` is a file name, `content_type` what a server said.
 
     A file whose name claims another kind than its bytes are is an error: it was renamed, or saved by mistake.
     """
     extension = PurePosixPath(name).suffix.lower()
-    named = EXTENSIONS.get(extension)
-    found = _binary_kind(data)
+    named = by_extension(extension)
+    found = _recognised(data)
     if found is None:
         return _text_kind(data, named, extension, content_type)
-    if found in BINARY:
-        if extension and not content_type and named != found:
+    if isinstance(found, FileKind):
+        if extension and not content_type and named is not found:
             raise _mismatch(extension, found)
         return found
     if found == "ole":
-        return _refuse_ole(data, named)
+        raise _old_office(data, named)
     claim = f"named {extension} but is" if named else "is"
     raise DocumentError(f"{claim} {found}, which is not read", next_step=_conversion(found))
 
 
-def _binary_kind(data: bytes) -> str | None:
-    """A kind we read, `ole`, or the name of something else; None for text."""
+def _recognised(data: bytes) -> FileKind | str | None:
+    """A kind we read, `ole`, or what to call something else; None for text."""
     head = data[:SNIFF_BYTES]
-    if b"%PDF-" in data[:PDF_HEADER_BYTES]:
-        return "pdf"
-    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+    for kind in KINDS.values():
+        if kind.signature is not None and kind.signature.match(data):
+            return kind
+    if head.startswith(ZIP):
         return _zip_kind(data)
     if head.startswith(OLE):
         return "ole"
-    for signature, name in SIGNATURES:
+    for signature, name in UNREADABLE:
         if head.startswith(signature) and (len(signature) > 3 or CONTROL.search(head)):
             return name
     if head[4:8] == b"ftyp":
         return "a video"
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return None  # UTF-16, as Windows saves text
-    if len(CONTROL.findall(head)) > CONTROL_SHARE * len(head):
-        return "binary data"
-    return None
+    if head.startswith(UTF_16):  # as Windows saves text
+        return None
+    return "binary data" if len(CONTROL.findall(head)) > CONTROL_SHARE * len(head) else None
 
 
-def _zip_kind(data: bytes) -> str:
+def _zip_kind(data: bytes) -> FileKind | str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            names = set(archive.namelist())
-            marker = archive.read("mimetype")[:64] if "mimetype" in names else b""
+            members = set(archive.namelist())
+            marker = archive.read("mimetype")[:64] if "mimetype" in members else b""
     except (zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError, OSError, EOFError):
         return "a damaged or cut off zip archive"
-    if marker.strip() == b"application/epub+zip":
-        return "epub"
-    for part, kind in (("word/document.xml", "docx"), ("ppt/presentation.xml", "pptx"), ("xl/workbook.xml", "xlsx")):
-        if part in names:
+    for kind in KINDS.values():
+        if kind.zip_member and kind.zip_member in members:
             return kind
-    if marker.startswith(b"application/vnd.oasis.opendocument"):
-        return "an OpenDocument file"
-    return "a zip archive"
+    return "an OpenDocument file" if b"opendocument" in marker else "a zip archive"
 
 
-def _text_kind(data: bytes, named: str | None, extension: str, content_type: str) -> str:
+def _text_kind(data: bytes, named: FileKind | None, extension: str, content_type: str) -> FileKind:
     if content_type:
-        said = CONTENT_TYPES.get(content_type.partition(";")[0].strip().lower())
-        if said in BINARY:
+        meant = by_mime_type(content_type)
+        if meant is not None and meant.binary:
             raise DocumentError(
-                f"the server says it is {NAMES[said]} but sent text", next_step="open the address in a browser"
+                f"the server says it is {meant.label} but sent text", next_step="open the address in a browser"
             )
-        named = said or named
-    elif named in BINARY:
-        raise _mismatch(extension, "html" if HTML_START.match(data[:SNIFF_BYTES]) else "text")
-    if named:
+        named = meant or named
+    elif named is not None and named.binary:
+        raise _mismatch(extension, file_kind("html" if HTML_START.match(data[:SNIFF_BYTES]) else "text"))
+    if named is not None:
         return named
     head = data[:SNIFF_BYTES].lstrip()
     if HTML_START.match(head):
-        return "html"
+        return file_kind("html")
     if head[:1] in (b"{", b"["):
-        return "jsonl" if _is_json_lines(data) else "json"
-    return "text"
+        return file_kind("jsonl" if _is_json_lines(data) else "json")
+    return file_kind("text")
 
 
 def _is_json_lines(data: bytes) -> bool:
@@ -174,19 +124,18 @@ def _is_json_lines(data: bytes) -> bool:
     return len(lines) > 1 and lines[0].rstrip().endswith(b"}") and lines[1].lstrip().startswith(b"{")
 
 
-def _mismatch(extension: str, found: str) -> DocumentError:
-    right = next((suffix for suffix, kind in EXTENSIONS.items() if kind == found), ".txt")
+def _mismatch(extension: str, found: FileKind) -> DocumentError:
     return DocumentError(
-        f"named {extension} but is {NAMES[found]}", next_step=f"rename it to {right} if it is meant to be read"
+        f"named {extension} but is {found.label}",
+        next_step=f"rename it to {found.extensions[0]} if it is meant to be read",
     )
 
 
-def _refuse_ole(data: bytes, named: str | None) -> str:
+def _old_office(data: bytes, named: FileKind | None) -> DocumentError:
     if "EncryptedPackage".encode("utf-16-le") in data:
-        raise DocumentError("the file is protected by a password", next_step="save a copy without the password")
-    kind = NAMES.get(named or "", "an Office document")
-    raise DocumentError(
-        "is in the old Office format (doc, xls, ppt or msg)" + (f", not {kind}" if named else ""),
+        return DocumentError("the file is protected by a password", next_step="save a copy without the password")
+    return DocumentError(
+        "is in the old Office format (doc, xls, ppt or msg)" + (f", not {named.label}" if named else ""),
         next_step="save it as docx, xlsx, pptx or eml",
     )
 
@@ -198,11 +147,10 @@ def _conversion(found: str) -> str:
         return "unpack it and index the folder, or get it again if it should be a document"
     if "document" in found.lower() or "file" in found:
         return "save it as PDF, docx, xlsx or text"
-    return "leave it out (--exclude), or convert it to text"
+    return "leave it out, or convert it to text"
 
 
-# --- bytes to text, strictly: what is not the encoding it should be is an error that names the place ------------------
-
+# --- bytes to text ----------------------------------------------------------------------------------------------------
 
 BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -214,18 +162,18 @@ BYTE_ORDER_MARKS = (
 
 
 def decode(data: bytes, *, encoding: str = "utf-8") -> str:
-    """The text in the bytes: by the byte order mark if there is one, else in `encoding`."""
-    start = 0
-    for mark, name in BYTE_ORDER_MARKS:
-        if data.startswith(mark):
-            encoding, start = name, len(mark)
-            break
+    """The text in the bytes: by the byte order mark if there is one, else in `encoding`, or UTF-8 if that is unknown.
+
+    Raises DocumentError with the place of what is not in the encoding.
+    """
+    start, encoding = next(
+        ((len(mark), name) for mark, name in BYTE_ORDER_MARKS if data.startswith(mark)), (0, encoding)
+    )
     try:
         return data[start:].decode(encoding)
     except UnicodeDecodeError as error:
-        shown = encoding.upper()
         raise DocumentError(
-            f"not valid {shown} at byte {start + error.start} (0x{data[start + error.start]:02X})",
+            f"not valid {encoding.upper()} at byte {start + error.start} (0x{data[start + error.start]:02X})",
             next_step="save it as UTF-8 (for example: iconv -f WINDOWS-1252 -t UTF-8)",
         ) from error
     except LookupError:

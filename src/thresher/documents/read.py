@@ -1,19 +1,24 @@
-"""An input to its Documents: fetch the bytes, tell the kind, read it, and say what could not be read."""
+"""An input to its Documents: fetch the bytes, tell the kind, read it, and say what could not be read.
+
+This is the edge where readers may fail: whatever one of them raises becomes a DocumentError about its input.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from urllib.parse import unquote, urlsplit
 
 from thresher.documents.assembly import Parsed
-from thresher.documents.cleaning import clean_inline
+from thresher.documents.cleaning import clean_inline, has_half_pair
 from thresher.documents.detect import kind_of
-from thresher.documents.sources import Failure, Hints, Item, Limits, read_file, read_url
-from thresher.errors import DocumentError
+from thresher.documents.registry import RawFile
+from thresher.documents.sources import Hints, Item, Limits, read_file, read_url
+from thresher.errors import DocumentError, ThresherError
 from thresher.types import Document, Metadata
 
 ID_DIGITS = 32  # 128 bits: no two texts of one collection share it by chance
@@ -28,19 +33,15 @@ JUNK_TITLE = re.compile(
     re.IGNORECASE,
 )
 
-__all__ = ["Failure", "Hints", "Item", "Limits", "fetch", "parse"]
-
 
 def fetch(item: Item, *, limits: Limits = DEFAULT_LIMITS) -> tuple[bytes, Hints]:
     """The raw bytes of the input and what is known of them; DocumentError where they cannot be had."""
-    try:
+    with errors_about(item.source):
         if item.data is not None:
             return item.data, Hints()
         if item.path is not None:
-            return read_file(item.path, limits=limits)
+            return read_file(item.path, limits=limits), Hints()
         return read_url(item.source, limits=limits)
-    except DocumentError as error:
-        raise _about(item, error) from error
 
 
 def parse(
@@ -50,28 +51,39 @@ def parse(
     *,
     metadata: Metadata = NO_METADATA,
     limits: Limits = DEFAULT_LIMITS,
-) -> Iterator[Document | Failure]:
-    """The documents in the bytes: one, or one a line for a BEIR corpus, whose bad lines are failures.
+) -> Iterator[Document | DocumentError]:
+    """The documents in the bytes: one, or one a line for a BEIR corpus, where an error stands for a bad line.
 
     A file that cannot be read as a whole raises DocumentError at once, not at the first document. `metadata` goes
     over what the document says; `title` and `date` in it replace the document's own.
     """
     name = file_name(item, hints)
-    try:
+    with errors_about(item.source):
         if not data.strip():
             raise DocumentError("the file is empty", next_step="leave it out, or fetch it again")
         kind = kind_of(data, name=name, content_type=hints.content_type)
-        if kind == "jsonl":
-            from thresher.documents.formats.tabular import is_corpus
-
-            if is_corpus(data):
-                return _passages(item, data, metadata)
-        parsed = _read(data, kind, name=name, hints=hints, limits=limits)
+        parsed = kind.read(RawFile(data, kind, name, hints.content_type, limits))
+        if not isinstance(parsed, Parsed):
+            return _rows(item, parsed, metadata)
         if not parsed.text.strip():
             raise DocumentError("there is no text in it", next_step="leave it out, or check its content")
-    except DocumentError as error:
-        raise _about(item, error) from error
-    return iter((_document(item, parsed, name, metadata),))
+        return iter((_document(item, parsed, kind.name, name, metadata),))
+
+
+@contextmanager
+def errors_about(source: str) -> Iterator[None]:
+    """Whatever is raised inside, as a DocumentError about that source."""
+    try:
+        yield
+    except ThresherError as error:
+        raise DocumentError(error.what, subject=source, next_step=error.next_step) from error
+    except Exception as error:
+        reason = (str(error).splitlines() or [""])[0][:120]
+        raise DocumentError(
+            f"reading it failed ({type(error).__name__}{f': {reason}' if reason else ''})",
+            subject=source,
+            next_step="save it again or convert it, or leave it out",
+        ) from error
 
 
 def file_name(item: Item, hints: Hints) -> str:
@@ -83,80 +95,43 @@ def file_name(item: Item, hints: Hints) -> str:
     return PurePosixPath(unquote(urlsplit(hints.url or item.source).path)).name
 
 
-def _read(data: bytes, kind: str, *, name: str, hints: Hints, limits: Limits) -> Parsed:
-    match kind:
-        case "pdf":
-            from thresher.documents.formats.pdf import read_pdf
-
-            return read_pdf(data, limits=limits)
-        case "docx" | "pptx" | "xlsx" | "epub":
-            from thresher.documents.formats.office import read_office
-
-            return read_office(data, kind, limits=limits)
-        case "html":
-            from thresher.documents.formats.html import read_html
-
-            return read_html(data, content_type=hints.content_type)
-        case "email":
-            from thresher.documents.formats.email import read_mail
-
-            return read_mail(data)
-        case "markdown":
-            from thresher.documents.formats.markdown import read_markdown
-
-            return read_markdown(data)
-        case "csv":
-            from thresher.documents.formats.tabular import read_csv
-
-            return read_csv(data, name=name)
-        case "json":
-            from thresher.documents.formats.tabular import read_json
-
-            return read_json(data)
-        case "jsonl":
-            from thresher.documents.formats.tabular import read_jsonl
-
-            return read_jsonl(data)
-        case _:
-            from thresher.documents.formats.markdown import read_text
-
-            return read_text(data)
-
-
-def _document(item: Item, parsed: Parsed, name: str, metadata: Metadata) -> Document:
+def _document(item: Item, parsed: Parsed, kind: str, name: str, metadata: Metadata) -> Document:
     given = dict(metadata)
     title = str(given.pop("title", "")) or choose_title(parsed, name, item)
     date = given.pop("date", None)
+    metadata = {**parsed.metadata, **given}
+    if has_half_pair(title, *metadata, *metadata.values()):
+        raise DocumentError("its title or metadata has half of a surrogate pair", next_step="correct the file")
     return Document(
         id=text_id(parsed.text),
         source=item.source,
         title=title,
         text=parsed.text,
-        kind=parsed.kind,
+        kind=kind,
         pages=parsed.pages,
         tables=parsed.tables,
         date=str(date) if date is not None else parsed.date,
-        metadata={**parsed.metadata, **given},
+        metadata=metadata,
     )
 
 
-def _passages(item: Item, data: bytes, metadata: Metadata) -> Iterator[Document | Failure]:
-    from thresher.documents.formats.tabular import BadRow, corpus_rows
-
-    for row in corpus_rows(data):
-        if isinstance(row, BadRow):
-            yield Failure(f"{item.source}:{row.line}", row.what, row.next)
-            continue
-        yield Document(
-            id=text_id(row.text),
-            source=row.source,
-            title=row.title,
-            text=row.text,
-            kind="passage",
-            date=row.date,
-            metadata={**row.metadata, **metadata},
-            container=item.source,
-        )
+def _rows(item: Item, rows: Iterator[Parsed | DocumentError], metadata: Metadata) -> Iterator[Document | DocumentError]:
+    """A document of each row; its source is its own, and an error names the file and the row."""
+    with errors_about(item.source):
+        for row in rows:
+            if isinstance(row, DocumentError):
+                yield DocumentError(row.what, subject=f"{item.source}:{row.subject}", next_step=row.next_step)
+                continue
+            yield Document(
+                id=text_id(row.text),
+                source=row.source,
+                title=row.title,
+                text=row.text,
+                kind="passage",
+                date=row.date,
+                metadata={**row.metadata, **metadata},
+                container=item.source,
+            )
 
 
 def text_id(text: str) -> str:
@@ -169,11 +144,4 @@ def choose_title(parsed: Parsed, name: str, item: Item) -> str:
     stated = clean_inline(parsed.title)
     if stated and not JUNK_TITLE.fullmatch(stated):
         return stated
-    heading = clean_inline(parsed.heading)
-    if heading:
-        return heading
-    return PurePosixPath(name).stem or urlsplit(item.source).netloc or item.source
-
-
-def _about(item: Item, error: DocumentError) -> DocumentError:
-    return DocumentError(error.what, subject=item.source, next_step=error.next_step)
+    return clean_inline(parsed.heading) or PurePosixPath(name).stem or urlsplit(item.source).netloc or item.source

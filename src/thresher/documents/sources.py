@@ -1,4 +1,4 @@
-"""Arguments of a person to the inputs they mean: files, folders, URLs, standard input."""
+"""Arguments of a person to the inputs they mean - files, folders, URLs, standard input - and their bytes."""
 
 from __future__ import annotations
 
@@ -30,18 +30,9 @@ class Limits:
     max_unpacked_ratio: int = 200
     """Unpacked over packed size of an archive. Office XML packs about 10 to 60 fold; deflate can reach 1,032."""
     timeout_seconds: float = 30.0
-    """For fetching one URL, from the first byte sent to the last received."""
-    max_redirects: int = 5
-    """Browsers allow 20; a document that needs more than 5 is a loop or a login page."""
+    """For fetching one URL, redirects included."""
     parse_seconds: int = 300
     """For turning one file into text; OCR has its own limit per page."""
-
-
-RATIO_FLOOR_BYTES = 16 * MEBIBYTE
-"""Below this size a high ratio is harmless: an empty spreadsheet packs 500 fold."""
-
-
-# --- arguments of a person to the inputs they mean: files, folders, URLs, standard input ------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,95 +47,90 @@ class Item:
     data: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """One input, or one row of one, that could not be read; the others go on."""
-
-    source: str
-    error: str
-    next: str
-
-    def to_dict(self) -> dict[str, str]:
-        """JSON form of the public contract."""
-        return {"source": self.source, "error": self.error, "next": self.next}
-
-
 def discover(
     arguments: Sequence[str],
     *,
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
+    skip: Sequence[Path] = (),
     stdin: BinaryIO | None = None,
-) -> Iterator[Item | Failure]:
+) -> Iterator[Item | DocumentError]:
     """The inputs the arguments mean, each once, in the order of the arguments and sorted within a folder.
 
     `include` and `exclude` are globs on the path within the folder or on the bare name; they do not touch files that
-    are named outright. Hidden files and folders (`.thresher` among them) are skipped; files of kinds that cannot be
-    read are not, so that they are reported.
+    are named outright. Passed over in a folder are hidden files and folders, and the folders of `skip` under whatever
+    name; files of kinds that cannot be read are not, so that they are reported.
     """
     seen: set[str] = set()
     for argument in arguments:
-        for found in _inputs_of(argument, include, exclude, stdin):
-            if isinstance(found, Failure) or found.source not in seen:
-                seen.add(found.source)
+        for found in _inputs_of(argument, include, exclude, skip, stdin):
+            if isinstance(found, DocumentError):
                 yield found
+            elif found.source not in seen:
+                seen.add(found.source)
+                yield (
+                    found
+                    if (shown := as_utf8(found.source)) == found.source
+                    else DocumentError("its name is not valid UTF-8", subject=shown, next_step="rename it")
+                )
 
 
 def _inputs_of(
-    argument: str, include: Sequence[str], exclude: Sequence[str], stdin: BinaryIO | None
-) -> Iterator[Item | Failure]:
+    argument: str, include: Sequence[str], exclude: Sequence[str], skip: Sequence[Path], stdin: BinaryIO | None
+) -> Iterator[Item | DocumentError]:
     if argument == "-":
         yield _read_stdin(stdin or sys.stdin.buffer)
         return
-    if is_url(argument):
+    if argument.lower().startswith(("http://", "https://")):
         yield Item(source=argument, root=argument)
         return
     if "\0" in argument or not argument:
-        yield Failure(argument.replace("\0", "\\0"), "not a path", "give a file, a folder, a URL or -")
+        shown = argument.replace("\0", "\\0")
+        yield DocumentError("not a path", subject=shown, next_step="give a file, a folder, a URL or -")
         return
-    path = Path(argument).expanduser()
+    path = Path(argument)
     try:
-        path = path.resolve()
+        path = path.expanduser().resolve()
         is_folder = path.is_dir()
         exists = is_folder or path.exists()
-    except (OSError, RuntimeError) as error:
-        yield Failure(path.as_posix(), f"cannot be reached ({_reason(error)})", "check the path")
+    except (OSError, RuntimeError, ValueError) as error:
+        yield _unreachable(path, f"cannot be reached ({_reason(error)})", "check the path")
         return
     if not exists:
-        yield Failure(path.as_posix(), "no such file or folder", "check the path")
+        yield _unreachable(path, "no such file or folder", "check the path")
     elif is_folder:
-        yield from _files_in(path, include, exclude)
+        yield from _files_in(path, include, exclude, skip)
     else:
         yield Item(source=path.as_posix(), root=path.as_posix(), path=path)
 
 
-def is_url(argument: str) -> bool:
-    """Whether the argument is an address rather than a path."""
-    return argument.lower().startswith(("http://", "https://"))
-
-
-def _read_stdin(stream: BinaryIO) -> Item | Failure:
+def _read_stdin(stream: BinaryIO) -> Item | DocumentError:
     limit = Limits().max_bytes
     data = stream.read(limit + 1)
     if len(data) > limit:
-        return Failure("stdin", f"more than {limit:,} bytes", "save it to files and index those")
+        return DocumentError(
+            f"more than {limit:,} bytes", subject="stdin", next_step="save it to files and index those"
+        )
     return Item(source=f"stdin:{hashlib.sha256(data).hexdigest()[:12]}", root="-", data=data)
 
 
-def _files_in(root: Path, include: Sequence[str], exclude: Sequence[str]) -> Iterator[Item | Failure]:
-    visited: set[tuple[int, int]] = set()
+def _files_in(
+    root: Path, include: Sequence[str], exclude: Sequence[str], skip: Sequence[Path]
+) -> Iterator[Item | DocumentError]:
+    # By what they are, not by name: a folder reached through a link, or a link back up, counts as met before.
+    met = {_identity(folder) for folder in skip if folder.is_dir() and not folder.samefile(root)}
     waiting = [root]
     while waiting:
         folder = waiting.pop()
         try:
-            status = folder.stat()
-            if (status.st_dev, status.st_ino) in visited:
-                continue  # a symbolic link back up, or the same folder twice
-            visited.add((status.st_dev, status.st_ino))
+            identity = _identity(folder)
+            if identity in met:
+                continue
+            met.add(identity)
             with os.scandir(folder) as entries:
                 found = sorted(entries, key=lambda entry: entry.name)
         except OSError as error:
-            yield Failure(folder.as_posix(), f"folder cannot be opened ({_reason(error)})", "check its permissions")
+            yield _unreachable(folder, f"folder cannot be opened ({_reason(error)})", "check its permissions")
             continue
         folders = []
         for entry in found:
@@ -159,6 +145,11 @@ def _files_in(root: Path, include: Sequence[str], exclude: Sequence[str]) -> Ite
         waiting.extend(reversed(folders))
 
 
+def _identity(folder: Path) -> tuple[int, int]:
+    status = folder.stat()
+    return status.st_dev, status.st_ino
+
+
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
@@ -170,31 +161,33 @@ def _matches(relative: str, name: str, globs: Sequence[str]) -> bool:
     return any(fnmatchcase(relative, glob.rstrip("/")) or fnmatchcase(name, glob.rstrip("/")) for glob in globs)
 
 
+def _unreachable(path: Path, what: str, next_step: str) -> DocumentError:
+    return DocumentError(what, subject=as_utf8(path.as_posix()), next_step=next_step)
+
+
 def _reason(error: BaseException) -> str:
     return (getattr(error, "strerror", None) or type(error).__name__).lower()
+
+
+def as_utf8(name: str) -> str:
+    r"""A name that can be stored and printed: bytes of a file name that are not UTF-8 are written as `\udce9`."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 # --- the raw bytes of an input, within the limits ---------------------------------------------------------------------
 
 
-AGENT = "thresher"
-
-
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What is known of the bytes besides themselves."""
+    """What a server said of the bytes; empty for a file."""
 
     content_type: str = ""
-    """As the server said, with its parameters."""
+    """With its parameters."""
     url: str = ""
     """The address after redirects."""
-    modified: float | None = None
-    """Modification time of the file, in seconds since 1970; tells changes, never the document's date."""
-    last_modified: str = ""
-    """The server's header of that name."""
 
 
-def read_file(path: Path, *, limits: Limits) -> tuple[bytes, Hints]:
+def read_file(path: Path, *, limits: Limits) -> bytes:
     """The bytes of a regular file; its size is checked before it is read."""
     try:
         # Not blocking: opening a named pipe would wait for a writer.
@@ -204,7 +197,7 @@ def read_file(path: Path, *, limits: Limits) -> tuple[bytes, Hints]:
             if stat.S_ISDIR(status.st_mode):
                 raise DocumentError("is a folder", next_step="name the folder itself, not a link to it")
             if not stat.S_ISREG(status.st_mode):
-                raise DocumentError("is no regular file (a pipe, socket or device)", next_step="leave it out")
+                raise _not_regular()
             _check_size(status.st_size, limits)
             data = file.read(limits.max_bytes + 1)
     except FileNotFoundError as error:
@@ -215,11 +208,14 @@ def read_file(path: Path, *, limits: Limits) -> tuple[bytes, Hints]:
         raise DocumentError("permission denied", next_step="make the file readable (chmod +r)") from error
     except OSError as error:
         if error.errno == errno.ENXIO:
-            raise DocumentError("is no regular file (a pipe, socket or device)", next_step="leave it out") from error
-        reason = (error.strerror or type(error).__name__).lower()
-        raise DocumentError(f"cannot be read ({reason})", next_step="check the disk and the path") from error
+            raise _not_regular() from error
+        raise DocumentError(f"cannot be read ({_reason(error)})", next_step="check the disk and the path") from error
     _check_size(len(data), limits)
-    return data, Hints(modified=status.st_mtime)
+    return data
+
+
+def _not_regular() -> DocumentError:
+    return DocumentError("is no regular file (a pipe, socket or device)", next_step="leave it out")
 
 
 def _check_size(size: int, limits: Limits) -> None:
@@ -230,56 +226,28 @@ def _check_size(size: int, limits: Limits) -> None:
 
 
 def read_url(url: str, *, limits: Limits) -> tuple[bytes, Hints]:
-    """The body behind an address, streamed: size and time are checked while it comes."""
-    import httpx
+    """The body behind an address. The address is the caller's own and may be anywhere; where it leads is checked."""
+    from thresher import http
 
-    deadline = time.monotonic() + limits.timeout_seconds
-    slow = DocumentError(f"no complete answer within {limits.timeout_seconds:g} s", next_step="try again later")
     try:
-        with (
-            httpx.Client(
-                follow_redirects=True,
-                max_redirects=limits.max_redirects,
-                timeout=limits.timeout_seconds,
-                headers={"User-Agent": AGENT},
-            ) as client,
-            client.stream("GET", url) as response,
-        ):
-            if response.status_code >= 400:
-                raise _status_error(response.status_code, response.reason_phrase)
-            length = response.headers.get("Content-Length", "")
-            _check_size(int(length) if length.isdigit() else 0, limits)
-            pieces: list[bytes] = []
-            size = 0
-            for piece in response.iter_bytes():
-                size += len(piece)
-                _check_size(size, limits)
-                if time.monotonic() > deadline:
-                    raise slow
-                pieces.append(piece)
-            return b"".join(pieces), Hints(
-                content_type=response.headers.get("Content-Type", ""),
-                url=str(response.url),
-                last_modified=response.headers.get("Last-Modified", ""),
-            )
-    except httpx.TimeoutException as error:
-        raise slow from error
-    except httpx.TooManyRedirects as error:
-        raise DocumentError(
-            f"more than {limits.max_redirects} redirects", next_step="open it in a browser and use the final address"
-        ) from error
-    except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-        raise DocumentError("not an address that can be fetched", next_step="give an http or https URL") from error
-    except httpx.HTTPError as error:
-        reason = str(error) or type(error).__name__
-        raise DocumentError(f"cannot be fetched ({reason})", next_step="check the address and the network") from error
+        final, reply = http.follow(
+            http.parsed_address(url),
+            reach=http.Reach(named=True),
+            bounds=http.Bounds(time.monotonic() + limits.timeout_seconds, limits.max_bytes),
+            wanted=lambda head: 200 <= head.status < 300,
+        )
+    except http.NotFetched as error:
+        raise DocumentError(str(error), next_step="check the address, or save it as a file and index that") from error
+    if not 200 <= reply.status < 300:
+        raise _status_error(reply.status)
+    return reply.body, Hints(reply.headers.get("content-type", ""), str(final))
 
 
-def _status_error(code: int, reason: str) -> DocumentError:
+def _status_error(code: int) -> DocumentError:
     if code in (401, 403):
         next_step = "download it by hand and index the file"
     elif code in (404, 410):
         next_step = "check the address"
     else:
         next_step = "try again later"
-    return DocumentError(f"the server answered {code} {reason}".strip(), next_step=next_step)
+    return DocumentError(f"the server answered {code}", next_step=next_step)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,7 @@ SCALES = {scale.name: scale for scale in (LOGIT, UNIT)}
 MAX_RETRIES = 2  # the SDK's own default: with its backoff (0.5 s doubling), about 2 s for a server that is restarting
 BATCH_TEXTS = 64  # of 200 tokens stay far below OpenAI\'s limits (2,048 texts, 300,000 tokens a request)
 USUAL_TOKENS = 512  # what most encoders that people serve themselves read; hosted ones read more
+MAX_REPLY_BYTES = 20_000_000  # a thousand scores take some 60 kB; servers that send the texts back take more
 EMPTY = " "  # what stands for the empty text, which OpenAI refuses
 
 
@@ -223,25 +225,28 @@ class EndpointCrossEncoder:
         )
 
     def _ranked(self, question: str, texts: Sequence[str]) -> list[Score]:
-        import httpx
+        from thresher.http import Bounds, NotFetched, send
 
         body = {"model": self.model, "query": question, "documents": list(texts), "top_n": len(texts)}
-        headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
+        headers = {"Content-Type": "application/json"}
+        if self.api_key:
+            headers["Authorization"] = f"Bearer {self.api_key}"
         self.meter.allow_time()
         self.meter.visit(self.url)
         left = self.meter.seconds_left
-        timeout = self.timeout_seconds if left is None else min(self.timeout_seconds, max(left, 0.001))
+        seconds = self.timeout_seconds if left is None else min(self.timeout_seconds, max(left, 0.001))
+        bounds = Bounds(monotonic() + seconds, MAX_REPLY_BYTES)
         try:
-            reply = httpx.post(self.url, json=body, headers=headers, timeout=timeout)
-            reply.raise_for_status()
-            return _scores(reply.json(), len(texts))
-        except httpx.HTTPStatusError as error:
-            status = error.response.status_code
-            raise self._failed(f"answered with status {status}", retryable=status == 429 or status >= 500) from error
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise self._failed(f"cannot be reached ({type(error).__name__})", retryable=True) from error
-        except (ValueError, KeyError, TypeError, IndexError) as error:
+            reply = send(
+                "POST", self.url, bounds=bounds, headers=headers, content=json.dumps(body).encode(), proxied=True
+            )
+            if reply.status == 200:
+                return _scores(json.loads(reply.body), len(texts))
+        except NotFetched as error:
+            raise self._failed(str(error), retryable=True) from error
+        except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
             raise self._failed("answered with something that is not a ranking of all texts", retryable=True) from error
+        raise self._failed(f"answered with status {reply.status}", retryable=reply.status == 429 or reply.status >= 500)
 
     def _failed(self, what: str, *, retryable: bool) -> ProviderError:
         return ProviderError(what, subject=self.name, next_step="check rerank and rerank_api_key", retryable=retryable)

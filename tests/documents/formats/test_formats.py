@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.documents import making
 from tests.documents.making import parse_bytes, read_all, read_one, rows_of, save
-from thresher.documents.sources import Failure
+from thresher.errors import DocumentError
 from thresher.types import Document
 
 
@@ -188,9 +188,9 @@ def test_a_bad_line_of_a_corpus_is_told_and_the_others_go_on(tmp_path: Path) -> 
     data = b"\n".join([(good % "g1").encode(), *bad, (good % "g2").encode()])
     found = read_all(save(tmp_path, "c.jsonl", data))
     assert [item.source for item in found if isinstance(item, Document)] == ["g1", "g2"]
-    failures = [item for item in found if isinstance(item, Failure)]
-    assert [failure.source.rpartition(":")[2] for failure in failures] == [str(n) for n in range(2, 10)]
-    assert all(failure.error and failure.next and "\n" not in failure.error for failure in failures)
+    failures = [item for item in found if isinstance(item, DocumentError)]
+    assert [failure.subject.rpartition(":")[2] for failure in failures] == [str(n) for n in range(2, 10)]
+    assert all(failure.what and failure.next_step and "\n" not in failure.what for failure in failures)
 
 
 def test_what_the_caller_says_goes_over_what_the_document_says(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 from thresher.documents.assembly import Assembly, Parsed
 from thresher.documents.cleaning import clean_inline, clean_text, iso_date
 from thresher.documents.detect import decode
+from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
-from thresher.types import Metadata
 
 
 def _words(text: str) -> frozenset[str]:
@@ -51,9 +51,10 @@ DATE_NAMES = (
     "last-modified",
 )
 DESCRIBING = {"author": "author", "description": "description", "keywords": "keywords", "dc.creator": "author"}
-CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
+CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*+=\s*+[\"']?+\s*+([\w.:-]+)", re.IGNORECASE)
 CHARSET_BYTES = 2048  # browsers look no further than 1,024
 MAX_DEPTH = 2000  # no page nests deeper; browsers stop at 512
+MAX_UNCLOSED = 200  # marks of a page's end that are tried once more as text; each try reads on to the end
 
 
 class Reader(HTMLParser):
@@ -134,17 +135,18 @@ class Reader(HTMLParser):
 
     def close(self) -> None:
         """The end of the page: what is still open is complete."""
+        if self.rawdata.startswith("<") and self.rawdata.count("<") > MAX_UNCLOSED:
+            self.rawdata = ""  # a comment or tag that never ends: as in a browser, nothing of it is seen
         super().close()
         self._end_block()
         self._end_table()
 
     def _close_implied(self, closed: frozenset[str]) -> None:
         """Close what HTML lets an author leave open: a paragraph before a block, a cell before a cell."""
-        for tag in reversed(self._open.copy()):
-            if tag in closed:
-                self.handle_endtag(tag)
-            elif tag in BLOCKS:
+        while innermost := next((tag for tag in reversed(self._open) if tag in closed or tag in BLOCKS), None):
+            if innermost not in closed:
                 return
+            self.handle_endtag(innermost)
 
     def _end_block(self, closing: str = "") -> None:
         text = "".join(self._words)
@@ -205,22 +207,18 @@ class Reader(HTMLParser):
                 self.dates.setdefault("datepublished", entry["datePublished"])
 
 
-def read_html(data: bytes, *, content_type: str = "") -> Parsed:
+def read_html(file: RawFile) -> Parsed:
     """An HTML page."""
-    text = decode_html(data, content_type)
-    reader = read_markup(text)
+    reader = read_markup(decode_html(file.data, file.content_type))
     if not reader.assembly:
         raise DocumentError("the HTML has no text", next_step="if a script fills the page, save it from a browser")
-    date = next((found for name in (*DATE_NAMES, "time") if (found := iso_date(reader.dates.get(name, "")))), None)
-    metadata: Metadata = {name: value for name, value in reader.fields.items() if name != "og:title"}
     return Parsed(
-        kind="html",
-        text=reader.assembly.text,
+        reader.assembly.text,
         tables=reader.assembly.tables,
-        title=reader.fields.get("og:title") or reader.title,
+        title=reader.fields.pop("og:title", "") or reader.title,
         heading=reader.heading,
-        date=date,
-        metadata=metadata,
+        date=next((found for name in (*DATE_NAMES, "time") if (found := iso_date(reader.dates.get(name, "")))), None),
+        metadata=reader.fields,
     )
 
 
@@ -237,8 +235,7 @@ def decode_html(data: bytes, content_type: str = "") -> str:
     said = re.search(r"charset=[\"']?([\w.:-]+)", content_type)
     declared = CHARSET.search(data[:CHARSET_BYTES])
     if said or declared:
-        name = said[1] if said else (declared[1].decode("ascii") if declared else "")
-        return decode(data, encoding=name)
+        return decode(data, encoding=said[1] if said else declared[1].decode("ascii") if declared else "")
     try:
         return decode(data)
     except DocumentError:

@@ -3,41 +3,45 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from thresher.documents.assembly import Parsed
 from thresher.documents.cleaning import clean_text, iso_date, join_broken_words
 from thresher.documents.detect import decode
+from thresher.documents.registry import RawFile
 from thresher.types import Metadata, Table
 
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-FIELD = re.compile(r"([A-Za-z_][\w .-]*?)[ \t]*:(?:[ \t]+(.*)|[ \t]*)")
-SEPARATOR = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+FIELD_NAME = re.compile(r"[A-Za-z_][\w .-]*")
+# Possessive throughout: dashes and blanks that could be given back would be tried in every combination.
+SEPARATOR = re.compile(r"[ \t]*+\|?+[ \t]*+:?+-++:?+[ \t]*+(?:\|[ \t]*+:?+-++:?+[ \t]*+)*+\|?+[ \t]*+")
+EMPHASIS = re.compile(r"[*_`]{1,3}(\S.{0,200}?\S|\S)[*_`]{1,3}")
 FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
 DATE_FIELDS = ("date", "published", "created", "updated")
 
 
-def read_text(data: bytes) -> Parsed:
+def read_text(file: RawFile) -> Parsed:
     """A plain text file: lines stay lines, words broken at line ends are made whole."""
-    return Parsed(kind="text", text=join_broken_words(clean_text(decode(data))))
+    return Parsed(join_broken_words(clean_text(decode(file.data))))
 
 
-def read_markdown(data: bytes) -> Parsed:
+def read_markdown(file: RawFile) -> Parsed:
     """A Markdown file without its front matter, which becomes metadata."""
-    fields, body = split_front_matter(clean_text(decode(data)))
-    date = next((found for name in DATE_FIELDS if name in fields and (found := iso_date(str(fields[name])))), None)
-    heading = first_heading(body)
-    title = str(fields.get("title", ""))
-    metadata = {name: value for name, value in fields.items() if name not in ("title", "date")}
+    fields, body = split_front_matter(clean_text(decode(file.data)))
     return Parsed(
-        kind="markdown",
-        text=body,
+        body,
         tables=tuple(pipe_tables(body)),
-        title=title,
-        heading=heading,
-        date=date,
-        metadata=metadata,
+        title=str(fields.get("title", "")),
+        heading=first_heading(body),
+        date=stated_date(fields),
+        metadata={name: value for name, value in fields.items() if name not in ("title", "date")},
     )
+
+
+def stated_date(fields: Mapping[str, Any]) -> str | None:
+    """The first of the date fields that holds a date."""
+    return next((found for name in DATE_FIELDS if (found := iso_date(str(fields.get(name, ""))))), None)
 
 
 def split_front_matter(text: str) -> tuple[Metadata, str]:
@@ -52,11 +56,11 @@ def split_front_matter(text: str) -> tuple[Metadata, str]:
     lists: dict[str, list[str]] = {}
     name = ""
     for line in found[1].split("\n"):
-        field = FIELD.fullmatch(line.rstrip())
-        if field and not line.startswith((" ", "\t")):
-            name = field[1]
-            if field[2]:
-                fields[name] = scalar(field[2])
+        stated, colon, value = line.rstrip().partition(":")
+        if colon and FIELD_NAME.fullmatch(stated.rstrip(" \t")) and value[:1] in ("", " ", "\t"):
+            name = stated.rstrip()
+            if value:
+                fields[name] = scalar(value)
         elif name and line.strip().startswith("- "):
             lists.setdefault(name, []).append(str(scalar(line.strip()[2:])))
         elif line.strip() and not line.lstrip().startswith("#") and not line.startswith((" ", "\t")):
@@ -70,7 +74,7 @@ def scalar(value: str) -> str | int | float | bool:
     value = value.strip()
     if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
         return value[1:-1]
-    value = re.sub(r"\s+#.*$", "", value)
+    value = re.sub(r"(?<!\s)\s+#.*$", "", value)
     if value.lower() in ("true", "false"):
         return value.lower() == "true"
     if re.fullmatch(r"[+-]?(?:0|[1-9]\d{0,17})", value):
@@ -86,9 +90,9 @@ def first_heading(text: str) -> str:
     """The first heading outside code, without its marks."""
     before = ""
     for _, line in _outside_code(text):
-        found = re.fullmatch(r"#{1,6}[ \t]+(.*?)[ \t]*#*", line)
-        if found:
-            return re.sub(r"[*_`]{1,3}(\S.*?\S|\S)[*_`]{1,3}", r"\1", found[1])
+        marks = re.match(r"#{1,6}[ \t]+", line)
+        if marks:
+            return EMPHASIS.sub(r"\1", line[marks.end() :].rstrip("#").rstrip(" \t"))
         if before and re.fullmatch(r"={3,}[ \t]*", line):
             return before
         before = line.strip()

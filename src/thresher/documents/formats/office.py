@@ -3,25 +3,66 @@
 from __future__ import annotations
 
 import io
+import posixpath
 import re
 import zipfile
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+from xml.etree import ElementTree
 
 from thresher.documents.assembly import Assembly, Parsed
 from thresher.documents.cleaning import clean_inline, iso_date
-from thresher.documents.detect import CONTENT_TYPES
-from thresher.documents.sources import RATIO_FLOOR_BYTES, Limits
+from thresher.documents.formats.extractor import SLIDE_MARK, extract
+from thresher.documents.registry import RawFile
+from thresher.documents.sources import MEBIBYTE, Limits
 from thresher.errors import DocumentError
 from thresher.types import Metadata
 
 MAX_ENTRIES = 20_000  # a spreadsheet with a thousand sheets has some 5,000
-PIECE = 64 * 1024
+RATIO_FLOOR_BYTES = 16 * MEBIBYTE
+"""Below this size a high ratio is harmless: an empty spreadsheet packs 500 fold."""
 NESTED = (".zip", ".docx", ".xlsx", ".pptx", ".jar", ".7z", ".gz", ".rar")
-MAX_FILTERS = 4  # /FlateDecode given more often than this on one stream is an attack
-STREAM = re.compile(rb">>\s{0,4}stream\r?\n")
-DICTIONARY_BYTES = 2000  # how far before its stream a dictionary begins; real ones take some 200
+SLIDE = re.compile(re.escape(SLIDE_MARK).replace(re.escape("{page_num}"), r"(\d+)"))
+
+
+def read_document(file: RawFile) -> Parsed:
+    """A docx or epub file: headings, paragraphs and tables in order."""
+    result, assembly = _extracted(file), Assembly()
+    return _parsed(file, assembly, result, add_nodes(assembly, result.document))
+
+
+def read_slides(file: RawFile) -> Parsed:
+    """A pptx file: each slide is a page, in the order they are shown, hidden ones included."""
+    result, assembly = _extracted(file), Assembly()
+    return _parsed(file, assembly, result, add_slides(assembly, result.content))
+
+
+def read_sheets(file: RawFile) -> Parsed:
+    """An xlsx file: each sheet is a table under its name."""
+    result, assembly = _extracted(file), Assembly()
+    add_sheets(assembly, result)
+    return _parsed(file, assembly, result, "")
+
+
+def _extracted(file: RawFile) -> Any:
+    check_archive(file.data, limits=file.limits)
+    slides = file.kind.name == "pptx"
+    data = slides_as_shown(file.data) if slides else file.data
+    return extract(data, file.kind.mime_types[0], limits=file.limits, slide_marks=slides)
+
+
+def _parsed(file: RawFile, assembly: Assembly, result: Any, heading: str) -> Parsed:
+    if not assembly:
+        raise DocumentError(f"the {file.kind.name} file has no text", next_step="check that it is not only pictures")
+    return Parsed(
+        assembly.text,
+        pages=assembly.pages,
+        tables=assembly.tables,
+        title=str(result.metadata.get("title") or ""),
+        heading=heading,
+        date=iso_date(str(result.metadata.get("created_at") or "")),
+        metadata=described(result.metadata),
+    )
 
 
 def open_archive(data: bytes) -> zipfile.ZipFile:
@@ -54,149 +95,6 @@ def check_archive(data: bytes, *, limits: Limits) -> None:
         raise DocumentError(
             f"looks like an archive bomb ({reason})", next_step="leave it out, or raise the limit if you trust it"
         )
-
-
-def check_pdf_streams(data: bytes, *, limits: Limits) -> None:
-    """Refuse a PDF whose Flate streams unpack to too much in all; what cannot be unpacked is left to the reader."""
-    total = 0
-    for found in STREAM.finditer(data):
-        before = data[max(0, found.start() - DICTIONARY_BYTES) : found.start()].rpartition(b"obj")[2]
-        filters = before.count(b"/FlateDecode") + before.count(b"/Fl ")
-        if not filters:
-            continue
-        if filters > MAX_FILTERS:
-            raise DocumentError("looks like a PDF bomb (nested compression)", next_step="leave it out")
-        end = data.find(b"endstream", found.end())
-        body = memoryview(data)[found.end() : end if end >= 0 else len(data)]
-        total += _unpacked_size(body, filters, limits.max_unpacked_bytes - total)
-        if total > limits.max_unpacked_bytes:
-            raise DocumentError(
-                f"looks like a PDF bomb (unpacks to more than {limits.max_unpacked_bytes:,} bytes)",
-                next_step="leave it out, or raise the limit if you trust it",
-            )
-
-
-def _unpacked_size(body: memoryview, filters: int, allowed: int) -> int:
-    """Bytes that come out of the stream, counted up to a little over `allowed`."""
-    layers = [zlib.decompressobj() for _ in range(filters)]
-    size = 0
-    try:
-        for start in range(0, len(body), PIECE):
-            for piece in _through(layers, bytes(body[start : start + PIECE])):
-                size += piece
-                if size > allowed:
-                    return size
-    except zlib.error:
-        pass
-    return size
-
-
-def _through(layers: Sequence[zlib._Decompress], packed: bytes) -> Iterator[int]:
-    """Sizes of the pieces that come out of the last layer for what goes into the first."""
-    first, *rest = layers
-    while packed and not first.eof:
-        unpacked = first.decompress(packed, PIECE * 16)
-        packed = first.unconsumed_tail
-        if rest:
-            yield from _through(rest, unpacked)
-        else:
-            yield len(unpacked)
-
-
-# --- the one door to kreuzberg: bytes in, its result out, and every way it fails as a DocumentError -------------------
-
-
-PDF = "application/pdf"
-SLIDE_MARK = "\u27ea\u27ea slide {page_num} \u27eb\u27eb"
-"""Between the slides of a presentation; mathematical double brackets in this form do not occur in slides."""
-
-
-def extract(data: bytes, mime: str, *, limits: Limits, elements: bool = False, slide_marks: bool = False) -> Any:
-    """What kreuzberg makes of the bytes, with nothing removed and nothing added: clean-up is ours.
-
-    No cache (it would keep documents outside the collection), no OCR (see `ocr`), no "quality processing" (it drops
-    text), running heads kept (ours are removed with the whole document in view).
-    """
-    import kreuzberg
-
-    settings: dict[str, Any] = {
-        "use_cache": False,
-        "disable_ocr": True,
-        "enable_quality_processing": False,
-        "extraction_timeout_secs": limits.parse_seconds,
-        "pages": kreuzberg.PageConfig(
-            extract_pages=True, insert_page_markers=slide_marks, marker_format=f"\n\n{SLIDE_MARK}\n\n"
-        ),
-        "content_filter": kreuzberg.ContentFilterConfig(
-            include_headers=True, include_footers=True, strip_repeating_text=False, include_watermarks=True
-        ),
-    }
-    if elements:
-        settings["result_format"] = "element_based"
-    else:
-        settings["include_document_structure"] = True
-    try:
-        return kreuzberg.extract_bytes_sync(data, mime, kreuzberg.ExtractionConfig(**settings))
-    except BaseException as error:
-        # A panic of the Rust core arrives as PanicException, which is no Exception; anything else that is none goes on.
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-            raise
-        raise failure(str(error), mime) from error
-
-
-def failure(message: str, mime: str) -> DocumentError:
-    """The error a person gets for kreuzberg's message."""
-    name = "PDF" if mime == PDF else "file"
-    lowered = message.lower()
-    if "password" in lowered or "encrypt" in lowered:
-        return DocumentError(f"the {name} is protected by a password", next_step="save a copy without the password")
-    if "no page boundaries" in lowered:
-        return DocumentError(f"the {name} has no pages", next_step="check that it opens in a viewer")
-    if "timeout" in lowered or "timed out" in lowered:
-        return DocumentError("reading took too long", next_step="split the file, or print it to a new one")
-    if "pdfium" in lowered or "invalid pdf" in lowered:
-        return DocumentError(
-            "the PDF is damaged or cut off", next_step="download or export it again and check that it opens in a viewer"
-        )
-    reason = message.split("\n", 1)[0][:120]
-    return DocumentError(
-        f"the {name} is damaged or not what its name says ({reason})",
-        next_step="open and save it again, or leave it out",
-    )
-
-
-# --- word, PowerPoint, Excel and EPUB: archives of XML, read by kreuzberg after their directory was checked -----------
-
-
-MIME = {kind: mime for mime, kind in CONTENT_TYPES.items()}
-SLIDE = re.compile(re.escape(SLIDE_MARK).replace(re.escape("{page_num}"), r"(\d+)"))
-
-
-def read_office(data: bytes, kind: str, *, limits: Limits) -> Parsed:
-    """A docx, pptx, xlsx or epub file."""
-    check_archive(data, limits=limits)
-    result = extract(data, MIME[kind], limits=limits, slide_marks=kind == "pptx")
-    assembly = Assembly()
-    heading = ""
-    if kind == "pptx":
-        heading = add_slides(assembly, result.content)
-    elif kind == "xlsx":
-        add_sheets(assembly, result)
-    else:
-        heading = add_nodes(assembly, result.document)
-    if not assembly:
-        raise DocumentError(f"the {kind} file has no text", next_step="check that it is not only pictures")
-    said = result.metadata
-    return Parsed(
-        kind=kind,
-        text=assembly.text,
-        pages=assembly.pages,
-        tables=assembly.tables,
-        title=str(said.get("title") or ""),
-        heading=heading,
-        date=iso_date(str(said.get("created_at") or "")),
-        metadata=described(said),
-    )
 
 
 def add_nodes(assembly: Assembly, document: Mapping[str, Any] | None) -> str:
@@ -274,3 +172,69 @@ def described(said: Mapping[str, Any]) -> Metadata:
         if text and text.lower() not in ("openpyxl", "python-docx"):
             found[name] = clean_inline(text)
     return found
+
+
+# --- slides in the order they are shown -------------------------------------------------------------------------------
+
+SLIDE_PARTS = ("ppt/slides/", "ppt/notesSlides/")
+SLIDE_LIST = "ppt/_rels/presentation.xml.rels"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def slides_as_shown(data: bytes) -> bytes:
+    """The presentation with its slides numbered as they are shown, and the notes of each under its slide's number.
+
+    kreuzberg goes by the names of the parts: it sorts the slides by theirs, and takes `notesSlide3.xml` for the notes
+    of `slide3.xml`. But slides are moved, and the third notes that somebody wrote may be those of any slide.
+    """
+    with open_archive(data) as archive:
+        try:
+            names = _names_as_shown(archive)
+        except (KeyError, StopIteration, ElementTree.ParseError, zipfile.BadZipFile):
+            return data  # no presentation as the standard has it: what can be read of it, the extractor knows
+        kept = [name for name in archive.namelist() if name in names or not name.startswith(SLIDE_PARTS)]
+        if kept == archive.namelist() and all(name == shown for name, shown in names.items()):
+            return data
+        slides = [shown.removeprefix("ppt/") for shown in names.values() if re.match(r"ppt/slides/slide", shown)]
+        listing = "".join(f'<Relationship Id="s{i}" Type="{OFFICE}/slide" Target="{s}"/>' for i, s in enumerate(slides))
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as copy:
+            for name in kept:
+                if name == SLIDE_LIST:
+                    copy.writestr(name, f'<Relationships xmlns="{PACKAGE}">{listing}</Relationships>')
+                elif name.endswith((".xml", ".rels")):  # pictures and films are not read
+                    copy.writestr(names.get(name, name), archive.read(name))
+    return packed.getvalue()
+
+
+def _names_as_shown(archive: zipfile.ZipFile) -> dict[str, str]:
+    """The name that each slide, its relations and its notes should have; a part that no slide shown needs has none."""
+    presentation = ElementTree.fromstring(archive.read("ppt/presentation.xml"))
+    parts = {identifier: target for identifier, _, target in _relations(archive, "ppt/presentation.xml")}
+    names: dict[str, str] = {}
+    entries = (element for element in presentation.iter() if element.tag.endswith("}sldId"))
+    for number, entry in enumerate(entries, start=1):
+        slide = next(parts[value] for name, value in entry.items() if name.endswith("}id"))
+        names[slide] = f"ppt/slides/slide{number}.xml"
+        names[_relations_of(slide)] = _relations_of(names[slide])
+        for _, kind, target in _relations(archive, slide):
+            if kind.endswith("/notesSlide"):
+                names[target] = f"ppt/notesSlides/notesSlide{number}.xml"
+                names[_relations_of(target)] = _relations_of(names[target])
+    return names
+
+
+def _relations_of(part: str) -> str:
+    folder, _, name = part.rpartition("/")
+    return f"{folder}/_rels/{name}.rels"
+
+
+def _relations(archive: zipfile.ZipFile, part: str) -> list[tuple[str, str, str]]:
+    """Identifier, type and target of everything that a part refers to inside the archive."""
+    folder = part.rpartition("/")[0]
+    return [
+        (each.get("Id", ""), each.get("Type", ""), posixpath.normpath(posixpath.join(f"/{folder}", target))[1:])
+        for each in ElementTree.fromstring(archive.read(_relations_of(part)))
+        if (target := each.get("Target")) and each.get("TargetMode") != "External"
+    ]

@@ -12,8 +12,9 @@ import re
 import shutil
 import subprocess
 import tempfile
+import zlib
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,7 @@ from thresher.documents.cleaning import (
     strip_running_lines,
     vocabulary,
 )
-from thresher.documents.formats import office as archives
-from thresher.documents.formats import pdf as ocr
-from thresher.documents.formats.office import PDF, extract
+from thresher.documents.formats.extractor import PDF, extract, loaded
 from thresher.documents.formats.pdf_layout import (
     Block,
     Line,
@@ -40,6 +39,7 @@ from thresher.documents.formats.pdf_layout import (
     has_ended,
     reflow,
 )
+from thresher.documents.registry import RawFile
 from thresher.documents.sources import Limits
 from thresher.errors import DocumentError
 from thresher.types import Page, Table
@@ -57,18 +57,17 @@ ABSTRACT = re.compile(r"(?:abstract|summary|contents|(?:1|I)?\.?\s*introduction)
 JUNK_VALUES = frozenset({"anonymous", "unspecified", "untitled", "unknown", "none", "author", ""})
 
 
-def read_pdf(data: bytes, *, limits: Limits) -> Parsed:
+def read_pdf(file: RawFile) -> Parsed:
     """The document in a PDF; scanned pages are read by OCR where tesseract is installed."""
-    archives.check_pdf_streams(data, limits=limits)
-    result = extract(data, PDF, limits=limits, elements=True)
-    raw, notes = ocr.fill_blank_pages(page_texts(result), data)
+    check_streams(file.data, limits=file.limits)
+    result = extract(file.data, PDF, limits=file.limits, elements=True)
+    raw, notes = fill_blank_pages(page_texts(result), file.data)
     parsed = parse_pages(raw)
     if not parsed.text:
         raise DocumentError("the PDF has no text", next_step="check that it opens in a viewer and is not only pictures")
     said = result.metadata
     return Parsed(
-        kind="pdf",
-        text=parsed.text,
+        parsed.text,
         pages=parsed.pages,
         tables=parsed.tables,
         title=str(said.get("title") or ""),
@@ -128,7 +127,7 @@ def parse_pages(raw: Sequence[str]) -> Parsed:
     pages = [around_floats(reflow(page, words), words) for page in (body, *lines[1:])][: len(lines)]
     pages[:1] = [[*front, *page] for page in pages[:1]]
     text, spans, tables = assemble(across_pages(pages), words)
-    return Parsed(kind="pdf", text=text, pages=spans, tables=tables, heading=title, date=iso_date(date or ""))
+    return Parsed(text, pages=spans, tables=tables, heading=title, date=iso_date(date or ""))
 
 
 def assemble(
@@ -275,8 +274,64 @@ def _continues_title(before: str, line: str, lower: Mapping[str, int]) -> bool:
     return bool(parts) and "," not in line and all(lower.get(part, 0) >= 2 for part in parts)
 
 
-# --- text of pages that are only pictures, by the `tesseract` command where it is installed ---------------------------
+# --- what a PDF unpacks to --------------------------------------------------------------------------------------------
 
+PIECE = 64 * 1024
+MAX_FILTERS = 4  # /FlateDecode given more often than this on one stream is an attack
+STREAM = re.compile(rb">>\s{0,4}stream\r?\n")
+DICTIONARY_BYTES = 2000  # how far before its stream a dictionary begins; real ones take some 200
+
+
+def check_streams(data: bytes, *, limits: Limits) -> None:
+    """Refuse a PDF whose Flate streams unpack to too much in all; what cannot be unpacked is left to the reader."""
+    total = end = 0
+    for found in STREAM.finditer(data):
+        before = data[max(0, found.start() - DICTIONARY_BYTES) : found.start()].rpartition(b"obj")[2]
+        filters = before.count(b"/FlateDecode") + before.count(b"/Fl ")
+        if not filters:
+            continue
+        if filters > MAX_FILTERS:
+            raise DocumentError("looks like a PDF bomb (nested compression)", next_step="leave it out")
+        if end < found.end():  # else the end that was found for a stream before this one is also its own
+            end = data.find(b"endstream", found.end())
+            end = len(data) if end < 0 else end
+        body = memoryview(data)[found.end() : end]
+        total += _unpacked_size(body, filters, limits.max_unpacked_bytes - total)
+        if total > limits.max_unpacked_bytes:
+            raise DocumentError(
+                f"looks like a PDF bomb (unpacks to more than {limits.max_unpacked_bytes:,} bytes)",
+                next_step="leave it out, or raise the limit if you trust it",
+            )
+
+
+def _unpacked_size(body: memoryview, filters: int, allowed: int) -> int:
+    """Bytes that come out of the stream, counted up to a little over `allowed`."""
+    layers = [zlib.decompressobj() for _ in range(filters)]
+    size = 0
+    try:
+        for start in range(0, len(body), PIECE):
+            for piece in _through(layers, bytes(body[start : start + PIECE])):
+                size += piece
+                if size > allowed:
+                    return size
+    except zlib.error:
+        pass
+    return size
+
+
+def _through(layers: Sequence[zlib._Decompress], packed: bytes) -> Iterator[int]:
+    """Sizes of the pieces that come out of the last layer for what goes into the first."""
+    first, *rest = layers
+    while packed and not first.eof:
+        unpacked = first.decompress(packed, PIECE * 16)
+        packed = first.unconsumed_tail
+        if rest:
+            yield from _through(rest, unpacked)
+        else:
+            yield len(unpacked)
+
+
+# --- text of pages that are only pictures, by the `tesseract` command where it is installed ---------------------------
 
 DOTS_PER_INCH = 300  # what tesseract's documentation asks for
 SECONDS_PER_PAGE = 60  # a dense page takes 2 to 10 s on one core
@@ -328,8 +383,7 @@ def installed_languages() -> str:
 
 
 def _read_page(path: Path, index: int, languages: str) -> str:
-    import kreuzberg
-
+    kreuzberg = loaded()
     try:
         image = kreuzberg.render_pdf_page(path, index, dpi=DOTS_PER_INCH)
         read = subprocess.run(

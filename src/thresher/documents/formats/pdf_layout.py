@@ -69,9 +69,10 @@ ABBREVIATION = re.compile(r"\b(?:al|i\.e|e\.g|vs|cf|[Ff]igs?|[Ee]qs?|[Ss]ec|resp
 NUMERIC = re.compile(r"[(\[<>~≈±+−-]?\$?\d[\d.,/×x%±()\[\]*†kKMGB°–−-]*|[-–—✓✗×·↑↓]+")
 TERMINAL = re.compile(r"[.!?:。][”’\"')\]]*\d{0,2}$")
 BROKEN = re.compile(rf"[^\W\d_][{BREAK}\-‐]$")
-URL_OPEN = re.compile(r"(?:https?://|www\.)\S*[/_=&?.-]$")
+URL_START = re.compile(r"https?://|www\.")
+URL_JOINTS = "/_=&?.-"
+"""Where an address is broken at a line end."""
 YEAR = re.compile(r"\(?(?:19|20)\d\d[a-z]?\)")
-URL_END = re.compile(r"(?:https?://|www\.)\S+$")
 LOWER_WORD = re.compile(r"[a-zß-öø-ÿ]{3,}")
 
 
@@ -151,8 +152,14 @@ def join_lines(left: str, right: str, words: Mapping[str, int]) -> str:
         return f"{stem} {word}{space}{tail}".strip() if stem else f"{word}{space}{tail}".strip()
     if left.endswith("-") and left[-2:-1].isdigit() and right[:1].isalnum():
         return left + right
-    url = URL_OPEN.search(left.rpartition(" ")[2]) and not right[:1].isupper()
+    url = left[-1:] in URL_JOINTS and _ends_in_url(left) and not right[:1].isupper()
     return left + right if url else f"{left} {right}"
+
+
+def _ends_in_url(text: str) -> bool:
+    word = text.rpartition(" ")[2]
+    start = URL_START.search(word)
+    return start is not None and start.end() < len(word)
 
 
 def reflow(lines: Sequence[str], words: Mapping[str, int]) -> list[Block]:
@@ -197,7 +204,7 @@ def _next_of_paragraph(
     here, after = lines[last], lines[following]
     # A line much shorter than the next is not full, whatever the lines around the two say.
     full = len(here) >= max(FULL_SHARE * width[last], SHORTER_SHARE * len(after))
-    ended = has_ended(here) or (after[:1].isupper() and bool(URL_END.search(here.rpartition(" ")[2])))
+    ended = has_ended(here) or (after[:1].isupper() and _ends_in_url(here))
     if BROKEN.fullmatch(here[-2:]):
         return following if _completes_word(here, after, words) else None
     if kind is Line.HEADING:

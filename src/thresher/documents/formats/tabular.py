@@ -6,30 +6,30 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from thresher.documents.assembly import Assembly, Parsed
-from thresher.documents.cleaning import clean_inline, clean_text, iso_date
+from thresher.documents.cleaning import clean_inline, clean_text, has_half_pair
 from thresher.documents.detect import decode
-from thresher.documents.formats.markdown import DATE_FIELDS
+from thresher.documents.formats.markdown import stated_date
+from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
-from thresher.types import Metadata
 
 DELIMITERS = ",;\t|"
 SAMPLE_LINES = 50  # enough to tell the delimiter
 MAX_FIELD = 10 * 1024 * 1024  # characters; a larger one is an unclosed quote
 MAX_DEPTH = 200  # of nested JSON; data has some 10, and Python's parser gives up near 1,000
 TEXT_FIELDS = ("text", "content", "body")
+CORRECT = "correct the line and index the file again"
 
 
 # --- CSV --------------------------------------------------------------------------------------------------------------
 
 
-def read_csv(data: bytes, *, name: str = "") -> Parsed:
+def read_csv(file: RawFile) -> Parsed:
     """A CSV or TSV file as one table; its first row is the header."""
-    text = clean_text(decode(data))
-    delimiter = "\t" if name.lower().endswith(".tsv") else guess_delimiter(text)
+    text = clean_text(decode(file.data))
+    delimiter = "\t" if file.name.lower().endswith(".tsv") else guess_delimiter(text)
     limit = csv.field_size_limit(MAX_FIELD)
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
@@ -39,7 +39,7 @@ def read_csv(data: bytes, *, name: str = "") -> Parsed:
         csv.field_size_limit(limit)
     assembly = Assembly()
     assembly.table(rows)
-    return Parsed(kind="csv", text=assembly.text, tables=assembly.tables)
+    return Parsed(assembly.text, tables=assembly.tables)
 
 
 def guess_delimiter(text: str) -> str:
@@ -60,29 +60,26 @@ def guess_delimiter(text: str) -> str:
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
 
-def read_json(data: bytes) -> Parsed:
+def read_json(file: RawFile) -> Parsed:
     """A JSON file: its text field if it has one, a table if it lists flat records, else a line for each value."""
-    value = load(decode(data))
-    if isinstance(value, dict):
-        name = next((field for field in TEXT_FIELDS if str(value.get(field) or "").strip()), None)
-        name = name if name and isinstance(value[name], str) else None
-        fields = scalars({key: item for key, item in value.items() if key != name})
-        assembly = Assembly()
-        if name:
-            assembly.paragraph(value[name])
-        else:
-            add_value(assembly, value)
-        return Parsed(
-            kind="json",
-            text=assembly.text,
-            tables=assembly.tables,
-            title=str(fields.get("title") or fields.get("name") or ""),
-            date=stated_date(fields),
-            metadata={key: item for key, item in fields.items() if key not in ("title", "date")},
-        )
+    value = load(decode(file.data))
     assembly = Assembly()
-    add_value(assembly, value)
-    return Parsed(kind="json", text=assembly.text, tables=assembly.tables)
+    if not isinstance(value, dict):
+        add_value(assembly, value)
+        return Parsed(assembly.text, tables=assembly.tables)
+    name = next((field for field in TEXT_FIELDS if str(value.get(field) or "").strip()), None)
+    if name is not None and isinstance(value[name], str):
+        assembly.paragraph(value.pop(name))
+    else:
+        add_value(assembly, value)
+    fields = scalars(value)
+    return Parsed(
+        assembly.text,
+        tables=assembly.tables,
+        title=str(fields.get("title") or fields.get("name") or ""),
+        date=stated_date(fields),
+        metadata={key: item for key, item in fields.items() if key not in ("title", "date")},
+    )
 
 
 def load(text: str, *, line: int | None = None) -> Any:
@@ -128,11 +125,6 @@ def scalars(fields: Mapping[str, Any]) -> dict[str, str | int | float | bool]:
         for name, value in fields.items()
         if isinstance(value, str | int | float | bool)
     }
-
-
-def stated_date(fields: Mapping[str, Any]) -> str | None:
-    """The first of the date fields that holds a date."""
-    return next((found for name in DATE_FIELDS if (found := iso_date(str(fields.get(name, ""))))), None)
 
 
 def add_value(assembly: Assembly, value: Any) -> None:
@@ -183,12 +175,14 @@ def shown(value: Any) -> str:
 # --- JSON Lines and BEIR ----------------------------------------------------------------------------------------------
 
 
-def read_jsonl(data: bytes) -> Parsed:
-    """A JSON Lines file that is no BEIR corpus, as one document; one bad line and the file is not read."""
-    records = [load(decode(line), line=number) for number, line in numbered_lines(data)]
+def read_jsonl(file: RawFile) -> Parsed | Iterator[Parsed | DocumentError]:
+    """A JSON Lines file: a document each line of a BEIR corpus, else one; then one bad line and it is not read."""
+    if is_corpus(file.data):
+        return corpus_rows(file.data)
+    records = [load(decode(line), line=number) for number, line in numbered_lines(file.data)]
     assembly = Assembly()
     add_value(assembly, records)
-    return Parsed(kind="jsonl", text=assembly.text, tables=assembly.tables)
+    return Parsed(assembly.text, tables=assembly.tables)
 
 
 def numbered_lines(data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -211,63 +205,46 @@ def is_corpus(data: bytes) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of a BEIR corpus; `text` exactly as it is there, since offsets of labels count in it."""
-
-    source: str
-    title: str
-    text: str
-    date: str | None
-    metadata: Metadata
-
-
-@dataclass(frozen=True, slots=True)
-class BadRow:
-    """A line that is no passage."""
-
-    line: int
-    what: str
-    next: str
-
-
-def corpus_rows(data: bytes) -> Iterator[Row | BadRow]:
-    """The passages of a BEIR corpus, one at a time; a bad line is told and the others go on."""
+def corpus_rows(data: bytes) -> Iterator[Parsed | DocumentError]:
+    """The passages of a BEIR corpus, one at a time; for a bad line an error about its number, and the others go on."""
     seen: set[str] = set()
     for number, line in numbered_lines(data):
         try:
-            row = _row(json.loads(line))
+            row = _passage(json.loads(line))
+            if row.source in seen:
+                raise DocumentError(
+                    f"the _id '{row.source}' was used before", next_step="give each passage its own _id"
+                )
         except UnicodeDecodeError as error:
-            yield BadRow(number, f"not valid UTF-8 at byte {error.start} of the line", "save the file as UTF-8")
+            what, next_step = f"not valid UTF-8 at byte {error.start} of the line", "save the file as UTF-8"
+        except DocumentError as error:
+            what, next_step = error.what, error.next_step
+        except (ValueError, RecursionError):
+            what, next_step = "malformed JSON", CORRECT
+        else:
+            seen.add(row.source)
+            yield row
             continue
-        except (ValueError, RecursionError) as error:
-            what = str(error) if type(error) is ValueError else "malformed JSON"
-            yield BadRow(number, what, "correct the line and index the file again")
-            continue
-        if row.source in seen:
-            yield BadRow(number, f"the _id '{row.source}' was used before", "give each passage its own _id")
-            continue
-        seen.add(row.source)
-        yield row
+        yield DocumentError(what, subject=str(number), next_step=next_step)
 
 
-def _row(record: Any) -> Row:
+def _passage(record: Any) -> Parsed:
+    """The text exactly as it is there, since offsets of labels count in it."""
     if not isinstance(record, dict):
-        raise ValueError("not a JSON object")
+        raise DocumentError("not a JSON object", next_step=CORRECT)
     source, text, title = record.get("_id"), record.get("text"), record.get("title")
     if isinstance(source, bool) or not isinstance(source, str | int) or source == "":
-        raise ValueError("no _id")
+        raise DocumentError("no _id", next_step=CORRECT)
     if not isinstance(text, str):
-        raise ValueError("no text")
+        raise DocumentError("no text", next_step=CORRECT)
     if not text.strip():
-        raise ValueError("the text is empty")
-    try:
-        f"{source}{text}".encode()
-    except UnicodeEncodeError:
-        raise ValueError("the text has half of a surrogate pair") from None
+        raise DocumentError("the text is empty", next_step=CORRECT)
     nested = record.get("metadata")
     fields = {name: value for name, value in record.items() if name not in ("_id", "title", "text", "metadata")}
     metadata = scalars({**fields, **(nested if isinstance(nested, dict) else {})})
+    title = title if isinstance(title, str) else ""
+    if has_half_pair(source, text, title, *metadata):
+        raise DocumentError("has half of a surrogate pair", next_step=CORRECT)
     date = stated_date(metadata) if metadata else None
     metadata.pop("date", None)
-    return Row(str(source), title if isinstance(title, str) else "", text, date, metadata)
+    return Parsed(text, source=str(source), title=title, date=date, metadata=metadata)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.correction.making import names
-from thresher.correction.http import NotFetched, checked_addresses, is_public, resolved
+from thresher.http import NotFetched, checked_addresses, is_public, resolved
 
 
 @pytest.mark.parametrize(

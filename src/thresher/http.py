@@ -1,7 +1,11 @@
-"""One HTTP exchange with addresses that are given, ended by a deadline and a size; nothing is followed or remembered.
+"""The one HTTP client: documents that are indexed by URL, pages of the web, search providers and rerankers use it.
+
+Beside `types`, because rooms that do not know each other need it. Every exchange has a deadline over all of it and a
+bound on the unpacked body; nothing is remembered, no cookies. `send` asks an endpoint that somebody configured,
+wherever it is, and follows nothing. `follow` fetches what an address leads to, and checks every hop like the first.
 
 Spoken through httpcore instead of httpx: only there can the connection be made to an address that was checked before
-while TLS still verifies the host's name, and only there does a deadline hold over everything, the headers included.
+while TLS still verifies the host's name, and only there does a deadline hold over the headers too.
 """
 
 from __future__ import annotations
@@ -9,17 +13,29 @@ from __future__ import annotations
 import socket
 import ssl
 import zlib
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from time import monotonic
 from typing import Any
+from urllib.parse import unquote
+from urllib.request import getproxies, proxy_bypass
 
 import httpcore
 import httpx
 
 AGENT = "thresher"
 """What we call ourselves, to servers and in robots.txt."""
+
+MAX_REDIRECTS = 5
+"""Browsers allow 20; a page that needs more than 5 is a loop or a login."""
+
+MAX_ADDRESS = 2_000
+"""Characters of a URL that a stranger wrote."""
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 _GZIP = zlib.MAX_WBITS + 16
 
@@ -30,6 +46,10 @@ class NotFetched(Exception):
 
 class AddressRefused(NotFetched):
     """The host has no address, or none that may be connected to."""
+
+
+class NoAddress(AddressRefused):
+    """The host has no address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +85,13 @@ def exchange(
     content: bytes = b"",
     wanted: Callable[[Reply], bool] = lambda head: head.status == 200,
     tls: ssl.SSLContext | None = None,
+    proxy: httpx.URL | None = None,
 ) -> Reply:
     """Ask and read the answer. Raises NotFetched.
 
-    The connection goes to the first of `addresses` that answers, never to what the host's name means by now. `wanted`
-    sees status and headers and says whether the body is read. The public certificates are trusted unless `tls` says
-    otherwise.
+    The connection goes to the first of `addresses` that answers, never to what the host's name means by now; through a
+    `proxy`, they are the proxy's. `wanted` sees status and headers and says whether the body is read. The public
+    certificates are trusted unless `tls` says otherwise.
     """
     sent = {
         "Host": url.netloc.decode("ascii"),
@@ -81,12 +102,21 @@ def exchange(
     }
     if content:
         sent["Content-Length"] = str(len(content))
-    target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
     network = _CheckedNetwork(addresses, bounds)
+    connections: httpcore.ConnectionPool = (
+        httpcore.ConnectionPool(ssl_context=tls, network_backend=network)
+        if proxy is None
+        else httpcore.HTTPProxy(
+            _target(proxy),
+            proxy_auth=(proxy.username, proxy.password) if proxy.userinfo else None,
+            ssl_context=tls,
+            network_backend=network,
+        )
+    )
     try:
         with (
-            httpcore.ConnectionPool(ssl_context=tls, network_backend=network) as pool,
-            pool.stream(method, target, headers=list(sent.items()), content=content) as response,
+            connections as pool,
+            pool.stream(method, _target(url), headers=list(sent.items()), content=content) as response,
         ):
             head = Reply(response.status, _headers(response.headers))
             if not wanted(head):
@@ -94,8 +124,12 @@ def exchange(
             return Reply(head.status, head.headers, _body(head, response.iter_stream(), bounds.max_bytes))
     except httpcore.TimeoutException as error:
         raise NotFetched("no complete answer in time") from error
-    except (httpcore.NetworkError, httpcore.ProtocolError) as error:
+    except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError) as error:
         raise NotFetched(f"cannot be reached ({str(error) or type(error).__name__})") from error
+
+
+def _target(url: httpx.URL) -> httpcore.URL:
+    return httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
 
 
 def _headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
@@ -109,7 +143,7 @@ def _body(head: Reply, pieces: Iterable[bytes], max_bytes: int) -> bytes:
     """The unpacked body; what is packed in a way that was not asked for (or packed twice) is refused."""
     packed = head.headers.get("content-encoding", "").strip().lower()
     length = head.headers.get("content-length", "")
-    if length.isdigit() and int(length) > max_bytes:
+    if length.isdecimal() and int(length) > max_bytes:
         raise _too_large(max_bytes)
     if packed in ("gzip", "x-gzip"):
         return _unpacked(pieces, max_bytes)
@@ -204,8 +238,7 @@ def _left(bounds: Bounds, late: type[httpcore.TimeoutException]) -> float:
     return left
 
 
-# --- which addresses a page may be fetched from: public ones. A host that has any other is refused --------------------
-
+# --- which addresses belong to the public internet --------------------------------------------------------------------
 
 Address = IPv4Address | IPv6Address
 
@@ -283,11 +316,164 @@ def checked_addresses(host: str, port: int, *, resolve: Resolve, allowed: Callab
     try:
         addresses = [ip_address(address) for address in resolve(host, port)]
     except (OSError, UnicodeError) as error:
-        raise AddressRefused("the host has no address") from error
+        raise NoAddress("the host has no address") from error
     except ValueError as error:
         raise AddressRefused("refused: the host has no plain address") from error
     if not addresses:
-        raise AddressRefused("the host has no address")
+        raise NoAddress("the host has no address")
     if not all(allowed(address) for address in addresses):
         raise AddressRefused("refused: the host is not on the public internet")
     return [str(address) for address in addresses]
+
+
+def anywhere(address: Address) -> bool:
+    """What may be connected to where a person named the host."""
+    return True
+
+
+def _literal(host: str, port: int) -> list[str]:
+    """The address that a host is, if it is one; nothing is resolved."""
+    try:
+        return [str(ip_address(host))]
+    except ValueError as error:
+        raise OSError("a name") from error
+
+
+# --- addresses --------------------------------------------------------------------------------------------------------
+
+
+def parsed_address(given: str, *, base: httpx.URL | None = None) -> httpx.URL:
+    """An address, without its fragment; a relative one is taken from `base`. Raises NotFetched."""
+    if not given or "\\" in given:  # browsers and libraries disagree about which host a backslash leads to
+        raise NotFetched("refused: not an address")
+    try:
+        url = httpx.URL(given) if base is None else base.join(given)
+        return url.copy_with(fragment=None)
+    except (httpx.InvalidURL, ValueError) as error:
+        raise NotFetched("refused: not an address") from error
+
+
+def host_and_port(url: httpx.URL) -> tuple[str, int]:
+    """Of an http or https address. Raises NotFetched for any other."""
+    if url.scheme not in DEFAULT_PORTS:
+        raise NotFetched("refused: neither http nor https")
+    host = url.raw_host.decode("ascii")
+    if not host:
+        raise NotFetched("refused: an address without a host")
+    return host, DEFAULT_PORTS[url.scheme] if url.port is None else url.port
+
+
+def proxy_of(url: httpx.URL) -> httpx.URL | None:
+    """The HTTP proxy that the environment names for an address (`HTTPS_PROXY`, `NO_PROXY` and so on)."""
+    proxies = getproxies()
+    proxy = proxies.get(url.scheme) or proxies.get("all")
+    return None if not proxy or proxy_bypass(url.netloc.decode("ascii")) else parsed_address(proxy)
+
+
+def _authorization(url: httpx.URL) -> dict[str, str]:
+    """What a name and password in an address mean."""
+    if not url.userinfo:
+        return {}
+    return {"Authorization": f"Basic {b64encode(unquote(url.userinfo.decode('ascii')).encode()).decode('ascii')}"}
+
+
+# --- an endpoint that somebody configured -----------------------------------------------------------------------------
+
+
+def send(
+    method: str,
+    url: str,
+    *,
+    bounds: Bounds,
+    headers: Mapping[str, str] | None = None,
+    content: bytes = b"",
+    proxied: bool = False,
+) -> Reply:
+    """The answer of an endpoint that was configured, hence is trusted: it may be anywhere. Raises NotFetched.
+
+    A redirect is not followed: what is sent goes to the host that was named and to no other. `proxied` keeps to the
+    proxies of the environment.
+    """
+    target = parsed_address(url)
+    proxy = proxy_of(target) if proxied else None
+    addresses = checked_addresses(*host_and_port(proxy or target), resolve=resolved, allowed=anywhere)
+    sent = {**_authorization(target), **(headers or {})}
+    return exchange(method, target, addresses=addresses, bounds=bounds, headers=sent, content=content, proxy=proxy)
+
+
+# --- what an address leads to -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Where requests may go. The defaults are for addresses that a stranger wrote: a page, a search result.
+
+    `resolve`, `allowed`, `ports` and `tls` are for tests, which have no public internet: they map a name to a server
+    of theirs and allow exactly its address. No setting leads here.
+    """
+
+    named: bool = False
+    """A person named the first address: it may be anywhere, at any port, behind the environment's proxy, and hold a
+    password. Where an inner address leads may be inner too; where a public one leads must be public."""
+    resolve: Resolve = resolved
+    allowed: Callable[[Address], bool] = is_public
+    ports: frozenset[int] = frozenset({80, 443, 8080, 8443})
+    """Where websites live; other ports belong to other services, which a request must not be smuggled to."""
+    tls: ssl.SSLContext | None = None
+
+
+def follow(
+    url: httpx.URL,
+    *,
+    reach: Reach,
+    bounds: Bounds,
+    headers: Mapping[str, str] | None = None,
+    wanted: Callable[[Reply], bool] = lambda head: head.status == 200,
+    before: Callable[[httpx.URL], None] = lambda url: None,
+    sending: Callable[[httpx.URL], None] = lambda url: None,
+) -> tuple[httpx.URL, Reply]:
+    """Where the redirects end, and what is there; every hop passes the same checks. Raises NotFetched.
+
+    `before` may refuse an address by raising, `sending` is told of those that are really asked.
+    """
+    allowed = anywhere if reach.named else reach.allowed
+    site = (url.scheme, url.netloc)
+    secret = _authorization(url) if reach.named else {}
+    url = url.copy_with(userinfo=b"") if reach.named else url
+    for _ in range(MAX_REDIRECTS + 1):
+        host, port = host_and_port(url)
+        if url.userinfo:
+            raise NotFetched("refused: a name or password in the address")
+        if not reach.named and port not in reach.ports:
+            raise NotFetched(f"refused: port {port}")
+        if not reach.named and len(str(url)) > MAX_ADDRESS:
+            raise NotFetched(f"refused: an address of more than {MAX_ADDRESS:,} characters")
+        before(url)
+        proxy = proxy_of(url) if reach.named else None
+        try:
+            addresses = checked_addresses(
+                host, port, resolve=reach.resolve if proxy is None else _literal, allowed=allowed
+            )
+        except NoAddress:
+            if proxy is None:
+                raise
+            addresses = []  # the proxy knows what the name means
+        if all(reach.allowed(ip_address(address)) for address in addresses):
+            allowed = reach.allowed
+        if proxy is not None:
+            addresses = checked_addresses(*host_and_port(proxy), resolve=reach.resolve, allowed=anywhere)
+        sending(url)
+        reply = exchange(
+            "GET",
+            url,
+            addresses=addresses,
+            bounds=bounds,
+            headers={**(headers or {}), **(secret if (url.scheme, url.netloc) == site else {})},
+            wanted=wanted,
+            tls=reach.tls,
+            proxy=proxy,
+        )
+        if reply.status not in REDIRECTS:
+            return url, reply
+        url = parsed_address(reply.headers.get("location", ""), base=url)
+    raise NotFetched(f"more than {MAX_REDIRECTS} redirects")
