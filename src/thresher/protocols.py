@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from thresher.filters import Filter
 from thresher.types import (
     Chunk,
     ChunkRow,
@@ -26,6 +25,7 @@ from thresher.types import (
 )
 
 if TYPE_CHECKING:
+    from thresher.filters import Filter
     from thresher.types import Vectors
 
 Progress = Callable[[int], None]
@@ -41,7 +41,6 @@ class Chunker(Protocol):
     @property
     def fingerprint(self) -> str:
         """Name and settings in one line; two chunkers with the same fingerprint cut alike."""
-        ...
 
     def __call__(self, document: Document) -> Sequence[Chunk]: ...
 
@@ -52,7 +51,6 @@ class Encoder(Protocol):
     @property
     def name(self) -> str:
         """Stable identity of the weights; part of a chunk table's fingerprint."""
-        ...
 
     @property
     def dimension(self) -> int: ...
@@ -60,19 +58,15 @@ class Encoder(Protocol):
     @property
     def max_tokens(self) -> int:
         """Tokens read at once; longer texts are windowed, never cut off silently."""
-        ...
 
     def encode(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
         """(n_texts, dimension) float32, rows of unit length."""
-        ...
 
     def encode_query(self, text: str) -> Vectors:
         """(dimension,) float32 of unit length."""
-        ...
 
     def warm_up(self) -> None:
         """Load the weights now instead of at the first use."""
-        ...
 
 
 class CrossEncoder(Protocol):
@@ -92,7 +86,6 @@ class PairReader(Protocol):
 
     def read(self, question: str, texts: Sequence[str], titles: Sequence[str] | None = None) -> list[Reading]:
         """One reading per text, in their order; a title is read before its text and holds no answer."""
-        ...
 
 
 class LanguageModel(Protocol):
@@ -106,7 +99,6 @@ class LanguageModel(Protocol):
 
         Whether it is remains to be read: servers differ in what they keep to. Raises ProviderError, BudgetSpent.
         """
-        ...
 
 
 # --- the store --------------------------------------------------------------------------------------------------------
@@ -118,59 +110,45 @@ class ChunkTable(Protocol):
     @property
     def version(self) -> int:
         """Grows with every change, whoever made it."""
-        ...
 
     def nearest(self, vector: Vectors, *, limit: int, where: Filter | None = None) -> list[tuple[Chunk, float]]:
         """Chunks and their cosine, best first; ties by id."""
-        ...
 
     def matching(self, query: str, *, limit: int, where: Filter | None = None) -> list[tuple[Chunk, float]]:
         """Chunks and their BM25 score, best first; chunks that share no term with the query are not returned."""
-        ...
 
     def document_frequencies(self, query: str) -> dict[str, int]:
         """For each index term of the query, in how many chunks it occurs."""
-        ...
 
     def average_terms(self) -> float:
         """Mean number of index terms of a chunk (BM25's average length)."""
-        ...
 
     def vectors(self, ids: Sequence[str]) -> Vectors:
         """(n_ids, dimension) float32, in the order of `ids`; KeyError for an id that is not there."""
-        ...
 
     def chunks(self, document_ids: Iterable[str] | None = None) -> Iterator[list[tuple[Chunk, Vectors]]]:
         """The chunks of some or all documents with their vectors, in batches."""
-        ...
 
     def count(self) -> int:
         """Number of chunks."""
-        ...
 
     def document_ids(self) -> dict[str, int]:
         """Number of chunks of each document that has any."""
-        ...
 
     def append(self, rows: Sequence[ChunkRow]) -> None:
         """Add chunks."""
-        ...
 
     def delete(self, document_ids: Iterable[str]) -> None:
         """Remove all chunks of the documents."""
-        ...
 
     def rename(self, document_id: str, *, source: str, title: str) -> None:
         """Give the chunks of a document another source and title."""
-        ...
 
     def stale(self) -> list[str]:
         """What `maintain` would mend, in words."""
-        ...
 
     def maintain(self, *, drop_versions: bool = False) -> None:
         """Compact, and bring every index up to the newest row."""
-        ...
 
 
 class Records(Protocol):
@@ -179,27 +157,21 @@ class Records(Protocol):
     @property
     def version(self) -> int:
         """Grows with every change, whoever made it."""
-        ...
 
     def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
         """All records, the given columns only."""
-        ...
 
     def get(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
         """Whole records by key; missing keys are left out."""
-        ...
 
     def merge(self, rows: Sequence[Mapping[str, Any]], *, remove: Iterable[str] = ()) -> None:
         """Insert or replace records by key and remove others, in one transaction."""
-        ...
 
     def append(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Add records whose keys are known to be new."""
-        ...
 
     def maintain(self, *, drop_versions: bool = False) -> None:
         """Compact, and drop old versions."""
-        ...
 
 
 class Store(Protocol):
@@ -208,23 +180,18 @@ class Store(Protocol):
     @property
     def exists(self) -> bool:
         """Whether anything was ever stored here."""
-        ...
 
     def records(self, name: str, *, key: str, columns: Mapping[str, str]) -> Records:
         """A table of records, created when missing; `columns` maps names to `text` or `whole`."""
-        ...
 
     def chunk_tables(self) -> set[str]:
         """Names of the chunk tables there are."""
-        ...
 
     def create(self, name: str, *, dimension: int) -> None:
         """Make an empty chunk table."""
-        ...
 
     def open(self, name: str) -> ChunkTable:
         """A chunk table that exists."""
-        ...
 
 
 # --- what a part says of itself ---------------------------------------------------------------------------------------
@@ -236,7 +203,6 @@ class Described(Protocol):
     @property
     def about(self) -> str:
         """E.g. "dense 10"."""
-        ...
 
 
 def about(part: object) -> str:
@@ -306,4 +272,3 @@ class Verifier(Protocol):
 
     def __call__(self, query: Query, draft: Generation, refined: Refined) -> Generation:
         """The draft comes without notes: those that are returned are the verifier's own."""
-        ...

@@ -12,11 +12,11 @@ from math import exp
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from thresher.filters import Filter
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from thresher.filters import Filter
 
     Vectors = NDArray[np.float32]
 

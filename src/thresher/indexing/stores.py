@@ -12,11 +12,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from thresher.errors import StoreError, UsageError
-from thresher.indexing.lance import LanceStore
 from thresher.protocols import Store
 
+
+def _lance(folder: Path) -> Store:
+    from thresher.indexing.lance import LanceStore
+
+    return LanceStore(folder)
+
+
 STORES: dict[str, Callable[[Path], Store]] = {
-    "lance": LanceStore,
+    "lance": _lance,
 }
 
 DEFAULT = "lance"
