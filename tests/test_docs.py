@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
 import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.shell import Shell, within
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ON_THE_DESK = ("documents.md", "collections.md", "concepts.md", "start.md")
+"""Pages that the commands are about: all of them would take half a minute to index."""
 LEFT_OUT = "…"
 """In an output that is shown, stands for anything within its line; alone on a line, for any lines."""
 
@@ -28,34 +34,27 @@ def blocks(*languages: str) -> list[tuple[str, str, str]]:
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder as the documentation supposes it: this project's README.md and docs/, papers/ and notes.md, indexed."""
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    """A shell in a folder as the pages suppose it: README.md, docs/, papers/ and notes.md, indexed but for docs/."""
     folder = tmp_path_factory.mktemp("desk")
-    for place in (folder / "docs", folder / "papers"):
-        place.mkdir()
-        for page in PAGES:
-            (place / page.name).write_bytes(page.read_bytes())
-    (folder / "docs" / "README.md").replace(folder / "README.md")
+    for place in ("docs", "papers"):
+        (folder / place).mkdir()
+    shutil.copy(ROOT / "README.md", folder)
+    for name in ON_THE_DESK:
+        shutil.copy(ROOT / "docs" / name, folder / "docs")
+    shutil.copy(ROOT / "docs" / "documents.md", folder / "papers")
     (folder / "notes.md").write_text("# Notes\n\nBring a lamp, because the cellar has no light.\n", encoding="utf-8")
-    run("thresher index papers/ notes.md", folder)
-    return folder
+    shell = Shell(folder)
+    shell.run("thresher index papers/ notes.md")
+    yield shell
+    shell.close()
 
 
-def run(command: str, folder: Path) -> str:
-    """Run a line of shell in a folder; what it printed on stdout. Fails with what it printed."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path}
-    line = ["bash", "-euo", "pipefail", "-c", command]
-    done = subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
-def check_session(session: str, folder: Path) -> None:
+def check_session(session: str, shell: Shell) -> None:
     """Run the lines after `$ ` and compare what they print with what is shown; `LEFT_OUT` stands for anything."""
     for part in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
-        printed = run(command, folder)
+        printed = shell.run(command)
         assert re.fullmatch(pattern_of(shown), printed), f"$ {command}\nprints\n{printed}\nand the page shows\n{shown}"
 
 
@@ -70,23 +69,23 @@ def pattern_of(shown: str) -> str:
 
 def run_python(code: str, folder: Path) -> None:
     """Run Python in a folder; what a line is said to print in a comment at its end (`# prints ...`) is compared."""
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    told = re.findall(r"# prints (.*)", code)
-    assert not told or done.stdout.splitlines() == told
+    with within(folder) as (out, _):
+        exec(compile(code, "documentation", "exec"), {"__name__": "__main__"})
+    shown = re.findall(r"# prints (.*)", code)
+    assert not shown or out.getvalue().splitlines() == shown
 
 
 @pytest.mark.parametrize(("page", "language", "code"), blocks("sh", "console", "python"))
-def test_every_block_of_the_documentation_runs_in_its_turn(page: str, language: str, code: str, desk: Path) -> None:
+def test_every_block_of_the_documentation_runs_in_its_turn(page: str, language: str, code: str, desk: Shell) -> None:
     match language:
         case "python":
-            run_python(code, desk)
+            run_python(code, desk.folder)
         case "console":
             check_session(code, desk)
         case _:
             for line in code.splitlines():
                 if not line.startswith(("make ", "#")):  # make would run this test again
-                    run(line, desk)
+                    desk.run(line)
 
 
 @pytest.mark.parametrize(
@@ -95,11 +94,12 @@ def test_every_block_of_the_documentation_runs_in_its_turn(page: str, language: 
 )
 def test_a_session_is_compared_with_what_is_printed(shown: str, same: bool, tmp_path: Path) -> None:
     session = f"$ printf 'one\\ntwo\\n'\n{shown}\n"
-    if same:
-        check_session(session, tmp_path)
-    else:
-        with pytest.raises(AssertionError):
-            check_session(session, tmp_path)
+    with contextlib.closing(Shell(tmp_path)) as shell:
+        if same:
+            check_session(session, shell)
+        else:
+            with pytest.raises(AssertionError):
+                check_session(session, shell)
 
 
 def test_the_documentation_has_blocks_to_run() -> None:
