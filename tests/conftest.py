@@ -14,6 +14,8 @@ import pytest
 import thresher
 from thresher.cli.app import main
 from thresher.collection import Collection
+from thresher.recipes.components import BUNDLED, Models
+from thresher.recipes.settings import EncoderSettings
 from thresher.testing.llm_server import ScriptedServer
 from thresher.types import COSINE, Chunk, Evidence, Hit, Judged, Judgement, Origin, Scale, Score
 
@@ -123,6 +125,18 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
         return Ran(int(ended.value.code or 0), written.out, written.err)
 
     return command
+
+
+# --- models -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session", autouse=True)
+def bundled_models() -> Models:
+    """Keeps the bundled models and what they have read: the collections of all tests share them while these live."""
+    models = Models()
+    models.judge()
+    models.reading_encoder(BUNDLED, EncoderSettings())
+    return models
 
 
 # --- a collection -----------------------------------------------------------------------------------------------------

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, cast
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar, cast
+from weakref import WeakValueDictionary
 
 from thresher.chunking.fixed import FixedChunker
 from thresher.chunking.spans import SpanFinder
@@ -38,6 +40,9 @@ from thresher.types import Document, Judged, Query
 if TYPE_CHECKING:
     from thresher.models.cross_encoders import BundledJudge
 
+BUNDLED = "bundled"
+"""The name of the encoder, and of the cross-encoder, that come with Thresher."""
+
 ENDPOINT = "endpoint:"
 """Before the name of a model whose vectors come from `embeddings.base_url`."""
 
@@ -45,10 +50,21 @@ NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); ans
 
 NO_RERANKER = "rerank: no cross-encoder is configured (rerank); the fused order was kept"
 
+Model = TypeVar("Model")
+
+_BUNDLED: WeakValueDictionary[str, object] = WeakValueDictionary()
+
+
+def _bundled(kind: str, make: Callable[[], Model]) -> Model:
+    """The bundled model of a kind: one for all collections of this process that are open at the same time."""
+    model = cast("Model | None", _BUNDLED.get(kind)) or make()
+    _BUNDLED[kind] = model
+    return model
+
 
 @dataclass
 class Models:
-    """Loaded models, kept from question to question."""
+    """Loaded models, kept from question to question; the bundled ones are shared with other open collections."""
 
     _encoders: dict[tuple[str, EncoderSettings], Encoder] = field(default_factory=dict)
     _readers: dict[tuple[str, EncoderSettings], Encoder] = field(default_factory=dict)
@@ -66,7 +82,9 @@ class Models:
         """The same encoder for the sentences of a question, which several parts read one after the other."""
         key = (name, settings)
         if key not in self._readers:
-            self._readers[key] = RememberingEncoder(self.encoder(name, settings))
+            encoder = self.encoder(name, settings)
+            remembering = partial(RememberingEncoder, encoder)
+            self._readers[key] = _bundled("reading encoder", remembering) if name == BUNDLED else remembering()
         return self._readers[key]
 
     def judge(self) -> BundledJudge:
@@ -74,12 +92,12 @@ class Models:
         if self._judge is None:
             from thresher.models.cross_encoders import BundledJudge
 
-            self._judge = BundledJudge()
+            self._judge = _bundled("judge", BundledJudge)
         return self._judge
 
     def local_reranker(self, name: str) -> CrossEncoder:
         """The bundled cross-encoder, or one that fastembed loads."""
-        if name == "bundled":
+        if name == BUNDLED:
             return self.judge()
         if name not in self._rerankers:
             from thresher.models.fastembed_models import FastembedCrossEncoder
@@ -89,10 +107,10 @@ class Models:
 
 
 def _make_encoder(name: str, settings: EncoderSettings) -> Encoder:
-    if name == "bundled":
+    if name == BUNDLED:
         from thresher.models.encoders import BundledEncoder
 
-        return BundledEncoder()
+        return _bundled("encoder", BundledEncoder)
     if name.startswith(ENDPOINT):
         if not settings.base_url:
             raise UsageError(
