@@ -6,14 +6,18 @@ import json
 import re
 import threading
 import time
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import BudgetSpent, MissingExtra, ProviderError
 from thresher.models.usage import Meter, without_password
 
 if TYPE_CHECKING:
+    import ssl
+
     from openai import OpenAI
 
     from thresher.models.cassette import Exchanges
@@ -45,6 +49,24 @@ def sdk() -> Any:
     except ModuleNotFoundError as error:
         raise MissingExtra("openai", extra="llm") from error
     return openai
+
+
+def connection(base_url: str, api_key: str | None, **options: Any) -> OpenAI:
+    """A client of a server; nothing is sent yet. Raises MissingExtra."""
+    openai = sdk()
+    # Servers on one's own machine want no key, the SDK wants a string.
+    http = openai.DefaultHttpxClient(verify=_certificates())
+    client: OpenAI = openai.OpenAI(base_url=base_url, api_key=api_key or "none", http_client=http, **options)
+    weakref.finalize(client, http.close)
+    return client
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Whom to trust: read once a process, since reading takes 23 ms and every question makes a client."""
+    import httpx
+
+    return httpx.create_ssl_context()
 
 
 @dataclass(frozen=True)
@@ -86,9 +108,7 @@ class ChatModel:
     def _client(self) -> OpenAI:
         with self._connecting:
             if not self._connections:
-                # Servers on one's own machine want no key, the SDK wants a string.
-                client = sdk().OpenAI(base_url=self.base_url, api_key=self.api_key or "none", max_retries=0)
-                self._connections.append(client)
+                self._connections.append(connection(self.base_url, self.api_key, max_retries=0))
             return self._connections[0]
 
     def close(self) -> None:

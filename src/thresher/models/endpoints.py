@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thresher.errors import ProviderError
-from thresher.models.chat import sdk
+from thresher.models.chat import connection, sdk
 from thresher.models.encoders import EncoderWrapper
 from thresher.models.onnx import encodable
 from thresher.models.usage import Meter, without_password
@@ -107,14 +107,7 @@ class EndpointEncoder:
 
     @cached_property
     def _client(self) -> OpenAI:
-        # Servers on one's own machine want no key, the SDK wants a string.
-        client: OpenAI = sdk().OpenAI(
-            base_url=self._base_url,
-            api_key=self._api_key or "none",
-            timeout=self._timeout_seconds,
-            max_retries=self._max_retries,
-        )
-        return client
+        return connection(self._base_url, self._api_key, timeout=self._timeout_seconds, max_retries=self._max_retries)
 
     def _asked(self, batch: list[str]) -> list[tuple[int, list[float]]]:
         """Index and vector of every row of the reply."""
