@@ -42,7 +42,7 @@ from thresher.recipes.settings import RecipeSettings
 from thresher.settings import Frozen, own
 from thresher.types import UNIT, Chunk, Evidence, Hit, Query, Score
 from thresher_evals.dataset import Question
-from thresher_evals.jsonl import records
+from thresher_evals.datasets.records import records
 from thresher_evals.metrics.answers import exact_match, f1, match, match_norm, unquoted, without_markers
 from thresher_evals.stats import proportion_interval, quantile_interval
 

@@ -13,7 +13,7 @@ import pytest
 from thresher.errors import ThresherError
 from thresher.types import COSINE, Answer, Chunk, Citation, Hit, Score, SearchResult, Step, Usage
 from thresher_evals.dataset import Question
-from thresher_evals.rows import Place, Reply, Row
+from thresher_evals.rows import Cited, Place, Reply, Row
 
 
 def make_hit(source: str, rank: int, page: int | None = None) -> Hit:
@@ -166,7 +166,11 @@ def make_row() -> Callable[..., Row]:
         places = [place if isinstance(place, Place) else Place(place) for place in ranking or ()]
         reply = None
         if text is not None or abstained:
-            reply = Reply(text or "", abstained, tuple(cited), tuple(range(1, len(cited) + 1)), llm_calls)
+            citations = tuple(
+                Cited(place.source, place.also, place.page, marker=marker)
+                for marker, place in enumerate(cited, start=1)
+            )
+            reply = Reply(text or "", abstained, citations, usage=Usage(llm_calls=llm_calls))
         return Row(
             question or Question("q", "?"),
             "rag",

@@ -82,7 +82,7 @@ def test_an_error_is_a_row_and_the_run_goes_on(
 ) -> None:
     asker = scripted({"Where?": failure}, {"Who?": failure, "Where?": "late"})
     report = run(asker, load(f"qa:{qa}"), ["rag"], tmp_path / "out")
-    first, second, third = read_rows(tmp_path / "out" / "rows" / "rag.jsonl")
+    first, second, third = read_rows(tmp_path / "out", "rag")
     assert first.error == "ThresherError: the model fell over; start it again"
     assert (first.reply, first.ranking, first.timed_out) == (None, (), False)
     assert (second.reply is not None, second.ranking, second.timed_out) == (True, None, True)
@@ -94,7 +94,7 @@ def test_waiting_too_long_is_told_from_other_errors(scripted: Scripted, qa: Path
     late = BudgetSpent("out of seconds")
     late.__cause__ = TimeoutError()
     run(scripted(answers={"Who?": late}), load(f"qa:{qa}"), ["rag"], tmp_path / "out")
-    assert [row.timed_out for row in read_rows(tmp_path / "out" / "rows" / "rag.jsonl")] == [True, False, False]
+    assert [row.timed_out for row in read_rows(tmp_path / "out", "rag")] == [True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_what_every_question_would_meet_ends_the_run(
 ) -> None:
     with pytest.raises(type(error)):
         run(scripted(answers={"Who?": error}), load(f"qa:{qa}"), ["rag"], tmp_path / "out")
-    assert read_rows(tmp_path / "out" / "rows" / "rag.jsonl") == []
+    assert read_rows(tmp_path / "out", "rag") == []
 
 
 @pytest.mark.parametrize("together", [False, True])
@@ -140,7 +140,7 @@ def test_a_torn_last_line_is_cut_and_its_question_asked_again(
     path = out / "rows" / "rag.jsonl"
     before = kept(path)
     path.write_bytes(path.read_bytes()[:-torn])
-    assert len(read_rows(path)) == 2
+    assert len(read_rows(out, "rag")) == 2
     report = run(scripted(HITS), dataset, ["rag"], out, resume=True)
     assert report.asked == {"rag": 1}
     assert kept(path) == before
@@ -152,7 +152,7 @@ def test_a_line_that_was_damaged_otherwise_is_named(scripted: Scripted, beir: Pa
     path = out / "rows" / "rag.jsonl"
     path.write_bytes(b"\x00" + path.read_bytes())
     with pytest.raises(UsageError, match=r"rag\.jsonl:1: not a row"):
-        read_rows(path)
+        read_rows(out, "rag")
 
 
 def test_of_two_rows_of_one_question_the_first_counts(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_of_two_rows_of_one_question_the_first_counts(scripted: Scripted, beir: 
     run(scripted(HITS), load(f"beir:{beir}"), ["rag"], out)
     path = out / "rows" / "rag.jsonl"
     path.write_bytes(path.read_bytes() * 2)
-    assert len(read_rows(path)) == 3
+    assert len(read_rows(out, "rag")) == 3
 
 
 def test_a_folder_is_never_overwritten(scripted: Scripted, beir: Path, tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_a_run_of_an_earlier_version_that_never_went_outside_can_be_resumed(
 def test_gold_places_outside_are_kept_and_read_again(scripted: Scripted, popqa: Path, tmp_path: Path) -> None:
     dataset = load(f"routing:{popqa}")
     run(scripted(), dataset, ["rag"], tmp_path / "out")
-    outside, inside = read_rows(tmp_path / "out" / "rows" / "rag.jsonl")
+    outside, inside = read_rows(tmp_path / "out", "rag")
     assert [outside.question.gold, inside.question.gold] == [question.gold for question in dataset.questions]
     assert outside.ranking is None  # nothing to find inside: not searched
     assert inside.ranking == ()

@@ -233,7 +233,7 @@ def test_answers_of_different_generators_are_not_compared(scripted: Scripted, qa
 def test_what_was_judged_is_scored_with_the_rows(scripted: Scripted, qa: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     run(scripted({}, {"Who?": "Ada Lovelace", "Where?": "Rome"}), load(f"qa:{qa}"), ["rag"], out)
-    answers = {row.question.id: answer_of(row) for row in read_rows(out / "rows" / "rag.jsonl")}
+    answers = {row.question.id: answer_of(row) for row in read_rows(out, "rag")}
     book = Book(out, "rag")
     for id, values in (("q1", {"unsupported": 0.0, "judged_correct": 1.0}), ("q2", {"unsupported": 0.5})):
         book.add(Judgement(id, "llama", "v1", answers[id], tuple(values), values))

@@ -30,7 +30,7 @@ from thresher_evals.compare.compare import (
 from thresher_evals.compare.text_report import tell
 from thresher_evals.dataset import Gold, Question
 from thresher_evals.metrics.answers import Outcome, outcome
-from thresher_evals.rows import Place, Reply, Row
+from thresher_evals.rows import Row, read_reply
 from thresher_evals.runner import parse_variant
 
 USAGE = {"llm_calls": 0, "prompt_tokens": 10, "completion_tokens": 2, "web_requests": 0, "hosts": []}
@@ -58,8 +58,8 @@ def row(
         {"name": "decide", "detail": {} if best is None else {"best": best, "lower": 0.2, "upper": 0.6}},
         {"name": "generate", "detail": {} if relevance is None else {"relevance": relevance, "min_relevance": 0.3}},
     ]
-    answer = {"text": text or "", "reason": None if text else "too little", "usage": USAGE, "steps": steps}
-    reply = Reply(text or "", text is None, (Place(cited),) if cited else (), answer=answer)
+    answer = {"text": text or "", "abstained": text is None, "reason": None if text else "too little", "usage": USAGE}
+    reply = read_reply({**answer, "steps": steps, "citations": [{"source": cited}] if cited else []})
     return Row(question, recipe, "c", 0.1, reply=None if error else reply, error=error)
 
 

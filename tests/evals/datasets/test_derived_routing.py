@@ -121,10 +121,10 @@ def test_corpora_are_written_once_below_home_and_outside_only_where_it_is_wanted
     assert again == (inside[0], "mine")
     assert outside == (tmp_path / "datasets" / f"{name}-outside.jsonl", "mine-outside")
     assert inside[0].stat().st_mtime_ns == before
-    assert outside[0].read_bytes() == dataset.corpora[Origin.OUTSIDE].written
+    assert outside[0].read_bytes() == dataset.corpora[Origin.OUTSIDE].content
     inside[0].write_text("damaged")
     next(iter(files(dataset, tmp_path, name, outside="none")))
-    assert inside[0].read_bytes() == dataset.corpora[Origin.INSIDE].written
+    assert inside[0].read_bytes() == dataset.corpora[Origin.INSIDE].content
 
 
 def test_a_file_whose_questions_leave_nothing_on_one_side_is_refused(popqa: Path) -> None:

@@ -68,7 +68,7 @@ def test_a_sample_is_seeded_keeps_the_order_and_lies_within_a_larger_one(tmp_pat
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("beer:x", "kinds are arc, asqa, beir"),
+        ("beer:x", "unknown kind of dataset; did you mean 'beir'"),
         ("questions.jsonl", "not KIND:PATH"),
         ("qa:", "not KIND:PATH"),
         ("qa:/nowhere/at/all.jsonl", "no such file"),

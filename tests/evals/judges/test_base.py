@@ -21,13 +21,10 @@ from thresher_evals.judges.base import (
 )
 from thresher_evals.rows import Reply, Row, rows_path, written
 
-ANSWER = {"text": "Paris", "abstained": False, "citations": [], "usage": {"llm_calls": 0}}
-
 
 def make_row(id: str = "q1", text: str = "Paris") -> Row:
     """A row with an answer."""
-    answer = {**ANSWER, "text": text}
-    return Row(Question(id, "Where?", ("Paris",)), "rag", "c0ffee", 1.0, reply=Reply(text, False, answer=answer))
+    return Row(Question(id, "Where?", ("Paris",)), "rag", "c0ffee", 1.0, reply=Reply(text, False))
 
 
 def said(row: Row, judge: str = "one", **values: float) -> Judgement:

@@ -14,15 +14,14 @@ from thresher.errors import UsageError
 from thresher_evals.dataset import Question
 from thresher_evals.jsonl import unfinished
 from thresher_evals.judges.human import harmless, rate, read_key, write_sheet
-from thresher_evals.rows import Context, Reply, Row, written
+from thresher_evals.rows import Cited, Context, Reply, Row, written
 
 DIMENSIONS = ("correctness", "coherence", "relevance")
 
 
 def make_row(id: str, recipe: str, text: str | None) -> Row:
     """An answer, or a refusal."""
-    answer = {"text": text or "No.", "abstained": text is None, "citations": [], "usage": {"llm_calls": 0}}
-    reply = Reply(str(answer["text"]), text is None, markers=(1,), answer=answer)
+    reply = Reply(text or "No.", text is None, (Cited("a.txt"),))
     context = (Context("a.txt", 0, 5, "=context"),)
     return Row(Question(id, f"Question {id}?"), recipe, "c0ffee", 1.0, reply=reply, context=context)
 

@@ -12,7 +12,7 @@ from thresher_evals.dataset import Gold, Question
 from thresher_evals.metrics.answers import Outcome, is_right, outcome
 from thresher_evals.metrics.registry import MEASURES, parse
 from thresher_evals.report.data import Block, outcome_section
-from thresher_evals.rows import Place, Reply, Row
+from thresher_evals.rows import Cited, Reply, Row
 from thresher_evals.score import outcomes
 
 CAPITAL = Question("capital", "Capital?", ("Paris",))
@@ -20,7 +20,6 @@ NEVER = Question("never", "Never?", answerable=False)
 CLAIM = Question("claim", "Claim.", ("false",), options=("true", "false"))
 PLACED = Question("placed", "Where?", gold=(Gold("a.pdf"),))
 FREE = Question("free", "What do you think?")
-USAGE = {"llm_calls": 0, "prompt_tokens": 0, "completion_tokens": 0}
 
 CASES = (
     (CAPITAL, "It is PARIS.", "", Outcome.RIGHT, True),
@@ -40,8 +39,7 @@ CASES = (
 
 def row_of(question: Question, text: str | None, cited: str = "") -> Row:
     """A row of an answer; a text of None is a refusal."""
-    places = (Place(cited),) if cited else ()
-    reply = Reply(text or "", text is None, places, tuple(range(1, len(places) + 1)), answer={"usage": USAGE})
+    reply = Reply(text or "", text is None, (Cited(cited),) if cited else ())
     return Row(question, "rag", "c0ffee", 1.0, reply=reply)
 
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from thresher.errors import UnknownSetting
+from thresher.types import Origin, Usage, Verdict
 from thresher_evals.dataset import Gold, Question
 from thresher_evals.metrics.registry import MEASURES, measures_of, parse
-from thresher_evals.rows import Context, Place, Reply, Row
+from thresher_evals.rows import Cited, Context, Place, Reply, Row
 
 MakeRow = Callable[..., Row]
 CAPITAL = Question("q1", "Capital?", ("Paris",), gold=(Gold("france.pdf", page=2), Gold("france.pdf", page=7)))
@@ -150,7 +151,7 @@ def test_nothing_measured_is_none_with_no_questions(make_row: MakeRow) -> None:
 
 def judged(category: str | None, verdict: str | None, confidence: float | None = None) -> Row:
     """A row whose recipe gave a verdict."""
-    reply = Reply("x", abstained=False, answer={"verdict": verdict, "confidence": confidence})
+    reply = Reply("x", abstained=False, verdict=Verdict(verdict) if verdict else None, confidence=confidence)
     return Row(Question("q", "?", category=category), "crag", "c0ffee", 1.0, reply=reply)
 
 
@@ -203,7 +204,7 @@ def test_confidence_is_measured_over_all_questions_of_known_whereabouts(make_row
 
 def test_an_answer_from_outside_is_told_from_others(make_row: MakeRow) -> None:
     def citing(*origins: str) -> Row:
-        reply = Reply("x", abstained=False, answer={"citations": [{"origin": origin} for origin in origins]})
+        reply = Reply("x", abstained=False, citations=tuple(Cited("a", origin=Origin(origin)) for origin in origins))
         return Row(CAPITAL, "crag", "c0ffee", 1.0, reply=reply)
 
     rows = [citing("inside"), citing("inside", "outside"), citing(), make_row(CAPITAL, abstained=True), make_row()]
@@ -322,7 +323,7 @@ def test_what_was_handed_on_holds_an_answer_or_not_whatever_was_said(make_row: M
 
 
 def test_costs_are_read_from_the_row_and_none_where_they_are_not_kept(make_row: MakeRow) -> None:
-    reply = Reply("x", abstained=False, answer={"usage": {"prompt_tokens": 30, "completion_tokens": 4}})
+    reply = Reply("x", abstained=False, usage=Usage(prompt_tokens=30, completion_tokens=4))
     pieces = (Context("a", 0, 4, "four"), Context("b", 0, 3, "and"))
     kept = replace(make_row(CAPITAL), reply=reply, context=pieces, cpu_seconds=0.5, memory_mib=300.0)
     rows = [kept, replace(kept, memory_mib=200.0, context=()), make_row(CAPITAL)]

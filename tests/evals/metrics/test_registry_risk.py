@@ -14,7 +14,7 @@ NEVER = Question("n", "Never?", ("Paris",), answerable=False)
 
 def said(text: str | None, confidence: float | None, question: Question = CAPITAL) -> Row:
     """An answer with a confidence; None is a refusal."""
-    reply = Reply(text or "", abstained=text is None, answer={"confidence": confidence})
+    reply = Reply(text or "", abstained=text is None, confidence=confidence)
     return Row(question, "crag", "c0ffee", 1.0, reply=reply)
 
 

@@ -1,4 +1,4 @@
-"""What is known about a question before it is asked: the values every dataset is read into."""
+"""What is known of a question before it is asked: the values every dataset is read into, and its splits."""
 
 from __future__ import annotations
 
@@ -11,61 +11,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from pydantic.dataclasses import dataclass as model
+
 from thresher.errors import UsageError
 from thresher.types import Origin
 from thresher_evals.jsonl import write_whole
 
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """One document of a corpus; `id` becomes its source."""
-
-    id: str
-    title: str
-    text: str
-
-    def to_dict(self) -> dict[str, str]:
-        """One line of a BEIR corpus."""
-        return {"_id": self.id, "title": self.title, "text": self.text}
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """Passages in the order in which they are indexed."""
-
-    passages: tuple[Passage, ...]
-
-    @cached_property
-    def written(self) -> bytes:
-        """The corpus.jsonl."""
-        return "".join(json.dumps(passage.to_dict()) + "\n" for passage in self.passages).encode()
-
-    @cached_property
-    def sha256(self) -> str:
-        """Of the corpus.jsonl."""
-        return hashlib.sha256(self.written).hexdigest()
-
-    def write(self, path: Path) -> Path:
-        """Write the corpus.jsonl, unless it is there already: a file that stays is not indexed again."""
-        if not path.is_file() or path.read_bytes() != self.written:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, self.written)
-        return path
-
-
-def passage_id(title: str, text: str) -> str:
-    """A name for a passage that is the same in every file that has it."""
-    return hashlib.sha256(f"{title}\n{text}".encode("utf-8", "backslashreplace")).hexdigest()[:16]
-
-
-# --- what is known about a question before it is asked: the values every dataset is read into -------------------------
-
-
 Task = Literal["search", "ask"]
 """What a dataset's questions are put to: the ranking alone, or the whole path to an answer."""
 
+# --- questions, as they stand in the rows of a run --------------------------------------------------------------------
 
-@dataclass(frozen=True, slots=True)
+
+@model(frozen=True)
 class Gold:
     """A place that answers a question; `start` and `end` are offsets in the document, pages count from 1."""
 
@@ -77,12 +35,11 @@ class Gold:
     """Outside for a place that is not in the collection that is asked."""
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON form, as in a question file; where it lies is said of places outside only."""
-        told = {"source": self.source, "page": self.page, "start": self.start, "end": self.end}
-        return told if self.origin is Origin.INSIDE else {**told, "origin": str(self.origin)}
+        """As in a question file."""
+        return {"source": self.source, "page": self.page, "start": self.start, "end": self.end}
 
 
-@dataclass(frozen=True, slots=True)
+@model(frozen=True)
 class Question:
     """One question and its labels."""
 
@@ -108,6 +65,48 @@ class Question:
         return dict(self.grades) or {gold.source: 1.0 for gold in self.gold if gold.origin is Origin.INSIDE}
 
 
+# --- the documents that belong to them --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One document of a corpus; `id` becomes its source."""
+
+    id: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Passages in the order in which they are indexed."""
+
+    passages: tuple[Passage, ...]
+
+    @cached_property
+    def content(self) -> bytes:
+        """The corpus.jsonl of a BEIR folder."""
+        lines = ({"_id": passage.id, "title": passage.title, "text": passage.text} for passage in self.passages)
+        return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of the corpus.jsonl."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    def write(self, path: Path) -> Path:
+        """Write the corpus.jsonl, unless it is there already: a file that stays is not indexed again."""
+        if not path.is_file() or path.read_bytes() != self.content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, self.content)
+        return path
+
+
+def passage_id(title: str, text: str) -> str:
+    """A name for a passage that is the same in every file that has it."""
+    return hashlib.sha256(f"{title}\n{text}".encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
 @dataclass(frozen=True, slots=True)
 class Dataset:
     """Questions to ask, where they came from, and how they were chosen."""
@@ -122,7 +121,9 @@ class Dataset:
     questions: tuple[Question, ...]
     task: Task
     corpus: Path | None = None
-    """The file of the documents that belong to the questions, where the dataset is a folder that has one."""
+    """The file or folder of the documents that belong to the questions, where they are there already."""
+    collection: str = ""
+    """Name of the collection of `corpus`; nothing for a pool that other question files are asked of too."""
     corpora: Mapping[Origin, Corpus] = field(default_factory=dict)
     """The documents that belong to the questions, where the dataset makes them: the collection that is asked and,
     where answers were taken out of it, the collection they were put in."""
@@ -144,11 +145,9 @@ class Dataset:
         return dict(sorted(counted.items()))
 
 
-# --- which questions may be looked at: three fifths train, one fifth to tune on, one fifth for the number tha----------
-
+# --- splits: three fifths to learn from, one to tune on, one for the number that is reported --------------------------
 
 Split = Literal["train", "tune", "final", "all"]
-
 FIFTHS: tuple[Split, ...] = ("train", "train", "train", "tune", "final")
 
 

@@ -1,73 +1,13 @@
-"""Reads question files line by line; a bad line is a UsageError that names the file and the line."""
+"""Files of lines and files that are replaced as a whole: how they are read, named when they are bad, and written."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from thresher.errors import UsageError
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One JSON object of a file and where it stands; the readers check the type of what they return."""
-
-    path: Path
-    number: int
-    fields: Mapping[str, Any]
-
-    def bad(self, what: str, *, next_step: str = "") -> UsageError:
-        """The error for this line."""
-        return bad_line(self.path, self.number, what, next_step=next_step)
-
-    def identity(self, name: str) -> str:
-        """A required id: text or a whole number."""
-        value = self.fields.get(name)
-        if isinstance(value, int) and not isinstance(value, bool):
-            return str(value)
-        return self.text(name)
-
-    def text(self, name: str) -> str:
-        """A required text that is not blank."""
-        value = self.fields.get(name)
-        if not isinstance(value, str) or not value.strip():
-            raise self.bad(f"'{name}' is not a text", next_step=f'give "{name}": "..." on every line')
-        return value
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        """A list of texts, empty where the field is absent; blank ones are left out."""
-        value = self.fields.get(name)
-        if value is None:
-            return ()
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise self.bad(f"'{name}' is not a list of texts")
-        return tuple(item for item in value if item.strip())
-
-    def boolean(self, name: str, *, default: bool) -> bool:
-        """True or false, `default` where the field is absent."""
-        value = self.fields.get(name)
-        if value is None:
-            return default
-        if not isinstance(value, bool):
-            raise self.bad(f"'{name}' is neither true nor false")
-        return value
-
-
-def records(path: Path) -> Iterator[Record]:
-    """The objects of a JSON Lines file; blank lines are passed over."""
-    for number, line in lines(path):
-        try:
-            value = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise bad_line(path, number, f"not JSON ({error.msg})", next_step="one JSON object a line") from error
-        if not isinstance(value, dict):
-            raise bad_line(path, number, "not a JSON object", next_step="one JSON object a line")
-        yield Record(path, number, value)
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -85,15 +25,15 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
         raise unreadable(path, error) from error
 
 
+def bad_line(path: Path, number: int, what: str, *, next_step: str = "") -> UsageError:
+    """The error for one line of a file."""
+    return UsageError(what, subject=f"{path}:{number}", next_step=next_step)
+
+
 def unreadable(path: Path, error: OSError) -> UsageError:
     """The error for a file that cannot be read at all."""
     reason = error.strerror or type(error).__name__
     return UsageError(f"cannot be read ({reason})", subject=str(path), next_step="check the dataset's path")
-
-
-def bad_line(path: Path, number: int, what: str, *, next_step: str = "") -> UsageError:
-    """The error for one line of a file."""
-    return UsageError(what, subject=f"{path}:{number}", next_step=next_step)
 
 
 def digest(*paths: Path) -> str:

@@ -1,6 +1,8 @@
-"""What a run keeps of one question: its labels, what was found, what was answered, what it cost.
+"""What is kept of a question that was put to a recipe: its labels, what was found, what was answered, what it cost.
 
-A row holds its labels, so that scoring needs neither the dataset's files nor a model.
+A row holds its labels, so that scoring needs neither the dataset's files nor a model. Rows are lines of a `RowLog`, and
+a run is a folder: run.json says what was asked of what, rows/RECIPE.jsonl has a line for each question. What earlier
+versions wrote can be read: what they did not know has a default, what is not known here any more is passed over.
 """
 
 from __future__ import annotations
@@ -10,27 +12,33 @@ import json
 import math
 import os
 import platform
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import field
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
 from filelock import FileLock, Timeout
+from pydantic import SerializerFunctionWrapHandler, TypeAdapter, model_serializer, model_validator
+from pydantic.dataclasses import dataclass as model
 
 from thresher.errors import StoreError, UsageError
-from thresher.types import Origin
-from thresher_evals.dataset import Dataset, Gold, Question
+from thresher.types import Origin, Usage, Verdict
+from thresher_evals.dataset import Dataset, Question
 from thresher_evals.jsonl import is_left_of, write_whole
 
+T = TypeVar("T")
 
-@dataclass(frozen=True, slots=True)
+# --- a row ------------------------------------------------------------------------------------------------------------
+
+
+@model(frozen=True)
 class Place:
-    """One entry of a ranking, or one citation: a span of a document and every source the document has."""
+    """One entry of a ranking: a span of a document and every source the document has."""
 
     source: str
     also: tuple[str, ...] = ()
@@ -41,7 +49,18 @@ class Place:
     scale: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@model(frozen=True)
+class Cited(Place):
+    """One citation of an answer."""
+
+    marker: int = 1
+    title: str = ""
+    quote: str = ""
+    origin: Origin = Origin.INSIDE
+    fetched: str | None = None
+
+
+@model(frozen=True)
 class Context:
     """One piece of text that the generator was given: a span of a document, inside or outside."""
 
@@ -52,33 +71,50 @@ class Context:
     page: int | None = None
     origin: Origin = Origin.INSIDE
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON form."""
-        return {
-            "source": self.source,
-            "start": self.start,
-            "end": self.end,
-            "text": self.text,
-            "page": self.page,
-            "origin": str(self.origin),
-        }
+
+@model(frozen=True)
+class StepTaken:
+    """One slot of the path: how long it took, and the numbers and words it told; lists and tables are in the trace."""
+
+    name: str
+    seconds: float = 0.0
+    considered: int = 0
+    kept: int = 0
+    detail: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@model(frozen=True)
 class Reply:
-    """What is kept of an answer; `answer` is the JSON form without question, recipe and step details."""
+    """An answer or a refusal, as the public contract has it; its question and recipe are the row's."""
 
     text: str
     abstained: bool
-    citations: tuple[Place, ...] = ()
-    markers: tuple[int, ...] = ()
-    llm_calls: int = 0
-    answer: Mapping[str, Any] = field(default_factory=dict)
+    citations: tuple[Cited, ...] = ()
+    verdict: Verdict | None = None
+    confidence: float | None = None
+    reason: str | None = None
+    conflicts: tuple[tuple[int, int], ...] = ()
+    steps: tuple[StepTaken, ...] = ()
+    usage: Usage = Usage()
+    degraded: tuple[str, ...] = ()
+    trace: str = ""
+
+    @property
+    def markers(self) -> tuple[int, ...]:
+        """Numbers that stand in the text in brackets and are no words of it."""
+        return tuple(citation.marker for citation in self.citations)
+
+    def told(self, step: str, name: str) -> Any:
+        """What a step told under that name; None where it told nothing."""
+        return next((one.detail.get(name) for one in self.steps if one.name == step), None)
 
 
-@dataclass(frozen=True, slots=True)
+@model(frozen=True)
 class Row:
-    """One question put to one recipe. What failed is None and `error` says why; nothing else is missing."""
+    """One question put to one recipe. What failed is None and `error` says why; nothing else is missing.
+
+    As a line, the fields of the question stand beside those of the row, and the reply is called `answer`.
+    """
 
     question: Question
     recipe: str
@@ -112,122 +148,152 @@ class Row:
     judged: Mapping[str, float] = field(default_factory=dict)
     """What `eval judge` or people said of the answer, by the name of the measure; kept beside the rows, not in them."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_line(cls, given: Any) -> Any:
+        return {**given, "question": given, "reply": given.get("answer")} if isinstance(given, Mapping) else given
+
+    @model_serializer(mode="wrap")
+    def _to_line(self, fields: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        line = fields(self)
+        question, reply = line.pop("question"), line.pop("reply")
+        del line["judged"]
+        return {**question, **line, "answer": reply}
+
     def to_dict(self) -> dict[str, Any]:
         """JSON form: one line of rows/RECIPE.jsonl."""
-        asked = self.question
-        return {
-            "id": asked.id,
-            "question": asked.question,
-            "recipe": self.recipe,
-            "config": self.config,
-            "category": asked.category,
-            "group": asked.group,
-            "answers": list(asked.answers),
-            "answerable": asked.answerable,
-            "gold": [gold.to_dict() for gold in asked.gold],
-            "grades": dict(asked.grades),
-            "options": list(asked.options),
-            "topic": asked.topic,
-            "ranking": None if self.ranking is None else [describe_place(place) for place in self.ranking],
-            "search_seconds": self.search_seconds,
-            "answer": None if self.reply is None else dict(self.reply.answer),
-            "seconds": self.seconds,
-            "error": self.error,
-            "degraded": list(self.degraded),
-            "unreadable": self.unreadable,
-            "timed_out": self.timed_out,
-            "context": None if self.context is None else [piece.to_dict() for piece in self.context],
-            "cpu_seconds": self.cpu_seconds,
-            "memory_mib": self.memory_mib,
-            "generator": self.generator,
-            "judge": self.judge,
-        }
+        line: dict[str, Any] = ROW.dump_python(self, mode="json")
+        return line
 
 
-def describe_place(place: Place) -> dict[str, Any]:
-    """JSON form of one entry of a ranking."""
-    return {
-        "source": place.source,
-        "also": list(place.also),
-        "page": place.page,
-        "start": place.start,
-        "end": place.end,
-        "score": place.score,
-        "scale": place.scale,
-    }
-
-
-def read_row(line: Mapping[str, Any]) -> Row:
-    """The row that `Row.to_dict` described."""
-    question = Question(
-        id=line["id"],
-        question=line["question"],
-        answers=tuple(line["answers"]),
-        answerable=line["answerable"],
-        gold=tuple(read_gold(gold) for gold in line["gold"]),
-        grades=line["grades"],
-        category=line["category"],
-        options=tuple(line.get("options", ())),
-        topic=line.get("topic", ""),
-        group=line.get("group", ""),
-    )
-    return Row(
-        question=question,
-        recipe=line["recipe"],
-        config=line["config"],
-        seconds=line["seconds"],
-        ranking=None if line["ranking"] is None else tuple(read_place(place) for place in line["ranking"]),
-        search_seconds=line["search_seconds"],
-        reply=None if line["answer"] is None else read_reply(line["answer"]),
-        error=line["error"],
-        degraded=tuple(line["degraded"]),
-        unreadable=line["unreadable"],
-        timed_out=line["timed_out"],
-        context=None if line.get("context") is None else tuple(read_context(piece) for piece in line["context"]),
-        cpu_seconds=line.get("cpu_seconds"),
-        memory_mib=line.get("memory_mib"),
-        generator=line.get("generator", ""),
-        judge=line.get("judge", ""),
-    )
-
-
-def read_context(piece: Mapping[str, Any]) -> Context:
-    """The piece that `Context.to_dict` described."""
-    return Context(piece["source"], piece["start"], piece["end"], piece["text"], piece["page"], Origin(piece["origin"]))
-
-
-def read_gold(gold: Mapping[str, Any]) -> Gold:
-    """The gold place that `Gold.to_dict` described."""
-    origin = Origin(gold.get("origin", Origin.INSIDE))
-    return Gold(gold["source"], gold["page"], gold["start"], gold["end"], origin)
-
-
-def read_place(place: Mapping[str, Any]) -> Place:
-    """The place that `describe_place` described, or a citation of the public contract with `also`."""
-    return Place(
-        source=place["source"],
-        also=tuple(place.get("also", ())),
-        page=place["page"],
-        start=place["start"],
-        end=place["end"],
-        score=place.get("score"),
-        scale=place.get("scale"),
-    )
+ROW, REPLY = TypeAdapter(Row), TypeAdapter(Reply)
 
 
 def read_reply(answer: Mapping[str, Any]) -> Reply:
     """The reply whose JSON form this is."""
-    return Reply(
-        text=answer["text"],
-        abstained=answer["abstained"],
-        citations=tuple(read_place(citation) for citation in answer["citations"]),
-        markers=tuple(citation["marker"] for citation in answer["citations"]),
-        llm_calls=answer["usage"]["llm_calls"],
-        answer=answer,
-    )
+    return REPLY.validate_python(answer)
 
 
-# --- the file ---------------------------------------------------------------------------------------------------------
+# --- where rows are kept: folders of JSON lines that only grow --------------------------------------------------------
+
+
+class RowLog(Generic[T]):
+    """A folder that is measured into: a description of what is measured, and files of JSON lines that only grow.
+
+    Runs, studies and judgements are kept in one. A line is on disk before `add` returns; what a killed process left of
+    its last line is no row, and is cut before the next one is added. Safe to use from several threads; `locked` keeps
+    other processes out.
+    """
+
+    def __init__(self, folder: Path, rows: type[T], *, head: str, lines: str, what: str, command: str) -> None:
+        self.folder = folder
+        self._rows: TypeAdapter[T] = TypeAdapter(rows)
+        self._head, self._lines, self._what, self._command = head, lines, what, command
+        self._lock = Lock()
+        self._whole: set[Path] = set()
+
+    def is_begun(self, *, resume: bool) -> bool:
+        """Whether the folder holds something to go on with; what is left of writing the description is nothing.
+
+        Raises UsageError for what is no folder, and for a folder that holds something where nothing is to be resumed.
+        """
+        out = self.folder
+        if out.exists() and not out.is_dir():
+            raise UsageError("is not a folder", subject=str(out), next_step="give another `out`")
+        begun = out.is_dir() and not all(is_left_of(entry, self._head) for entry in out.iterdir())
+        if begun and not resume:
+            raise UsageError(
+                "already holds something",
+                subject=str(out),
+                next_step="give another `out`, or `resume` to go on with it",
+            )
+        return begun
+
+    def read_head(self, *needed: str) -> dict[str, Any]:
+        """The description, which has the fields that are `needed`."""
+        try:
+            head: dict[str, Any] = json.loads((self.folder / self._head).read_text(encoding="utf-8"))
+            if not {*needed} <= set(head):
+                raise ValueError("incomplete")
+        except (OSError, ValueError, TypeError) as error:
+            raise UsageError(
+                f"no {self._what} in it ({self._head} is missing or damaged)",
+                subject=str(self.folder),
+                next_step=f"give a folder that '{self._command}' wrote",
+            ) from error
+        return head
+
+    def write_head(self, head: Mapping[str, Any]) -> None:
+        """Make the folder, and put the description in the place of an earlier one."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_whole(self.folder / self._head, (json.dumps(head, indent=2, allow_nan=False) + "\n").encode())
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Only one process writes into the folder; the lock dies with its holder."""
+        self.folder.mkdir(exist_ok=True)
+        lock = FileLock(self.folder / LOCK, timeout=0)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise StoreError(
+                "another process is writing into it", subject=str(self.folder), next_step="wait for it, or end it"
+            ) from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def path(self, name: str = "") -> Path:
+        """The file of that name; what is no file name is escaped."""
+        return self.folder / self._lines.format(quote(name, safe=" "))
+
+    def rows(self, name: str = "") -> list[T]:
+        """The whole lines of a file, in their order; none where there is no file."""
+        path = self.path(name)
+        rows = []
+        for number, line in enumerate(whole_lines(path), start=1):
+            try:
+                rows.append(self._rows.validate_python(json.loads(line)))
+            except ValueError as error:  # pydantic's too
+                raise UsageError(
+                    f"not a row of a {self._what}",
+                    subject=f"{path}:{number}",
+                    next_step="delete the line, and go on with `resume`",
+                ) from error
+        return rows
+
+    def add(self, row: T, name: str = "") -> None:
+        """One more line."""
+        path = self.path(name)
+        line = written(self._rows.dump_python(row, mode="json"))
+        with self._lock:
+            if path not in self._whole:
+                path.parent.mkdir(exist_ok=True)
+                cut_torn_line(path)
+                self._whole.add(path)
+            try:
+                with path.open("ab") as stream:
+                    stream.write(line)
+            except OSError:  # a full disk may have taken half a line, to which another thread would add its own
+                cut_torn_line(path)
+                raise
+
+
+LOCK = "writing.lock"
+
+
+def whole_lines(path: Path) -> list[bytes]:
+    """Lines that end; what follows the last end of line was being written when the process was killed."""
+    return path.read_bytes().split(b"\n")[:-1] if path.is_file() else []
+
+
+def cut_torn_line(path: Path) -> None:
+    """Remove what follows the last end of line, so that the next one starts on its own."""
+    if path.is_file():
+        kept = sum(len(line) + 1 for line in whole_lines(path))
+        with path.open("rb+") as stream:
+            stream.truncate(kept)
 
 
 def written(value: Mapping[str, Any]) -> bytes:
@@ -246,94 +312,33 @@ def finite(value: Any) -> Any:
     return value
 
 
-def read_rows(path: Path) -> list[Row]:
-    """The whole rows of a file, the first of each id; a torn last line (a killed run) is not a row."""
-    rows: dict[str, Row] = {}
-    for number, line in enumerate(whole_lines(path), start=1):
-        try:
-            row = read_row(json.loads(line))
-        except (ValueError, KeyError, TypeError) as error:
-            raise UsageError(
-                "not a row of a run",
-                subject=f"{path}:{number}",
-                next_step="delete the line and run again with --resume",
-            ) from error
-        rows.setdefault(row.question.id, row)
-    return list(rows.values())
-
-
-def whole_lines(path: Path) -> Iterable[bytes]:
-    """Lines that end; what follows the last end of line was being written when the run was killed."""
-    return path.read_bytes().split(b"\n")[:-1] if path.is_file() else []
-
-
-def ids(rows: Sequence[Row]) -> set[str]:
-    """The questions that have a row."""
-    return {row.question.id for row in rows}
-
-
-# --- A file of JSON lines that grows: a killed process loses at most the line it was at -------------------------------
-
-
-class LineFile:
-    """Adds lines to a file, whole ones only; what was torn before is cut first. Safe to use from several threads."""
-
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(exist_ok=True)
-        cut_torn_line(path)
-        self._path = path
-        self._lock = Lock()
-
-    def add(self, value: Mapping[str, Any]) -> None:
-        """One more line, on disk before this returns."""
-        with self._lock, self._path.open("ab") as stream:
-            try:
-                stream.write(written(value))
-                stream.flush()
-            except OSError:  # a full disk may have taken half a line, to which another thread would add its own
-                cut_torn_line(self._path)
-                raise
-
-
-def cut_torn_line(path: Path) -> None:
-    """Remove what follows the last end of line, so that the next one starts on its own."""
-    if not path.is_file():
-        return
-    kept = sum(len(line) + 1 for line in whole_lines(path))
-    with path.open("rb+") as stream:
-        stream.truncate(kept)
-
-
-# --- runs whose questions were put to every recipe in turn (`eval run --together`): what an answer took says ----------
-
-
-TAKEN = frozenset({"seconds_p50", "seconds_p95", "cpu_seconds", "memory_mib"})
-"""Measures of what an answer took."""
-
-WHY = (
-    "Seconds, processor time and memory are left out: the recipes were asked in turn, question by question "
-    "(--together), and whichever is asked first reads what the others then find remembered."
-)
-
-
-def is_together(described: Mapping[str, Any]) -> bool:
-    """Whether a run.json tells of such a run; one of an earlier version, which does not say, was none."""
-    return bool(described.get("together", False))
-
-
-def order_of(described: Mapping[str, Any]) -> str:
-    """In which order the questions of a run were asked, in words."""
-    return "question by question" if is_together(described) else "recipe by recipe"
-
-
-# --- the folder of a run: run.json says what was asked of what, rows/RECIPE.jsonl holds one line a question -----------
-
+# --- the folder of a run ----------------------------------------------------------------------------------------------
 
 PACKAGES = ("thresher", "onnxruntime", "lancedb", "kreuzberg")
 """Packages whose versions change what is found or how fast."""
 
-RUN_FILE = "run.json"
-LOCK = "writing.lock"
+
+def run_log(directory: Path) -> RowLog[Row]:
+    """The rows of a run, a file for each recipe."""
+    return RowLog(directory, Row, head="run.json", lines="rows/{}.jsonl", what="run", command="thresher eval run")
+
+
+def read_rows(directory: Path, recipe: str) -> list[Row]:
+    """The rows of a recipe, the first of each question."""
+    rows: dict[str, Row] = {}
+    for row in run_log(directory).rows(recipe):
+        rows.setdefault(row.question.id, row)
+    return list(rows.values())
+
+
+def rows_path(directory: Path, recipe: str) -> Path:
+    """Where a recipe's rows are."""
+    return run_log(directory).path(recipe)
+
+
+def read_run(directory: Path) -> dict[str, Any]:
+    """run.json of a folder."""
+    return run_log(directory).read_head("dataset", "recipes", "settings", "limit")
 
 
 def describe_run(
@@ -347,21 +352,12 @@ def describe_run(
     together: bool = False,
 ) -> dict[str, Any]:
     """run.json: everything needed to know what the rows mean and to run it again."""
+    fields = ("spec", "kind", "name", "task", "sha256", "categories", "note", "split", "sample", "limit_questions")
     return {
         "dataset": {
-            "spec": dataset.spec,
-            "kind": dataset.kind,
-            "name": dataset.name,
-            "task": dataset.task,
-            "sha256": dataset.sha256,
+            **{name: getattr(dataset, name) for name in (*fields, "available")},
             "questions": len(dataset.questions),
             "questions_sha256": fingerprint([[question.id, question.question] for question in dataset.questions]),
-            "categories": dataset.categories,
-            "note": dataset.note,
-            "split": dataset.split,
-            "sample": dataset.sample,
-            "limit_questions": dataset.limit_questions,
-            "available": dataset.available,
         },
         "recipes": list(recipes),
         "settings": dict(settings),
@@ -376,110 +372,63 @@ def describe_run(
     }
 
 
-def open_run(out: Path, description: Mapping[str, Any], *, resume: bool) -> None:
+def open_run(out: Path, description: Mapping[str, Any], *, resume: bool) -> RowLog[Row]:
     """Make the folder, or check that what it holds is the same run; recipes may be added to a run."""
-    if is_begun(out, RUN_FILE, resume=resume):
+    log = run_log(out)
+    if log.is_begun(resume=resume):
         before = read_run(out)
-        differences = list(compare(before, description))
-        if differences:
+        if differences := compare(before, description):
             raise UsageError(
                 f"the run in this folder is another one: {'; '.join(differences)}",
                 subject=str(out),
-                next_step="ask as it was asked then, or give another --out",
+                next_step="ask as it was asked then, or give another `out`",
             )
         recipes = list(dict.fromkeys([*before["recipes"], *description["recipes"]]))
-        settings = {**before["settings"], **description["settings"]}
-        description = {**before, "recipes": recipes, "settings": settings}
-    out.mkdir(parents=True, exist_ok=True)
-    write_whole(out / RUN_FILE, (json.dumps(description, indent=2, allow_nan=False) + "\n").encode())
-    (out / "rows").mkdir(exist_ok=True)
-
-
-def read_run(directory: Path) -> dict[str, Any]:
-    """run.json of a folder."""
-    path = directory / RUN_FILE
-    try:
-        description: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if not {"dataset", "recipes", "settings", "limit"} <= set(description):
-            raise ValueError("not a run.json")
-    except (OSError, ValueError, TypeError) as error:
-        raise UsageError(
-            "no run in it (run.json is missing or damaged)",
-            subject=str(directory),
-            next_step="give a folder that 'thresher eval run' wrote",
-        ) from error
-    return description
+        description = {**before, "recipes": recipes, "settings": {**before["settings"], **description["settings"]}}
+    log.write_head(description)
+    return log
 
 
 def compare(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """What makes two runs different measurements, in words."""
-    old, new = before["dataset"], now["dataset"]
     names = {"kind": "kind of dataset", "sha256": "the dataset's files", "questions_sha256": "the questions asked"}
-    differences = [
-        f"{words} (was {old[key]:.12}, now {new[key]:.12})" for key, words in names.items() if old[key] != new[key]
-    ]
-    if before["limit"] != now["limit"]:
-        differences.append(f"limit (was {before['limit']}, now {now['limit']})")
-    outside = before.get("outside", "none")
-    if outside != now["outside"]:
-        differences.append(f"where recipes may look outside (was {outside}, now {now['outside']})")
-    asked = before.get("collection")
-    if asked is not None and asked != now["collection"]:
-        differences.append(f"collection (was {asked}, now {now['collection']})")
-    if is_together(before) != is_together(now):
-        differences.append(f"the order of asking (was {order_of(before)}, now {order_of(now)})")
-    for recipe in now["recipes"]:
-        if recipe in before["settings"]:
-            differences += unlike(f"settings of {recipe}", before["settings"][recipe], now["settings"][recipe])
-    return differences
+    pairs = {words: (f"{before['dataset'][key]:.12}", f"{now['dataset'][key]:.12}") for key, words in names.items()}
+    pairs |= {
+        "limit": (before["limit"], now["limit"]),
+        "where recipes may look outside": (before.get("outside", "none"), now["outside"]),
+        "collection": (before.get("collection") or now["collection"], now["collection"]),
+        "the order of asking": (order_of(before), order_of(now)),
+    }
+    shared = [recipe for recipe in now["recipes"] if recipe in before["settings"]]
+    settings = {f"settings of {recipe}": (before["settings"][recipe], now["settings"][recipe]) for recipe in shared}
+    return [words for what, (old, new) in {**pairs, **settings}.items() for words in unlike(what, old, new)]
 
 
 def unlike(what: str, old: Any, new: Any) -> list[str]:
-    """The settings that differ, by name where both are tables."""
+    """What differs, in words: setting by setting where both are tables."""
     if not isinstance(old, Mapping) or not isinstance(new, Mapping):
         return [] if old == new else [f"{what} (was {old}, now {new})"]
     names = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
     return [f"{what}: {name} (was {old.get(name)}, now {new.get(name)})" for name in names]
 
 
-def rows_path(directory: Path, recipe: str) -> Path:
-    """Where a recipe's rows are; a name that is no file name is escaped."""
-    return directory / "rows" / f"{quote(recipe, safe=' ')}.jsonl"
+def is_together(described: Mapping[str, Any]) -> bool:
+    """Whether every question was put to every recipe in turn, so that what one took says nothing."""
+    return bool(described.get("together", False))
 
 
-# --- any folder that is measured into ---------------------------------------------------------------------------------
+TAKEN = frozenset({"seconds_p50", "seconds_p95", "cpu_seconds", "memory_mib"})
+"""Measures of what an answer took."""
+
+WHY = (
+    "Seconds, processor time and memory are left out: the recipes were asked in turn, question by question "
+    "(--together), and whichever is asked first reads what the others then find remembered."
+)
 
 
-def is_begun(out: Path, name: str, *, resume: bool) -> bool:
-    """Whether the folder holds something to go on with; what is left of writing its first file, `name`, is nothing.
-
-    Raises UsageError for what is no folder, and for a folder that holds something where nothing is to be resumed.
-    """
-    if out.exists() and not out.is_dir():
-        raise UsageError("is not a folder", subject=str(out), next_step="give another --out")
-    begun = out.is_dir() and not all(is_left_of(entry, name) for entry in out.iterdir())
-    if begun and not resume:
-        raise UsageError(
-            "already holds something", subject=str(out), next_step="give another --out, or --resume to go on with it"
-        )
-    return begun
-
-
-@contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """Only one process writes into the folder; the lock dies with its holder."""
-    folder.mkdir(exist_ok=True)
-    lock = FileLock(folder / LOCK, timeout=0)
-    try:
-        lock.acquire()
-    except Timeout as error:
-        raise StoreError(
-            "another process is writing into it", subject=str(folder), next_step="wait for it, or end it"
-        ) from error
-    try:
-        yield
-    finally:
-        lock.release()
+def order_of(described: Mapping[str, Any]) -> str:
+    """In which order the questions of a run were asked, in words."""
+    return "question by question" if is_together(described) else "recipe by recipe"
 
 
 def this_machine() -> dict[str, Any]:
@@ -502,3 +451,28 @@ def version_of(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
+
+
+# --- until judgements and studies are kept in a RowLog ----------------------------------------------------------------
+
+
+class LineFile:
+    """Adds lines to a file."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(exist_ok=True)
+        self._log = RowLog(path.parent, dict, head="", lines=path.name.replace("{", "{{"), what="", command="")
+
+    def add(self, value: Mapping[str, Any]) -> None:
+        """One more line, on disk before this returns."""
+        self._log.add(dict(value))
+
+
+def held(folder: Path) -> AbstractContextManager[None]:
+    """Only one process writes into the folder."""
+    return RowLog(folder, dict, head="", lines="", what="", command="").locked()
+
+
+def is_begun(out: Path, name: str, *, resume: bool) -> bool:
+    """Whether the folder holds something to go on with."""
+    return RowLog(out, dict, head=name, lines="", what="", command="").is_begun(resume=resume)

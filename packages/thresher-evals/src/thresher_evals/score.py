@@ -14,7 +14,7 @@ from thresher_evals.judges.base import read_judgements
 from thresher_evals.metrics.answers import Outcome, outcome
 from thresher_evals.metrics.measure import Measure, Values, proportion_interval
 from thresher_evals.metrics.registry import measures_of, parse
-from thresher_evals.rows import TAKEN, Row, is_together, read_rows, read_run, rows_path
+from thresher_evals.rows import TAKEN, Row, is_together, read_rows, read_run
 from thresher_evals.stats import Comparison, Counts, Forecast, holm, paired_difference
 
 Valued = Mapping[Measure, Values]
@@ -109,7 +109,7 @@ def score(
 def judged_rows(directory: Path, recipe: str) -> list[Row]:
     """The rows of a recipe with what was judged of their answers."""
     judgements = read_judgements(directory, recipe)
-    rows = read_rows(rows_path(directory, recipe))
+    rows = read_rows(directory, recipe)
     return [replace(row, judged=judgements.get(row.question.id, {})) for row in rows]
 
 

@@ -22,7 +22,7 @@ from thresher.judging.calibration import LEAST_QUESTIONS, Calibrations
 from thresher.protocols import Progress
 from thresher_evals.dataset import Dataset, Question, sha1_number
 from thresher_evals.metrics.answers import Outcome, outcome
-from thresher_evals.rows import Row, read_rows, rows_path
+from thresher_evals.rows import Row, read_rows
 from thresher_evals.runner import CollectionAsker, RunReport, parse_variant, run
 from thresher_evals.score import score
 from thresher_evals.stats import Comparison, holm, mean_interval, paired_difference, permutation_test
@@ -281,8 +281,7 @@ class Replay:
 
 def told(row: Row, step: str, name: str, otherwise: float) -> float:
     """A number that a step of the answer tells, or what stands for it where it tells none."""
-    steps = () if row.reply is None else row.reply.answer.get("steps", ())
-    found = next((one["detail"].get(name) for one in steps if one["name"] == step), None)
+    found = None if row.reply is None else row.reply.told(step, name)
     return otherwise if found is None else float(found)
 
 
@@ -348,7 +347,7 @@ def compare(plan: Plan, *, progress: Progress | None = None, say: Say = lambda t
         )
     asker = CollectionAsker(plan.collection, plan.settings or {}, outside=plan.outside)
     report = ask(plan, asker, plan.dataset.questions, plan.recipes, plan.out, resume=plan.resume, progress=progress)
-    rows = {recipe: read_rows(rows_path(plan.out, recipe)) for recipe in plan.recipes}
+    rows = {recipe: read_rows(plan.out, recipe) for recipe in plan.recipes}
     found = weigh(rows, plan.baseline, wrong_costs=plan.wrong_costs, seed=plan.seed)
     scored = score(plan.out, measures=[*GAINS, *COSTS, *BESIDE], baseline=plan.baseline, seed=plan.seed)
     for recipe in plan.recipes:
@@ -445,8 +444,8 @@ def weigh(
 
 def tokens(rows: Sequence[Row]) -> float | None:
     """Tokens of prompts and replies for a question that did not fail, mean."""
-    used = [row.reply.answer["usage"] for row in rows if row.reply is not None]
-    return fmean(one["prompt_tokens"] + one["completion_tokens"] for one in used) if used else None
+    used = [row.reply.usage for row in rows if row.reply is not None]
+    return fmean(one.prompt_tokens + one.completion_tokens for one in used) if used else None
 
 
 def hurt(before: Sequence[Row], after: Sequence[Row], recipe: str, *, wrong_costs: float) -> list[dict[str, Any]]:
@@ -475,7 +474,7 @@ def hurt(before: Sequence[Row], after: Sequence[Row], recipe: str, *, wrong_cost
 
 def said(row: Row) -> dict[str, Any]:
     """What came of a question, and in which words."""
-    text = row.error if row.reply is None else row.reply.answer.get("reason") if row.reply.abstained else row.reply.text
+    text = row.error if row.reply is None else row.reply.reason if row.reply.abstained else row.reply.text
     return {"outcome": str(outcome(row)), "text": text}
 
 
@@ -528,7 +527,7 @@ def chosen_bounds(
     say(f"looking for bounds of {TUNED} on {len(first)} of the questions, asked with nothing withheld")
     opened = plan.out / "open"
     ask(plan, asker, first, [OPEN[part] for part in parts], opened)
-    replayed = {part: read_rows(rows_path(opened, OPEN[part])) for part in parts}
+    replayed = {part: read_rows(opened, OPEN[part]) for part in parts}
     bounds, gain = choose(replayed, usual, wrong_costs=plan.wrong_costs)
     if gain <= 0:
         return {**untried("no other bounds would have done better than the usual ones"), "tried": True}
@@ -536,7 +535,7 @@ def chosen_bounds(
     say(f"checking {name} on the other {len(second)}")
     checked = plan.out / "chosen"
     ask(plan, asker, second, [name], checked)
-    compared = checked_on(plan, rows, read_rows(rows_path(checked, name)))
+    compared = checked_on(plan, rows, read_rows(checked, name))
     adopt = compared.difference is not None and compared.difference >= 0
     return {
         "tried": True,
@@ -572,7 +571,7 @@ def calibrated(
         fitting = {key: number for key, number in (plan.settings or {}).items() if key in own.settings_of(TUNED)}
         apart.calibrate(labelled, seed=plan.seed, settings=fitting)
         ask(plan, own, second, [TUNED], folder)
-    compared = checked_on(plan, rows, read_rows(rows_path(folder, TUNED)))
+    compared = checked_on(plan, rows, read_rows(folder, TUNED))
     adopt = compared.difference is not None and compared.difference > 0
     return {
         "tried": True,

@@ -3,52 +3,44 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container
 from pathlib import Path
 
 from thresher.errors import UsageError
-from thresher_evals.dataset import Dataset, Gold, Question, Split
-from thresher_evals.datasets.records import loaded, unique
-from thresher_evals.jsonl import bad_line, digest, lines, records
+from thresher_evals.dataset import Gold, Question, Split
+from thresher_evals.datasets.records import Content, unique
+from thresher_evals.jsonl import bad_line, lines
 
 JUDGEMENTS = ("qrels.tsv", "qrels/test.tsv")
 """Where judgements are looked for, in this order."""
 
 
-def load_beir(spec: str, path: Path, split: Split) -> Dataset:
+def load_beir(path: Path, split: Split) -> Content:
     """The queries that have judgements, in the order of queries.jsonl; every grade is kept, also 0 and below."""
     corpus, queries = path / "corpus.jsonl", path / "queries.jsonl"
     judgements = next((path / name for name in JUDGEMENTS if (path / name).is_file()), None)
     missing = [file.name for file in (corpus, queries) if not file.is_file()]
-    if judgements is None:
-        missing.append(" or ".join(JUDGEMENTS))
     if judgements is None or missing:
+        missing += [] if judgements else [" or ".join(JUDGEMENTS)]
         raise UsageError(
             f"not a BEIR folder: no {', no '.join(missing)}",
             subject=str(path),
             next_step="beir:DIR needs corpus.jsonl, queries.jsonl and qrels.tsv",
         )
-    texts = read_queries(queries)
+    texts = {id: record.text("text") for id, record in unique(queries, "_id").items()}
     grades = read_judgements(judgements, texts)
-    questions = tuple(
+    questions = (
         Question(
-            id=id,
-            question=text,
-            gold=tuple(Gold(source) for source, grade in grades[id].items() if grade > 0),
-            grades=grades[id],
+            id, text, gold=tuple(Gold(source) for source, grade in grades[id].items() if grade > 0), grades=grades[id]
         )
         for id, text in texts.items()
         if id in grades
     )
-    sha256 = digest(queries, judgements)
-    return loaded("beir", spec, path, questions, split, task="search", sha256=sha256, corpus=corpus)
+    name = f"beir-{path.resolve().name}"
+    return Content(questions, task="search", files=(queries, judgements), corpus=corpus, collection=name)
 
 
-def read_queries(path: Path) -> dict[str, str]:
-    """Query id to text."""
-    return {id: record.text("text") for id, record in unique(records(path), "_id").items()}
-
-
-def read_judgements(path: Path, queries: dict[str, str]) -> dict[str, dict[str, float]]:
+def read_judgements(path: Path, queries: Container[str]) -> dict[str, dict[str, float]]:
     """Query id to source to grade, from `query-id corpus-id score` lines; columns after the third are not read."""
     grades: dict[str, dict[str, float]] = {}
     for position, (number, line) in enumerate(lines(path)):

@@ -1,4 +1,4 @@
-"""`choice:FILE.jsonl`: questions with options, one of which is right, asked of what comes along or of a collection."""
+"""Questions with options, one of which is right: `choice`, `arc`, and the claims of `pubhealth` and `climate-fever`."""
 
 from __future__ import annotations
 
@@ -6,23 +6,38 @@ from collections.abc import Sequence
 from pathlib import Path
 from string import ascii_uppercase
 
-from thresher_evals.dataset import Dataset, Gold, Question, Split
-from thresher_evals.datasets.records import Articles, Passages, loaded, objects, one_of, optional_text, sides, unique
-from thresher_evals.jsonl import Record, records
+from thresher_evals.dataset import Gold, Question, Split
+from thresher_evals.datasets.records import Articles, Content, Passages, Record, sides, unique
 
 LETTERS = tuple(ascii_uppercase[:8])
-"""Letters a question's options can have; `thresher.generation.options` reads these back."""
+"""Letters a question's options can have; `thresher.generation.reader` reads them back."""
 
 
-def load_choice(spec: str, path: Path, split: Split) -> Dataset:
+def load_choice(path: Path, split: Split) -> Content:
     """Every line in its order; the collection is made of the `contexts` of all lines, where there are any."""
     contexts = Passages()
-    questions: list[Question] = []
-    for id, record in unique(records(path)).items():
-        questions.append(read_choice(id, record))
+    lines = unique(path)
+    questions = [read_choice(id, record) for id, record in lines.items()]
+    for record in lines.values():
         for text in record.texts("contexts"):
             contexts.add("", text)
-    return loaded("choice", spec, path, questions, split, corpora=sides(contexts))
+    return Content(questions, corpora=sides(contexts))
+
+
+def load_arc(path: Path, split: Split) -> Content:
+    """ARC-Challenge (Clark et al. 2018, arXiv 1803.05457) with the contexts that CRAG's authors published.
+
+    Every line in its order; all `internal` contexts are inside and all `web` contexts outside.
+    """
+    inside, outside = Passages(), Passages()
+    lines = unique(path)
+    questions = [read_choice(id, record) for id, record in lines.items()]
+    for record in lines.values():
+        for name, passages in (("internal", inside), ("web", outside)):
+            if text := record.optional(name):
+                passages.add("", text)
+    note = "contexts are CRAG's, refined already; which of them answers is not known, so there are no gold passages"
+    return Content(questions, corpora=sides(inside, outside), note=note)
 
 
 def read_choice(id: str, record: Record) -> Question:
@@ -38,7 +53,8 @@ def read_choice(id: str, record: Record) -> Question:
     names, texts = choices_of(record)
     letters = LETTERS[: len(checked(record, names, answer))]
     right = letters[names.index(answer)]
-    return Question(id, lettered(question, texts), (right,), options=letters)
+    lettered = "".join(f"\n({letter}) {text}" for letter, text in zip(letters, texts, strict=True))
+    return Question(id, question + lettered, (right,), options=letters)
 
 
 def choices_of(record: Record) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -68,51 +84,35 @@ def checked(record: Record, names: tuple[str, ...], answer: str) -> tuple[str, .
     return names
 
 
-def lettered(question: str, texts: Sequence[str]) -> str:
-    """The question with its options below it, a letter before each."""
-    options = "".join(f"\n({letter}) {text}" for letter, text in zip(LETTERS, texts, strict=False))
-    return f"{question}{options}"
-
-
 def with_labels(question: str, labels: Sequence[str]) -> str:
     """The question with the labels that may be answered."""
     return f"{question}\nAnswer with one of these labels: {', '.join(labels)}."
 
 
-# --- `arc:FILE`: ARC-Challenge (Clark et al. 2018, arXiv 1803.05457) with the contexts that CRAG's authors pu----------
+# --- claims -----------------------------------------------------------------------------------------------------------
 
-
-def load_arc(spec: str, path: Path, split: Split) -> Dataset:
-    """Every line in its order; all `internal` contexts are inside and all `web` contexts outside."""
-    inside, outside = Passages(), Passages()
-    questions: list[Question] = []
-    for id, record in unique(records(path)).items():
-        questions.append(read_choice(id, record))
-        for name, passages in (("internal", inside), ("web", outside)):
-            if text := optional_text(record, name):
-                passages.add("", text)
-    note = "contexts are CRAG's, refined already; which of them answers is not known, so there are no gold passages"
-    return loaded("arc", spec, path, questions, split, corpora=sides(inside, outside), note=note)
-
-
-# --- `pubhealth:FILE`: health claims and what fact checkers called them (PubHealth, Kotonya and Toni 2020, 20----------
-
-
-LABELS = ("true", "false", "mixture", "unproven")
+PUBHEALTH = ("true", "false", "mixture", "unproven")
 PUBLISHED = ("true", "false")
 """The labels that Self-RAG and the reports after it keep, as SUPPORTS and REFUTES."""
 
+CLIMATE_FEVER = ("SUPPORTS", "REFUTES", "NOT_ENOUGH_INFO", "DISPUTED")
+DECIDING = ("SUPPORTS", "REFUTES")
+"""Labels of sentences that say something of their claim; one is DISPUTED by sentences of both kinds."""
 
-def load_pubhealth(spec: str, path: Path, split: Split) -> Dataset:
-    """Every claim in its order, with its label as category; the collection is made of the checkers' explanations."""
-    asked = unique(records(path), "id", "claim_id")
-    labels = {id: one_of(record, "label", LABELS) for id, record in asked.items()}
-    options = tuple(label for label in LABELS if label in labels.values())
+
+def load_pubhealth(path: Path, split: Split) -> Content:
+    """Health claims and what fact checkers called them (PubHealth, Kotonya and Toni 2020, arXiv 2010.09926).
+
+    Every claim in its order, with its label as category; the collection is made of the checkers' explanations.
+    """
+    lines = unique(path, "id", "claim_id")
+    labels = {id: record.one_of("label", PUBHEALTH) for id, record in lines.items()}
+    options = tuple(label for label in PUBHEALTH if label in labels.values())
     explanations = Passages()
     questions: list[Question] = []
-    for id, record in asked.items():
+    for id, record in lines.items():
         text = with_labels(f"Claim: {record.text('claim')}\nIs this health claim right?", options)
-        explanation, label = optional_text(record, "explanation"), labels[id]
+        explanation, label = record.optional("explanation"), labels[id]
         gold = (Gold(explanations.add("", explanation)),) if explanation else ()
         questions.append(Question(id, text, (label,), gold=gold, category=label, options=options))
     others = sum(label not in PUBLISHED for label in labels.values())
@@ -120,37 +120,27 @@ def load_pubhealth(spec: str, path: Path, split: Split) -> Dataset:
         "oracle evidence: the explanation leaks the label; not comparable with published numbers, which leave out "
         f"claims that are neither true nor false ({others} of {len(questions)} here)"
     )
-    return loaded("pubhealth", spec, path, questions, split, corpora=sides(explanations), note=note)
+    return Content(questions, corpora=sides(explanations), note=note)
 
 
-# --- `climate-fever:FILE`: claims about the climate and sentences of Wikipedia (Diggelmann et al. 2020, 2012.----------
+def load_climate_fever(path: Path, split: Split) -> Content:
+    """Claims about the climate and sentences of Wikipedia (Diggelmann et al. 2020, arXiv 2012.00614).
 
-
-CLIMATE_FEVER_LABELS = ("SUPPORTS", "REFUTES", "NOT_ENOUGH_INFO", "DISPUTED")
-DECIDING = ("SUPPORTS", "REFUTES")
-"""Labels of sentences that say something of their claim; one is DISPUTED by sentences of both kinds."""
-
-
-def load_climate_fever(spec: str, path: Path, split: Split) -> Dataset:
-    """Every claim in its order, with its label as category; a passage has all sentences that are known of an article.
-
+    Every claim in its order, with its label as category; a passage has all sentences that are known of an article.
     Gold are the sentences that support or refute the claim.
     """
-    asked = unique(records(path), "claim_id", "id")
-    labels = {id: one_of(record, "claim_label", CLIMATE_FEVER_LABELS) for id, record in asked.items()}
-    options = tuple(label for label in CLIMATE_FEVER_LABELS if label in labels.values())
+    lines = unique(path, "claim_id", "id")
+    labels = {id: record.one_of("claim_label", CLIMATE_FEVER) for id, record in lines.items()}
+    options = tuple(label for label in CLIMATE_FEVER if label in labels.values())
     articles = Articles()
     questions: list[Question] = []
-    for id, record in asked.items():
+    for id, record in lines.items():
         text = with_labels(f"Claim: {record.text('claim')}\nWhat does the evidence say of this claim?", options)
-        found = [read_evidence(evidence, articles) for evidence in objects(record, "evidences")]
-        gold = tuple(dict.fromkeys(place for place, decides in found if decides))
-        questions.append(Question(id, text, (labels[id],), gold=gold, category=labels[id], options=options))
+        gold: dict[Gold, None] = {}
+        for evidence in record.objects("evidences"):
+            place = articles.add(evidence.text("article"), evidence.text("evidence"))
+            if evidence.text("evidence_label") in DECIDING:
+                gold[place] = None
+        questions.append(Question(id, text, (labels[id],), gold=tuple(gold), category=labels[id], options=options))
     note = "the collection is the evidence of all claims: sentences of an article are together, others are missing"
-    return loaded("climate-fever", spec, path, questions, split, corpora=sides(articles), note=note)
-
-
-def read_evidence(evidence: Record, articles: Articles) -> tuple[Gold, bool]:
-    """The place of a sentence, and whether it supports or refutes the claim."""
-    place = articles.add(evidence.text("article"), evidence.text("evidence"))
-    return place, evidence.text("evidence_label") in DECIDING
+    return Content(questions, corpora=sides(articles), note=note)

@@ -1,4 +1,8 @@
-"""`wikipedia:FILE`: PopQA, Natural Questions or TriviaQA over a pool of Wikipedia passages."""
+"""Open-domain questions, and the passages that answer them: `wikipedia`, `popqa-longtail` and `squad`.
+
+`routing` and `refusal` make collections of the same files; they take `Material`: every question with the passages that
+are known to answer it.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,50 @@ import os
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from thresher.errors import UsageError
 from thresher.types import Origin
-from thresher_evals.dataset import Corpus, Dataset, Gold, Passage, Question, Split, passage_id
-from thresher_evals.datasets.records import Passages, loaded, optional_text, sides, unique
-from thresher_evals.jsonl import Record, digest, records
+from thresher_evals.dataset import Corpus, Gold, Passage, Question, Split, passage_id
+from thresher_evals.datasets.records import Content, Passages, Record, records, sides, unique
 from thresher_evals.metrics.answers import normalise
+
+POOL = "corpus.jsonl"
+
+# --- a pool of passages that several question files share -------------------------------------------------------------
+
+
+def pool_places(path: Path) -> list[Path]:
+    """Where a file's pool may be: `corpus.jsonl` beside it, or in the folder `wikipedia` of $THRESHER_DATA."""
+    data = os.environ.get("THRESHER_DATA")
+    return [path.parent / POOL, *([Path(data).expanduser() / "wikipedia" / POOL] if data else [])]
+
+
+def pool_beside(path: Path) -> Path:
+    """The pool of a file; UsageError where there is none. See `pool_places`."""
+    for place in pool_places(path):
+        if place.is_file():
+            return place
+    raise UsageError(
+        f"its passages are missing: no {' and no '.join(map(str, pool_places(path)))}",
+        subject=str(path),
+        next_step=f'put a {POOL} (a line for each passage: {{"_id", "title", "text"}}) beside the file, or in the '
+        "folder wikipedia of the folder that THRESHER_DATA names",
+    )
+
+
+def read_pool(path: Path) -> dict[str, Passage]:
+    """The passages of a BEIR corpus by their ids."""
+    titles = {id: (record, record.fields.get("title")) for id, record in unique(path, "_id").items()}
+    return {
+        id: Passage(id, title if isinstance(title, str) else "", record.text("text"))
+        for id, (record, title) in titles.items()
+    }
+
+
+# --- whether a text holds a name or an answer, word by word -----------------------------------------------------------
 
 Words = tuple[str, str]
 """A text's words written in two ways, each between single spaces; see `words_of`."""
@@ -62,10 +100,7 @@ class Pool:
         return list(found)
 
 
-# --- question files with the passages that answer them: what the datasets are made of whose collections are o----------
-
-
-POOL = "corpus.jsonl"
+# --- the passages that answer each question ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +126,12 @@ class Material:
     """Questions marked as having no answer in their passage, which is their only evidence."""
     left_out: int
     """Questions with answers whose gold passage is missing or does not hold one."""
-    sha256: str
-    """Of the question file and, where there is one, the pool."""
+    files: tuple[Path, ...]
+    """The question file and, where there is one, the pool."""
 
 
 def read_material(path: Path) -> Material:
-    """The questions of a file of either form."""
+    """The questions of a file of either form, which are told apart by their fields."""
     found = list(records(path))
     fields = found[0].fields if found else {}
     if not found:
@@ -120,9 +155,6 @@ def read_material(path: Path) -> Material:
     return material
 
 
-# --- wikipedia: labelled passages of a pool ---------------------------------------------------------------------------
-
-
 def read_wikipedia(path: Path, found: Iterable[Record]) -> Material:
     """Questions on passages of the pool; those without labels, or whose first passage holds no answer, are left out.
 
@@ -139,22 +171,19 @@ def read_wikipedia(path: Path, found: Iterable[Record]) -> Material:
     answerable: list[Candidate] = []
     with_answers = 0
     for id, record in asked.items():
-        answers, labelled = record.texts("answers"), (*record.texts("gold_ids"), *record.texts("silver_ids"))
+        answers, labelled, subject = record.texts("answers"), labels_of(record), subject_of(record)
         phrases = [words_of(answer) for answer in answers]
         with_answers += bool(answers)
         if not labelled or labelled[0] not in passages or not holds_any(words[labelled[0]], phrases):
             continue
-        subject = subject_of(record)
         named = places.holding(subject_words[subject]) if subject else (*labelled, *record.texts("retrieved_ids"))
         known = dict.fromkeys([labelled[0], *named])
         evidence = tuple(one for one in known if one in words and holds_any(words[one], phrases))
         # With a subject the labels after the first are pages about the answer, which often do not name the subject.
-        gold = [labelled[0]] if subject else [one for one in evidence if one in labelled]
-        question = Question(
-            id, record.text("question"), answers, gold=tuple(Gold(source) for source in gold), group=subject
-        )
+        gold = tuple(Gold(one) for one in ([labelled[0]] if subject else evidence) if one in labelled)
+        question = Question(id, record.text("question"), answers, gold=gold, group=subject)
         answerable.append(Candidate(question, labelled[0], evidence))
-    return Material("wikipedia", passages, tuple(answerable), (), with_answers - len(answerable), digest(path, pool))
+    return Material("wikipedia", passages, tuple(answerable), (), with_answers - len(answerable), (path, pool))
 
 
 def subject_of(record: Record) -> str:
@@ -162,39 +191,9 @@ def subject_of(record: Record) -> str:
     return record.text("subject") if record.fields.get("subject") is not None else ""
 
 
-def pool_beside(path: Path) -> Path:
-    """The pool of a file; UsageError where there is none. See `pool_places`."""
-    for place in pool_places(path):
-        if place.is_file():
-            return place
-    raise UsageError(
-        f"its passages are missing: no {' and no '.join(map(str, pool_places(path)))}",
-        subject=str(path),
-        next_step=f'put a {POOL} (a line for each passage: {{"_id", "title", "text"}}) beside the file, or in the '
-        "folder wikipedia of the folder that THRESHER_DATA names",
-    )
-
-
-def pool_places(path: Path) -> list[Path]:
-    """Where a file's pool may be: `corpus.jsonl` beside it, or in the folder `wikipedia` of $THRESHER_DATA."""
-    places = [path.parent / POOL]
-    if data := os.environ.get("THRESHER_DATA"):
-        places.append(Path(data).expanduser() / "wikipedia" / POOL)
-    return places
-
-
-def read_pool(path: Path) -> dict[str, Passage]:
-    """The passages of a BEIR corpus by their ids."""
-    passages: dict[str, Passage] = {}
-    for record in records(path):
-        id, title = record.identity("_id"), record.fields.get("title")
-        if id in passages:
-            raise record.bad(f"the id '{id}' stands on an earlier line too", next_step="ids must be unique")
-        passages[id] = Passage(id, title if isinstance(title, str) else "", record.text("text"))
-    return passages
-
-
-# --- squad: every question brings its paragraph -----------------------------------------------------------------------
+def labels_of(record: Record) -> tuple[str, ...]:
+    """The passages that are labelled as answering a question."""
+    return (*record.texts("gold_ids"), *record.texts("silver_ids"))
 
 
 def read_squad(path: Path, found: Iterable[Record]) -> Material:
@@ -218,28 +217,20 @@ def read_squad(path: Path, found: Iterable[Record]) -> Material:
             continue
         phrases = [words_of(answer) for answer in question.answers]
         with_answers += bool(phrases)
-        if not holds_any(words[paragraph], phrases):
-            continue
-        known = dict.fromkeys([paragraph, *articles[question.group]])
-        evidence = tuple(one for one in known if holds_any(words[one], phrases))
-        answerable.append(Candidate(question, paragraph, evidence))
-    return Material(
-        "squad",
-        passages,
-        tuple(answerable),
-        tuple(unanswerable),
-        with_answers - len(answerable),
-        digest(path),
-    )
+        if holds_any(words[paragraph], phrases):
+            known = dict.fromkeys([paragraph, *articles[question.group]])
+            evidence = tuple(one for one in known if holds_any(words[one], phrases))
+            answerable.append(Candidate(question, paragraph, evidence))
+    left_out = with_answers - len(answerable)
+    return Material("squad", passages, tuple(answerable), tuple(unanswerable), left_out, (path,))
 
 
 def paragraphs(asked: Iterable[Record]) -> dict[str, Passage]:
     """The paragraphs of the questions by their ids, each once; titles are the articles'."""
     passages: dict[str, Passage] = {}
     for record in asked:
-        title, context = record.text("title"), record.text("context")
-        id = passage_id(title, context)
-        passages[id] = Passage(id, title.replace("_", " "), context)
+        id = paragraph_of(record)
+        passages[id] = Passage(id, record.text("title").replace("_", " "), record.text("context"))
     return passages
 
 
@@ -275,87 +266,71 @@ def answer_spans(record: Record, context: str) -> list[tuple[int, str]]:
     return spans
 
 
-# --- `wikipedia:FILE`: PopQA, Natural Questions or TriviaQA over a pool of Wikipedia passages -------------------------
+# --- the datasets -----------------------------------------------------------------------------------------------------
 
 
-def load_wikipedia(spec: str, path: Path, split: Split) -> Dataset:
-    """Every line in its order, asked of the whole pool; also those of which no passage is labelled."""
+def load_wikipedia(path: Path, split: Split) -> Content:
+    """PopQA, Natural Questions or TriviaQA over a pool of Wikipedia passages, the whole of which is asked.
+
+    Every line in its order, also those of which no passage is labelled. Gold are the labelled passages that are in the
+    pool; with a subject only the first label counts, as in `read_wikipedia`.
+    """
     pool = pool_beside(path)
     passages = read_pool(pool)
-    questions = [read_question(id, record, passages) for id, record in unique(records(path)).items()]
+    questions: list[Question] = []
+    for id, record in unique(path).items():
+        subject, labelled = subject_of(record), labels_of(record)
+        gold = tuple(Gold(one) for one in dict.fromkeys(labelled[:1] if subject else labelled) if one in passages)
+        questions.append(Question(id, record.text("question"), record.texts("answers"), gold=gold, group=subject))
     unlabelled = sum(not question.gold for question in questions)
     note = f"a pool of {len(passages)} passages; {unlabelled} of {len(questions)} questions have none labelled in it"
-    return loaded("wikipedia", spec, path, questions, split, sha256=digest(path, pool), corpus=pool, note=note)
+    return Content(questions, files=(path, pool), corpus=pool, note=note)
 
 
-def read_question(id: str, record: Record, pool: Collection[str]) -> Question:
-    """One line; gold are the labelled passages that are in the pool.
+def load_popqa_longtail(path: Path, split: Split) -> Content:
+    """The questions of PopQA (Mallen et al. 2023, arXiv 2212.10511) about rarely read pages.
 
-    With a subject only the first label counts: the others are pages about the answer, which seldom name the subject.
-    """
-    subject = subject_of(record)
-    labelled = (*record.texts("gold_ids"), *record.texts("silver_ids"))
-    wanted = labelled[:1] if subject else labelled
-    gold = tuple(Gold(source) for source in dict.fromkeys(wanted) if source in pool)
-    return Question(id, record.text("question"), record.texts("answers"), gold=gold, group=subject)
-
-
-# --- `popqa-longtail:FILE`: the questions of PopQA (Mallen et al. 2023, arXiv 2212.10511) about rarely read p----------
-
-
-def load_popqa_longtail(spec: str, path: Path, split: Split) -> Dataset:
-    """Every line in its order; `internal` contexts are inside, `web` contexts outside, under the question's `title`.
-
-    Gold is the question's context inside where it holds an answer; a question without one can still be answered, from
-    outside or from another passage.
+    Self-RAG, CRAG and ChunkRAG report accuracy on them. CRAG's authors publish what their three actions handed to the
+    generator: `internal` contexts are inside, `web` contexts outside, under the question's `title`. Gold is the
+    question's context inside where it holds an answer; a question without one can still be answered, from outside or
+    from another passage.
     """
     inside, outside = Passages(), Passages()
     questions: list[Question] = []
-    for id, record in unique(records(path)).items():
-        title, answers = optional_text(record, "title"), record.texts("answers")
-        internal, web = (optional_text(record, name) for name in ("internal", "web"))
+    for id, record in unique(path).items():
+        title, answers = record.optional("title"), record.texts("answers")
         gold: tuple[Gold, ...] = ()
-        if internal:
-            place = inside.add(title, internal)
-            gold = (Gold(place),) if holds_any(words_of(internal), map(words_of, answers)) else ()
-        if web:
+        if internal := record.optional("internal"):
+            place = Gold(inside.add(title, internal))
+            gold = (place,) if holds_any(words_of(internal), map(words_of, answers)) else ()
+        if web := record.optional("web"):
             outside.add(title, web)
-        group = optional_text(record, "subject")
-        questions.append(Question(id, record.text("question"), answers, gold=gold, group=group))
+        questions.append(Question(id, record.text("question"), answers, gold=gold, group=record.optional("subject")))
     held = sum(bool(question.gold) for question in questions)
     note = (
         f"contexts are CRAG's, refined already, under the title of the question's own page; {held} of {len(questions)} "
         "contexts inside hold an answer"
     )
-    return loaded("popqa-longtail", spec, path, questions, split, corpora=sides(inside, outside), note=note)
+    return Content(questions, corpora=sides(inside, outside), note=note)
 
 
-# --- `squad:FILE`: SQuAD 2.0 (Rajpurkar et al. 2018, arXiv 1806.03822) over the paragraphs of the file ----------------
+def load_squad(path: Path, split: Split) -> Content:
+    """SQuAD 2.0 (Rajpurkar et al. 2018, arXiv 1806.03822) over the paragraphs of the file.
 
-
-def load_squad(spec: str, path: Path, split: Split) -> Dataset:
-    """Every line in its order. A file that tells no answer is searched only: its labels are the paragraphs.
-
-    Where answers are told, a question's category says whether it has one.
+    Every line in its order. A file that tells no answer is searched only: its labels are the paragraphs. Where answers
+    are told, a question's category says whether it has one.
     """
-    asked = unique(records(path))
-    questions = [placed(squad_question(id, record)) for id, record in asked.items()]
-    told = sum(question.category is not None for question in questions)
-    note = f"{len(questions) - told} of {len(questions)} questions have a paragraph, and answers are not told"
-    return loaded(
-        "squad",
-        spec,
-        path,
+    lines = unique(path)
+    questions: list[Question] = []
+    for id, record in lines.items():
+        question = squad_question(id, record)
+        if question.answers or not question.answerable:
+            question = replace(question, category="answerable" if question.answerable else "unanswerable")
+        questions.append(question)
+    unknown = sum(question.category is None for question in questions)
+    return Content(
         questions,
-        split,
-        task="ask" if told else "search",
-        corpora={Origin.INSIDE: Corpus(tuple(paragraphs(asked.values()).values()))},
-        note=note if told < len(questions) else "",
+        task="search" if unknown == len(questions) else "ask",
+        corpora={Origin.INSIDE: Corpus(tuple(paragraphs(lines.values()).values()))},
+        note=f"{unknown} of {len(questions)} questions have a paragraph, and answers are not told" if unknown else "",
     )
-
-
-def placed(question: Question) -> Question:
-    """The question in the category `answerable` or `unanswerable`, or in none where the file does not tell."""
-    if question.answerable and not question.answers:
-        return question
-    return replace(question, category="answerable" if question.answerable else "unanswerable")

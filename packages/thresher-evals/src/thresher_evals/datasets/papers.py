@@ -6,18 +6,25 @@ import os
 from pathlib import Path, PurePosixPath
 
 from thresher.errors import UsageError
-from thresher_evals.dataset import Dataset, Split
+from thresher_evals.dataset import Split
 from thresher_evals.datasets.qa import read_questions
-from thresher_evals.datasets.records import loaded
+from thresher_evals.datasets.records import Content
 
 QUESTIONS = Path(__file__).with_name("papers.jsonl")
 """Written from the PDFs before anything was tuned. Their tuning fifth was looked at once."""
 
 
-def load_papers(spec: str, path: Path, split: Split) -> Dataset:
+def load_papers(path: Path, split: Split) -> Content:
     """Every line in its order; the collection is the PDFs in the folder `papers` of $THRESHER_DATA."""
     questions = read_questions(path)
-    folder = papers_folder(spec)
+    data = os.environ.get("THRESHER_DATA")
+    folder = Path(data).expanduser() / "papers" if data else None
+    if folder is None or not folder.is_dir():
+        raise UsageError(
+            f"the PDFs are missing: {'THRESHER_DATA is not set' if folder is None else f'no folder {folder}'}",
+            subject="papers",
+            next_step="put them in the folder papers of some folder, and name that one in THRESHER_DATA",
+        )
     named = dict.fromkeys(PurePosixPath(place.source).name for question in questions for place in question.gold)
     missing = [name for name in named if not (folder / name).is_file()]
     if missing:
@@ -27,17 +34,4 @@ def load_papers(spec: str, path: Path, split: Split) -> Dataset:
             subject=str(folder),
             next_step="put them there under these names; docs/datasets.md says which papers they are",
         )
-    return loaded("papers", spec, path, questions, split, corpus=folder)
-
-
-def papers_folder(spec: str) -> Path:
-    """The folder of the PDFs, which must be there."""
-    data = os.environ.get("THRESHER_DATA")
-    folder = Path(data).expanduser() / "papers" if data else None
-    if folder is None or not folder.is_dir():
-        raise UsageError(
-            f"the PDFs are missing: {'THRESHER_DATA is not set' if folder is None else f'no folder {folder}'}",
-            subject=spec,
-            next_step="put them in the folder papers of some folder, and name that one in THRESHER_DATA",
-        )
-    return folder
+    return Content(questions, corpus=folder, collection="papers")

@@ -1,21 +1,125 @@
-"""Fields that the lines of several question files have; what is not as it should be is named with its line."""
+"""What every loader is made of: the lines of a question file, the passages that come along, and what is loaded.
+
+A line that lacks what its dataset needs is a UsageError that names the file, the line and the field.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from thresher.errors import UsageError
 from thresher.types import Origin
-from thresher_evals.dataset import Corpus, Dataset, Gold, Passage, Question, Split, Task, members, passage_id
-from thresher_evals.jsonl import Record, digest
+from thresher_evals.dataset import Corpus, Gold, Passage, Question, Split, Task, passage_id
+from thresher_evals.jsonl import bad_line, lines
 
 
-def unique(found: Iterable[Record], *names: str) -> dict[str, Record]:
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a question file and what lies beside it say; see `Dataset` for the fields."""
+
+    questions: Iterable[Question]
+    """Of every split; those of other splits are left out afterwards."""
+    task: Task = "ask"
+    files: tuple[Path, ...] = ()
+    """Whose bytes the questions are made of, where it is not the question file alone."""
+    corpus: Path | None = None
+    collection: str = ""
+    corpora: Mapping[Origin, Corpus] = field(default_factory=dict)
+    references: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    note: str = ""
+
+
+Loader = Callable[[Path, Split], Content]
+"""Reads a file or folder; the split only matters where questions are drawn, which happens within one."""
+
+# --- lines ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One JSON object of a file and where it stands; the readers check the type of what they return."""
+
+    path: Path
+    number: int
+    fields: Mapping[str, Any]
+
+    def bad(self, what: str, *, next_step: str = "") -> UsageError:
+        """The error for this line."""
+        return bad_line(self.path, self.number, what, next_step=next_step)
+
+    def identity(self, name: str) -> str:
+        """A required id: text or a whole number."""
+        value = self.fields.get(name)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        return self.text(name)
+
+    def text(self, name: str) -> str:
+        """A required text that is not blank."""
+        value = self.fields.get(name)
+        if not isinstance(value, str) or not value.strip():
+            raise self.bad(f"'{name}' is not a text", next_step=f'give "{name}": "..." on every line')
+        return value
+
+    def optional(self, name: str) -> str:
+        """A text that may be blank or absent, without white space around it."""
+        value = self.fields.get(name)
+        if value is not None and not isinstance(value, str):
+            raise self.bad(f"'{name}' is not a text")
+        return (value or "").strip()
+
+    def one_of(self, name: str, allowed: Sequence[str]) -> str:
+        """A required text that is one of a few."""
+        value = self.text(name)
+        if value not in allowed:
+            raise self.bad(f"'{name}' is '{value}'", next_step=f"it must be one of {', '.join(allowed)}")
+        return value
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list of texts, empty where the field is absent; blank ones are left out."""
+        value = self.fields.get(name)
+        if value is None:
+            return ()
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise self.bad(f"'{name}' is not a list of texts")
+        return tuple(item for item in value if item.strip())
+
+    def boolean(self, name: str, *, default: bool) -> bool:
+        """True or false, `default` where the field is absent."""
+        value = self.fields.get(name)
+        if value is not None and not isinstance(value, bool):
+            raise self.bad(f"'{name}' is neither true nor false")
+        return default if value is None else value
+
+    def objects(self, name: str) -> tuple[Record, ...]:
+        """A required list of objects, each read as a line is."""
+        value = self.fields.get(name)
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            raise self.bad(f"'{name}' is not a list of objects", next_step=f'give "{name}": [{{...}}] on every line')
+        return tuple(Record(self.path, self.number, item) for item in value)
+
+
+def records(path: Path) -> Iterator[Record]:
+    """The objects of a JSON Lines file; blank lines are passed over."""
+    for number, line in lines(path):
+        try:
+            value = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise bad_line(path, number, f"not JSON ({error.msg})", next_step="one JSON object a line") from error
+        if not isinstance(value, dict):
+            raise bad_line(path, number, "not a JSON object", next_step="one JSON object a line")
+        yield Record(path, number, value)
+
+
+def unique(source: Path | Iterable[Record], *names: str) -> dict[str, Record]:
     """The lines by their ids: the first of the fields `names` that a line has, `id` where none is given."""
     fields = names or ("id",)
     by_id: dict[str, Record] = {}
-    for record in found:
+    for record in records(source) if isinstance(source, Path) else source:
         id = record.identity(next((name for name in fields if name in record.fields), fields[0]))
         if id in by_id:
             raise record.bad(f"the id '{id}' stands on an earlier line too", next_step="ids must be unique")
@@ -23,33 +127,7 @@ def unique(found: Iterable[Record], *names: str) -> dict[str, Record]:
     return by_id
 
 
-def optional_text(record: Record, name: str) -> str:
-    """A text that may be blank or absent, without white space around it."""
-    value = record.fields.get(name)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise record.bad(f"'{name}' is not a text")
-    return value.strip()
-
-
-def objects(record: Record, name: str) -> tuple[Record, ...]:
-    """A required list of objects, each read as a line is."""
-    value = record.fields.get(name)
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise record.bad(f"'{name}' is not a list of objects", next_step=f'give "{name}": [{{...}}] on every line')
-    return tuple(Record(record.path, record.number, item) for item in value)
-
-
-def one_of(record: Record, name: str, allowed: Sequence[str]) -> str:
-    """A required text that is one of a few."""
-    value = record.text(name)
-    if value not in allowed:
-        raise record.bad(f"'{name}' is '{value}'", next_step=f"it must be one of {', '.join(allowed)}")
-    return value
-
-
-# --- collections put together from the lines of a question file: whole passages, or articles of single senten----------
+# --- collections put together from the lines of a question file: whole passages, or articles of single sentences ------
 
 
 class Passages:
@@ -72,75 +150,26 @@ class Articles:
     """One passage for each article: the sentences that are known of it, one a line, in the order they come."""
 
     def __init__(self) -> None:
-        self._articles: dict[tuple[str, str], _Article] = {}
+        self._starts: dict[tuple[str, str], dict[str, int]] = {}
 
     def add(self, title: str, sentence: str, *, address: str = "") -> Gold:
         """The place of a sentence in its article, which title and address name together."""
-        article = self._articles.setdefault((title, address), _Article(passage_id(title, address)))
-        start = article.starts.get(sentence)
-        if start is None:
-            start = article.starts[sentence] = article.length
-            article.length += len(sentence) + 1
-        return Gold(article.id, start=start, end=start + len(sentence))
+        starts = self._starts.setdefault((title, address), {})
+        start = starts.setdefault(sentence, sum(len(earlier) + 1 for earlier in starts))
+        return Gold(passage_id(title, address), start=start, end=start + len(sentence))
 
     @property
     def corpus(self) -> Corpus:
         """All of them."""
         return Corpus(
             tuple(
-                Passage(article.id, title, "\n".join(article.starts)) for (title, _), article in self._articles.items()
+                Passage(passage_id(title, address), title, "\n".join(starts))
+                for (title, address), starts in self._starts.items()
             )
         )
-
-
-@dataclass(slots=True)
-class _Article:
-    """Where each sentence of an article starts, and where the next one would."""
-
-    id: str
-    starts: dict[str, int] = field(default_factory=dict)
-    length: int = 0
 
 
 def sides(inside: Passages | Articles, outside: Passages | None = None) -> Mapping[Origin, Corpus]:
     """The corpora of a dataset; a side without a passage is left out."""
     gathered = {Origin.INSIDE: inside.corpus, Origin.OUTSIDE: outside.corpus if outside else Corpus(())}
     return {origin: corpus for origin, corpus in gathered.items() if corpus.passages}
-
-
-# --- what every loader ends with: the questions of a split, and what belongs to them, as a dataset of its kin----------
-
-
-def loaded(
-    kind: str,
-    spec: str,
-    path: Path,
-    questions: Iterable[Question],
-    split: Split,
-    *,
-    task: Task = "ask",
-    sha256: str = "",
-    corpus: Path | None = None,
-    corpora: Mapping[Origin, Corpus] | None = None,
-    references: Mapping[str, tuple[str, ...]] | None = None,
-    note: str = "",
-) -> Dataset:
-    """The dataset, named after its file or folder; see `Dataset` for what else may be said of it.
-
-    `sha256` is given where the questions are made of more files than `path`. References of other splits are left out.
-    """
-    asked = members(questions, split)
-    ids = {question.id for question in asked}
-    return Dataset(
-        kind,
-        path.name if path.is_dir() else path.stem,
-        spec,
-        path,
-        sha256 or digest(path),
-        asked,
-        task,
-        corpus=corpus,
-        corpora=corpora or {},
-        references={id: texts for id, texts in (references or {}).items() if id in ids},
-        note=note,
-    )

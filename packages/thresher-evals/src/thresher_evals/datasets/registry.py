@@ -1,14 +1,13 @@
-"""`KIND:PATH` to questions. One loader per kind; a new kind is a file with a loader and a line in `KINDS`."""
+"""`KIND:PATH` to questions. A new kind is a file with a loader and a line in `KINDS`."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 
-from thresher.errors import UsageError
-from thresher_evals.dataset import Dataset, Gold, Question, Split, read_split
+from thresher.errors import UnknownSetting, UsageError
+from thresher_evals.dataset import Dataset, Question, members, read_split
 from thresher_evals.datasets.beir import load_beir
 from thresher_evals.datasets.derived import load_refusal, load_routing
 from thresher_evals.datasets.long_form import load_asqa, load_biography, load_clapnq, load_multihop
@@ -16,10 +15,10 @@ from thresher_evals.datasets.multiple_choice import load_arc, load_choice, load_
 from thresher_evals.datasets.open_domain import load_popqa_longtail, load_squad, load_wikipedia
 from thresher_evals.datasets.papers import QUESTIONS, load_papers
 from thresher_evals.datasets.qa import load_qa
+from thresher_evals.datasets.records import Loader
+from thresher_evals.jsonl import digest
 
-__all__ = ["KINDS", "Dataset", "Gold", "Question", "load"]
-
-KINDS: Mapping[str, Callable[[str, Path, Split], Dataset]] = {
+KINDS: Mapping[str, Loader] = {
     "arc": load_arc,
     "asqa": load_asqa,
     "beir": load_beir,
@@ -48,15 +47,14 @@ def load(
     """The questions of `KIND:PATH` that are in the split, of those a seeded random `sample`, of those the first ones.
 
     A kind whose questions come along (`papers`) needs no path. `split` is train, tune, final or all; see
-    `thresher_evals.dataset`.
+    `thresher_evals.dataset`. Raises UsageError for what cannot be read, UnknownSetting for a kind that is not known.
     """
     kind, colon, location = spec.partition(":")
-    kinds = ", ".join(sorted(KINDS))
     own = COME_ALONG.get(kind) if not colon else None
     if own is None and not location:
-        raise UsageError("not KIND:PATH", subject=spec, next_step=f"kinds are {kinds}")
+        raise UsageError("not KIND:PATH", subject=spec, next_step=f"kinds are {', '.join(KINDS)}")
     if kind not in KINDS:
-        raise UsageError("unknown kind of dataset", subject=kind, next_step=f"kinds are {kinds}")
+        raise UnknownSetting(kind, KINDS, kind="kind of dataset")
     for name, number in (("sample", sample), ("limit_questions", limit_questions)):
         if number is not None and number < 1:
             raise UsageError(f"{name} is {number}", subject=spec, next_step="give a number from 1")
@@ -67,18 +65,30 @@ def load(
             subject=str(path),
             next_step=f"check the path; docs/datasets.md says what {kind} is made of and where to get it",
         )
-    dataset = KINDS[kind](spec, path, read_split(split))
-    if not dataset.questions:
-        where, advice = ("it", "files") if split == "all" else (f"its split {split}", "files, or take --split all")
+    part = read_split(split)
+    content = KINDS[kind](path, part)
+    questions = members(content.questions, part)
+    if not questions:
+        where, advice = ("it", "files") if split == "all" else (f"its split {split}", "files, or take the `split` all")
         raise UsageError(f"no questions in {where}", subject=spec, next_step=f"check the dataset's {advice}")
-    questions = dataset.questions if sample is None else sampled(dataset.questions, sample, seed)
-    return replace(
-        dataset,
-        questions=questions[:limit_questions],
+    ids = {question.id for question in questions}
+    return Dataset(
+        kind,
+        path.name if path.is_dir() else path.stem,
+        spec,
+        path,
+        digest(*(content.files or (path,))),
+        (questions if sample is None else sampled(questions, sample, seed))[:limit_questions],
+        content.task,
+        content.corpus,
+        content.collection,
+        content.corpora,
+        references={id: texts for id, texts in content.references.items() if id in ids},
+        note=content.note,
         split=split,
         sample=sample,
         limit_questions=limit_questions,
-        available=len(dataset.questions),
+        available=len(questions),
         seed=seed,
     )
 

@@ -23,7 +23,7 @@ from thresher_evals.jsonl import write_whole
 from thresher_evals.judges.knowledge import Knowledge, factscore, sentences
 from thresher_evals.metrics.answers import answered, spoken
 from thresher_evals.metrics.registry import parse
-from thresher_evals.rows import LineFile, Row, fingerprint, held, read_rows, read_run, rows_path, whole_lines
+from thresher_evals.rows import LineFile, Row, fingerprint, held, read_rows, read_run, whole_lines
 
 UNSUPPORTED, FACTS, CORRECT, RELEVANCE, QUALITY = (
     "unsupported",
@@ -70,7 +70,7 @@ class Case:
         if self.row.context is not None:
             return tuple(piece.text for piece in self.row.context)
         reply = self.row.reply
-        return tuple(cited["quote"] for cited in reply.answer.get("citations", ())) or None if reply else None
+        return tuple(cited.quote for cited in reply.citations) or None if reply else None
 
     @property
     def context_is_quotes(self) -> bool:
@@ -249,7 +249,7 @@ def read_judgements(directory: Path, recipe: str) -> dict[str, dict[str, float]]
         return {}
     judge = latest_judge(directory) or every[-1].judge
     said = [one for one in every if one.judge == judge]
-    return {one.id: values_of(one) for one in of_answers(said, read_rows(rows_path(directory, recipe)))}
+    return {one.id: values_of(one) for one in of_answers(said, read_rows(directory, recipe))}
 
 
 def values_of(judgement: Judgement) -> dict[str, float]:
@@ -392,7 +392,7 @@ def rows_of(directory: Path, recipes: Sequence[str] | None = None) -> dict[str, 
     for recipe in recipes or ():
         if recipe not in known:
             raise UnknownSetting(recipe, known, kind="recipe of this run")
-    rows = {recipe: read_rows(rows_path(directory, recipe)) for recipe in dict.fromkeys(recipes or known)}
+    rows = {recipe: read_rows(directory, recipe) for recipe in dict.fromkeys(recipes or known)}
     if not any(rows.values()):
         raise UsageError("the run has no rows yet", subject=str(directory), next_step="finish it with --resume")
     return rows

@@ -103,8 +103,7 @@ def outside_used(row: Row) -> float | None:
     """For answers: whether one of the citations is from outside the collection."""
     if row.reply is None or row.reply.abstained:
         return None
-    citations = row.reply.answer.get("citations", ())
-    return float(any(citation.get("origin") == Origin.OUTSIDE for citation in citations))
+    return float(any(citation.origin is Origin.OUTSIDE for citation in row.reply.citations))
 
 
 def context_characters(row: Row) -> float | None:
@@ -177,24 +176,19 @@ def verdicts(rows: Sequence[Row]) -> Values:
 
 def verdict_of(row: Row) -> Verdict | None:
     """What the recipe thought of its evidence, where it says."""
-    verdict = None if row.reply is None else row.reply.answer.get("verdict")
-    return None if verdict is None else Verdict(verdict)
-
-
-def confidence_of(row: Row) -> float | None:
-    """The probability that the evidence suffices, where the recipe gives one."""
-    return None if row.reply is None else row.reply.answer.get("confidence")
+    return None if row.reply is None else row.reply.verdict
 
 
 def forecast(row: Row) -> Forecast | None:
     """The confidence that the evidence suffices, where the recipe gives one, and whether the collection answers."""
-    confidence, suffices = confidence_of(row), SUFFICES.get(row.question.category)
+    confidence = None if row.reply is None else row.reply.confidence
+    suffices = SUFFICES.get(row.question.category)
     return None if confidence is None or suffices is None else Forecast(confidence, float(suffices))
 
 
 def wager(row: Row) -> Forecast | None:
     """The confidence of an answer and whether it is wrong; None without a confidence or where that is not known."""
-    confidence = confidence_of(row) if answered(row.reply) else None
+    confidence = None if row.reply is None or row.reply.abstained else row.reply.confidence
     known = is_right(row)
     return None if confidence is None or known is None else Forecast(confidence, float(not known))
 
@@ -241,12 +235,7 @@ def responding_factscore(row: Row) -> float | None:
 
 def used(name: str) -> Callable[[Sequence[Row]], Values]:
     """A count of the answer's usage, for questions that did not fail."""
-
-    def value(row: Row) -> float | None:
-        number = None if row.reply is None else row.reply.answer.get("usage", {}).get(name)
-        return None if number is None else float(number)
-
-    return each(value)
+    return each(lambda row: None if row.reply is None else float(getattr(row.reply.usage, name)))
 
 
 # --- all of them ------------------------------------------------------------------------------------------------------
@@ -353,7 +342,7 @@ MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in (
     seconds("memory_mib", "the most memory that the process held, recipes asked earlier included", OURS,
             each(lambda row: row.memory_mib), summary=LARGEST, paired=False, bounds="from 0, MiB"),
     count("llm_calls", "calls of a language model for a question that did not fail, mean", OURS,
-          each(lambda row: None if row.reply is None else float(row.reply.llm_calls))),
+          used("llm_calls")),
     count("prompt_tokens", "tokens that language models read for a question that did not fail, mean", OURS,
           used("prompt_tokens")),
     count("completion_tokens", "tokens that language models wrote for a question that did not fail, mean", OURS,

@@ -225,11 +225,11 @@ def described(row: Row, outcome: str) -> dict[str, Any]:
     return {
         "outcome": outcome,
         "text": None if reply is None else reply.text,
-        "verdict": None if reply is None else reply.answer.get("verdict"),
+        "verdict": None if reply is None else reply.verdict,
         "citations": [place.source for place in ([] if reply is None else reply.citations)],
         "ranking": [place.source for place in (row.ranking or ())[:LISTED]],
         "error": row.error,
-        "trace": None if reply is None else reply.answer.get("trace"),
+        "trace": None if reply is None else reply.trace,
     }
 
 
@@ -313,7 +313,7 @@ def folded(run: Run, change: Change) -> Folded:
     sides = ((change.baseline, change.first, change.before), (change.recipe, change.second, change.after))
     for (recipe, row, value), became in zip(sides, change.outcomes, strict=True):
         facts += said(recipe, row, f"{became} ({change.measure} {value:.3g})")
-    traces = [row.reply.answer.get("trace") for _, row, _ in sides if row.reply is not None]
+    traces = [row.reply.trace for _, row, _ in sides if row.reply is not None]
     named = collection_of(run)
     option = f" --collection {named}" if named else ""
     commands = [f"thresher explain {trace}{option}" for trace in traces if trace]
@@ -327,8 +327,8 @@ def said(recipe: str, row: Row, became: str) -> Iterator[tuple[str, str]]:
         yield f"{recipe} said", shortened(row.reply.text)
         if row.reply.citations:
             yield f"{recipe} cited", "; ".join(map(place, row.reply.citations[:LISTED]))
-        if row.reply.answer.get("verdict"):
-            yield f"{recipe}'s verdict", str(row.reply.answer["verdict"])
+        if row.reply.verdict:
+            yield f"{recipe}'s verdict", str(row.reply.verdict)
     elif row.ranking is not None:
         yield f"{recipe} found", "; ".join(map(place, row.ranking[:LISTED])) or "nothing"
     if row.error:

@@ -46,8 +46,7 @@ def point_of(row: Row) -> JudgedQuestion | None:
     suffices, verdict = SUFFICES.get(row.question.category), verdict_of(row)
     if suffices is None or verdict is None or row.reply is None:
         return None
-    told = next((step.get("detail") or {} for step in row.reply.answer["steps"] if step["name"] == "decide"), {})
-    known = {name: told.get(name) for name in ("best", "lower", "upper")}
+    known = {name: row.reply.told("decide", name) for name in ("best", "lower", "upper")}
     if any(not isinstance(value, int | float) for value in known.values()):
         return JudgedQuestion(None, suffices, verdict)
     return JudgedQuestion(known["best"], suffices, verdict, known["lower"], known["upper"])
