@@ -31,22 +31,11 @@ from thresher.recipes.settings import RecipeSettings
 from thresher.settings import Frozen, check_known, flat, keys, own, renamed, validated
 from thresher_evals.dataset import Dataset, Question
 from thresher_evals.jsonl import write_whole
-from thresher_evals.rows import (
-    LOCK,
-    LineFile,
-    fingerprint,
-    finite,
-    held,
-    is_begun,
-    this_machine,
-    unlike,
-    version_of,
-    whole_lines,
-)
+from thresher_evals.rows import LOCK, RowLog, fingerprint, finite, this_machine, unlike, version_of
 from thresher_evals.runner import collection_of, parse_variant
 from thresher_evals.stats import Comparison, Interval, mean_interval, paired_difference
 
-STUDY_FILE, ROWS_FILE, ABOUT_FILE = "study.json", "rows.jsonl", "about.json"
+ABOUT_FILE = "about.json"
 
 INTERVALS = "Intervals are 95 %, bootstrap over the questions (10,000 resamples)."
 
@@ -160,15 +149,15 @@ def conduct(
     progress: Progress = lambda _: None,
 ) -> Measured:
     """Measure what has no row yet and write what the rows say, also when it is interrupted."""
-    begin(out, described(study, materials, command), resume=resume)
-    with held(out), without_a_trace(out):
-        log = LineFile(out / ROWS_FILE)
+    log = study_log(out)
+    log.begin(described(study, materials, command), differences, resume=resume)
+    with log.locked(), without_a_trace(log):
         rows = {row["id"]: row for row in read_rows(out)}
         skipped = len(rows)
         progress(skipped)
         try:
             for row in study.measure(materials, set(rows)):
-                log.add(row)
+                log.add(dict(row))
                 rows.setdefault(row["id"], json.loads(json.dumps(finite(row))))
                 progress(1)
         finally:
@@ -208,21 +197,10 @@ def described(study: Study, materials: Materials, command: str) -> dict[str, Any
     }
 
 
-def begin(out: Path, study: Mapping[str, Any], *, resume: bool) -> None:
-    """Make the folder, or check that what it holds is the same study."""
-    if not is_begun(out, STUDY_FILE, resume=resume):
-        out.mkdir(parents=True, exist_ok=True)
-        write_whole(out / STUDY_FILE, (json.dumps(study, indent=2, allow_nan=False) + "\n").encode())
-        return
-    before = read_study(out)
-    differences = [words for name in ("kind", "seed", "data") for words in unlike(name, before[name], study[name])]
-    differences += unlike("settings", each_setting(before["settings"]), each_setting(study["settings"]))
-    if differences:
-        raise UsageError(
-            f"the study in this folder is another one: {'; '.join(differences)}",
-            subject=str(out),
-            next_step="measure as it was measured then, or give another --out",
-        )
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What makes two studies different measurements, in words."""
+    found = [words for name in ("kind", "seed", "data") for words in unlike(name, before[name], now[name])]
+    return found + unlike("settings", each_setting(before["settings"]), each_setting(now["settings"]))
 
 
 def each_setting(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -233,52 +211,39 @@ def each_setting(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def without_a_trace(out: Path) -> Iterator[None]:
+def without_a_trace(log: RowLog[dict[str, Any]]) -> Iterator[None]:
     """What fails before its first row leaves nothing: the folder would only be in the way of the next try."""
     try:
         yield
     except BaseException:
-        rows = out / ROWS_FILE
+        rows = log.path()
         if not rows.is_file() or not rows.stat().st_size:
             with suppress(OSError):  # what somebody else put there stays, and so does its folder
-                for name in (ROWS_FILE, STUDY_FILE, LOCK):
-                    (out / name).unlink(missing_ok=True)
-                out.rmdir()
+                for path in (rows, log.head, log.folder / LOCK):
+                    path.unlink(missing_ok=True)
+                log.folder.rmdir()
         raise
 
 
 # --- the folder -------------------------------------------------------------------------------------------------------
 
 
+def study_log(directory: Path) -> RowLog[dict[str, Any]]:
+    """study.json and the rows of a study."""
+    needed = ("kind", "seed", "data", "settings")
+    return RowLog(directory, dict, head="study.json", needed=needed, lines="rows.jsonl", what="study")
+
+
 def read_study(directory: Path) -> dict[str, Any]:
     """study.json of a folder."""
-    try:
-        study = json.loads((directory / STUDY_FILE).read_text(encoding="utf-8"))
-        if not {"kind", "seed", "data", "settings"} <= set(study):
-            raise ValueError("not a study.json")
-    except (OSError, ValueError, TypeError) as error:
-        raise UsageError(
-            f"no study in it ({STUDY_FILE} is missing or damaged)",
-            subject=str(directory),
-            next_step="give a folder that 'thresher eval study' wrote",
-        ) from error
-    return dict(study)
+    return study_log(directory).read_head()
 
 
 def read_rows(directory: Path) -> list[Row]:
-    """The whole rows, the first of each id; a torn last line is not a row."""
-    path = directory / ROWS_FILE
+    """The whole rows, the first of each id."""
     rows: dict[str, Row] = {}
-    for number, line in enumerate(whole_lines(path), start=1):
-        try:
-            row = json.loads(line)
-            rows.setdefault(row["id"], row)
-        except (ValueError, KeyError, TypeError) as error:
-            raise UsageError(
-                "not a row of a study",
-                subject=f"{path}:{number}",
-                next_step="delete the line and measure again with --resume",
-            ) from error
+    for row in study_log(directory).rows():
+        rows.setdefault(row["id"], row)
     return list(rows.values())
 
 

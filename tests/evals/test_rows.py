@@ -25,7 +25,7 @@ OLD_RUN = Path(__file__).with_name("old_run")
 @pytest.fixture
 def log(tmp_path: Path) -> RowLog[dict[str, Any]]:
     """A log of JSON objects."""
-    return RowLog(tmp_path / "out", dict, head="run.json", lines="rows/{}.jsonl", what="run", command="thresher x")
+    return RowLog(tmp_path / "out", dict, head="run.json", lines="rows/{}.jsonl", what="run")
 
 
 # --- the log ----------------------------------------------------------------------------------------------------------
@@ -37,7 +37,7 @@ def test_a_torn_line_is_no_row_and_is_cut_before_more_is_added(log: RowLog[dict[
     with log.path("a/b").open("ab") as stream:
         stream.write(b'{"id": 2, "to')
     assert log.rows("a/b") == [{"id": 1}]
-    again = RowLog(log.folder, dict, head="run.json", lines="rows/{}.jsonl", what="run", command="thresher x")
+    again = RowLog(log.folder, dict, head="run.json", lines="rows/{}.jsonl", what="run")
     again.add({"id": 3, "share": float("nan")}, "a/b")
     assert log.path("a/b").read_bytes() == b'{"id": 1}\n{"id": 3, "share": null}\n'
     assert log.path("a/b").name == "a%2Fb.jsonl"

@@ -12,7 +12,7 @@ import json
 import math
 import os
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import field
 from datetime import UTC, datetime
@@ -185,10 +185,13 @@ class RowLog(Generic[T]):
     other processes out.
     """
 
-    def __init__(self, folder: Path, rows: type[T], *, head: str, lines: str, what: str, command: str) -> None:
-        self.folder = folder
+    def __init__(
+        self, folder: Path, rows: type[T], *, head: str, lines: str, what: str, needed: Sequence[str] = ()
+    ) -> None:
+        """`head` is the name of the description, of which fields are `needed`; `lines` that of a file of rows."""
+        self.folder, self.head = folder, folder / head
         self._rows: TypeAdapter[T] = TypeAdapter(rows)
-        self._head, self._lines, self._what, self._command = head, lines, what, command
+        self._lines, self._what, self._needed = lines, what, {*needed}
         self._lock = Lock()
         self._whole: set[Path] = set()
 
@@ -200,7 +203,7 @@ class RowLog(Generic[T]):
         out = self.folder
         if out.exists() and not out.is_dir():
             raise UsageError("is not a folder", subject=str(out), next_step="give another `out`")
-        begun = out.is_dir() and not all(is_left_of(entry, self._head) for entry in out.iterdir())
+        begun = out.is_dir() and not all(is_left_of(entry, self.head.name) for entry in out.iterdir())
         if begun and not resume:
             raise UsageError(
                 "already holds something",
@@ -209,24 +212,44 @@ class RowLog(Generic[T]):
             )
         return begun
 
-    def read_head(self, *needed: str) -> dict[str, Any]:
-        """The description, which has the fields that are `needed`."""
+    def begin(
+        self,
+        head: Mapping[str, Any],
+        differences: Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[str]],
+        *,
+        resume: bool,
+    ) -> dict[str, Any] | None:
+        """Write the description; or check that the one that is there is of the same measurement, and give that."""
+        if not self.is_begun(resume=resume):
+            self.write_head(head)
+            return None
+        before = self.read_head()
+        if found := differences(before, head):
+            raise UsageError(
+                f"the {self._what} in this folder is another one: {'; '.join(found)}",
+                subject=str(self.folder),
+                next_step="go on with it as it was begun, or give another `out`",
+            )
+        return before
+
+    def read_head(self) -> dict[str, Any]:
+        """The description. Raises UsageError where it is missing or lacks a field."""
         try:
-            head: dict[str, Any] = json.loads((self.folder / self._head).read_text(encoding="utf-8"))
-            if not {*needed} <= set(head):
+            head: dict[str, Any] = json.loads(self.head.read_text(encoding="utf-8"))
+            if not self._needed <= set(head):
                 raise ValueError("incomplete")
         except (OSError, ValueError, TypeError) as error:
             raise UsageError(
-                f"no {self._what} in it ({self._head} is missing or damaged)",
+                f"no {self._what} in it ({self.head.name} is missing or damaged)",
                 subject=str(self.folder),
-                next_step=f"give a folder that '{self._command}' wrote",
+                next_step=f"give a folder that 'thresher eval {self._what}' wrote",
             ) from error
         return head
 
     def write_head(self, head: Mapping[str, Any]) -> None:
         """Make the folder, and put the description in the place of an earlier one."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        write_whole(self.folder / self._head, (json.dumps(head, indent=2, allow_nan=False) + "\n").encode())
+        write_whole(self.head, (json.dumps(head, indent=2, allow_nan=False) + "\n").encode())
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -320,7 +343,8 @@ PACKAGES = ("thresher", "onnxruntime", "lancedb", "kreuzberg")
 
 def run_log(directory: Path) -> RowLog[Row]:
     """The rows of a run, a file for each recipe."""
-    return RowLog(directory, Row, head="run.json", lines="rows/{}.jsonl", what="run", command="thresher eval run")
+    needed = ("dataset", "recipes", "settings", "limit")
+    return RowLog(directory, Row, head="run.json", needed=needed, lines="rows/{}.jsonl", what="run")
 
 
 def read_rows(directory: Path, recipe: str) -> list[Row]:
@@ -338,7 +362,7 @@ def rows_path(directory: Path, recipe: str) -> Path:
 
 def read_run(directory: Path) -> dict[str, Any]:
     """run.json of a folder."""
-    return run_log(directory).read_head("dataset", "recipes", "settings", "limit")
+    return run_log(directory).read_head()
 
 
 def describe_run(
@@ -375,17 +399,9 @@ def describe_run(
 def open_run(out: Path, description: Mapping[str, Any], *, resume: bool) -> RowLog[Row]:
     """Make the folder, or check that what it holds is the same run; recipes may be added to a run."""
     log = run_log(out)
-    if log.is_begun(resume=resume):
-        before = read_run(out)
-        if differences := compare(before, description):
-            raise UsageError(
-                f"the run in this folder is another one: {'; '.join(differences)}",
-                subject=str(out),
-                next_step="ask as it was asked then, or give another `out`",
-            )
+    if before := log.begin(description, compare, resume=resume):
         recipes = list(dict.fromkeys([*before["recipes"], *description["recipes"]]))
-        description = {**before, "recipes": recipes, "settings": {**before["settings"], **description["settings"]}}
-    log.write_head(description)
+        log.write_head({**before, "recipes": recipes, "settings": {**before["settings"], **description["settings"]}})
     return log
 
 
@@ -461,7 +477,7 @@ class LineFile:
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(exist_ok=True)
-        self._log = RowLog(path.parent, dict, head="", lines=path.name.replace("{", "{{"), what="", command="")
+        self._log = RowLog(path.parent, dict, head="", lines=path.name.replace("{", "{{"), what="")
 
     def add(self, value: Mapping[str, Any]) -> None:
         """One more line, on disk before this returns."""
@@ -470,9 +486,4 @@ class LineFile:
 
 def held(folder: Path) -> AbstractContextManager[None]:
     """Only one process writes into the folder."""
-    return RowLog(folder, dict, head="", lines="", what="", command="").locked()
-
-
-def is_begun(out: Path, name: str, *, resume: bool) -> bool:
-    """Whether the folder holds something to go on with."""
-    return RowLog(out, dict, head=name, lines="", what="", command="").is_begun(resume=resume)
+    return RowLog(folder, dict, head="", lines="", what="").locked()
