@@ -8,8 +8,11 @@ import pytest
 
 from tests.judging.scoring import ASKED, Given, scores, values
 from thresher.errors import BudgetSpent, ProviderError, UsageError
+from thresher.judging.judge import ScoringJudge
+from thresher.judging.llm_scorers import LLMRelevance
 from thresher.judging.scorers import CrossEncoderScorer, StandInForT5
-from thresher.testing.fakes import OverlapCrossEncoder
+from thresher.judging.thresholds import Fixed
+from thresher.testing.fakes import OverlapCrossEncoder, ScriptedModel
 from thresher.types import LOGIT, T5, UNIT, Hit, Notes, Query, Scale, Score
 
 Make = Callable[..., Hit]
@@ -84,6 +87,12 @@ def test_a_stand_in_for_the_evaluator_is_marked(make_hit: Make) -> None:
     before, marked = found.notes.degraded
     assert before == "judge: before"
     assert "twice the relevance minus one" in marked
+
+
+def test_a_stand_in_makes_no_failure_of_an_unreadable_reply(make_hit: Make) -> None:
+    relevance = LLMRelevance(ScriptedModel(lambda system, user: "no idea"))
+    judged = ScoringJudge(StandInForT5(relevance), Fixed(0.0), on_unreadable="drop")(ASKED, [make_hit("a")])
+    assert [(one.keep, one.reason) for one in judged.judgements] == [(False, "unreadable, dropped")]
 
 
 def test_only_a_scorer_from_0_to_1_can_stand_in() -> None:

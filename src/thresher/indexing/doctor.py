@@ -9,27 +9,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.records import DocumentRecord
 from thresher.indexing.store import DocumentStore
 from thresher.protocols import ChunkTable
+from thresher.types import Public
 
 UNIT_TOLERANCE = 1e-3  # float32 of 384 dimensions is exact to about 1e-6; what is a thousand times worse is damage
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Public):
     """One thing that is not as it should be; `mended` says whether that was changed."""
 
     where: str
     what: str
     mended: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON form."""
-        return {"where": self.where, "what": self.what, "mended": self.mended}
 
 
 def examine(store: DocumentStore, layouts: Sequence[IndexConfig], *, repair: bool) -> list[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from thresher.errors import DocumentError
@@ -46,13 +46,5 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form of the public contract."""
-        return {
-            "added": self.added,
-            "updated": self.updated,
-            "unchanged": self.unchanged,
-            "duplicates": self.duplicates,
-            "removed": self.removed,
-            "failed": [{"source": e.subject, "error": e.what, "next": e.next_step} for e in self.failed],
-            "chunks": self.chunks,
-            "seconds": self.seconds,
-        }
+        failed = [{"source": e.subject, "error": e.what, "next": e.next_step} for e in self.failed]
+        return {**asdict(replace(self, failed=[])), "failed": failed}

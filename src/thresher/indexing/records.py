@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from thresher.indexing.catalog import Entry, Place
-from thresher.types import Chunk, ChunkRow, Document, Metadata, Page, Table
+from thresher.types import Chunk, ChunkRow, Document, Metadata, Page, Public, Table
 
 if TYPE_CHECKING:
     from thresher.types import Vectors
@@ -33,9 +33,10 @@ DOCUMENT_COLUMNS = {
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentRecord:
+class DocumentRecord(Public):
     """What is known of a stored document without reading its text."""
 
+    PUBLIC = "id source also title kind pages characters added date metadata"
     id: str
     number: int
     source: str
@@ -47,21 +48,6 @@ class DocumentRecord:
     added: str
     date: str | None
     metadata: Metadata
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON form of the public contract."""
-        return {
-            "id": self.id,
-            "source": self.source,
-            "also": list(self.also),
-            "title": self.title,
-            "kind": self.kind,
-            "pages": self.pages,
-            "characters": self.characters,
-            "added": self.added,
-            "date": self.date,
-            "metadata": dict(self.metadata),
-        }
 
 
 def to_json(value: Any) -> str:

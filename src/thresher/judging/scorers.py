@@ -394,4 +394,4 @@ class BandedScorer:
                     scores[at] = None
             lacks = tuple(f"{lack}; their local score stands" for lack in second.notes.degraded)
             notes += replace(second.notes, degraded=lacks)
-        return Scores(tuple(scores), notes, tuple(others))
+        return Scores(tuple(scores), notes, tuple(others), failed=first.missing)
