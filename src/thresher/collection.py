@@ -23,8 +23,8 @@ from thresher.filters import parse, resolve
 from thresher.indexing.catalog import Place
 from thresher.indexing.doctor import Finding, examine
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.ingest import Incoming, Report
-from thresher.indexing.records import DocumentRecord, to_json
+from thresher.indexing.ingest import Incoming, Ingest, Report
+from thresher.indexing.records import DocumentRecord, stable_json
 from thresher.indexing.store import DocumentStore
 from thresher.judging.calibration import Calibration, Calibrations
 from thresher.models.cassette import Exchanges
@@ -107,9 +107,8 @@ class Collection:
             self._store.choose(around.store)
         layouts = self._layouts([recipe] if isinstance(recipe, str) else recipe, settings, parts)
         reading = _Reading(arguments, include, exclude, stdin, metadata or {}, self.home, progress)
-        report = self._store.add(
-            reading.incoming(), layouts, prune=reading.vanished if prune else None, progress=reading.encoded
-        )
+        ingest = Ingest(self._store, layouts, progress=reading.encoded)
+        report = ingest.run(reading.incoming(), prune=reading.vanished if prune else None)
         return replace(report, seconds=perf_counter() - started)
 
     def delete(self, *sources: str, purge: bool = False) -> list[str]:
@@ -423,7 +422,7 @@ class _Reading:
         from thresher.documents.read import fetch
         from thresher.documents.sources import Limits
 
-        given = to_json(dict(self._metadata)) if self._metadata else ""
+        given = stable_json(dict(self._metadata)) if self._metadata else ""
         limits = Limits()
         for item in self._found:
             if isinstance(item, DocumentError):

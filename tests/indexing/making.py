@@ -1,20 +1,23 @@
-"""Documents, files and stores made by hand."""
+"""Documents, files and collections made by hand."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from thresher.chunking.fixed import RecursiveChunker
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.errors import DocumentError
+from thresher.indexing.catalog import Place
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.ingest import Incoming
+from thresher.indexing.ingest import Incoming, Ingest, Report
 from thresher.indexing.store import DocumentStore
+from thresher.protocols import Store
 from thresher.testing.fakes import HashEncoder
 from thresher.types import Chunk, ChunkRow, Document
 
@@ -76,27 +79,85 @@ def row(id: str, text: str, *, document_id: str = "d", encoder: HashEncoder = EN
     return ChunkRow(chunk, kind, added, date, encoder.encode_query(text))
 
 
-def chunks_of(store: DocumentStore, layout: IndexConfig = SMALL, level: str = "chunk") -> list[Chunk]:
+def ingest(
+    store: DocumentStore,
+    incoming: Iterable[Incoming | DocumentError],
+    *configs: IndexConfig,
+    prune: Callable[[Place], bool] | None = None,
+    **options: Any,
+) -> Report:
+    """One `index`, prepared for `SMALL` unless something else is given."""
+    return Ingest(store, configs or (SMALL,), **options).run(incoming, prune=prune)
+
+
+def reopened(store: DocumentStore) -> DocumentStore:
+    """The same collection as another process sees it."""
+    return DocumentStore(store.folder, store._given, lock_seconds=0.05)
+
+
+class Killed(BaseException):
+    """Stands for a kill: nothing catches it, and what comes after it does not run."""
+
+
+class MortalStore:
+    """A store in whose tables a process is killed: instead of a certain change, or after so many changes."""
+
+    def __init__(self, store: Store, *, instead_of: tuple[str, str] = ("", ""), steps: float = inf) -> None:
+        """`instead_of` is how the name of a table begins, and the change."""
+        self._store = store
+        self.instead_of = instead_of
+        self.steps = steps
+        self.used: list[tuple[str, str]] = []
+        """Tables and what was asked of them."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def records(self, name: str, **options: Any) -> Any:
+        return MortalTable(name, self._store.records(name, **options), self)
+
+    def open(self, name: str) -> Any:
+        return MortalTable(name, self._store.open(name), self)
+
+
+class MortalTable:
+    """A table of such a store."""
+
+    def __init__(self, name: str, table: Any, store: MortalStore) -> None:
+        self._name, self._table, self._store = name, table, store
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._table, name)
+        self._store.used.append((self._name, name))
+        if name in ("append", "delete", "rename", "maintain", "merge"):
+            table, change = self._store.instead_of
+            self._store.steps -= 1
+            if self._store.steps < 0 or (change == name and self._name.startswith(table)):
+                raise Killed
+        return value
+
+
+def chunks_of(store: DocumentStore, config: IndexConfig = SMALL, level: str = "chunk") -> list[Chunk]:
     """Every chunk of a table as it is, nothing completed, in order of document and place."""
-    table = store.open(layout.table_name(level))
+    table = store.open(config.table_name(level))
     found = [chunk for batch in table.chunks() for chunk, _ in batch]
     return sorted(found, key=lambda chunk: (chunk.document_id, chunk.start, chunk.end))
 
 
-def assert_sound(store: DocumentStore, layouts: Sequence[IndexConfig] = (SMALL,)) -> None:
+def assert_sound(store: DocumentStore, configs: Sequence[IndexConfig] = (SMALL,)) -> None:
     """Each document once, whole, and under the source its record says; no chunk without its document."""
     records = {record.id: record for record in store.records()}
     assert len(records) == len(store.records())
-    for layout in layouts:
-        for level in layout.levels:
+    for config in configs:
+        for level in config.levels:
             by_document: dict[str, list[str]] = {}
-            for chunk in chunks_of(store, layout, level):
+            for chunk in chunks_of(store, config, level):
                 record = records[chunk.document_id]
                 assert (chunk.source, chunk.title) == (record.source, record.title)
                 assert chunk.label.startswith(f"Doc{record.number}-Chunk")
                 by_document.setdefault(chunk.document_id, []).append(chunk.id)
             for id_, record in records.items():
-                expected = [c.id for c in layout.chunker(store.document(id_)) if c.level == level]
+                expected = [c.id for c in config.chunker(store.document(id_)) if c.level == level]
                 assert sorted(by_document.get(id_, [])) == sorted(expected), record.source
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,10 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.indexing.making import LARGE, SMALL, TREE, Files, assert_sound, chunks_of, prose, row
-from thresher.indexing.doctor import examine
+from tests.indexing.making import LARGE, SMALL, TREE, Files, assert_sound, chunks_of, ingest, prose, reopened, row
+from thresher.indexing.doctor import Finding, examine
 from thresher.indexing.index_config import IndexConfig
+from thresher.indexing.lance import LanceStore
 from thresher.indexing.store import DocumentStore
+from thresher.protocols import Store
+from thresher.testing.memory_store import MemoryStore
 from thresher.types import ChunkRow
 
 
@@ -22,21 +24,19 @@ def files() -> Files:
     return Files({f"{name}.txt": prose(name) for name in ("apples", "bears", "clouds")}, {"c": {"1": prose("rows")}})
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory, files: Files) -> Path:
-    folder = tmp_path_factory.mktemp("made") / "collection"
-    DocumentStore(folder).add(files.incoming(), [SMALL, TREE])
-    return folder
+def made(kind: Callable[[Path], Store], folder: Path, files: Files) -> DocumentStore:
+    store = DocumentStore(folder, kind(folder / "store"))
+    ingest(store, files.incoming(), SMALL, TREE)
+    return store
 
 
 @pytest.fixture
-def store(made: Path, tmp_path: Path) -> DocumentStore:
-    """A copy that may be damaged."""
-    return DocumentStore(Path(shutil.copytree(made, tmp_path / "collection")))
+def store(tmp_path: Path, files: Files) -> DocumentStore:
+    return made(MemoryStore, tmp_path, files)
 
 
-def table(store: DocumentStore, layout: IndexConfig = SMALL, level: str = "chunk"):
-    return store.open(layout.table_name(level))
+def table(store: DocumentStore, config: IndexConfig = SMALL, level: str = "chunk"):
+    return store.open(config.table_name(level))
 
 
 def document_id(store: DocumentStore, source: str = "bears.txt") -> str:
@@ -127,11 +127,11 @@ def no_index(store: DocumentStore) -> None:
 
 
 def lost_file(store: DocumentStore) -> None:
-    store._files.merge([{"source": "lost.txt", "sha256": "x", "root": "", "given": "", "documents": 1}])
+    store.record_table("files").merge([{"source": "lost.txt", "sha256": "x", "root": "", "given": "", "documents": 1}])
 
 
 def lost_rows(store: DocumentStore) -> None:
-    store._files.merge([{"source": "c", "sha256": "x", "root": "", "given": "", "documents": 2}])
+    store.record_table("files").merge([{"source": "c", "sha256": "x", "root": "", "given": "", "documents": 2}])
 
 
 DAMAGE: list[tuple[Callable[[DocumentStore], None], str]] = [
@@ -144,37 +144,42 @@ DAMAGE: list[tuple[Callable[[DocumentStore], None], str]] = [
     (misplaced, "chunks under another source or title than their document's: 1 documents"),
     (long_vector, "vectors that are not of unit length: 1 documents"),
     (no_vector, "vectors that are not of unit length: 1 documents"),
-    (unindexed, "chunks are not yet in the index of terms"),
-    (counted, "the BM25 statistics still count deleted chunks"),
-    (no_index, "the index of id is missing"),
     (lost_file, "1 files are recorded as read but lack documents"),
     (lost_rows, "1 files are recorded as read but lack documents"),
 ]
+DAMAGE_ON_LANCE = [
+    (unindexed, "chunks are not yet in the index of terms"),
+    (counted, "the BM25 statistics still count deleted chunks"),
+    (no_index, "the index of id is missing"),
+]
+CASES = [(MemoryStore, *case) for case in DAMAGE] + [(LanceStore, *case) for case in [DAMAGE[3], *DAMAGE_ON_LANCE]]
 
 
-@pytest.mark.parametrize(("damage", "said"), DAMAGE, ids=[damage.__name__ for damage, _ in DAMAGE])
+@pytest.mark.parametrize(("kind", "damage", "said"), CASES, ids=[case[1].__name__ for case in CASES])
 def test_damage_is_found_then_mended(
-    store: DocumentStore, files: Files, damage: Callable[[DocumentStore], None], said: str
+    tmp_path: Path, files: Files, kind: Callable[[Path], Store], damage: Callable[[DocumentStore], None], said: str
 ) -> None:
+    store = made(kind, tmp_path, files)
     before = chunks_of(store)
     damage(store)
-    looked = examine(DocumentStore(store.folder), [SMALL, TREE], repair=False)
+    looked = examine(reopened(store), [SMALL, TREE], repair=False)
     assert any(said in finding.what for finding in looked), looked
     assert not any(finding.mended for finding in looked)
-    assert examine(DocumentStore(store.folder), [SMALL, TREE], repair=False) == looked  # looking changes nothing
+    assert examine(reopened(store), [SMALL, TREE], repair=False) == looked  # looking changes nothing
 
     mended = examine(store, [SMALL, TREE], repair=True)
     assert all(finding.mended for finding in mended)
     assert examine(store, [SMALL, TREE], repair=False) == []
     assert chunks_of(store) == before
     assert_sound(store, [SMALL, TREE])
-    store.add(files.incoming(), [SMALL])
+    ingest(store, files.incoming())
     assert sorted(store.files()) == ["apples.txt", "bears.txt", "c", "clouds.txt"]
 
 
-def test_a_document_that_stands_twice_is_found_and_left_to_a_person(store: DocumentStore) -> None:
-    (whole,) = store._documents.get([document_id(store)]).values()
-    store._documents.append([whole])
+def test_a_document_that_stands_twice_is_found_and_left_to_a_person(tmp_path: Path, files: Files) -> None:
+    store = made(LanceStore, tmp_path, files)
+    (whole,) = store.record_table("documents").get([document_id(store)]).values()
+    store.record_table("documents").append([whole])
     said = [finding.what for finding in examine(store, [SMALL], repair=True) if not finding.mended]
     assert any("is stored 2 times" in what for what in said)
     assert any("was given to 2 documents" in what for what in said)
@@ -192,6 +197,4 @@ def test_a_table_that_was_never_asked_for_is_not_missed(store: DocumentStore) ->
 
 
 def test_a_finding_prints_as_json() -> None:
-    from thresher.indexing.doctor import Finding
-
     assert Finding("files", "lost", mended=True).to_dict() == {"where": "files", "what": "lost", "mended": True}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.indexing.making import ENCODER, LARGE, SMALL, TREE, Files, assert_sound, chunks_of, prose
+from tests.indexing.making import ENCODER, LARGE, SMALL, TREE, Files, assert_sound, chunks_of, ingest, prose
 from thresher.chunking.fixed import RecursiveChunker
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.errors import ProviderError
@@ -16,6 +16,7 @@ from thresher.indexing.catalog import Place
 from thresher.indexing.index_config import IndexConfig, encodes_text
 from thresher.indexing.store import DocumentStore
 from thresher.testing.fakes import HashEncoder
+from thresher.testing.memory_store import MemoryStore
 from thresher.types import Chunk
 
 
@@ -53,7 +54,7 @@ SUMMARISED = IndexConfig(TREE.chunker, ENCODER, TREE.levels, FirstWords())
 
 @pytest.fixture
 def store(tmp_path: Path) -> DocumentStore:
-    return DocumentStore(tmp_path / "collection")
+    return DocumentStore(tmp_path / "collection", MemoryStore(tmp_path))
 
 
 @pytest.fixture
@@ -64,30 +65,30 @@ def files() -> Files:
     return files
 
 
-def vectors_of(store: DocumentStore, layout: IndexConfig, level: str = "chunk") -> list[tuple[Chunk, Any]]:
-    table = store.open(layout.table_name(level))
+def vectors_of(store: DocumentStore, config: IndexConfig, level: str = "chunk") -> list[tuple[Chunk, Any]]:
+    table = store.open(config.table_name(level))
     return [pair for batch in table.chunks() for pair in batch]
 
 
-def assert_vectors(store: DocumentStore, layout: IndexConfig) -> None:
-    """Every stored vector is the encoder's, of what the layout says it reads."""
-    for level in layout.levels:
-        for chunk, vector in vectors_of(store, layout, level):
-            assert np.allclose(vector, ENCODER.encode_query(layout.embedding_text(chunk)), atol=1e-6)
+def assert_vectors(store: DocumentStore, config: IndexConfig) -> None:
+    """Every stored vector is the encoder's, of what the config says it reads."""
+    for level in config.levels:
+        for chunk, vector in vectors_of(store, config, level):
+            assert np.allclose(vector, ENCODER.encode_query(config.embedding_text(chunk)), atol=1e-6)
 
 
 # --- what is read -----------------------------------------------------------------------------------------------------
 
 
-def test_a_layout_without_a_summarizer_is_the_table_it_always_was() -> None:
+def test_a_config_without_a_summarizer_is_the_table_it_always_was() -> None:
     chunker = RecursiveChunker(120, 20)
     assert SMALL.fingerprint == f"{chunker.fingerprint} | hash-32 | terms 1"
     assert SMALL.table_name("chunk") == "chunks_1c0a7f494eefad4f"
 
 
 def test_another_summarizer_is_another_table() -> None:
-    layouts = [TREE, SUMMARISED, IndexConfig(TREE.chunker, ENCODER, TREE.levels, FirstWords(4))]
-    assert len({layout.table_name("chunk") for layout in layouts}) == 3
+    configs = [TREE, SUMMARISED, IndexConfig(TREE.chunker, ENCODER, TREE.levels, FirstWords(4))]
+    assert len({config.table_name("chunk") for config in configs}) == 3
     assert SUMMARISED.fingerprint.endswith("first-3")
 
 
@@ -98,7 +99,7 @@ def test_the_encoder_reads_the_title_and_the_summary_of_a_chunk_and_the_text_of_
     assert TREE.embedding_text(CHUNK) == CHUNK.titled == "Title\none two three four"
 
 
-def test_only_the_chunks_of_a_layout_with_a_summarizer_are_not_encoded_as_text() -> None:
+def test_only_the_chunks_of_a_config_with_a_summarizer_are_not_encoded_as_text() -> None:
     assert [encodes_text(TREE.fingerprint, level) for level in TREE.levels] == [True, True]
     assert [encodes_text(SUMMARISED.fingerprint, level) for level in TREE.levels] == [False, True]
 
@@ -106,7 +107,7 @@ def test_only_the_chunks_of_a_layout_with_a_summarizer_are_not_encoded_as_text()
 def test_chunks_with_vectors_of_summaries_are_stored_and_searched_by_words_as_text(
     store: DocumentStore, files: Files
 ) -> None:
-    store.add(files.incoming(), [SUMMARISED])
+    ingest(store, files.incoming(), SUMMARISED)
     assert_sound(store, [SUMMARISED])
     assert_vectors(store, SUMMARISED)
     found = store.table(SUMMARISED, "chunk").matching("bears", limit=9)
@@ -123,21 +124,21 @@ def test_a_summarizer_that_fails_stops_indexing_and_leaves_what_was_committed(
                 raise ProviderError("is down")
             return super().__call__(text)
 
-    layout = IndexConfig(TREE.chunker, ENCODER, TREE.levels, Failing())
+    config = IndexConfig(TREE.chunker, ENCODER, TREE.levels, Failing())
     with pytest.raises(ProviderError):
-        store.add(files.incoming(), [layout], batch_chunks=0)
+        ingest(store, files.incoming(), config, batch_chunks=0)
     assert {record.source for record in store.records()} == {"apples.txt", "bears.txt"}
-    assert_sound(store, [layout])
-    store.add(files.incoming(), [SUMMARISED])
+    assert_sound(store, [config])
+    ingest(store, files.incoming(), SUMMARISED)
     assert {record.source for record in store.records()} == {"apples.txt", "bears.txt", "clouds.txt"}
-    assert_sound(store, [SUMMARISED, layout])
+    assert_sound(store, [SUMMARISED, config])
 
 
 # --- what is not read again -------------------------------------------------------------------------------------------
 
 
-def test_a_second_layout_with_the_same_spans_encodes_nothing(store: DocumentStore, files: Files) -> None:
-    store.add(files.incoming(), [LARGE])
+def test_a_second_config_with_the_same_spans_encodes_nothing(store: DocumentStore, files: Files) -> None:
+    ingest(store, files.incoming(), LARGE)
     encoder = Reading()
     larger = IndexConfig(RecursiveChunker(900, 0), encoder)
     assert store.complete(larger) == 3
@@ -147,7 +148,7 @@ def test_a_second_layout_with_the_same_spans_encodes_nothing(store: DocumentStor
 
 
 def test_other_spans_are_encoded(store: DocumentStore, files: Files) -> None:
-    store.add(files.incoming(), [LARGE])
+    ingest(store, files.incoming(), LARGE)
     encoder = Reading()
     small = IndexConfig(SMALL.chunker, encoder)
     store.complete(small)
@@ -157,27 +158,27 @@ def test_other_spans_are_encoded(store: DocumentStore, files: Files) -> None:
 
 def test_a_chunk_that_is_its_only_subchunk_is_read_once(store: DocumentStore, files: Files) -> None:
     encoder = Reading()
-    layout = IndexConfig(HierarchicalChunker(600, 0, subchunk_size=600), encoder, TREE.levels)
-    store.add(files.incoming(), [layout])
-    assert len(vectors_of(store, layout)) == len(vectors_of(store, layout, "subchunk")) == 3
+    config = IndexConfig(HierarchicalChunker(600, 0, subchunk_size=600), encoder, TREE.levels)
+    ingest(store, files.incoming(), config)
+    assert len(vectors_of(store, config)) == len(vectors_of(store, config, "subchunk")) == 3
     assert len(encoder.texts) == 3
-    assert_vectors(store, layout)
+    assert_vectors(store, config)
 
 
-def test_layouts_that_are_filled_together_share_what_they_read(store: DocumentStore, files: Files) -> None:
+def test_configs_that_are_filled_together_share_what_they_read(store: DocumentStore, files: Files) -> None:
     encoder = Reading()
-    layouts = [IndexConfig(RecursiveChunker(size, 0), encoder) for size in (600, 900)]
+    configs = [IndexConfig(RecursiveChunker(size, 0), encoder) for size in (600, 900)]
     told: list[int] = []
-    store.add(files.incoming(), layouts, progress=told.append)
+    ingest(store, files.incoming(), *configs, progress=told.append)
     assert len(encoder.texts) == 3
     assert sum(told) == 6
-    for layout in layouts:
-        assert_vectors(store, layout)
+    for config in configs:
+        assert_vectors(store, config)
 
 
 def test_a_summary_is_not_taken_for_the_text_it_stands_for(store: DocumentStore, files: Files) -> None:
-    layout = IndexConfig(HierarchicalChunker(600, 0, subchunk_size=100), ENCODER, ("chunk",), FirstWords())
-    store.add(files.incoming(), [layout])
+    config = IndexConfig(HierarchicalChunker(600, 0, subchunk_size=100), ENCODER, ("chunk",), FirstWords())
+    ingest(store, files.incoming(), config)
     encoder = Reading()
     plain = IndexConfig(RecursiveChunker(600, 0), encoder)
     assert store.complete(plain) == 3
@@ -186,7 +187,7 @@ def test_a_summary_is_not_taken_for_the_text_it_stands_for(store: DocumentStore,
 
 
 def test_subchunks_are_shared_whatever_stands_for_their_chunks(store: DocumentStore, files: Files) -> None:
-    store.add(files.incoming(), [SUMMARISED])
+    ingest(store, files.incoming(), SUMMARISED)
     encoder = Reading()
     other = IndexConfig(TREE.chunker, encoder, TREE.levels, FirstWords(4))
     store.complete(other)
@@ -195,17 +196,17 @@ def test_subchunks_are_shared_whatever_stands_for_their_chunks(store: DocumentSt
 
 
 def test_another_encoders_vectors_are_never_taken(store: DocumentStore, files: Files) -> None:
-    store.add(files.incoming(), [LARGE])
+    ingest(store, files.incoming(), LARGE)
     encoder = Reading("another")
     store.complete(IndexConfig(LARGE.chunker, encoder))
     assert len(encoder.texts) == 3
 
 
 def test_a_text_under_another_title_is_read_again(store: DocumentStore, files: Files) -> None:
-    store.add(files.incoming(), [LARGE])
+    ingest(store, files.incoming(), LARGE)
     files.titles["bears.txt"] = "Brown bears"
     encoder = Reading()
-    store.add(files.incoming(), [IndexConfig(LARGE.chunker, encoder)])
+    ingest(store, files.incoming(), IndexConfig(LARGE.chunker, encoder))
     assert encoder.texts == [f"Brown bears\n{files.texts['bears.txt']}"]
     larger = IndexConfig(RecursiveChunker(900, 0), Reading())
     store.complete(larger)
@@ -215,7 +216,7 @@ def test_a_text_under_another_title_is_read_again(store: DocumentStore, files: F
 def test_of_copies_the_first_title_is_encoded_and_shared(store: DocumentStore, files: Files) -> None:
     files.texts["copy.txt"] = files.texts["bears.txt"]
     files.titles["copy.txt"] = "Something else"
-    store.add(files.incoming(), [LARGE])
+    ingest(store, files.incoming(), LARGE)
     store.remove([Place("bears.txt")])
     larger = IndexConfig(RecursiveChunker(900, 0), Reading())
     store.complete(larger)

@@ -1,4 +1,4 @@
-"""What is kept of documents and chunks when files come, change, move and go."""
+"""What is kept of documents and chunks when files come, change, move and go, whatever store keeps it."""
 
 from __future__ import annotations
 
@@ -16,32 +16,39 @@ from tests.indexing.making import (
     SMALL,
     TREE,
     Files,
+    Killed,
+    MortalStore,
     assert_sound,
     bytes_holding,
     chunks_of,
     document,
+    ingest,
     prose,
+    reopened,
     sha,
 )
 from thresher.chunking.fixed import RecursiveChunker
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.errors import DocumentError, EncoderMismatch, StoreError
-from thresher.indexing import store as store_module
 from thresher.indexing.catalog import Place
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Incoming, Report
+from thresher.indexing.lance import LanceStore
 from thresher.indexing.store import DocumentStore
+from thresher.protocols import Store
 from thresher.testing.fakes import HashEncoder
+from thresher.testing.memory_store import MemoryStore
 from thresher.types import Chunk, Page, Table
-
-
-class Killed(BaseException):
-    """Stands for a kill: nothing catches it, and what comes after it does not run."""
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> DocumentStore:
-    return DocumentStore(tmp_path / "collection")
+    return DocumentStore(tmp_path / "collection", MemoryStore(tmp_path))
+
+
+@pytest.fixture
+def on_disk(tmp_path: Path) -> DocumentStore:
+    return DocumentStore(tmp_path / "on disk")
 
 
 @pytest.fixture
@@ -49,8 +56,8 @@ def files() -> Files:
     return Files({f"{name}.txt": prose(name) for name in ("apples", "bears", "clouds")})
 
 
-def index(store: DocumentStore, files: Files, *layouts: IndexConfig, **options: Any) -> Report:
-    return store.add(files.incoming(), layouts or (SMALL,), **options)
+def index(store: DocumentStore, files: Files, *configs: IndexConfig, **options: Any) -> Report:
+    return ingest(store, files.incoming(), *configs, **options)
 
 
 def counts(report: Report) -> tuple[int, int, int, int, int]:
@@ -75,10 +82,10 @@ def test_new_files_are_added_in_order_and_numbered(store: DocumentStore, files: 
 def test_unchanged_files_are_not_even_parsed(store: DocumentStore, files: Files) -> None:
     index(store, files)
     files.parsed.clear()
-    versions = store._documents.version, store.open(SMALL.table_name("chunk")).version
+    versions = store.record_table("documents").version, store.open(SMALL.table_name("chunk")).version
     assert counts(index(store, files)) == (0, 0, 3, 0, 0)
     assert files.parsed == []
-    assert (store._documents.version, store.open(SMALL.table_name("chunk")).version) == versions
+    assert (store.record_table("documents").version, store.open(SMALL.table_name("chunk")).version) == versions
 
 
 def test_a_changed_file_replaces_the_old_one(store: DocumentStore, files: Files) -> None:
@@ -98,7 +105,7 @@ def test_a_touched_file_with_the_same_text_stays_as_it_is(store: DocumentStore, 
     before = chunks_of(store)
     files.metadata = {}
     incoming = [Incoming("bears.txt", "another hash", "", lambda: files._one("bears.txt"), "{}")]
-    assert counts(store.add(incoming, [SMALL])) == (0, 0, 1, 0, 0)
+    assert counts(ingest(store, incoming)) == (0, 0, 1, 0, 0)
     assert chunks_of(store) == before
 
 
@@ -107,8 +114,8 @@ def test_another_title_over_the_same_text_is_an_update(store: DocumentStore, fil
     files.titles["bears.txt"] = "Grizzlies"
     assert counts(index(store, files)) == (0, 1, 2, 0, 0)
     assert [(r.number, r.title) for r in store.records()] == [(1, ""), (2, "Grizzlies"), (3, "")]
-    for layout in (SMALL, LARGE):
-        found = store.table(layout, "chunk").matching("grizzlies", limit=50)
+    for config in (SMALL, LARGE):
+        found = store.table(config, "chunk").matching("grizzlies", limit=50)
         assert {chunk.source for chunk, _ in found} == {"bears.txt"}
     assert_sound(store, [SMALL, LARGE])
 
@@ -185,19 +192,19 @@ def test_a_pruned_file_that_comes_back_is_read_again(store: DocumentStore, files
 def test_rows_that_left_a_corpus_are_removed(store: DocumentStore) -> None:
     files = Files(corpora={"c.jsonl": {"1": prose("ants"), "2": prose("bees"), "3": prose("cats")}})
     assert counts(index(store, files)) == (3, 0, 0, 0, 0)
-    assert store.files() == {"c.jsonl": 3}
+    assert store.files()["c.jsonl"]["documents"] == 3
     del files.corpora["c.jsonl"]["2"]
     files.corpora["c.jsonl"]["3"] = prose("dogs")
     assert counts(index(store, files)) == (0, 1, 1, 0, 1)
     assert sources(store) == ["1", "3"]
-    assert store.files() == {"c.jsonl": 2}
+    assert store.files()["c.jsonl"]["documents"] == 2
     assert store.document(store.records()[0].id).container == "c.jsonl"
     assert_sound(store)
 
 
 def test_a_row_that_stands_twice_is_reported_and_the_first_is_kept(store: DocumentStore) -> None:
     twice = [document("1", "first text", container="c"), document("1", "second text", container="c")]
-    report = store.add([Incoming("c", "hash", "", lambda: iter(twice))], [SMALL])
+    report = ingest(store, [Incoming("c", "hash", "", lambda: iter(twice))])
     assert [failure.subject for failure in report.failed] == ["c#1"]
     assert [store.document(r.id).text for r in store.records()] == ["first text"]
     assert store.files() == {}
@@ -213,11 +220,11 @@ def test_broken_inputs_are_listed_and_tried_again(store: DocumentStore, files: F
         DocumentError("cannot be opened", subject="x.pdf"),
         Incoming("half.txt", "h", "", broken),
     ]
-    report = store.add(incoming, [SMALL])
+    report = ingest(store, incoming)
     assert [failure.subject for failure in report.failed] == ["x.pdf", "half.txt"]
     assert report.added == 4
     assert sorted(store.files()) == sorted(files.texts)
-    again = store.add([Incoming("half.txt", "h", "", broken)], [SMALL])
+    again = ingest(store, [Incoming("half.txt", "h", "", broken)])
     assert (again.unchanged, len(again.failed)) == (1, 1)
 
 
@@ -233,7 +240,7 @@ def test_a_document_comes_back_as_it_was_added(store: DocumentStore) -> None:
         date="2020-02-29",
         metadata={"year": 2020, "open": True, "rate": 0.5, "name": "ß'\""},
     )
-    store.add([Incoming(stored.source, sha(text), "", lambda: iter([stored]))], [SMALL])
+    ingest(store, [Incoming(stored.source, sha(text), "", lambda: iter([stored]))])
     assert store.document(stored.id) == stored
     (record,) = store.records()
     assert (record.pages, record.characters, record.date, record.also) == (2, len(text), "2020-02-29", ())
@@ -248,14 +255,14 @@ def test_numbers_and_labels_are_never_given_twice(store: DocumentStore, files: F
     store.remove([Place(source) for source in files.texts], files=files.texts)
     assert store.records() == []
     assert chunks_of(store) == []
-    reopened = DocumentStore(store.folder)
-    index(reopened, files)
-    assert [record.number for record in reopened.records()] == [4, 5, 6]
-    assert {chunk.label.split("-")[0] for chunk in chunks_of(reopened)} == {"Doc4", "Doc5", "Doc6"}
+    again = reopened(store)
+    index(again, files)
+    assert [record.number for record in again.records()] == [4, 5, 6]
+    assert {chunk.label.split("-")[0] for chunk in chunks_of(again)} == {"Doc4", "Doc5", "Doc6"}
 
 
 def test_a_run_without_files_changes_nothing(store: DocumentStore) -> None:
-    assert counts(store.add([], [SMALL])) == (0, 0, 0, 0, 0)
+    assert counts(ingest(store, [])) == (0, 0, 0, 0, 0)
     assert store.table(SMALL, "chunk").nearest(ENCODER.encode_query("x"), limit=3) == []
 
 
@@ -263,7 +270,7 @@ def test_many_batches_give_what_one_batch_gives(tmp_path: Path) -> None:
     files = Files(
         {f"f{n:02}.txt": prose(f"topic{n}") for n in range(12)}, {"c": {"1": prose("rows"), "2": prose("topic3")}}
     )
-    one, many = DocumentStore(tmp_path / "one"), DocumentStore(tmp_path / "many")
+    one, many = (DocumentStore(tmp_path / name, MemoryStore(tmp_path)) for name in ("one", "many"))
     seen: list[int] = []
     assert counts(index(one, files)) == counts(index(many, files, batch_chunks=1, progress=seen.append))
     assert len(seen) >= 4
@@ -327,7 +334,7 @@ def test_asking_with_another_encoder_says_so(store: DocumentStore, files: Files)
 
 
 def test_tables_without_a_chunk_bind_nobody_to_their_encoder(store: DocumentStore) -> None:
-    store.add([], [SMALL])
+    ingest(store, [])
     store.check_encoder(IndexConfig(RecursiveChunker(120, 20), HashEncoder(16)))
 
 
@@ -351,23 +358,24 @@ class Counting:
 def test_a_document_that_gives_no_chunk_is_cut_once_for_all_processes(store: DocumentStore, files: Files) -> None:
     encoder = Counting()
     # As the paper's code is printed, a chunk within the subchunk size has no subchunk.
-    layout = IndexConfig(HierarchicalChunker(300, 0, subchunk_size=300, literal=True), encoder, ("chunk", "subchunk"))
+    config = IndexConfig(HierarchicalChunker(300, 0, subchunk_size=300, literal=True), encoder, ("chunk", "subchunk"))
     files.texts["blank.txt"] = " \n "
     files.texts["short.txt"] = "One short sentence."
-    index(store, files, layout)
+    index(store, files, config)
     encoder.texts = 0
-    for opened in (store, DocumentStore(store.folder)):
-        assert opened.missing(layout) == []
-        versions = [opened.open(layout.table_name(level)).version for level in layout.levels]
-        opened.table(layout, "subchunk")
-        assert versions == [opened.open(layout.table_name(level)).version for level in layout.levels]
+    for opened in (store, reopened(store)):
+        assert opened.missing(config) == []
+        versions = [opened.open(config.table_name(level)).version for level in config.levels]
+        opened.table(config, "subchunk")
+        assert versions == [opened.open(config.table_name(level)).version for level in config.levels]
     assert encoder.texts == 0
 
 
 # --- deleting ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_purge_leaves_no_byte_of_the_document_and_no_old_version(store: DocumentStore, files: Files) -> None:
+def test_a_purge_leaves_no_byte_of_the_document_and_no_old_version(on_disk: DocumentStore, files: Files) -> None:
+    store = on_disk
     for n in range(30):
         files.texts[f"more{n}.txt"] = prose(f"matter{n}")
     files.texts["secret.txt"] = prose("confidentialia")
@@ -377,7 +385,7 @@ def test_a_purge_leaves_no_byte_of_the_document_and_no_old_version(store: Docume
     store.maintain(drop_versions=True)
     assert bytes_holding(store.folder, b"confidentialia") == []
     assert bytes_holding(store.folder, b"matter7")
-    assert {len(table._table.list_versions()) for table in (store._documents, store._files)} == {1}  # type: ignore[attr-defined]
+    assert {len(store.record_table(name)._table.list_versions()) for name in ("documents", "files")} == {1}  # type: ignore[attr-defined]
     assert store.table(SMALL, "chunk").matching("confidentialia", limit=3) == []
     assert_sound(store)
 
@@ -393,27 +401,17 @@ def test_only_the_last_name_of_a_document_takes_it_away(store: DocumentStore, fi
 # --- cut short --------------------------------------------------------------------------------------------------------
 
 
-def dying(monkeypatch: pytest.MonkeyPatch, target: Any, name: str, *, after: bool = False) -> Callable[[], None]:
-    """Make a method the last thing that a process does; returns what brings it back to life."""
-    method = getattr(target, name)
-
-    def last(*args: Any, **options: Any) -> None:
-        if after:
-            method(*args, **options)
-        raise Killed
-
-    monkeypatch.setattr(target, name, last)
-    return monkeypatch.undo
+def mortal(store: DocumentStore, **when: Any) -> DocumentStore:
+    """The same collection in a process that is killed."""
+    return DocumentStore(store.folder, MortalStore(store._store, **when))
 
 
 def test_a_document_whose_chunks_were_cut_short_gets_them_at_the_next_question(
-    store: DocumentStore, files: Files, monkeypatch: pytest.MonkeyPatch
+    store: DocumentStore, files: Files
 ) -> None:
-    revive = dying(monkeypatch, store, "_append")
     with pytest.raises(Killed):
-        index(store, files)
-    revive()
-    asked = DocumentStore(store.folder)
+        index(mortal(store, instead_of=("chunks_", "append")), files)
+    asked = reopened(store)
     assert len(asked.records()) == 3
     assert chunks_of(asked) == []
     assert len(asked.missing(SMALL)) == 3
@@ -424,96 +422,68 @@ def test_a_document_whose_chunks_were_cut_short_gets_them_at_the_next_question(
 
 
 @pytest.mark.parametrize(
-    ("layouts", "killed_at"),
-    [*(((SMALL,), step) for step in (0, 3, 6, 9, 12)), *(((TREE, SMALL), step) for step in (4, 8, 15))],
+    ("configs", "steps", "kind"),
+    [
+        *(((SMALL,), steps, MemoryStore) for steps in range(14)),
+        *(((TREE, SMALL), steps, MemoryStore) for steps in range(0, 24, 2)),
+        ((TREE, SMALL), 9, LanceStore),
+    ],
 )
 def test_wherever_a_run_is_cut_short_the_next_one_ends_sound(
-    tmp_path: Path, layouts: tuple[IndexConfig, ...], killed_at: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, configs: tuple[IndexConfig, ...], steps: int, kind: Callable[[Path], Store]
 ) -> None:
     files = Files({f"{n}.txt": prose(f"topic{n}") for n in range(4)}, {"c": {"1": prose("rows"), "2": prose("gone")}})
     files.texts["copy.txt"] = files.texts["0.txt"]
-    store = DocumentStore(tmp_path)
-    index(store, files, *layouts)
+    store = DocumentStore(tmp_path, kind(tmp_path / "store"))
+    index(store, files, *configs)
     del files.texts["0.txt"], files.corpora["c"]["2"]
     files.texts |= {"1.txt": prose("changed"), "new.txt": prose("news")}
     files.titles["2.txt"] = "Titled"
-    steps = 0
+    with pytest.raises(Killed):
+        index(mortal(store, steps=steps), files, *configs, prune=lambda place: True, batch_chunks=1)
 
-    def dies_between(method: Callable[..., Any]) -> Callable[..., Any]:
-        def step(*args: Any, **options: Any) -> Any:
-            nonlocal steps
-            steps += 1
-            if steps > killed_at:
-                raise Killed
-            return method(*args, **options)
-
-        return step
-
-    from thresher.indexing.lance_chunks import LanceChunkTable
-    from thresher.indexing.lance_table import LanceRecords, LanceTable
-
-    with monkeypatch.context() as patched:
-        for kind, names in {
-            LanceTable: ("maintain",),
-            LanceChunkTable: ("append", "delete", "rename"),
-            LanceRecords: ("append", "merge"),
-        }.items():
-            for name in names:
-                patched.setattr(kind, name, dies_between(getattr(kind, name)))
-        try:
-            index(DocumentStore(tmp_path), files, *layouts, prune=lambda place: True, batch_chunks=1)
-        except Killed:
-            pass
-        else:
-            pytest.fail("the run has fewer steps than that")
-
-    resumed = DocumentStore(tmp_path)
-    for layout in layouts:  # No orphan chunk, whatever happened.
-        for level in layout.levels:
-            assert {c.document_id for c in chunks_of(resumed, layout, level)} <= {r.id for r in resumed.records()}
-    index(resumed, files, *layouts, prune=lambda place: True)
-    held = {store.document(r.id).text: {r.source, *r.also} for r in resumed.records()}
+    resumed = reopened(store)
+    for config in configs:  # No orphan chunk, whatever happened.
+        for level in config.levels:
+            assert {c.document_id for c in chunks_of(resumed, config, level)} <= {r.id for r in resumed.records()}
+    index(resumed, files, *configs, prune=lambda place: True)
+    held = {resumed.document(r.id).text: {r.source, *r.also} for r in resumed.records()}
     expected: dict[str, set[str]] = {}
     for source, text in [*files.texts.items(), *files.corpora["c"].items()]:
         expected.setdefault(text, set()).add(source)
     assert held == expected
-    assert resumed.files() == {**dict.fromkeys(files.texts, 1), "c": 1}
+    assert {source: row["documents"] for source, row in resumed.files().items()} == {
+        **dict.fromkeys(files.texts, 1),
+        "c": 1,
+    }
     assert {r.title for r in resumed.records()} == {"", "Titled"}
-    assert_sound(resumed, layouts)
-    again = index(resumed, files, *layouts, prune=lambda place: True)
+    assert_sound(resumed, configs)
+    again = index(resumed, files, *configs, prune=lambda place: True)
     assert (counts(again), again.chunks) == ((0, 0, 6, 0, 0), 0)
 
 
 def test_upkeep_that_was_cut_short_is_done_by_the_next_run_though_nothing_changed(
-    store: DocumentStore, files: Files, monkeypatch: pytest.MonkeyPatch
+    on_disk: DocumentStore, files: Files
 ) -> None:
-    index(store, files, SMALL, LARGE)
+    index(on_disk, files, SMALL, LARGE)
     files.texts["bears.txt"] = prose("wolves")
-    revive = dying(monkeypatch, store, "maintain")
     with pytest.raises(Killed):
-        index(store, files)
-    revive()
-    opened = DocumentStore(store.folder)
+        index(mortal(on_disk, instead_of=("chunks_", "maintain")), files)
+    opened = reopened(on_disk)
     assert opened.open(SMALL.table_name("chunk")).stale()
     assert counts(index(opened, files)) == (0, 0, 3, 0, 0)
-    for layout in (SMALL, LARGE):
-        assert opened.open(layout.table_name("chunk")).stale() == []
+    for config in (SMALL, LARGE):
+        assert opened.open(config.table_name("chunk")).stale() == []
 
 
-def test_a_table_whose_making_was_cut_short_is_made_again(
-    store: DocumentStore, files: Files, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from thresher.indexing.lance_chunks import LanceChunkTable
-
-    with monkeypatch.context() as patched:
-        patched.setattr(LanceChunkTable, "create_indexes", lambda self: (_ for _ in ()).throw(Killed))
-        with pytest.raises(Killed):
-            index(store, files)
-    opened = DocumentStore(store.folder)
-    assert opened.tables() == []
-    index(opened, files)
-    assert opened.open(SMALL.table_name("chunk")).stale() == []
-    assert_sound(opened)
+def test_a_table_whose_making_was_cut_short_is_made_again(on_disk: DocumentStore, files: Files) -> None:
+    lance = LanceStore(on_disk.folder / "lance")
+    lance.create(SMALL.table_name("chunk"), dimension=ENCODER.dimension)
+    lance.open(SMALL.table_name("chunk"))._table.drop_index("terms_idx")
+    assert on_disk.tables() == []
+    index(on_disk, files)
+    assert on_disk.open(SMALL.table_name("chunk")).stale() == []
+    assert_sound(on_disk)
 
 
 # --- at the same time -------------------------------------------------------------------------------------------------
@@ -533,39 +503,37 @@ class Meddling(Counting):
 
 
 def test_what_another_process_added_meanwhile_is_not_added_again(store: DocumentStore, files: Files) -> None:
-    other = DocumentStore(store.folder)
-    layout = IndexConfig(SMALL.chunker, Meddling(lambda: index(other, files)))
-    assert counts(index(store, files, layout)) == (0, 0, 3, 0, 0)
+    other = reopened(store)
+    config = IndexConfig(SMALL.chunker, Meddling(lambda: index(other, files)))
+    assert counts(index(store, files, config)) == (0, 0, 3, 0, 0)
     assert_sound(store)
 
 
 def test_what_another_process_removed_meanwhile_is_not_completed(store: DocumentStore, files: Files) -> None:
     index(store, files)
-    other = DocumentStore(store.folder)
-    layout = IndexConfig(LARGE.chunker, Meddling(lambda: other.remove([Place("bears.txt")])))
-    store.complete(layout)
-    assert {chunk.source for chunk in chunks_of(store, layout)} == {"apples.txt", "clouds.txt"}
-    assert_sound(store, [SMALL, layout])
+    other = reopened(store)
+    config = IndexConfig(LARGE.chunker, Meddling(lambda: other.remove([Place("bears.txt")])))
+    store.complete(config)
+    assert {chunk.source for chunk in chunks_of(store, config)} == {"apples.txt", "clouds.txt"}
+    assert_sound(store, [SMALL, config])
 
 
-def test_documents_removed_between_looking_and_reading_are_left_out(
-    store: DocumentStore, files: Files, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_documents_removed_between_looking_and_reading_are_left_out(store: DocumentStore, files: Files) -> None:
     index(store, files)
-    store._create_tables(LARGE)
-    stale = store.missing(LARGE)
-    store.remove([Place("bears.txt")])
-    monkeypatch.setattr(store, "missing", lambda layout: stale)
-    assert [document.source for batch in store._gathered(stale) for document in batch] == ["apples.txt", "clouds.txt"]
+    other = reopened(store)
+
+    def meddle(done: int, _of: int) -> None:
+        if not done:
+            other.remove([Place("bears.txt")])
+
+    store.complete(LARGE, progress=meddle)
+    assert {chunk.source for chunk in chunks_of(store, LARGE)} == {"apples.txt", "clouds.txt"}
 
 
-def test_a_commit_waits_for_the_lock_and_says_when_it_waited_too_long(
-    store: DocumentStore, files: Files, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_commit_waits_for_the_lock_and_says_when_it_waited_too_long(store: DocumentStore, files: Files) -> None:
     index(store, files)
-    monkeypatch.setattr(store_module, "LOCK_SECONDS", 0.05)
     with FileLock(store.folder / "commit.lock"):
-        reader = DocumentStore(store.folder)
+        reader = reopened(store)
         # A reader that lacks nothing never asks for the lock.
         assert reader.table(SMALL, "chunk").matching("bears", limit=1)[0][0].source == "bears.txt"
         reader.check_encoder(SMALL)
@@ -575,19 +543,19 @@ def test_a_commit_waits_for_the_lock_and_says_when_it_waited_too_long(
 
 
 def test_who_holds_the_lock_may_take_it_again(store: DocumentStore, files: Files) -> None:
-    with store.settled(), store.settled():
+    with store.locked(), store.locked():
         index(store, files)
     assert_sound(store)
 
 
-def test_asking_again_reads_neither_documents_nor_chunks(
-    store: DocumentStore, files: Files, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_asking_again_reads_neither_documents_nor_chunks(store: DocumentStore, files: Files) -> None:
     index(store, files)
-    table = store.table(SMALL, "chunk")
-    monkeypatch.setattr(type(table), "document_ids", lambda self: pytest.fail("the chunks were read"))
-    monkeypatch.setattr(store, "_numbered", lambda: pytest.fail("the documents were read"))
-    assert store.table(SMALL, "chunk") is table
+    watched = MortalStore(store._store)
+    asked = DocumentStore(store.folder, watched)
+    table = asked.table(SMALL, "chunk")
+    watched.used.clear()
+    assert asked.table(SMALL, "chunk") is table
+    assert {method for _, method in watched.used} == {"version"}
 
 
 def test_vectors_are_those_of_the_encoder(store: DocumentStore, files: Files) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.filters import And, In, IsNull, parse
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.ingest import Incoming
+from thresher.indexing.ingest import Incoming, Ingest
 from thresher.indexing.store import DocumentStore
 from thresher.retrieval.search import CoarseToFineRetriever, children_of, distance
 from thresher.testing.fakes import HashEncoder
@@ -56,7 +56,7 @@ def documents() -> Iterator[Incoming]:
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> DocumentStore:
     store = DocumentStore(tmp_path_factory.mktemp("tree"))
-    store.add(documents(), [LAYOUT])
+    Ingest(store, [LAYOUT]).run(documents())
     return store
 
 

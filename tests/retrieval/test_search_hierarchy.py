@@ -10,7 +10,7 @@ import pytest
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.filters import parse
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.ingest import Incoming
+from thresher.indexing.ingest import Incoming, Ingest
 from thresher.indexing.store import DocumentStore
 from thresher.protocols import ChunkTable
 from thresher.retrieval.fusion import reciprocal_rank_fusion, weighted_fusion
@@ -42,7 +42,7 @@ def documents() -> Iterator[Incoming]:
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> DocumentStore:
     store = DocumentStore(tmp_path_factory.mktemp("tree"))
-    store.add(documents(), [TREE, FLAT])
+    Ingest(store, [TREE, FLAT]).run(documents())
     return store
 
 

@@ -28,24 +28,24 @@ class Finding(Public):
     mended: bool
 
 
-def examine(store: DocumentStore, layouts: Sequence[IndexConfig], *, repair: bool) -> list[Finding]:
-    """Check documents, chunks and indexes; with `repair`, mend them. `layouts` are those that can be rebuilt here.
+def examine(store: DocumentStore, configs: Sequence[IndexConfig], *, repair: bool) -> list[Finding]:
+    """Check documents, chunks and indexes; with `repair`, mend them. `configs` are those that can be rebuilt here.
 
     Nobody commits while it looks, or a document that is just being added would be a finding.
     """
-    with store.settled():
+    with store.locked():
         records = store.records()
-        found = [
+        findings = [
             *_documents(store, records),
             *_files(store, repair),
-            *_tables(store, records, layouts, repair),
+            *_tables(store, records, configs, repair),
         ]
-        behind = list(_behind(store, layouts))
+        behind = list(_behind(store, configs))
     if repair:  # Encoding takes long; others may commit meanwhile.
-        for layout in layouts:
-            if _present(store, layout):
-                store.complete(layout)
-    return [*found, *(Finding(where, what, mended=repair) for where, what in behind)]
+        for config in configs:
+            if _present(store, config):
+                store.complete(config)
+    return [*findings, *(Finding(where, what, mended=repair) for where, what in behind)]
 
 
 def _documents(store: DocumentStore, records: Sequence[DocumentRecord]) -> Iterator[Finding]:
@@ -63,7 +63,7 @@ def _documents(store: DocumentStore, records: Sequence[DocumentRecord]) -> Itera
 def _files(store: DocumentStore, repair: bool) -> Iterator[Finding]:
     """A file that is recorded as read must have its documents; forgetting the record makes it be read again."""
     known = Counter(place.file for place in store.all_places())
-    lost = sorted(source for source, documents in store.files().items() if known[source] < documents)
+    lost = sorted(source for source, row in store.files().items() if known[source] < row["documents"])
     if lost:
         if repair:
             store.remove([], files=lost)
@@ -72,7 +72,7 @@ def _files(store: DocumentStore, repair: bool) -> Iterator[Finding]:
 
 
 def _tables(
-    store: DocumentStore, records: Sequence[DocumentRecord], layouts: Sequence[IndexConfig], repair: bool
+    store: DocumentStore, records: Sequence[DocumentRecord], configs: Sequence[IndexConfig], repair: bool
 ) -> Iterator[Finding]:
     known = {record.id: record for record in records}
     for row in store.tables():
@@ -81,7 +81,7 @@ def _tables(
         chunks = table.document_ids()
         bad = {
             "chunks without a document": set(chunks) - set(known),
-            "documents with some of their chunks only": set(_incomplete(store, layouts, row["name"], chunks)),
+            "documents with some of their chunks only": set(_incomplete(store, configs, row["name"], chunks)),
             **_damaged(store, table, known),
         }
         for what, documents in bad.items():
@@ -98,13 +98,13 @@ def _tables(
 
 
 def _incomplete(
-    store: DocumentStore, layouts: Sequence[IndexConfig], name: str, chunks: Mapping[str, int]
+    store: DocumentStore, configs: Sequence[IndexConfig], name: str, chunks: Mapping[str, int]
 ) -> Iterator[str]:
-    """Documents that have chunks in a table, but not as many as the table's layout cuts them into."""
-    for layout in layouts:
-        for level in layout.levels:
-            if layout.table_name(level) == name:
-                for id_, expected in store.expected(layout, sorted(chunks)):
+    """Documents that have chunks in a table, but not as many as the table's config cuts them into."""
+    for config in configs:
+        for level, table_name in config.tables.items():
+            if table_name == name:
+                for id_, expected in store.expected(config, sorted(chunks)):
                     if expected[level] != chunks[id_]:
                         yield id_
 
@@ -138,14 +138,14 @@ def _damaged(store: DocumentStore, table: ChunkTable, known: Mapping[str, Docume
     return found
 
 
-def _behind(store: DocumentStore, layouts: Iterable[IndexConfig]) -> Iterator[tuple[str, str]]:
+def _behind(store: DocumentStore, configs: Iterable[IndexConfig]) -> Iterator[tuple[str, str]]:
     """Documents whose chunks are still to be made: what a killed `index` leaves, and the next question mends."""
-    for layout in layouts:
-        if _present(store, layout):
-            missing = store.missing(layout)
+    for config in configs:
+        if _present(store, config):
+            missing = store.missing(config)
             if missing:
-                yield layout.fingerprint, f"{len(missing)} documents have no chunks yet"
+                yield config.fingerprint, f"{len(missing)} documents have no chunks yet"
 
 
-def _present(store: DocumentStore, layout: IndexConfig) -> bool:
-    return {layout.table_name(level) for level in layout.levels} <= {row["name"] for row in store.tables()}
+def _present(store: DocumentStore, config: IndexConfig) -> bool:
+    return set(config.tables.values()) <= {row["name"] for row in store.known_tables()}

@@ -43,7 +43,7 @@ class IndexConfig:
 
     @property
     def fingerprint(self) -> str:
-        """Two layouts with the same fingerprint share their tables."""
+        """Two configs with the same fingerprint share their tables."""
         plain = f"{self.chunker.fingerprint} | {self.encoder.name} | terms {analyzer.VERSION}"
         return plain if self.embedded is None else f"{plain}{_STANDS_FOR}{self.embedded.name}"
 
@@ -52,6 +52,11 @@ class IndexConfig:
         """For people: how it cuts, and what is encoded of a chunk where that is not its text."""
         encoded = "" if self.embedded is None else f", encoded by {self.embedded.name}"
         return f"{self.chunker.fingerprint}{encoded}"
+
+    @property
+    def tables(self) -> dict[str, str]:
+        """Names of the chunk tables by level."""
+        return {level: self.table_name(level) for level in self.levels}
 
     def table_name(self, level: str) -> str:
         """Name of the chunk table of one level."""
@@ -65,7 +70,7 @@ class IndexConfig:
 
 
 def encodes_text(fingerprint: str, level: str) -> bool:
-    """Whether the vectors in a level's table of a layout with this fingerprint are those of `Chunk.titled`."""
+    """Whether the vectors in a level's table of a config with this fingerprint are those of `Chunk.titled`."""
     return level != "chunk" or _STANDS_FOR not in fingerprint
 
 

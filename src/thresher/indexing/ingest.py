@@ -1,14 +1,22 @@
-"""What goes into an `index`, and what it reports."""
+"""Files into a collection: unchanged ones are skipped, changed ones replaced, broken ones reported."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 from thresher.errors import DocumentError
-from thresher.indexing.catalog import Changes
+from thresher.indexing.catalog import Changes, Place
+from thresher.indexing.index_config import IndexConfig
+from thresher.indexing.store import BATCH_CHUNKS, CHUNK_CHARACTERS, DocumentStore
+from thresher.protocols import Progress
 from thresher.types import Document
+
+if TYPE_CHECKING:
+    from thresher.types import Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +46,154 @@ class Report:
 
     def count(self, changes: Changes) -> None:
         """Add what a batch changed."""
-        self.added += changes.added
-        self.updated += changes.updated
-        self.unchanged += changes.unchanged
-        self.duplicates += changes.duplicates
-        self.removed += changes.removed
+        for name in ("added", "updated", "unchanged", "duplicates", "removed"):
+            setattr(self, name, getattr(self, name) + getattr(changes, name))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form of the public contract."""
         failed = [{"source": e.subject, "error": e.what, "next": e.next_step} for e in self.failed]
         return {**asdict(replace(self, failed=[])), "failed": failed}
+
+
+class Ingest:
+    """One `add`: gathers documents into batches, and commits each of them to the documents and to every table.
+
+    Whatever happens, what was committed stays.
+    """
+
+    def __init__(
+        self,
+        store: DocumentStore,
+        configs: Sequence[IndexConfig],
+        *,
+        progress: Progress | None = None,
+        batch_chunks: int = BATCH_CHUNKS,
+    ) -> None:
+        """`progress` is called with the number of chunks just encoded."""
+        self._report = Report()
+        self._changed = False
+        self._store = store
+        self._configs = configs
+        self._progress = progress
+        self._batch_characters = batch_chunks * CHUNK_CHARACTERS
+        self._version = store.version
+        self._catalog = store.catalog()
+        self._files = store.files()
+        self._met: set[str] = set()
+        self._pending: list[Document] = []
+        self._characters = 0
+        self._read: list[dict[str, Any]] = []
+        for config in configs:
+            store.create_tables(config)
+
+    def run(
+        self, incoming: Iterable[Incoming | DocumentError], *, prune: Callable[[Place], bool] | None = None
+    ) -> Report:
+        """Take in all files. `prune(place)` says which places may be removed when they were not met."""
+        for item in incoming:
+            if isinstance(item, DocumentError):
+                self._report.failed.append(item)
+            else:
+                self._take(item)
+        self._flush()
+        if prune is not None:
+            self._prune(prune)
+        for config in self._configs:
+            self._report.chunks += self._store.complete(config)
+        # Stale without a change: a run before this one was cut short after its last commit.
+        if self._changed or any(self._store.open(row["name"]).stale() for row in self._store.known_tables()):
+            self._store.maintain()
+        return self._report
+
+    def _take(self, item: Incoming) -> None:
+        """One file; it is skipped when it is known and unchanged."""
+        self._met.add(item.source)
+        known = self._files.get(item.source)
+        if known is not None and (known["sha256"], known["given"]) == (item.sha256, item.given):
+            self._report.unchanged += known["documents"]
+            return
+        places: set[Place] = set()
+        failures = len(self._report.failed)
+        try:
+            for document in item.documents():
+                if isinstance(document, DocumentError):
+                    self._report.failed.append(document)
+                    continue
+                place = Place(document.source, document.container)
+                if place in places:
+                    self._report.failed.append(_repeated(place))
+                    continue
+                places.add(place)
+                self._gather(document)
+        except DocumentError as error:
+            self._report.failed.append(error)
+        if len(self._report.failed) > failures:
+            return  # Not recorded as read: it is tried again, and reported again, next time.
+        gone = [place for place in self._catalog.places_in(item.source) if place not in places]
+        if gone:
+            # Before the file is recorded as read: a kill in between would keep the vanished rows for good.
+            self._flush()
+            self._remove(gone)
+        given = {name: getattr(item, name) for name in ("source", "sha256", "root", "given")}
+        self._read.append({**given, "documents": len(places)})
+
+    def _gather(self, document: Document) -> None:
+        self._pending.append(document)
+        self._characters += len(document.text)
+        if self._characters >= self._batch_characters:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Encode and commit what is pending."""
+        if not (self._pending or self._read):
+            return
+        documents, self._pending, self._characters = self._pending, [], 0
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        fresh: dict[str, Document] = {}
+        for document in documents:
+            if not self._catalog.holds(document):
+                fresh.setdefault(document.id, document)  # of copies, the first one's title is the document's
+        known: defaultdict[str, dict[str, Vectors]] = defaultdict(dict)  # by encoder
+        encoded = [
+            self._store.encode(config, list(fresh.values()), known[config.encoder.name], self._progress)
+            for config in self._configs
+        ]
+        with self._store.locked():
+            self._refresh()
+            changes = self._catalog.put(documents)
+            self._store.apply(changes, self._catalog, now)
+            self._version = self._store.version
+            new = {document.id for document, _ in changes.new}
+            for config, chunks in zip(self._configs, encoded, strict=True):
+                self._report.chunks += self._store.append(config, chunks, new)
+            if self._read:
+                self._store.record_table("files").merge(self._read)
+                self._read = []
+        self._report.count(changes)
+        self._changed = self._changed or not changes.empty
+
+    def _prune(self, may_go: Callable[[Place], bool]) -> None:
+        """Remove the places that were not met and may go."""
+        self._refresh()
+        gone = [place for place in self._catalog.places() if place.file not in self._met and may_go(place)]
+        if gone:
+            self._remove(gone, files={place.file for place in gone})
+
+    def _remove(self, places: Sequence[Place], *, files: Iterable[str] = ()) -> None:
+        self._report.count(self._store.remove(places, files=files))
+        self._changed = True
+
+    def _refresh(self) -> None:
+        """Read the catalog again if another process, or a removal, changed it."""
+        version = self._store.version
+        if version != self._version:
+            self._version = version
+            self._catalog = self._store.catalog()
+
+
+def _repeated(place: Place) -> DocumentError:
+    return DocumentError(
+        "this id stands twice in the corpus; the first row was kept",
+        subject=f"{place.container}#{place.source}",
+        next_step="give each row an id of its own",
+    )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from thresher.indexing.catalog import Entry, Place
@@ -13,23 +13,30 @@ from thresher.types import Chunk, ChunkRow, Document, Metadata, Page, Public, Ta
 if TYPE_CHECKING:
     from thresher.types import Vectors
 
-DOCUMENT_COLUMNS = {
-    "id": "text",
-    "number": "whole",
-    "source": "text",
-    "places": "text",
-    "title": "text",
-    "kind": "text",
-    "page_count": "whole",
-    "characters": "whole",
-    "added": "text",
-    "date": "text",
-    "metadata": "text",
-    "about": "text",
-    "pages": "text",
-    "tables": "text",
-    "text": "text",
+RECORD_TABLES: Mapping[str, Mapping[str, str]] = {
+    "documents": {
+        "id": "text",
+        "number": "whole",
+        "source": "text",
+        "places": "text",
+        "title": "text",
+        "kind": "text",
+        "page_count": "whole",
+        "characters": "whole",
+        "added": "text",
+        "date": "text",
+        "metadata": "text",
+        "about": "text",
+        "pages": "text",
+        "tables": "text",
+        "text": "text",
+    },
+    "files": {"source": "text", "sha256": "text", "root": "text", "given": "text", "documents": "whole"},
+    "tables": {"name": "text", "fingerprint": "text", "level": "text", "encoder": "text", "dimension": "whole"},
+    "counters": {"name": "text", "value": "whole"},
+    "chunkless": {"key": "text", "name": "text", "document": "text"},
 }
+"""The tables of a collection besides those of chunks, with their columns; the first one is the key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +57,12 @@ class DocumentRecord(Public):
     metadata: Metadata
 
 
-def to_json(value: Any) -> str:
+def stable_json(value: Any) -> str:
     """Compact JSON with sorted keys: the same value is always the same text."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def to_chunk_row(chunk: Chunk, vector: Vectors, document: dict[str, Any]) -> ChunkRow:
+def to_chunk_row(chunk: Chunk, vector: Vectors, document: Mapping[str, Any]) -> ChunkRow:
     """A chunk as it is stored, with the source, title and label its document's record gives it."""
     label = f"Doc{document['number']}-{chunk.label}"
     placed = replace(chunk, source=document["source"], title=document["title"], label=label)
@@ -65,26 +72,22 @@ def to_chunk_row(chunk: Chunk, vector: Vectors, document: dict[str, Any]) -> Chu
 def to_document_row(document: Document, entry: Entry, added: str) -> dict[str, Any]:
     """A document's record; `added` is an ISO 8601 time."""
     row = {
-        "id": document.id,
+        **{name: getattr(document, name) for name in ("id", "title", "kind", "date", "text")},
         "number": entry.number,
-        "title": document.title,
-        "kind": document.kind,
+        "about": entry.about,
+        "added": added,
         "page_count": len(document.pages),
         "characters": len(document.text),
-        "added": added,
-        "date": document.date,
-        "metadata": to_json(dict(document.metadata)),
-        "about": entry.about,
-        "pages": to_json([[page.number, page.start, page.end] for page in document.pages]),
-        "tables": to_json([[table.start, table.end, table.rows] for table in document.tables]),
-        "text": document.text,
+        "metadata": stable_json(dict(document.metadata)),
+        "pages": stable_json([[page.number, page.start, page.end] for page in document.pages]),
+        "tables": stable_json([[table.start, table.end, table.rows] for table in document.tables]),
     }
     return with_places(row, entry.places)
 
 
-def with_places(row: dict[str, Any], places: Sequence[Place]) -> dict[str, Any]:
+def with_places(row: Mapping[str, Any], places: Sequence[Place]) -> dict[str, Any]:
     """The record with other places, the first of which is its source."""
-    listed = to_json([[place.source, place.container] for place in places])
+    listed = stable_json([[place.source, place.container] for place in places])
     return {**row, "source": places[0].source, "places": listed}
 
 
@@ -93,38 +96,22 @@ def to_places(text: str) -> tuple[Place, ...]:
     return tuple(Place(source, container) for source, container in json.loads(text))
 
 
-def to_record(row: dict[str, Any]) -> DocumentRecord:
+def to_record(row: Mapping[str, Any]) -> DocumentRecord:
     """What people are shown of a record."""
-    return DocumentRecord(
-        id=row["id"],
-        number=row["number"],
-        source=row["source"],
-        also=tuple(place.source for place in to_places(row["places"])[1:]),
-        title=row["title"],
-        kind=row["kind"],
-        pages=row["page_count"],
-        characters=row["characters"],
-        added=row["added"],
-        date=row["date"],
-        metadata=json.loads(row["metadata"]),
-    )
+    also = tuple(place.source for place in to_places(row["places"])[1:])
+    own = {one.name: row.get(one.name) for one in fields(DocumentRecord)}
+    return DocumentRecord(**{**own, "also": also, "pages": row["page_count"], "metadata": json.loads(row["metadata"])})
 
 
-def to_document(row: dict[str, Any]) -> Document:
+def to_document(row: Mapping[str, Any]) -> Document:
     """The document of a record."""
     first = to_places(row["places"])[0]
+    tables = ((start, end, tuple(map(tuple, rows))) for start, end, rows in json.loads(row["tables"]))
     return Document(
-        id=row["id"],
+        **{name: row[name] for name in ("id", "title", "kind", "date", "text")},
         source=first.source,
-        title=row["title"],
-        text=row["text"],
-        kind=row["kind"],
-        pages=tuple(Page(*page) for page in json.loads(row["pages"])),
-        tables=tuple(
-            Table(start, end, tuple((low, high) for low, high in rows))
-            for start, end, rows in json.loads(row["tables"])
-        ),
-        date=row["date"],
-        metadata=json.loads(row["metadata"]),
         container=first.container,
+        pages=tuple(Page(*page) for page in json.loads(row["pages"])),
+        tables=tuple(Table(*table) for table in tables),
+        metadata=json.loads(row["metadata"]),
     )

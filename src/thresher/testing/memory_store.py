@@ -153,6 +153,8 @@ class MemoryChunkTable:
 
     def append(self, rows: Sequence[ChunkRow]) -> None:
         """Add chunks."""
+        if not rows:
+            return
         self._terms |= {row.chunk.id: Counter(chunk_terms(row.chunk.title, row.chunk.text)) for row in rows}
         self._change([*self._rows, *rows])
 
