@@ -18,7 +18,7 @@ from thresher.errors import ThresherError, UnknownSetting, UsageError
 from thresher.types import Answer
 from thresher_evals.dataset import Split, split_of
 from thresher_evals.datasets.registry import load
-from thresher_evals.judges.base import Book, Judgement, answer_of
+from thresher_evals.judges.judgements import Judgement, answer_of, judgement_log
 from thresher_evals.rows import read_rows
 from thresher_evals.runner import run
 from thresher_evals.score import score
@@ -234,9 +234,8 @@ def test_what_was_judged_is_scored_with_the_rows(scripted: Scripted, qa: Path, t
     out = tmp_path / "out"
     run(scripted({}, {"Who?": "Ada Lovelace", "Where?": "Rome"}), load(f"qa:{qa}"), ["rag"], out)
     answers = {row.question.id: answer_of(row) for row in read_rows(out, "rag")}
-    book = Book(out, "rag")
     for id, values in (("q1", {"unsupported": 0.0, "judged_correct": 1.0}), ("q2", {"unsupported": 0.5})):
-        book.add(Judgement(id, "llama", "v1", answers[id], tuple(values), values))
+        judgement_log(out).add(Judgement(id, "llama", "v1", answers[id], tuple(values), values), "rag")
     scored = score(out)["recipes"]["rag"]
     assert (scored["unsupported"]["value"], scored["unsupported"]["n"]) == (0.25, 2)
     assert (scored["judged_correct"]["value"], scored["judged_correct"]["n"]) == (1.0, 1)

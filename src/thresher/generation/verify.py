@@ -11,7 +11,7 @@ from thresher.errors import BudgetSpent, ProviderError
 from thresher.generation.citations import Claim, claims_of, joined, quoted
 from thresher.generation.reader import abstention, cite
 from thresher.generation.sentence_support import SUPPORT, Sentence
-from thresher.models.structured import asked, read_choice, read_integer
+from thresher.models.structured import asked, object_schema, read_choice, read_integer
 from thresher.protocols import LanguageModel
 from thresher.text.contradiction import contradiction
 from thresher.text.entities import missing_name, names_in
@@ -507,12 +507,7 @@ def schema(claims: int, pieces: int) -> dict[str, Any]:
     for number in range(1, claims + 1):
         properties[f"verdict_{number}"] = {"type": "string", "enum": list(VERDICTS)}
         properties[f"evidence_{number}"] = {"type": "integer", "minimum": 0, "maximum": pieces}
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return object_schema(properties)
 
 
 def read_verdicts(text: str, claims: int, pieces: int) -> list[Verdict]:

@@ -95,15 +95,16 @@ class _NotBegun(Exception):
 def scores_schema(number: int) -> dict[str, Any]:
     """An object with `scores`: that many numbers from 0 to 1."""
     score = {"type": "number", "minimum": 0, "maximum": 1}
-    return _object({"scores": {"type": "array", "items": score, "minItems": number, "maxItems": number}})
+    return object_schema({"scores": {"type": "array", "items": score, "minItems": number, "maxItems": number}})
 
 
 def text_schema(field: str) -> dict[str, Any]:
     """An object with one text."""
-    return _object({field: {"type": "string"}})
+    return object_schema({field: {"type": "string"}})
 
 
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """An object with exactly these fields."""
     return {
         "type": "object",
         "properties": dict(properties),

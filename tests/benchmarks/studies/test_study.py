@@ -15,13 +15,22 @@ import pytest
 import thresher
 from benchmarks.studies.command import HELP, studies
 from benchmarks.studies.crag_actions import evidence
-from benchmarks.studies.study import Findings, Materials, Row, Study, conduct, read_study, split_names, split_numbers
+from benchmarks.studies.study import (
+    Findings,
+    Materials,
+    Row,
+    Study,
+    conduct,
+    read_study,
+    split_names,
+    split_numbers,
+    study_log,
+)
 from thresher.cli.app import main
 from thresher.errors import StoreError, UsageError
 from thresher_evals.cli import Study as StudyCommand
 from thresher_evals.datasets.registry import load
 from thresher_evals.report.data import is_study
-from thresher_evals.rows import held
 
 QUESTIONS = (
     ("q1", "When was the Kõpu lighthouse built?", "1531", "lighthouse.md"),
@@ -280,7 +289,7 @@ def test_two_processes_do_not_measure_one_study(
     out = tmp_path / "out"
     options = ("--home", cut, "--questions", questions, "--resume")
     assert study("retrieved", out, capsys, *options)[0] == 0
-    with held(out):
+    with study_log(out).locked():
         code, error = study("retrieved", out, capsys, *options)
     assert code == 1
     assert "another process is writing into it" in error

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from enum import StrEnum
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,11 +24,12 @@ from thresher.cli.options import (
     options_of,
 )
 from thresher.errors import UsageError
+from thresher_evals.judges import JUDGES
 
 if TYPE_CHECKING:
     from thresher.models.usage import Meter
-    from thresher_evals.judges.base import Done, Judge
-    from thresher_evals.rows import Row
+    from thresher_evals.judges.base import Judge
+    from thresher_evals.judges.judgements import Done
 
 eval_app = typer.Typer(help="Measure recipes on questions with known answers.", no_args_is_help=True)
 
@@ -179,13 +180,6 @@ def interval(value: Mapping[str, Any] | None) -> str:
 # --- `thresher eval judge`, `sheet` and `ratings`: what a model or people say about the answers of a run --------------
 
 
-class Kind(StrEnum):
-    """Who judges."""
-
-    OFFLINE = "offline"
-    LLM = "llm"
-
-
 Run = Annotated[Path, typer.Argument(help="Folder of a run.")]
 Recipes = Annotated[list[str] | None, typer.Option("--recipe", help="Only this recipe (repeatable).")]
 
@@ -193,9 +187,12 @@ Recipes = Annotated[list[str] | None, typer.Option("--recipe", help="Only this r
 @eval_app.command("judge")
 def eval_judge(
     directory: Run,
-    kind: Annotated[
-        Kind, typer.Option("--judge", help="Rules and the bundled encoder, or a chat model.")
-    ] = Kind.OFFLINE,
+    name: Annotated[
+        str,
+        typer.Option(
+            "--judge", metavar=f"<{'|'.join(JUDGES)}>", help="Rules and the bundled encoder, or a chat model."
+        ),
+    ] = "offline",
     recipe: Recipes = None,
     measure: Annotated[
         list[str] | None, typer.Option("--measure", help="Only this measure (repeatable); all the judge knows.")
@@ -211,11 +208,12 @@ def eval_judge(
 ) -> None:
     """Judge the answers of a run: supported by their context, right, relevant, well written, true fact by fact."""
     from thresher.models.usage import Meter
-    from thresher_evals.judges.base import FACTS, judge_run, references_of, rows_of, summary
+    from thresher_evals.judges.base import FACTS, Bench, make_judge
+    from thresher_evals.judges.judgements import generators_of, judge_run, references_of, rows_of, summary
 
-    rows = rows_of(directory, recipe)
-    meter = Meter()
-    judge = _judge(kind, directory, rows, assignments(settings), meter, gamma=gamma, same_model=same_model)
+    rows, meter = rows_of(directory, recipe), Meter()
+    bench = Bench(directory, generators_of(directory, rows), assignments(settings), gamma, meter, same_model)
+    judge = make_judge(name, bench)
     measures = judge.wanted(measure)
     references = references_of(directory, rows) if FACTS in measures else {}
     with printing.counting(sum(map(len, rows.values())), "answers") as count:
@@ -228,7 +226,7 @@ def eval_judge(
                 "prompts": judge.prompts,
                 "note": judge.note,
                 "recipes": summed,
-                "done": done.to_dict(),
+                "done": asdict(done),
                 "usage": {**meter.usage.to_dict(), "cached": meter.cached},
             }
         )
@@ -236,37 +234,6 @@ def eval_judge(
         _print_judged(judge, summed, done, meter)
     if any(done.unreached.values()):
         raise typer.Exit(IN_PART if any(done.judged.values()) or any(done.skipped.values()) else FAILED)
-
-
-def _judge(
-    kind: Kind,
-    directory: Path,
-    rows: Mapping[str, Sequence[Row]],
-    given: Mapping[str, Any],
-    meter: Meter,
-    *,
-    gamma: float,
-    same_model: bool,
-) -> Judge:
-    """The judge that was asked for."""
-    if kind is Kind.OFFLINE:
-        from thresher_evals.judges.rules import offline_judge
-
-        if given:
-            raise UsageError(
-                "the offline judge has no settings", subject=next(iter(given)), next_step="--judge llm has"
-            )
-        return offline_judge(gamma=gamma)
-    from thresher_evals.judges.base import FOLDER, generators_of
-    from thresher_evals.judges.llm import check_other_model, judge_model, judge_settings, llm_judge
-
-    settings = judge_settings(given)
-    generators = generators_of(directory, rows)
-    if not same_model:
-        check_other_model(settings, generators)
-    model = judge_model(settings, directory / FOLDER / "replies", meter)
-    described = {"model": model.name, "generators": generators, "same_model": same_model}
-    return llm_judge(model, workers=settings.concurrency, described=described, gamma=gamma)
 
 
 def _print_judged(judge: Judge, summed: Mapping[str, Any], done: Done, meter: Meter) -> None:
@@ -316,8 +283,8 @@ def eval_sheet(
     json: AsJson = False,
 ) -> None:
     """Write a sheet on which people rate answers without knowing which recipe gave them."""
-    from thresher_evals.judges.base import rows_of
     from thresher_evals.judges.human import write_sheet
+    from thresher_evals.judges.judgements import rows_of
 
     written = write_sheet(directory, rows_of(directory, recipe), out, sample=sample, seed=seed, context=context)
     if json:

@@ -13,7 +13,7 @@ import math
 import os
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import field
 from datetime import UTC, datetime
 from importlib import metadata
@@ -467,23 +467,3 @@ def version_of(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
-
-
-# --- until judgements and studies are kept in a RowLog ----------------------------------------------------------------
-
-
-class LineFile:
-    """Adds lines to a file."""
-
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(exist_ok=True)
-        self._log = RowLog(path.parent, dict, head="", lines=path.name.replace("{", "{{"), what="")
-
-    def add(self, value: Mapping[str, Any]) -> None:
-        """One more line, on disk before this returns."""
-        self._log.add(dict(value))
-
-
-def held(folder: Path) -> AbstractContextManager[None]:
-    """Only one process writes into the folder."""
-    return RowLog(folder, dict, head="", lines="", what="").locked()

@@ -10,7 +10,7 @@ from typing import Any
 
 from thresher.errors import UnknownSetting, UsageError
 from thresher_evals.dataset import Split, members
-from thresher_evals.judges.base import read_judgements
+from thresher_evals.judges.judgements import read_judgements
 from thresher_evals.metrics.answers import Outcome, outcome
 from thresher_evals.metrics.measure import Measure, Values, proportion_interval
 from thresher_evals.metrics.registry import measures_of, parse

@@ -45,8 +45,8 @@ def checked_facts(case: Case, decompose: Decompose, verify: Verify, *, gamma: fl
     if not facts:  # as in the released code, an answer that states no facts does not respond
         return Outcome({"responded": 0.0}, {"facts": 0})
     holds = [verify(topic, fact, knowledge.nearest(f"{topic} {fact}")[::-1]) for fact in facts]
-    lacking = [fact for fact, held in zip(facts, holds, strict=True) if not held]
-    detail = {"supported": sum(holds), "facts": len(facts), "gamma": gamma, "unsupported_facts": lacking}
+    without = [fact for fact, holds_so in zip(facts, holds, strict=True) if not holds_so]
+    detail = {"supported": sum(holds), "facts": len(facts), "gamma": gamma, "unsupported_facts": without}
     return Outcome({"responded": 1.0, "factscore": factscore(sum(holds), len(facts), gamma)}, detail)
 
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 import random
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Literal
 
-from thresher.errors import MissingExtra, UsageError
+from thresher.errors import UsageError
 from thresher_evals.jsonl import write_whole
-from thresher_evals.judges.base import Case, answer_of
+from thresher_evals.judges.base import Case
+from thresher_evals.judges.judgements import answer_of
 from thresher_evals.rows import Row, read_run
 from thresher_evals.stats import mean_interval
 
-FOLDER, KEY = "ratings", "KEY.json"
+FOLDER, KEY, RATINGS = "ratings", "KEY.json", "ratings.json"
 
 DIMENSIONS = ("correctness", "coherence", "relevance")
 """What ECRAG's evaluation (section 6.2) has people rate, from 1 to 5."""
@@ -61,7 +61,7 @@ def write_sheet(
     Refusals are left out: there is nothing to rate. The same seed makes the same sheet.
     """
     if out.exists():
-        raise UsageError("is there already", subject=str(out), next_step="give another --out: it may hold ratings")
+        raise UsageError("is there already", subject=str(out), next_step="give another `out`: it may hold ratings")
     cases = {
         (recipe, row.question.id): case for recipe, each in rows.items() for row in each if (case := Case(row)).text
     }
@@ -77,7 +77,7 @@ def write_sheet(
     for (recipe, id), code in codes.items():
         entry = {"recipe": recipe, "id": id, "answer": answer_of(cases[recipe, id].row)}
         if key.setdefault(code, entry) != entry:
-            raise UsageError("its codes are in use", subject=f"--seed {seed}", next_step="give another --seed")
+            raise UsageError("its codes are in use", subject=f"`seed` {seed}", next_step="give another")
     path = write_key(directory, key)  # before the sheet, whose codes nobody could read without it
     columns = [CODE, "question", *(["context"] if context else []), "answer", *DIMENSIONS, COMMENT]
     try:
@@ -91,7 +91,7 @@ def write_sheet(
                     told["context"] = "\n\n".join(case.context or ())
                 lines.writerow({name: harmless(text) for name, text in told.items()})
     except OSError as error:
-        raise UsageError(f"cannot be written ({error.strerror})", subject=str(out), next_step="check --out") from error
+        raise UsageError(f"cannot be written ({error.strerror})", subject=str(out), next_step="check `out`") from error
     return Sheet(path, len(codes), len(chosen))
 
 
@@ -127,36 +127,25 @@ def harmless(text: str) -> str:
     return f"'{text}" if text.startswith(FORMULA) else text
 
 
-# --- how far people who rated the same things agree, beyond what chance would make them -------------------------------
-
-
-try:
-    from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped, unused-ignore]
-except ModuleNotFoundError as error:
-    if error.name != "sklearn":
-        raise
-    raise MissingExtra("scikit-learn", extra="evals") from error
+# --- how far people agree, beyond what chance would make them -------------------------------------------------------
 
 Level = Literal["interval", "ordinal"]
 """Whether a step from 1 to 2 is as wide as one from 4 to 5, or the ranks alone count."""
-
-GRADES = range(1, 6)
-"""All that can be given: a weight depends on how far two grades are apart, also where those between were not given."""
 
 Unit = Sequence[int]
 """The ratings that one thing got, of those who rated it."""
 
 
 def weighted_kappa(first: Sequence[int], second: Sequence[int]) -> float | None:
-    """Cohen's kappa with quadratic weights (Cohen 1968) of two people's ratings, 1 to 5, of the same things; at most 1.
+    """Cohen's kappa with quadratic weights (Cohen 1968) of two people's ratings of the same things; at most 1.
 
-    None where it is not defined: nothing was rated by both, or both gave one and the same rating throughout.
+    1 - mean squared difference / the mean that pairing everything with everything gives. None where it is not defined:
+    nothing was rated by both, or both gave one and the same rating throughout.
     """
     if not first or len({*first, *second}) == 1:
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of divisions that the line above leaves out
-        return float(cohen_kappa_score(first, second, labels=list(GRADES), weights="quadratic"))
+    observed = fmean((one - other) ** 2 for one, other in zip(first, second, strict=True))
+    return 1 - observed / fmean((one - other) ** 2 for one in first for other in second)
 
 
 def krippendorff_alpha(units: Sequence[Unit], level: Level = "interval") -> float | None:
@@ -166,17 +155,13 @@ def krippendorff_alpha(units: Sequence[Unit], level: Level = "interval") -> floa
     rating is the same.
     """
     pairable = [unit for unit in units if len(unit) > 1]
-    coincidences: dict[tuple[int, int], float] = {}
-    for unit in pairable:
-        for pair in permutations(unit, 2):
-            coincidences[pair] = coincidences.get(pair, 0.0) + 1 / (len(unit) - 1)
     totals = Counter(rating for unit in pairable for rating in unit)
     distance = distance_of(level, totals)
     n = totals.total()
     expected = sum(totals[one] * totals[other] * distance(one, other) for one in totals for other in totals)
     if not expected:
         return None
-    observed = sum(share * distance(*pair) for pair, share in coincidences.items())
+    observed = sum(distance(*pair) / (len(unit) - 1) for unit in pairable for pair in permutations(unit, 2))
     return 1 - (n - 1) * observed / expected
 
 
@@ -196,16 +181,11 @@ def distance_of(level: Level, totals: Counter[int]) -> Callable[[int, int], floa
     return between
 
 
-# --- filled sheets read back strictly, told whose answers they rate, and summed up with the people's agreemen----------
+# --- filled sheets, read back strictly --------------------------------------------------------------------------------
 
 
-RATINGS = "ratings.json"
-
-LEAST_RATERS = 2
+MIN_RATERS = 2
 """One person's ratings say nothing about how sure they are."""
-
-Ratings = Mapping[str, Mapping[str, int]]
-"""Code to dimension to rating; what was not rated is not there."""
 
 
 def rate(directory: Path, sheets: Sequence[Path]) -> dict[str, Any]:
@@ -221,76 +201,85 @@ def rate(directory: Path, sheets: Sequence[Path]) -> dict[str, Any]:
         raise UsageError(
             "no sheet was written of this run", subject=str(directory), next_step="write one with: thresher eval sheet"
         )
-    raters = names_of(sheets)
-    read = {rater: read_sheet(path, key) for rater, path in raters.items()}
+    read = {rater: read_sheet(path, key) for rater, path in raters_of(sheets).items()}
     rated = sorted({code for ratings in read.values() for code in ratings})
     answers: dict[str, dict[str, dict[str, float]]] = {}
     for code in rated:
-        means = mean_ratings([ratings.get(code, {}) for ratings in read.values()])
+        given = [ratings.get(code, {}) for ratings in read.values()]
+        numbers = {one: [ratings[one] for ratings in given if one in ratings] for one in DIMENSIONS}
+        means = {one: fmean(values) for one, values in numbers.items() if values}
         answers.setdefault(key[code]["recipe"], {})[key[code]["id"]] = means
-    told = {
-        "raters": list(raters),
-        "recipes": {recipe: summed(answers[recipe]) for recipe in sorted(answers)},
-        "agreement": {one: agreement([ratings_of(read[rater], one) for rater in raters]) for one in DIMENSIONS},
-        "missing": {rater: len(rated) * len(DIMENSIONS) - sum(map(len, read[rater].values())) for rater in raters},
+    cells = len(rated) * len(DIMENSIONS)
+    found = {
+        "raters": list(read),
+        "recipes": {
+            recipe: {
+                one: mean_interval([means[one] for means in of_recipe.values() if one in means]).to_dict()
+                for one in DIMENSIONS
+            }
+            for recipe, of_recipe in sorted(answers.items())
+        },
+        "agreement": {
+            one: agreement(
+                [{code: ratings[one] for code, ratings in sheet.items() if one in ratings} for sheet in read.values()]
+            )
+            for one in DIMENSIONS
+        },
+        "missing": {rater: cells - sum(map(len, sheet.values())) for rater, sheet in read.items()},
         "answers": answers,
     }
     path = directory / FOLDER / RATINGS
-    path.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return told
+    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return found
 
 
-def names_of(sheets: Sequence[Path]) -> dict[str, Path]:
+def raters_of(sheets: Sequence[Path]) -> dict[str, Path]:
     """The raters, named as their files."""
     raters = {path.stem: path for path in sheets}
     if len(raters) < len(sheets):
         raise UsageError(
             "two sheets have one name", subject=", ".join(map(str, sheets)), next_step="name each as its rater"
         )
-    if len(raters) < LEAST_RATERS:
+    if len(raters) < MIN_RATERS:
         raise UsageError(
-            "only one sheet is given", subject=str(sheets[0]), next_step=f"give those of {LEAST_RATERS} raters at least"
+            "only one sheet is given", subject=str(sheets[0]), next_step=f"give those of {MIN_RATERS} raters at least"
         )
     return raters
 
 
 def read_sheet(path: Path, key: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, int]]:
-    """The ratings of one sheet; a code that is not of this run, twice there, or a rating but 1 to 5 is an error."""
+    """Code to the ratings of one sheet.
+
+    Raises UsageError for a file that is no sheet, a code that is not of this run or twice there, a rating but 1 to 5.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
+        delimiter = max(",;\t", key=text.partition("\n")[0].count)  # spreadsheets of many countries save semicolons
+        lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+        if absent := sorted({CODE, *DIMENSIONS} - set(lines.fieldnames or ())):
+            raise UsageError(
+                f"no column {absent[0]}", subject=str(path), next_step="keep the columns of the sheet as they were"
+            )
+        found: dict[str, dict[str, int]] = {}
+        for line in lines:
+            code, place = (line[CODE] or "").strip(), f"{path}:{lines.line_num}"
+            if not code and not any((line[one] or "").strip() for one in DIMENSIONS):
+                continue
+            if code not in key:
+                raise UsageError(
+                    f"no answer of this run has the code {code!r}", subject=place, next_step="check the sheet"
+                )
+            if code in found:
+                raise UsageError(f"the code {code} stands twice", subject=place, next_step="delete one of the lines")
+            given = {one: read_rating(line[one] or "", f"{place}, {one}") for one in DIMENSIONS}
+            found[code] = {one: rating for one, rating in given.items() if rating is not None}
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise UsageError(f"cannot be read ({reason})", subject=str(path), next_step="check the path") from error
     except UnicodeDecodeError as error:
         raise UsageError("cannot be read as UTF-8", subject=str(path), next_step="save it as CSV, UTF-8") from error
-    try:
-        return read_ratings(path, text, key)
     except csv.Error as error:
         raise UsageError(f"is no CSV ({error})", subject=str(path), next_step="save it as CSV, UTF-8") from error
-
-
-def read_ratings(path: Path, text: str, key: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, int]]:
-    """The ratings in the text of a sheet; raises csv.Error where it cannot be taken apart."""
-    heading = text.split("\n", 1)[0]
-    # Spreadsheets of many countries save with semicolons.
-    delimiter = max(",;\t", key=heading.count)
-    lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
-    lacking = {CODE, *DIMENSIONS} - set(lines.fieldnames or ())
-    if lacking:
-        raise UsageError(
-            f"no column {sorted(lacking)[0]}", subject=str(path), next_step="keep the columns of the sheet as they were"
-        )
-    found: dict[str, dict[str, int]] = {}
-    for line in lines:
-        code, place = (line[CODE] or "").strip(), f"{path}:{lines.line_num}"
-        if not code and not any((line[one] or "").strip() for one in DIMENSIONS):
-            continue
-        if code not in key:
-            raise UsageError(f"no answer of this run has the code {code!r}", subject=place, next_step="check the sheet")
-        if code in found:
-            raise UsageError(f"the code {code} stands twice", subject=place, next_step="delete one of the lines")
-        given = {one: read_rating(line[one] or "", f"{place}, {one}") for one in DIMENSIONS}
-        found[code] = {one: rating for one, rating in given.items() if rating is not None}
     return found
 
 
@@ -303,24 +292,6 @@ def read_rating(text: str, place: str) -> int | None:
     return int(text)
 
 
-def mean_ratings(each: Sequence[Mapping[str, int]]) -> dict[str, float]:
-    """The mean over the raters of each dimension that any of them rated."""
-    given = {one: [ratings[one] for ratings in each if one in ratings] for one in DIMENSIONS}
-    return {one: math.fsum(numbers) / len(numbers) for one, numbers in given.items() if numbers}
-
-
-def summed(answers: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
-    """The mean of each dimension over the answers of a recipe, with its interval."""
-    return {
-        one: mean_interval([means[one] for means in answers.values() if one in means]).to_dict() for one in DIMENSIONS
-    }
-
-
-def ratings_of(ratings: Ratings, dimension: str) -> dict[str, int]:
-    """Code to rating of one dimension."""
-    return {code: given[dimension] for code, given in ratings.items() if dimension in given}
-
-
 def agreement(raters: Sequence[Mapping[str, int]]) -> dict[str, Any]:
     """How far raters agree on one dimension: kappa for two of them, alpha for any number; `n` answers all rated.
 
@@ -330,11 +301,11 @@ def agreement(raters: Sequence[Mapping[str, int]]) -> dict[str, Any]:
     every = sorted(set.union(*(set(given) for given in raters)))
     units = [[given[code] for given in raters if code in given] for code in every]
     alike = [len({given[code] for given in raters}) == 1 for code in codes]
-    two = [[given[code] for code in codes] for given in raters]
+    first, second, *others = [[given[code] for code in codes] for given in raters]
     return {
         "n": len(codes),
         "same": sum(alike) / len(alike) if alike else None,
-        "kappa": weighted_kappa(two[0], two[1]) if len(raters) == LEAST_RATERS else None,
+        "kappa": None if others else weighted_kappa(first, second),
         "alpha_interval": krippendorff_alpha(units, "interval"),
         "alpha_ordinal": krippendorff_alpha(units, "ordinal"),
     }

@@ -1,4 +1,4 @@
-"""The texts that facts are checked against, cut into passages, and those that say most about a fact.
+"""The texts that facts are checked against, and FActScore from how many facts they support.
 
 FActScore (Min et al. 2023, section 4.1) retrieves five passages of the topic's own page with GTR; here BM25 does, which
 needs no further model.
@@ -14,32 +14,13 @@ from thresher.judging.kdm import Statistics, bm25, retrieved_statistics
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
 
-
-def spans(text: str) -> list[tuple[int, int]]:
-    """Begin and end of each sentence."""
-    return sentence_spans(text)
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of a text that hold a letter or a digit; a line break ends one."""
-    lines = [(line, spans(line)) for line in text.splitlines()]
-    pieces = [line[start:end] for line, places in lines for start, end in places]
-    return [piece for piece in pieces if any(character.isalnum() for character in piece)]
-
-
-def terms(text: str) -> list[str]:
-    """The index terms of a text, in order."""
-    return index_terms(text)
-
-
-# --- the texts that facts are checked against, cut into passages, and those that say most about a fact ----------------
-
-
 PASSAGE_WORDS = 190
 """FActScore's passages have 256 tokens; four tokens are about three English words."""
 
 SHOWN = 5
 """Passages shown for a fact; FActScore's k."""
+
+GAMMA = 10  # facts below which an answer is short; the value of the published numbers (Min et al. 2023, released code)
 
 
 class Knowledge:
@@ -50,28 +31,30 @@ class Knowledge:
 
     def nearest(self, query: str, *, limit: int = SHOWN) -> list[str]:
         """The passages with the highest BM25, best first; ties keep the order of the texts."""
-        wanted = terms(query)
-        counted = self._statistics
+        wanted, counted = index_terms(query), self._statistics
         scores = [
             bm25(
-                wanted,
-                held,
-                frequencies=counted.frequencies,
-                total=counted.total,
-                average_length=counted.average_length,
+                wanted, terms,
+                frequencies=counted.frequencies, total=counted.total, average_length=counted.average_length,
             )
-            for held in self._terms
-        ]
-        best = sorted(range(len(scores)), key=lambda at: (-scores[at], at))[:limit]
+            for terms in self._terms
+        ]  # fmt: skip
+        best = sorted(range(len(scores)), key=lambda at: -scores[at])[:limit]
         return [self.passages[at] for at in best]
 
     @cached_property
     def _terms(self) -> list[list[str]]:
-        return [terms(passage) for passage in self.passages]
+        return [index_terms(passage) for passage in self.passages]
 
     @cached_property
     def _statistics(self) -> Statistics:
         return retrieved_statistics(self._terms)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text that hold a letter or a digit; a line break ends one."""
+    pieces = (line[start:end] for line in text.splitlines() for start, end in sentence_spans(line))
+    return [piece for piece in pieces if any(map(str.isalnum, piece))]
 
 
 def packed(pieces: Sequence[str], words: int) -> Iterator[str]:
@@ -86,12 +69,6 @@ def packed(pieces: Sequence[str], words: int) -> Iterator[str]:
         yield " ".join(held)
 
 
-# --- FActScore of one answer, from how many of its facts are supported ------------------------------------------------
-
-
-GAMMA = 10  # facts below which an answer is short; the value of the published numbers (Min et al. 2023, released code)
-
-
 def factscore(supported: int, facts: int, gamma: float = GAMMA) -> float:
     """Share of the facts that are supported, times exp(1 - gamma / facts) for fewer facts than gamma; 0..1.
 
@@ -101,5 +78,4 @@ def factscore(supported: int, facts: int, gamma: float = GAMMA) -> float:
         raise ValueError(f"{supported} of {facts} facts cannot be supported")
     if not facts:
         return 0.0
-    penalty = 1.0 if facts > gamma else math.exp(1 - gamma / facts)
-    return supported / facts * penalty
+    return supported / facts * (1.0 if facts > gamma else math.exp(1 - gamma / facts))

@@ -12,20 +12,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
-
 from thresher.errors import UsageError
 from thresher.models.chat import ChatModel
 from thresher.models.reply_cache import ReplyCache
-from thresher.models.structured import Asked, Unreadable, asked, read_choice, read_integer
+from thresher.models.structured import Asked, Unreadable, asked, object_schema, read_choice, read_integer
 from thresher.models.usage import Meter
 from thresher.protocols import LanguageModel
 from thresher.recipes.components import chat_model
 from thresher.recipes.settings import LanguageModelSettings
-from thresher.settings import check_known, keys
+from thresher.settings import Frozen, check_known, keys, validated
 from thresher.text.injection import fenced
-from thresher_evals.judges.base import CORRECT, FACTS, QUALITY, RELEVANCE, UNSUPPORTED, Case, Judge, Outcome
-from thresher_evals.judges.base import share_unsupported as shared
+from thresher_evals.judges.base import (
+    CORRECT,
+    FACTS,
+    QUALITY,
+    RELEVANCE,
+    UNSUPPORTED,
+    Bench,
+    Case,
+    Judge,
+    Outcome,
+    share_unsupported,
+)
 from thresher_evals.judges.factscore import LEADS, checked_facts, read_bullets, read_verdict
 from thresher_evals.judges.knowledge import GAMMA
 
@@ -75,6 +83,16 @@ What the passages do not say is false, also where you know that it is so.
 Reply with one word: True or False."""
 
 Value = TypeVar("Value")
+
+
+def make(bench: Bench) -> Judge:
+    """The chat model that `judge.llm.*` names. Raises UsageError where it is none, or wrote some of the answers."""
+    settings = judge_settings(bench.given)
+    if not bench.same_model:
+        check_other_model(settings, bench.generators)
+    model = judge_model(settings, bench.directory / "judgements" / "replies", bench.meter)
+    described = {"model": model.name, "generators": list(bench.generators), "same_model": bench.same_model}
+    return llm_judge(model, workers=settings.concurrency, described=described, gamma=bench.gamma)
 
 
 def llm_judge(model: LanguageModel, *, workers: int, described: Mapping[str, Any], gamma: float = GAMMA) -> Judge:
@@ -132,7 +150,7 @@ class Reader:
         names = tuple(f"sentence_{at}" for at in range(1, len(numbered) + 1))
         user = "\n".join([*pieces, question(case), *numbered])
         reply = self._asked(SUPPORT_SYSTEM, user, choices(names, SUPPORTS), lambda text: read_supports(text, names))
-        return Outcome(failed=True) if reply.value is None else shared(case.sentences, reply.value)
+        return Outcome(failed=True) if reply.value is None else share_unsupported(case.sentences, reply.value)
 
     def facts(self, topic: str, sentence: str) -> list[str] | None:
         """The atomic facts of a sentence; None where no reply could be read."""
@@ -177,21 +195,15 @@ QUALITIES = ("correctness", "coherence", "relevance")
 
 def choices(names: Iterable[str], options: Sequence[str]) -> dict[str, Any]:
     """The schema of an object whose fields are each one of the options."""
-    return an_object({name: {"type": "string", "enum": list(options)} for name in names})
+    return object_schema({name: {"type": "string", "enum": list(options)} for name in names})
 
 
 def grades_schema(names: Iterable[str]) -> dict[str, Any]:
     """The schema of an object whose fields are whole numbers from 1 to 5."""
-    return an_object({name: {"type": "integer", "minimum": 1, "maximum": 5} for name in names})
+    return object_schema({name: {"type": "integer", "minimum": 1, "maximum": 5} for name in names})
 
 
-def an_object(properties: dict[str, Any]) -> dict[str, Any]:
-    """The schema of an object with exactly these fields."""
-    required = list(properties)
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-
-
-FACTS_SCHEMA = an_object({"facts": {"type": "array", "items": {"type": "string"}}})
+FACTS_SCHEMA = object_schema({"facts": {"type": "array", "items": {"type": "string"}}})
 
 
 def read_correct(text: str) -> bool:
@@ -221,23 +233,15 @@ def read_supports(text: str, names: Sequence[str]) -> list[bool]:
 def read_facts(text: str) -> list[str]:
     """The facts of a reply: `facts` of an object, or lines with bullets. Raises Unreadable."""
     try:
-        found = json_object(text).get("facts")
-    except ValueError as error:
+        facts = json.loads(text[text.find("{") : text.rfind("}") + 1], strict=False).get("facts")
+    except (ValueError, AttributeError) as error:
         bullets = read_bullets(text)
         if not bullets:
             raise Unreadable("no JSON object with facts") from error
         return bullets
-    if not isinstance(found, list) or not all(isinstance(fact, str) for fact in found):
+    if not isinstance(facts, list) or not all(isinstance(fact, str) for fact in facts):
         raise Unreadable("facts is not a list of texts")
-    return [fact.strip() for fact in found if fact.strip() and not fact.strip().startswith(LEADS)]
-
-
-def json_object(text: str) -> dict[str, Any]:
-    """The object between the first and the last brace of a reply. Raises ValueError."""
-    found = json.loads(text[text.find("{") : text.rfind("}") + 1], strict=False)
-    if not isinstance(found, dict):
-        raise ValueError("not an object")
-    return found
+    return [fact.strip() for fact in facts if fact.strip() and not fact.strip().startswith(LEADS)]
 
 
 # --- the chat model that judges: settings of its own, apart from the model that answered ------------------------------
@@ -252,22 +256,27 @@ FIXED = {"temperature", "cache"}
 """A judge says the same of the same answer: temperature 0, replies kept."""
 
 
+class _Given(Frozen):
+    """Where the settings stand below `judge`."""
+
+    llm: LanguageModelSettings = LanguageModelSettings()
+
+
+class _Settings(Frozen):
+    """What is given with `settings`."""
+
+    judge: _Given = _Given()
+
+
 def judge_settings(given: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> LanguageModelSettings:
-    """`judge.llm.*` of --set. Raises UsageError where they are unknown, wrong, or name no model."""
+    """The settings `judge.llm.*`. Raises UsageError where they are unknown, wrong, or name no model."""
     check_known(given, {f"{PREFIX}{key}" for key in keys(LanguageModelSettings) if key not in FIXED})
-    values = {"api_key": environment.get(API_KEY), **{key.removeprefix(PREFIX): value for key, value in given.items()}}
-    try:
-        settings = LanguageModelSettings.model_validate(values)
-    except ValidationError as error:
-        # Without the cause: pydantic's own words hold the value, which may be a key.
-        first = error.errors()[0]
-        key = f"setting {PREFIX}{'.'.join(map(str, first['loc']))}"
-        raise UsageError(first["msg"], subject=key, next_step="give another value with --set") from None
+    settings = validated(_Settings, {f"{PREFIX}api_key": environment.get(API_KEY), **given}).judge.llm
     if not settings.configured:
         raise UsageError(
             "no chat model is given to judge",
-            subject="--judge llm",
-            next_step=f"give --set {PREFIX}base_url=URL --set {PREFIX}model=NAME, or take --judge offline",
+            subject="judge llm",
+            next_step=f"set {PREFIX}base_url and {PREFIX}model, or take the judge offline",
         )
     return settings
 
@@ -279,7 +288,7 @@ def check_other_model(settings: LanguageModelSettings, generators: Iterable[str]
             raise UsageError(
                 "wrote some of these answers, and models prefer their own",
                 subject=f"{PREFIX}model={settings.model}",
-                next_step="judge with another model, or add --same-model and say so beside the numbers",
+                next_step="judge with another model, or allow `same_model` and say so beside the numbers",
             )
 
 

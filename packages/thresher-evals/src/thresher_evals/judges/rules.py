@@ -7,16 +7,19 @@ support head of the bundled judge is not asked: it learnt too little (docs/model
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from thresher.errors import UsageError
 from thresher.generation.verify import FRAGMENT_TERMS, LocalCheck
 from thresher.models.encoders import BundledEncoder, RememberingEncoder
 from thresher.protocols import Encoder
-from thresher_evals.judges.base import FACTS, UNSUPPORTED, Case, Judge, Look, Outcome, share_unsupported
+from thresher.text.sentences import sentence_spans
+from thresher.text.terms import index_terms
+from thresher_evals.judges.base import FACTS, UNSUPPORTED, Bench, Case, Judge, Look, Outcome, share_unsupported
 from thresher_evals.judges.factscore import checked_facts
-from thresher_evals.judges.knowledge import GAMMA, sentences, spans, terms
+from thresher_evals.judges.knowledge import GAMMA, sentences
 
 RULES = "1"
 
@@ -26,23 +29,26 @@ NOTE = (
 )
 
 
+def make(bench: Bench) -> Judge:
+    """The offline judge. Raises UsageError for settings: it has none."""
+    if bench.given:
+        raise UsageError(
+            "the offline judge has no settings", subject=next(iter(bench.given)), next_step="the judge llm has"
+        )
+    return offline_judge(gamma=bench.gamma)
+
+
 def offline_judge(*, gamma: float = GAMMA, encoder: Encoder | None = None) -> Judge:
     """The offline judge; it knows `unsupported` and `factscore`."""
     used = encoder or RememberingEncoder(BundledEncoder())
-    support = Support(LocalCheck(similarity_of(used), terms, spans))
-    name = f"offline rules, {used.name}"
-    looks: dict[str, Look] = {UNSUPPORTED: support.answer, FACTS: partial(support.facts, gamma=gamma)}
-    described = {"kind": "offline", "encoder": used.name, "rules": RULES, "note": NOTE}
-    return Judge(name, RULES, looks, described, NOTE)
-
-
-def similarity_of(encoder: Encoder) -> Callable[[str, Sequence[str]], Sequence[float]]:
-    """Cosine of a sentence and each of some others."""
 
     def similarity(text: str, others: Sequence[str]) -> Sequence[float]:
-        return [float(cosine) for cosine in encoder.encode(others) @ encoder.encode([text])[0]]
+        return [float(cosine) for cosine in used.encode(others) @ used.encode([text])[0]]
 
-    return similarity
+    support = Support(LocalCheck(similarity, index_terms, sentence_spans))
+    looks: dict[str, Look] = {UNSUPPORTED: support.answer, FACTS: partial(support.facts, gamma=gamma)}
+    described = {"kind": "offline", "encoder": used.name, "rules": RULES, "note": NOTE}
+    return Judge(f"offline rules, {used.name}", RULES, looks, described, NOTE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +69,8 @@ class Support:
 
     def facts(self, case: Case, *, gamma: float) -> Outcome:
         """FActScore with the sentences as facts."""
-        told = checked_facts(case, lambda sentence: [sentence], self.verify, gamma=gamma)
-        return Outcome(told.values, {**told.detail, "note": "offline, not comparable with published FActScore"})
+        found = checked_facts(case, lambda sentence: [sentence], self.verify, gamma=gamma)
+        return Outcome(found.values, {**found.detail, "note": "offline, not comparable with published FActScore"})
 
     def verify(self, topic: str, fact: str, passages: Sequence[str]) -> bool:
         """Whether the passages support a fact about the topic."""
@@ -75,7 +81,7 @@ class Support:
 
         A name or number alone states nothing, wherever it stands: such a fragment is never supported by construction.
         """
-        if len(set(terms(sentence))) < FRAGMENT_TERMS:
+        if len(set(index_terms(sentence))) < FRAGMENT_TERMS:
             return False
         wanted = " ".join(sentence.split())
         return any(wanted in " ".join(text.split()) for text in texts)
