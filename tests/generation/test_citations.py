@@ -1,4 +1,4 @@
-"""Citations after generation: what contradicts a cited piece stands beside it."""
+"""Citations: written answers taken apart, and what contradicts a cited piece stands beside it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from thresher.generation.citations import ConflictCiter
+from thresher.generation.citations import ConflictCiter, claims_of, joined
 from thresher.pipeline import unverified
+from thresher.text.sentences import sentence_spans
 from thresher.types import Citation, Evidence, Generation, Query, Refined
 
 QUERY = Query("Who said it?", "said")
@@ -62,3 +63,10 @@ def test_a_withdrawn_answer_shows_no_contradictions(make_evidence: Callable[...,
 
     answer = ConflictCiter(withdraw)(QUERY, citing(evidence, 1), Refined(evidence, conflicts=((1, 2),)))
     assert (answer.citations, answer.conflicts) == ((), ())
+
+
+@pytest.mark.parametrize(
+    "text", ["One is so. [1] Two is so. [1] [2]", "Two:\n- one is so [1]\n- two is so [2]", "Bare."]
+)
+def test_an_answer_taken_apart_can_be_put_together(text: str) -> None:
+    assert joined([(claim, claim.numbers) for claim in claims_of(text, sentence_spans)]) == text

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from thresher.chunking.spans import (
-    Span,
     SpanFinder,
     check_sizes,
     chunk_regions,
@@ -17,9 +16,9 @@ from thresher.chunking.spans import (
     first_ink,
     name_of,
     overlap_start,
-    trim,
 )
 from thresher.errors import UsageError
+from thresher.text.sentences import Span, trim
 from thresher.types import Chunk, Document
 
 SEPARATORS = ("\n\n", "\n", " ", "")

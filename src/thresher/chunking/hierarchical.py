@@ -9,7 +9,6 @@ from typing import ClassVar, Literal
 
 from thresher.chunking.spans import (
     Region,
-    Span,
     SpanFinder,
     check_sizes,
     fingerprint,
@@ -22,6 +21,7 @@ from thresher.chunking.spans import (
 )
 from thresher.errors import UsageError
 from thresher.text import sentences
+from thresher.text.sentences import Span
 from thresher.types import Chunk, Document
 
 OverlapMode = Literal["character", "sentence", "none"]

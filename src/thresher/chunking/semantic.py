@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from thresher.chunking.spans import (
-    Span,
     SpanFinder,
     check_sizes,
     chunk_regions,
@@ -18,6 +17,7 @@ from thresher.chunking.spans import (
 )
 from thresher.errors import ModelError, UsageError
 from thresher.text import sentences
+from thresher.text.sentences import Span
 from thresher.types import Chunk, Document
 
 if TYPE_CHECKING:

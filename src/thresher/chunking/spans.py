@@ -14,9 +14,9 @@ from itertools import pairwise
 from typing import Literal
 
 from thresher.errors import UsageError
+from thresher.text.sentences import Span, trim
 from thresher.types import Chunk, Document, Table
 
-Span = tuple[int, int]
 SpanFinder = Callable[[str], Span | None]
 """Finds the span of a text that is to yield no chunks (its references), or None."""
 
@@ -56,14 +56,6 @@ def make_chunk(
         parent_id=None if parent is None else parent.id,
         number=number,
     )
-
-
-def trim(text: str, start: int, end: int) -> Span:
-    """The span without whitespace at its ends; empty (start == end) where it holds nothing else."""
-    piece = text[start:end]
-    kept = piece.lstrip()
-    start = end - len(kept)
-    return start, start + len(kept.rstrip())
 
 
 def first_ink(text: str, start: int, end: int) -> int:

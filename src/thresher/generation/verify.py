@@ -321,7 +321,7 @@ class LocalCheck:
         evidence = " ".join([titles, *sentences])
         if number := missing_quantity(claim, evidence):
             return f"the evidence does not say {number}"
-        if name := missing_name(claim, f"{evidence} {question}", terms=self.terms):
+        if name := missing_name(claim, f"{evidence} {question}"):
             return f"the evidence does not name {name}"
         if self._share(claim, evidence) < ABOUT:
             return "the evidence is about something else"
@@ -342,7 +342,7 @@ class LocalCheck:
             a_phrase = len(set(self.terms(claim))) <= PHRASE_TERMS and _bare(claim) in _bare(sentences[at])
             if shares[at] < SAME_MATTER or a_phrase:
                 continue
-            if denial := contradiction(claim, sentences[at], terms=self.terms):
+            if denial := contradiction(claim, sentences[at]):
                 return denial
         sources = [at for at, share in enumerate(shares) if share >= SAME_SENTENCE]
         if not sources:
@@ -352,7 +352,7 @@ class LocalCheck:
         if number and quantities(sentences[order[0]]):
             return f"the sentence that speaks of it does not say {number}"
         meant = " ".join(_before(sentences, at) for at in sources)
-        name = missing_name(claim, f"{near} {meant} {question}", terms=self.terms)
+        name = missing_name(claim, f"{near} {meant} {question}")
         return f"the sentence that speaks of it does not name {name}" if name else ""
 
     def _sources(self, claim: str, sentences: Sequence[str], sure: Sequence[int]) -> list[int]:
@@ -360,7 +360,7 @@ class LocalCheck:
 
         A sentence that adds a name or a number alone is no source: that is how a mixed-up detail looks.
         """
-        details = {term for name in names_in(claim, terms=self.terms) for term in self.terms(name)}
+        details = {term for name in names_in(claim) for term in self.terms(name)}
         held = {term for at in sure for term in self.terms(sentences[at])}
         wanted = {term for term in self.terms(claim) if not term[0].isdigit()} - details - held
         return [at for at, sentence in enumerate(sentences) if at in sure or wanted & set(self.terms(sentence))]

@@ -30,7 +30,7 @@ from thresher.recipes.settings import (
 from thresher.refinement.refine import PassageRefiner, StripRefiner
 from thresher.refinement.strips import Decomposition, excerption, fixed_num, selection, sentences
 from thresher.retrieval.wrappers import Redundancy
-from thresher.text.contradiction import ConflictFinder, RuleConflicts
+from thresher.text.contradiction import ConflictFinder, find_conflicts
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
 from thresher.types import (
@@ -132,7 +132,6 @@ def strips(
     A score that the settings give counts for all of them, the `first` ones as well.
     """
     given = settings.refine.min_score
-    conflicts = RuleConflicts(index_terms, sentence_spans)
     refiner = StripRefiner(
         decomposition(settings),
         scorer,
@@ -143,10 +142,10 @@ def strips(
         order=settings.refine.order,
         min_words=settings.refine.min_words,
         on_unreadable=settings.on_unreadable,
-        conflicts=conflicts,
+        conflicts=find_conflicts,
     )
     of = settings.refine.of
-    return refiner if of == "all" else RefinerInPart(replace(refiner, conflicts=None), of, conflicts)
+    return refiner if of == "all" else RefinerInPart(replace(refiner, conflicts=None), of, find_conflicts)
 
 
 @dataclass(frozen=True, slots=True)

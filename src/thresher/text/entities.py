@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
+from collections.abc import Iterator
 
-from thresher.types import Terms
+from thresher.text.numbers import without_iso_dates
+from thresher.text.terms import folded, index_terms
 
 _WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
+_POSSESSIVE = re.compile(r"['’]s$")
 _SPACED = re.compile(r"([^\W\d_]+)[ -](\d+)")
 _RUN = re.compile(r"\b[A-Z][\w'’-]*(?:\s+(?:(?:of|the|and|for|de|von)\s+)*[A-Z][\w'’-]*)+")
 
@@ -23,51 +25,57 @@ _NEVER = frozenset("i ok mr mrs ms dr prof st etc monday tuesday wednesday thurs
 """Capitals that name nobody, or (weekdays) hardly ever what an answer turns on."""
 
 
-def names_in(text: str, *, terms: Terms) -> list[str]:
-    """The words that are names by their look: a capital not at the beginning, or capitals and digits within.
+def names_in(text: str) -> list[str]:
+    """The words that are names by their look, each once: a capital not at the beginning, or capitals within.
 
     The first word counts when the second is a name as well (Albert Einstein was). Stop words never do.
     """
+    return list(dict.fromkeys(name for _, name in name_places(text)))
+
+
+def name_places(text: str) -> Iterator[tuple[int, str]]:
+    """Where each name of `names_in` begins, and the name without possessive."""
     words = list(_WORD.finditer(text))
-    found: list[str] = []
     for position, word in enumerate(words):
-        bare = re.sub(r"['’]s$", "", word.group())
+        bare = _POSSESSIVE.sub("", word.group())
         before = text[: word.start()].rstrip(" \"“'(‘*-")
         begins = not before or before.endswith((".", ":", "!", "?", "\n"))
-        named = _inside(bare) or (bare[0].isupper() and not (begins and not _followed(words, position, text)))
-        if named and terms(bare):
-            found.append(bare)
-    return [name for name in dict.fromkeys(found) if name.lower() not in _NEVER]
+        named = _is_inside(bare) or (bare[0].isupper() and not (begins and not _goes_on(words, position, text)))
+        if named and bare.lower() not in _NEVER and index_terms(bare):
+            yield word.start(), bare
 
 
-def missing_name(claim: str, known: str, *, terms: Terms) -> str:
+def missing_name(claim: str, known: str) -> str:
     """The first name of the claim that stands nowhere in the known text; "" for none.
 
     A name stands there in another case or with another ending, as part of a compound, and as initials or their words.
     """
+    claim, known = without_iso_dates(claim), without_iso_dates(known)
     words = {part for word in _WORD.findall(known) for part in _parts(word)}
     words |= {_folded(letters + digits) for letters, digits in _SPACED.findall(known)}
-    stems = set(terms(known))
+    stems = set(index_terms(known))
     first_letters = "".join(word[0] for word in _WORD.findall(known) if word not in _SMALL).upper()
     spelled_out = {word for run in _RUN.findall(claim) if _initials(run).lower() in words for word in run.split()}
-    for name in names_in(claim, terms=terms):
+    for name in names_in(claim):
         initials = name.replace(".", "")
         abbreviates = len(initials) >= ABBREVIATION and initials.isupper() and initials in first_letters
         if name in spelled_out or abbreviates or _stands(name, words):
             continue
         # Of HIV-positive and anti-CD3 only the part with the capitals or digits is a name.
-        parts = [part for part in re.split(r"[-&]", name) if part[:1].isupper() or _inside(part) or part[:1].isdigit()]
-        if not parts or not all(_stands(part, words) or set(terms(part)) <= stems for part in parts):
+        parts = [
+            part for part in re.split(r"[-&]", name) if part[:1].isupper() or _is_inside(part) or part[0].isdigit()
+        ]
+        if not parts or not all(_stands(part, words) or set(index_terms(part)) <= stems for part in parts):
             return name
     return ""
 
 
-def _inside(word: str) -> bool:
+def _is_inside(word: str) -> bool:
     """mRNA, DNA, p53 and GPT-4 are names wherever they stand; 2.5 and 1980s are not."""
     return any(c.isupper() for c in word[1:]) or (word[:1].isalpha() and any(c.isdigit() for c in word))
 
 
-def _followed(words: list[re.Match[str]], position: int, text: str) -> bool:
+def _goes_on(words: list[re.Match[str]], position: int, text: str) -> bool:
     """Whether the next word carries the name on: Albert Einstein, but not Previous IPCC reports."""
     if position + 1 >= len(words):
         return False
@@ -94,6 +102,4 @@ def _initials(run: str) -> str:
 
 
 def _folded(word: str) -> str:
-    """Lower case without accents and possessive."""
-    bare = unicodedata.normalize("NFKD", re.sub(r"['’]s$", "", word))
-    return "".join(mark for mark in bare if not unicodedata.combining(mark)).lower()
+    return folded(_POSSESSIVE.sub("", word))

@@ -1,10 +1,18 @@
-"""The numbers a text states, so that twelve, 12 and 12.0 or 7,000 and 7 thousand are one and the same."""
+"""The numbers and dates a text states, so that twelve, 12 and 12.0 or 7,000 and 7 thousand are one and the same.
+
+`missing_quantity` asks whether another text states them, `agree` whether two values of the same thing can both be
+true: with their rounding, an "about", an "at least" or a "before".
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise, product
+from typing import Literal
+
+# --- words ------------------------------------------------------------------------------------------------------------
 
 _SPELLED = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
 seventeen eighteen nineteen twenty"""
@@ -36,14 +44,49 @@ UNITS = {
     for unit, words in [line.split(":")]
     for word in words.split()
 }
+LONGEST = 30
+"""Words of the longest number that is read in words."""
+CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "usd": "dollar", "eur": "euro", "gbp": "pound"}
+"""What stands before an amount."""
 
 _MONTHS = "January February March April May June July August September October November December".split()  # noqa: SIM905
-_ISO_DATE = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])\b")
-_DIGITS = r"\d+(?:[.,]\d+)*"
-# Digits behind a letter are part of a name (CO2, GPT-4).
-_PART = re.compile(
-    rf"(?P<name>[^\W\d_]+-?\d\w*)|(?P<digits>{_DIGITS})|(?P<word>[^\W\d_]+)|(?P<sign>[%°])|(?P<stop>[^\s\-])"
+MONTHS = {form.lower(): number for number, month in enumerate(_MONTHS, start=1) for form in (month, month[:3])}
+YEARS = range(1000, 2101)
+"""Four digits within these are a year by themselves, unless a unit says that they are something else."""
+
+HEDGED = 0.1
+"""An "about 300" says everything from 270 to 330."""
+
+Bound = Literal["", "about", "at least", "at most", "between"]
+"""What the words around a number make of it; one end of a range ("between") says nothing alone."""
+
+
+def _before(*bounds: tuple[Bound, str]) -> list[tuple[Bound, re.Pattern[str]]]:
+    """Words or marks that stand before a number, past an article and a currency."""
+    end = r")\s*(?:(?:an?|the)\s+)?[$€£]?\s*$"
+    return [(bound, re.compile(rf"(?:\b(?:{words}{end}", re.IGNORECASE)) for bound, words in bounds]
+
+
+_ABOUT = r"about|around|approximately|approx\.?|roughly|nearly|almost|circa|ca?\.?|some|estimated)|[~≈]"
+_RANGE = r"than|between|from|between\s\S+\sand|\d+\s+to)|[-–]"
+_BEFORE_QUANTITY = _before(
+    ("about", _ABOUT),
+    ("at least", r"at least|(?:no|not) (?:less|fewer) than|(?<!no )(?<!not )more than|over|above|exceeding)|[>≥]"),
+    ("at most", r"at most|(?:no|not) more than|(?<!no )(?<!not )(?:less|fewer) than|under|below|up to)|[<≤]"),
+    ("between", _RANGE),
 )
+_BEFORE_DATE = _before(
+    ("about", _ABOUT), ("at least", "after|since)|[>≥]"), ("at most", "before|until|till|by)|[<≤]"), ("between", _RANGE)
+)
+_BEHIND: list[tuple[Bound, re.Pattern[str]]] = [
+    ("at least", re.compile(r"\s*(?:\+|plus\b|(?:\w+ )?(?:or|and) (?:more|over|above|older|longer)\b)", re.IGNORECASE)),
+    ("at most", re.compile(r"\s*(?:\w+ )?(?:or|and) (?:less|fewer|under|below|younger|shorter)\b", re.IGNORECASE)),
+    ("between", re.compile(r"\s*[-–]\s*\d|\s+to\s+[$€£]?\d", re.IGNORECASE)),
+]
+_LOOK_BACK = 30
+"""Characters before a number in which the words stand that bound it."""
+
+# --- what is found ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +96,86 @@ class Quantity:
     values: tuple[str, ...]
     unit: str = ""
     spelled: bool = False
+    bound: Bound = ""
+    step: float = 1.0
+    """How exactly the first value is given: 0.1 for 26.3, 100,000 for 1.2 million."""
+    start: int = 0
+    end: int = 0
+    """Where its digits and scale stand in the text, end exclusive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A day, a month of a year, a day of any year, or a year."""
+
+    year: int | None
+    month: int | None = None
+    day: int | None = None
+    bound: Bound = ""
+    start: int = 0
+    end: int = 0
+
+
+_ISO_DATE = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])\b")
+_DAY = r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?\b"
+_MONTH = rf"(?:{'|'.join(f'{month[:3]}(?:{month[3:]})?' for month in _MONTHS)}|Sept)\b\.?"
+_MONTH_DATE = re.compile(
+    rf"\b(?:(?P<day>{_DAY})\s+(?:of\s+)?)?(?P<month>{_MONTH})(?:\s+(?P<day_behind>{_DAY}))?"
+    r"(?:,?\s+(?P<year>1\d{3}|20\d\d)\b)?"
+)
+_DIGITS = r"\d+(?:[.,]\d+)*"
+# Digits behind a letter are part of a name (CO2, GPT-4).
+_PART = re.compile(
+    rf"(?P<name>[^\W\d_]+-?\d\w*)|(?P<digits>{_DIGITS})|(?P<word>[^\W\d_]+)|(?P<sign>[%°])|(?P<stop>[^\s\-])"
+)
 
 
 def quantities(text: str) -> list[Quantity]:
-    """The numbers of a text in order, in digits and in words."""
-    parts = list(_PART.finditer(_ISO_DATE.sub(_spelled_date, text)))
+    """The numbers of a text in order, in digits and in words; offsets are in `without_iso_dates(text)`."""
+    text = without_iso_dates(text)
+    parts = list(_PART.finditer(text))
     found: list[Quantity] = []
     at = 0
     while at < len(parts):
-        if parts[at]["digits"]:
-            quantity, at = _in_digits(parts, at)
-            found.append(quantity)
-        elif (parts[at]["word"] or "").lower() in NUMBER_WORDS:
-            quantity, at = _in_words(parts, at)
-            found.append(quantity)
-        else:
+        read = _in_digits(parts, at) or _in_words(parts, at)
+        if read is None:
             at += 1
+            continue
+        last, values, step, spelled = read
+        start, end = parts[at].start(), parts[last].end()
+        unit = _unit(parts, last + 1) or (CURRENCIES.get(parts[at - 1].group().lower(), "") if at else "")
+        found.append(Quantity(values, unit, spelled, _bound(text, start, end, _BEFORE_QUANTITY), step, start, end))
+        at = last + 1
     return found
+
+
+def quantities_and_dates(text: str) -> list[Quantity | Date]:
+    """The same, but what is a date, or part of one, as dates."""
+    text = without_iso_dates(text)
+    found: list[Quantity | Date] = []
+    for match in _MONTH_DATE.finditer(text):
+        day, year = match["day"] or match["day_behind"], match["year"]
+        if day or year:  # a month by itself is a name as often: May, March, August
+            parts = (
+                int(year) if year else None,
+                MONTHS[match["month"][:3].lower()],
+                int(day.strip("stndrh")) if day else None,
+            )
+            found.append(Date(*parts, _bound(text, *match.span(), _BEFORE_DATE), *match.span()))
+    taken = [range(each.start, each.end) for each in found]
+    for each in quantities(text):
+        if not any(each.start in span for span in taken):
+            digits = text[each.start : each.end]
+            alone = re.fullmatch(r"\d{4}", digits) and not text[each.end : each.end + 1].isalpha()
+            is_year = alone and int(digits) in YEARS and not each.unit
+            place = (_bound(text, each.start, each.end, _BEFORE_DATE), each.start, each.end)
+            found.append(Date(int(digits), None, None, *place) if is_year else each)
+    return sorted(found, key=lambda each: each.start)
+
+
+def without_iso_dates(text: str) -> str:
+    """The text with its ISO dates in words: 1947-03-05 as 5 March 1947."""
+    return _ISO_DATE.sub(lambda iso: f"{int(iso[3])} {_MONTHS[int(iso[2]) - 1]} {iso[1]}", text)
 
 
 def numbers_in(text: str) -> set[str]:
@@ -101,25 +207,82 @@ def missing_quantity(claim: str, evidence: str) -> str:
     return ""
 
 
-def _in_digits(parts: Sequence[re.Match[str]], at: int) -> tuple[Quantity, int]:
-    """The number at a place and the place behind it."""
-    value = canonical(parts[at]["digits"])
-    behind = parts[at + 1] if at + 1 < len(parts) else None
-    word = (behind["word"] or "") if behind else ""
-    if word.lower() in SCALES:
-        values: tuple[str, ...] = (_times(value, SCALES[word.lower()]),)
-        return Quantity(values, _unit(parts, at + 2)), at + 2
-    if behind and word in GLUED and behind.start() == parts[at].end():
-        return Quantity((value, _times(value, GLUED[word])), _unit(parts, at + 2)), at + 2
-    return Quantity((value,), _unit(parts, at + 1)), at + 1
+# --- two values of the same thing -------------------------------------------------------------------------------------
 
 
-def _in_words(parts: Sequence[re.Match[str]], at: int) -> tuple[Quantity, int]:
+def agree(one: Quantity | Date, other: Quantity | Date) -> bool:
+    """Whether both can be true of the same thing; a number and a date can."""
+    if isinstance(one, Date) and isinstance(other, Date):
+        return _dates_agree(one, other)
+    if isinstance(one, Date) or isinstance(other, Date) or "between" in (one.bound, other.bound):
+        return True
+    return any(_near(one, first, other, second) for first, second in product(one.values, other.values))
+
+
+def _dates_agree(one: Date, other: Date) -> bool:
+    if {"about", "between"} & {one.bound, other.bound}:
+        return True
+    if (one.bound or other.bound) and one.year and other.year:
+        return _overlap(one.bound, one.year, other.bound, other.year)
+    pairs = ((one.year, other.year), (one.month, other.month), (one.day, other.day))
+    return bool(one.bound or other.bound) or all(a is None or b is None or a == b for a, b in pairs)
+
+
+def _near(one: Quantity, first: str, other: Quantity, second: str) -> bool:
+    """Whether two readings are as near as their rounding, hedges and bounds allow."""
+    try:
+        (a, step), (b, other_step) = _with_step(one, first), _with_step(other, second)
+    except ValueError:  # 1.2.3 and the like
+        return first == second
+    slack = max(step, other_step) / 2 if step != other_step else 0.0
+    if "about" in (one.bound, other.bound):
+        slack = max(slack, HEDGED * max(abs(a), abs(b)))
+    return _overlap(one.bound, a, other.bound, b, slack)
+
+
+def _with_step(quantity: Quantity, value: str) -> tuple[float, float]:
+    first = float(quantity.values[0])
+    return float(value), quantity.step * (float(value) / first if first else 1.0)
+
+
+def _overlap(bound: Bound, a: float, other_bound: Bound, b: float, slack: float = 0.0) -> bool:
+    """Whether what the bounds leave open has a value in common."""
+    too_low = a < b - slack and bound != "at least" and other_bound != "at most"
+    too_high = a > b + slack and bound != "at most" and other_bound != "at least"
+    return not too_low and not too_high
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+Read = tuple[int, tuple[str, ...], float, bool]
+"""The last part of a number, its values, its step, whether it is spelled."""
+
+
+def _in_digits(parts: Sequence[re.Match[str]], at: int) -> Read | None:
+    digits = parts[at]["digits"]
+    if not digits:
+        return None
+    value, plain = canonical(digits), digits.replace(",", "")
+    step = 10.0 ** -len(plain.partition(".")[2]) if plain.count(".") == 1 else 1.0
+    if value.endswith("000"):  # 450,000 is as likely rounded as counted
+        step = 10.0 ** (len(value) - len(value.rstrip("0")))
+    word = (parts[at + 1]["word"] or "") if at + 1 < len(parts) else ""
+    if scale := SCALES.get(word.lower()):
+        return at + 1, (_times(value, scale),), step * scale, False
+    if word in GLUED and parts[at + 1].start() == parts[at].end():
+        return at + 1, (value, _times(value, GLUED[word])), step, False
+    return at, (value,), step, False
+
+
+def _in_words(parts: Sequence[re.Match[str]], at: int) -> Read | None:
     """Two hundred and fifty thousand: parts add up below a scale, a scale multiplies what stands before it."""
+    words = [(part["word"] or "").lower() for part in parts[at : at + LONGEST]]
+    if words[0] not in NUMBER_WORDS:
+        return None
     total = current = 0
-    while at < len(parts):
-        word = (parts[at]["word"] or "").lower()
-        following = (parts[at + 1]["word"] or "").lower() if at + 1 < len(parts) else ""
+    last = at - 1
+    for word, following in pairwise([*words, "", ""]):
         if word in NUMBER_WORDS:
             current += NUMBER_WORDS[word]
         elif word == "hundred":
@@ -128,14 +291,22 @@ def _in_words(parts: Sequence[re.Match[str]], at: int) -> tuple[Quantity, int]:
             total, current = total + current * SCALES[word], 0
         elif not (word == "and" and current % 100 == 0 and following in NUMBER_WORDS):
             break
-        at += 1
-    return Quantity((str(total + current),), _unit(parts, at), spelled=True), at
+        last += 1
+    return last, (str(total + current),), 1.0, True
+
+
+def _bound(text: str, start: int, end: int, before: list[tuple[Bound, re.Pattern[str]]]) -> Bound:
+    lead = text[max(0, start - _LOOK_BACK) : start]
+    bounds = [bound for bound, pattern in before if pattern.search(lead)]
+    bounds += [bound for bound, pattern in _BEHIND if pattern.match(text, end)]
+    return bounds[0] if bounds else ""
 
 
 def _unit(parts: Sequence[re.Match[str]], at: int) -> str:
     """The unit that begins at a place: %, per cent, ° C, kilometres."""
     words = [part.group().lower() for part in parts[at : at + 2]]
-    if not words:
+    decade = words[:1] == ["s"] and parts[at].start() == parts[at - 1].end() and len(parts[at - 1].group()) == 4
+    if not words or decade:
         return ""
     pair = "".join(words)
     if pair == "percent" or words[0] == "%":
@@ -162,11 +333,6 @@ def _times(value: str, scale: int) -> str:
     if len(fraction) > zeros:
         return canonical(f"{whole}{fraction[:zeros]}.{fraction[zeros:]}")
     return canonical(whole + fraction.ljust(zeros, "0"))
-
-
-def _spelled_date(date: re.Match[str]) -> str:
-    year, month, day = date.groups()
-    return f"{int(day)} {_MONTHS[int(month) - 1]} {year}"
 
 
 def _written(quantity: Quantity) -> str:

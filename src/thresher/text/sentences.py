@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import sentencex  # type: ignore[import-untyped]
 
-from thresher.chunking.spans import Span, trim
+Span = tuple[int, int]
 
 VERSION = 1
 """Raised when the same text would be cut elsewhere; part of the fingerprint of chunkers that cut at sentences."""
@@ -87,3 +87,11 @@ def _segment(text: str, language: str) -> list[str]:
         if type(error).__name__ != "PanicException":
             raise
         return [text]
+
+
+def trim(text: str, start: int, end: int) -> Span:
+    """The span without whitespace at its ends; empty (start == end) where it holds nothing else."""
+    piece = text[start:end]
+    kept = piece.lstrip()
+    start = end - len(kept)
+    return start, start + len(kept.rstrip())

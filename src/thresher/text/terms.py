@@ -37,7 +37,7 @@ _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+"
 def index_terms(text: str) -> list[str]:
     """The terms of a text in order, repeats included."""
     terms: list[str] = []
-    for word in _WORD.findall(_folded(text)):
+    for word in _WORD.findall(folded(text)):
         if _UNSPACED.search(word):
             terms.extend(_pairs(word))
         elif word not in STOP_WORDS:
@@ -52,11 +52,11 @@ def chunk_terms(title: str, text: str) -> list[str]:
 
 def query_terms(text: str) -> list[str]:
     """The distinct terms of a question in order; a question of stop words only keeps them."""
-    terms = index_terms(text) or _WORD.findall(_folded(text))
+    terms = index_terms(text) or _WORD.findall(folded(text))
     return list(dict.fromkeys(terms))
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     """Lower case, accents removed."""
     if text.isascii():
         return text.lower()

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from thresher.text.entities import missing_name, names_in
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("The Semmering railway was designed by Carl von Ghega.", ["Semmering", "Carl", "Ghega"]),
+        ("Albert Einstein was born in Ulm.", ["Albert", "Einstein", "Ulm"]),
+        ("Engineers built it.", []),
+        ("Previous IPCC reports said so.", ["IPCC"]),
+        ("It says GPT-4 and mRNA.", ["GPT-4", "mRNA"]),
+        ("On Monday I saw it.", []),
+        ("Kõpu's light is on Hiiumaa.", ["Hiiumaa"]),
+    ],
+)
+def test_names_are_told_by_their_capitals(text: str, names: list[str]) -> None:
+    assert names_in(text) == names
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [
+        ("It was founded by Cha.", "CHA founded it."),
+        ("It lies on Hiiumaa.", "Its place is Hiiumaa's north."),
+        ("It is a German town.", "It is a town in Germany."),
+        ("It was led by the WHO.", "The World Health Organization led it."),
+        ("It was led by the World Health Organization.", "The WHO led it."),
+        ("It treats HIV-positive people.", "It treats people with HIV."),
+        ("It raises CO2.", "It raises CO 2."),
+        ("It was in the U.S. then.", "It was in the US then."),
+        ("He lives in Zürich.", "He lives in Zurich."),
+        ("It began on 5 March 1947.", "It began on 1947-03-05."),
+    ],
+)
+def test_a_name_is_known_in_another_form(claim: str, evidence: str) -> None:
+    assert missing_name(claim, evidence) == ""
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "missing"),
+    [
+        ("It was designed by Otto Wagner.", "It was designed by Carl von Ghega.", "Otto"),
+        ("It lies in Austria.", "It lies in Australia.", "Austria"),
+        ("It uses GPT-4.", "It uses GPT-3.", "GPT-4"),
+        ("It was led by the UN.", "Under new rules it was led by them.", "UN"),
+    ],
+)
+def test_a_name_that_the_evidence_lacks_is_named(claim: str, evidence: str, missing: str) -> None:
+    assert missing_name(claim, evidence) == missing
+
+
+@given(some.text(max_size=120))
+def test_no_text_lacks_its_own_names(text: str) -> None:
+    assert missing_name(text, text) == ""
