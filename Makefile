@@ -29,6 +29,7 @@ bench: install
 
 docs: install
 	$(BIN)/python docs/generate.py
+	$(BIN)/mkdocs build --quiet --strict
 
 clean:
-	rm -rf $(VENV) .thresher .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) site .thresher .mypy_cache .ruff_cache .pytest_cache

@@ -1,7 +1,7 @@
 """The recipes by name, as data: what each is, its settings, its presets. A recipe's parts are imported when it is run.
 
 Adding a recipe is a file with a docstring (Follows / Departs / Left open), `index_config` and `pipeline`, its settings
-in `recipes.settings`, and a line here.
+in `recipes.settings`, and a line in `RECIPES`.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Recipe:
     name: str
     summary: str
     module: str
-    """The file in `recipes/` that names its parts."""
+    """The file in `recipes/` that names its parts, or a module elsewhere by its dotted name."""
     model: str
-    """The class in `recipes.settings`."""
+    """The class in `recipes.settings`, or elsewhere as `module:Class`."""
     preset_of: str | None = None
     preset: Mapping[str, Any] = field(default_factory=dict)
     needs_llm: bool = False
@@ -44,9 +44,9 @@ class Recipe:
     @property
     def settings(self) -> type[RecipeSettings]:
         """The model of its settings; no part is imported for it."""
-        from thresher.recipes import settings
-
-        return cast("type[RecipeSettings]", getattr(settings, self.model))
+        module, _, name = self.model.rpartition(":")
+        found = import_module(module or "thresher.recipes.settings")
+        return cast("type[RecipeSettings]", getattr(found, name))
 
     def configured(self, given: Mapping[str, Any], *, home: Path | None = None) -> RecipeSettings:
         """The settings it runs with: see `thresher.settings.resolved`. Raises UsageError."""
@@ -86,10 +86,10 @@ class Recipe:
 
     @property
     def _wiring(self) -> ModuleType:
-        return import_module(f"thresher.recipes.{self.module}")
+        return import_module(self.module if "." in self.module else f"thresher.recipes.{self.module}")
 
 
-RECIPES: tuple[Recipe, ...] = (
+_RECIPES = (
     Recipe(
         "corrective",
         "our own: calibrated judging, correction, strips, verified answers; the default",
@@ -203,17 +203,19 @@ RECIPES: tuple[Recipe, ...] = (
 )
 
 
+RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in _RECIPES}
+
+
 def names() -> list[str]:
     """All recipes and presets."""
-    return [recipe.name for recipe in RECIPES]
+    return list(RECIPES)
 
 
 def get(name: str) -> Recipe:
     """The recipe or preset of that name. Raises UnknownSetting, naming the nearest."""
-    for recipe in RECIPES:
-        if recipe.name == name:
-            return recipe
-    raise UnknownSetting(name, names(), kind="recipe")
+    if name not in RECIPES:
+        raise UnknownSetting(name, RECIPES, kind="recipe")
+    return RECIPES[name]
 
 
 def configured(
@@ -233,5 +235,5 @@ def settings_keys() -> set[str]:
     from thresher.recipes.settings import CollectionSettings
     from thresher.settings import keys
 
-    of_recipes = {recipe.settings for recipe in RECIPES}
+    of_recipes = {recipe.settings for recipe in RECIPES.values()}
     return {*keys(CollectionSettings), *(key for model in of_recipes for key in keys(model))}
