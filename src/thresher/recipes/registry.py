@@ -32,7 +32,7 @@ class Recipe:
     name: str
     summary: str
     module: str
-    """The file in `recipes/` that names its parts, or a module elsewhere by its dotted name."""
+    """The file in `recipes/` that names its parts; elsewhere `package:module`, the package empty at the top."""
     model: str
     """The class in `recipes.settings`, or elsewhere as `module:Class`."""
     preset_of: str | None = None
@@ -86,7 +86,10 @@ class Recipe:
 
     @property
     def _wiring(self) -> ModuleType:
-        return import_module(self.module if "." in self.module else f"thresher.recipes.{self.module}")
+        package, elsewhere, module = self.module.rpartition(":")
+        if elsewhere:
+            return import_module(f"{package}.{module}" if package else module)
+        return import_module(f"thresher.recipes.{module}")
 
 
 _RECIPES = (
