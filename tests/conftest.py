@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
+import tests.loopback.sitecustomize
 import thresher
 from thresher.cli.app import main
 from thresher.collection import Collection
@@ -18,6 +21,13 @@ from thresher.recipes.components import BUNDLED, Models
 from thresher.recipes.settings import EncoderSettings
 from thresher.testing.llm_server import ScriptedServer
 from thresher.types import COSINE, Chunk, Evidence, Hit, Judged, Judgement, Origin, Scale, Score
+
+LOOPBACK = Path(tests.loopback.sitecustomize.__file__).parent  # importing it is the guard of this process
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(LOOPBACK), os.environ.get("PYTHONPATH"))))
+
+settings.register_profile("dev", max_examples=20, deadline=None)
+settings.register_profile("ci", max_examples=100, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 LIGHTHOUSE = """# Lighthouses
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.errors import UnknownSetting, UsageError
@@ -299,7 +299,6 @@ EXPRESSIONS = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(EXPRESSIONS)
 def test_a_filter_follows_three_valued_logic(case: Case) -> None:
     expression, says = case

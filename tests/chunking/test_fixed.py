@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.chunking.promises import TEXTS, assert_numbered, assert_promises, document, documents
@@ -14,7 +14,6 @@ from thresher.types import Document, Page
 SIZES = st.integers(1, 80).flatmap(lambda size: st.tuples(st.just(size), st.integers(0, size - 1)))
 
 
-@settings(max_examples=200, deadline=None)
 @given(documents(), SIZES)
 def test_fixed_chunks_keep_every_promise(source: Document, sizes: tuple[int, int]) -> None:
     chunker = FixedChunker(*sizes)
@@ -24,7 +23,6 @@ def test_fixed_chunks_keep_every_promise(source: Document, sizes: tuple[int, int
     assert chunks == chunker(source)
 
 
-@settings(max_examples=200, deadline=None)
 @given(documents(), SIZES)
 def test_recursive_chunks_keep_every_promise(source: Document, sizes: tuple[int, int]) -> None:
     chunker = RecursiveChunker(*sizes)
@@ -34,7 +32,6 @@ def test_recursive_chunks_keep_every_promise(source: Document, sizes: tuple[int,
     assert chunks == chunker(source)
 
 
-@settings(max_examples=100, deadline=None)
 @given(documents(), st.tuples(st.integers(0, 300), st.integers(0, 300)))
 def test_only_the_skipped_span_is_missing(source: Document, found: tuple[int, int]) -> None:
     start, end = min(found), min(max(found), len(source.text))
@@ -141,7 +138,6 @@ def reference_split(text: str, size: int, overlap: int, separators: list[str]) -
     return result
 
 
-@settings(max_examples=200, deadline=None)
 @given(TEXTS, SIZES)
 def test_recursive_chunks_are_those_of_a_plain_string_splitter(text: str, sizes: tuple[int, int]) -> None:
     text = text.strip()

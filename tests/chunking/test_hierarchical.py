@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.chunking.promises import assert_numbered, assert_promises, document, documents
@@ -66,7 +66,6 @@ def assert_family(chunks: Sequence[Chunk]) -> None:
     assert_numbered(siblings)
 
 
-@settings(max_examples=250, deadline=None)
 @given(documents(), chunkers())
 def test_chunks_and_subchunks_keep_every_promise(source: Document, chunker: HierarchicalChunker) -> None:
     chunks = chunker(source)
@@ -79,7 +78,6 @@ def test_chunks_and_subchunks_keep_every_promise(source: Document, chunker: Hier
     assert chunks == chunker(source)
 
 
-@settings(max_examples=150, deadline=None)
 @given(documents(), chunkers())
 def test_the_literal_preset_loses_no_text_at_the_level_of_chunks(
     source: Document, chunker: HierarchicalChunker
@@ -92,7 +90,6 @@ def test_the_literal_preset_loses_no_text_at_the_level_of_chunks(
         assert chunk.text == source.text[chunk.start : chunk.end] == chunk.text.strip() != ""
 
 
-@settings(max_examples=100, deadline=None)
 @given(documents(), chunkers())
 def test_neighbouring_chunks_overlap_by_no_more_than_the_setting(
     source: Document, chunker: HierarchicalChunker

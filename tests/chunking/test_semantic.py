@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -50,7 +50,6 @@ def groups(chunker: SemanticChunker, text: str) -> list[list[int]]:
     return [[int(word) for word in chunk.text.split() if word.isdigit()] for chunk in chunker(document(text))]
 
 
-@settings(max_examples=200, deadline=None)
 @given(documents(), SETTINGS)
 def test_semantic_chunks_keep_every_promise(source: Document, choice: tuple[str, str, float, int]) -> None:
     mode, compare, theta, size = choice

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from tests.chunking.promises import document, documents, hash_encoder
 from thresher.chunking.fixed import FixedChunker, RecursiveChunker
@@ -108,7 +108,6 @@ def test_a_table_partly_in_the_skipped_span_stays_whole() -> None:
     ]
 
 
-@settings(max_examples=100, deadline=None)
 @given(documents())
 def test_regions_hold_everything_in_order(source: Document) -> None:
     position = 0

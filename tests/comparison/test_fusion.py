@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.retrieval.fusion import reciprocal_rank_fusion, weighted_fusion
@@ -33,7 +33,6 @@ def test_cormacks_sum_worked_by_hand() -> None:
     assert set(fused[0].scores) == {"dense", "bm25", "fused"}
 
 
-@settings(max_examples=200, deadline=None)
 @given(RANKINGS, st.integers(1, 100), st.data())
 def test_reciprocal_ranks_equal_exact_fractions(rankings: list[list[str]], constant: int, data: st.DataObject) -> None:
     weights = data.draw(st.lists(st.integers(1, 5), min_size=len(rankings), max_size=len(rankings)))
@@ -48,7 +47,6 @@ def test_reciprocal_ranks_equal_exact_fractions(rankings: list[list[str]], const
     assert [hit.rank for hit in fused] == list(range(1, len(exact) + 1))
 
 
-@settings(max_examples=200, deadline=None)
 @given(RANKINGS, st.data())
 def test_the_weighted_sum_equals_a_table_of_normalised_scores(rankings: list[list[str]], data: st.DataObject) -> None:
     every = sorted({id_ for ids in rankings for id_ in ids})

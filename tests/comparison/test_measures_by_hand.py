@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher_evals.dataset import Question
@@ -43,7 +43,6 @@ def reciprocal_rank(ranking: Sequence[str], grades: Mapping[str, int]) -> float:
 
 
 @given(CASES)
-@settings(deadline=None)
 def test_measures_equal_their_formulas(cases: list[tuple[list[str], dict[str, int]]]) -> None:
     rows = [
         Row(Question(str(number), "?", grades=grades), "r", "", 0.0, ranking=tuple(Place(name) for name in ranking))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.indexing.making import document
@@ -113,7 +113,6 @@ BATCHES = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(BATCHES)
 def test_a_catalog_is_a_map_from_places_to_texts(batches: list[tuple[str, dict[tuple[str, str], str]]]) -> None:
     catalog = Catalog([])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.indexing.making import ENCODER, row
@@ -58,7 +58,6 @@ FILTERS = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(FILTERS)
 def test_lance_lets_the_rows_through_for_which_the_filter_holds(table: LanceChunkTable, where: Filter) -> None:
     found = table.nearest(ENCODER.encode_query("text"), limit=50, where=where)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.errors import ModelError
@@ -79,7 +79,6 @@ def test_nothing_to_read_gives_no_readings_and_an_empty_text_an_empty_place(judg
     assert (reading.start, reading.end, reading.certainty) == (0, 0, 0.0)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.text(max_size=60), st.text(max_size=200), st.text(max_size=30))
 def test_any_text_is_read_and_its_place_lies_inside(judge: BundledJudge, question: str, text: str, title: str) -> None:
     (reading,) = judge.read(question, [text], [title])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies
+from hypothesis import given, strategies
 
 from thresher.errors import ModelError, UsageError
 from thresher.models.encoders import BUNDLED, BundledEncoder, windows
@@ -94,7 +94,6 @@ def test_windows_partition_the_tokens_evenly(count: int, most: int) -> None:
     assert len(pieces) == max(1, -(-count // most))
 
 
-@settings(max_examples=30, deadline=None)
 @given(text=strategies.text(alphabet=strategies.characters(), max_size=60))
 def test_any_string_has_a_vector(encoder: BundledEncoder, text: str) -> None:
     vector = encoder.encode_query(text)

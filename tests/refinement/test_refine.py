@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.errors import ModelError, UsageError
@@ -322,7 +322,6 @@ def made_hits(draw: st.DrawFn) -> list[Hit]:
     return hits
 
 
-@settings(deadline=None)  # the first cut loads the sentence splitter
 @given(
     hits=made_hits(),
     top_k=st.integers(1, 4),

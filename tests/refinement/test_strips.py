@@ -4,7 +4,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.refinement.strips import Decomposition, excerption, fixed_num, selection, sentences, strip_hit, word_count
@@ -24,7 +24,6 @@ def numbered(count: int) -> str:
     return " ".join(f"w{number}" for number in range(1, count + 1))
 
 
-@settings(deadline=None)  # the first cut loads the sentence splitter
 @given(st.text(alphabet="ab? .\n|é中Q", max_size=200), st.integers(0, 50), st.sampled_from(["text", "table"]))
 def test_every_strip_stands_in_the_document_where_it_says(text: str, offset: int, kind: str) -> None:
     document = "x" * offset + text

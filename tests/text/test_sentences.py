@@ -3,7 +3,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.chunking.promises import TEXTS
@@ -15,7 +15,6 @@ def cut(text: str) -> list[str]:
     return [text[start:end] for start, end in sentence_spans(text)]
 
 
-@settings(max_examples=400, deadline=None)
 @given(TEXTS)
 def test_each_character_but_whitespace_is_in_exactly_one_sentence(text: str) -> None:
     position = 0
@@ -27,7 +26,6 @@ def test_each_character_but_whitespace_is_in_exactly_one_sentence(text: str) -> 
     assert text[position:].strip() == ""
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.sampled_from(["Ab cd.", "“Open.", "no end", "\n", "\n\n", "漢字。", "x" * 30]), max_size=60))
 def test_reading_in_windows_loses_nothing(words: list[str]) -> None:
     text = " ".join(words)
