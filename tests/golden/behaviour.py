@@ -18,7 +18,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -211,19 +211,6 @@ def scored(home: Path) -> str:
         return _thresher(["eval", "score", out, "--json"])
 
 
-def helped() -> str:
-    """`--help` of every command."""
-    told = []
-    waiting = [[]]
-    while waiting:
-        command = waiting.pop(0)
-        text = _thresher([*command, "--help"])
-        told.append(f"$ thresher {' '.join([*command, '--help'])}\n{text}")
-        _, _, listed = text.partition("\nCommands:\n")
-        waiting += [[*command, line.split()[0]] for line in listed.splitlines() if line[2:3].strip()]
-    return "\n".join(told)
-
-
 def _thresher(arguments: Sequence[str]) -> str:
     done = subprocess.run(
         [str(Path(sys.executable).parent / "thresher"), *arguments],
@@ -233,6 +220,19 @@ def _thresher(arguments: Sequence[str]) -> str:
         check=True,
     )
     return done.stdout
+
+
+def helped(thresher: Callable[[Sequence[str]], str] = _thresher) -> str:
+    """`--help` of every command; `thresher` calls a command and returns what it prints."""
+    told = []
+    waiting = [[]]
+    while waiting:
+        command = waiting.pop(0)
+        text = thresher([*command, "--help"])
+        told.append(f"$ thresher {' '.join([*command, '--help'])}\n{text}")
+        _, _, listed = text.partition("\nCommands:\n")
+        waiting += [[*command, line.split()[0]] for line in listed.splitlines() if line[2:3].strip()]
+    return "\n".join(told)
 
 
 def machine() -> str:

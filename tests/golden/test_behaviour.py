@@ -1,0 +1,72 @@
+"""What every recipe answers, what a run scores and what `--help` says stays as it was recorded beside this file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+
+import thresher
+from tests.conftest import Run
+from tests.golden.behaviour import DATA, HERE, collections, explained, helped, machine, scored
+
+SHARE_OF_ANOTHER_PROCESSOR = 0.03
+"""Of the rows that may differ on a kind of processor whose int8 arithmetic rounds otherwise than the recorder's."""
+
+needs_data = pytest.mark.skipif(not (DATA / "papers").is_dir(), reason=f"no papers in {DATA}; set THRESHER_DATA")
+
+
+def recorded(name: str) -> list[str]:
+    return (HERE / name).read_text(encoding="utf-8").splitlines()
+
+
+def test_help_is_what_was_recorded(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    now = helped(lambda arguments: run(*arguments).out)
+    assert pages(now.splitlines()) == pages(recorded("help.txt"))
+
+
+def pages(lines: list[str]) -> dict[str, list[str]]:
+    """The help of each command by its command line; commands of a group may stand in another order."""
+    told: dict[str, list[str]] = {}
+    for line in lines:
+        if line.startswith("$ "):
+            page = told[line] = []
+        elif line:
+            page.append(line)
+    return {line: sorted(page) if "Commands:" in page else page for line, page in told.items()}
+
+
+@pytest.fixture(scope="module")
+def home() -> Iterator[Path]:
+    with collections() as home:
+        yield home
+
+
+@pytest.mark.slow
+@needs_data
+@pytest.mark.parametrize("recipe", thresher.recipes.names())
+def test_every_recipe_answers_as_was_recorded(recipe: str, home: Path) -> None:
+    rows = list(zip_longest(recorded(f"explain-{recipe}.jsonl"), explained(home, recipe).splitlines()))
+    different = [row for row in rows if row[0] != row[1]]
+    allowed = 0 if same_processor() else SHARE_OF_ANOTHER_PROCESSOR * len(rows)
+    assert len(different) <= allowed, "\n".join(f"- {before}\n+ {now}" for before, now in different)
+
+
+@pytest.mark.slow
+@needs_data
+def test_a_run_scores_as_was_recorded(home: Path) -> None:
+    before, now = (json.loads(text)["recipes"] for text in ("\n".join(recorded("score.json")), scored(home)))
+    if same_processor():
+        assert now == before
+    else:
+        assert {recipe: set(measures) for recipe, measures in now.items()} == {
+            recipe: set(measures) for recipe, measures in before.items()
+        }
+
+
+def same_processor() -> bool:
+    return machine().splitlines() == recorded("machine.json")
