@@ -2,7 +2,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo test check bench docs clean
+# Two workers where there are two cores or more: each imports everything again, and four would cost as much as they save.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 2
+
+.PHONY: install demo test proofs check bench docs clean
 
 install: $(VENV)/.installed
 
@@ -16,7 +19,10 @@ demo: install
 	$(BIN)/thresher demo
 
 test: install
-	$(BIN)/python -m pytest
+	$(PYTEST) --dist worksteal -m "not slow"
+
+proofs: install
+	$(PYTEST) --dist loadfile -m slow
 
 check: install
 	$(BIN)/ruff check .

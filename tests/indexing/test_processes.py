@@ -23,6 +23,8 @@ from thresher.testing.llm_server import ScriptedServer
 
 from . import asking
 
+pytestmark = pytest.mark.slow
+
 COMMAND = Path(sys.executable).with_name("thresher")
 KILLS = 20
 KILLS_PER_HOME = 10
