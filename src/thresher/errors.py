@@ -69,13 +69,11 @@ class ModelError(ThresherError):
 
 
 class MissingExtra(ModelError):
-    """An optional package is not installed."""
+    """An optional package is not installed: one of an extra, or of another distribution on top."""
 
-    def __init__(self, package: str, *, extra: str) -> None:
-        super().__init__(
-            f"the package '{package}' is not installed",
-            next_step=f"install with: pip install 'thresher[{extra}]'",
-        )
+    def __init__(self, package: str, *, extra: str = "", distribution: str = "") -> None:
+        wanted = distribution or f"'thresher[{extra}]'"
+        super().__init__(f"the package '{package}' is not installed", next_step=f"install with: pip install {wanted}")
 
 
 class ProviderError(ModelError):

@@ -11,7 +11,7 @@ import pytest
 
 from thresher.errors import BudgetSpent, MissingExtra, StoreError, ThresherError, UsageError
 from thresher_evals.datasets.registry import load
-from thresher_evals.rows import held, read_rows
+from thresher_evals.rows import read_rows, run_log
 from thresher_evals.runner import run
 
 Scripted = Callable[..., Any]
@@ -326,7 +326,7 @@ def test_two_processes_do_not_add_rows_to_one_folder(scripted: Scripted, qa: Pat
     out = tmp_path / "out"
     run(scripted(), load(f"qa:{qa}"), ["rag"], out)
     before = (out / "rows" / "rag.jsonl").read_bytes()
-    with held(out), pytest.raises(StoreError, match="another process is writing into it"):
+    with run_log(out).locked(), pytest.raises(StoreError, match="another process is writing into it"):
         run(scripted(), load(f"qa:{qa}"), ["rag", "hybrid"], out, resume=True)
     assert (out / "rows" / "rag.jsonl").read_bytes() == before
     assert run(scripted(), load(f"qa:{qa}"), ["rag"], out, resume=True).asked == {"rag": 0}

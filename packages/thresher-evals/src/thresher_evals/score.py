@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,29 +21,11 @@ Valued = Mapping[Measure, Values]
 """Each measure's number for every row of one recipe, None where it does not apply."""
 
 ALWAYS = frozenset(
-    [
-        "P@5",
-        "R@5",
-        "F1@5",
-        "nDCG@10",
-        "MRR",
-        "match",
-        "match_norm",
-        "em",
-        "f1",
-        "words_median",
-        "verdict_accuracy",
-        "auroc",
-        "ece",
-        "abstained",
-        "refusal_precision",
-        "refusal_recall",
-        "seconds_p50",
-        "seconds_p95",
-        "llm_calls",
-        "unreadable",
-        "timed_out",
-    ]
+    {
+        *("P@5", "R@5", "F1@5", "nDCG@10", "MRR", "match", "match_norm", "em", "f1", "words_median", "abstained"),
+        *("verdict_accuracy", "auroc", "ece", "refusal_precision", "refusal_recall"),
+        *("seconds_p50", "seconds_p95", "llm_calls", "unreadable", "timed_out"),
+    }
 )
 """Measures that a reader of the JSON finds for every dataset of their task, also where they apply to no question."""
 
@@ -63,21 +45,21 @@ def score(
     `baseline`, the first when not given, on the questions both have) and, where questions have them, `categories`.
     """
     described = read_run(directory)
+    dataset = described["dataset"]
     every = {recipe: judged_rows(directory, recipe) for recipe in described["recipes"]}
     recipes = {recipe: of_split(rows, split) for recipe, rows in every.items()}
     if baseline is not None and baseline not in recipes:
         raise UnknownSetting(baseline, recipes, kind="recipe of this run")
-    dataset = described["dataset"]
     if not any(every.values()):
-        raise UsageError("the run has no rows yet", subject=str(directory), next_step="finish it with --resume")
+        raise UsageError("the run has no rows yet", subject=str(directory), next_step="finish it with `resume`")
     if not any(recipes.values()):
         asked, rows = dataset.get("split", "all"), max(map(len, every.values()))
         raise UsageError(
             f"none of the {rows} questions with a row is of the split {split}; the run asked those of {asked}",
             subject=str(directory),
-            next_step=f"score it with --split {asked}, or ask those of {split} with thresher eval run --split {split}",
+            next_step=f"score those of the `split` {asked}, or run it with the `split` {split}",
         )
-    wanted = measures_of(dataset["task"]) if measures is None else tuple(parse(name) for name in measures)
+    wanted = measures_of(dataset["task"]) if measures is None else tuple(map(parse, measures))
     if is_together(described):
         wanted = tuple(measure for measure in wanted if str(measure) not in TAKEN)
     values: Mapping[str, Valued] = {
@@ -92,7 +74,9 @@ def score(
         "asked": {recipe: len(rows) for recipe, rows in recipes.items()},
         "outcomes": {recipe: outcomes(rows) for recipe, rows in recipes.items()},
         "keys": {recipe: keys(rows) for recipe, rows in recipes.items()},
-        "degraded": {recipe: degradations(rows) for recipe, rows in recipes.items()},
+        "degraded": {
+            recipe: sorted({name for row in rows for name in row.degraded}) for recipe, rows in recipes.items()
+        },
         "against": against(recipes, values, baseline or next(iter(recipes)), seed=seed),
     }
     categories = sorted({row.question.category for rows in recipes.values() for row in rows if row.question.category})
@@ -109,21 +93,25 @@ def score(
 def judged_rows(directory: Path, recipe: str) -> list[Row]:
     """The rows of a recipe with what was judged of their answers."""
     judgements = read_judgements(directory, recipe)
-    rows = read_rows(directory, recipe)
-    return [replace(row, judged=judgements.get(row.question.id, {})) for row in rows]
+    return [replace(row, judged=judgements.get(row.question.id, {})) for row in read_rows(directory, recipe)]
+
+
+def of_split(rows: Sequence[Row], split: Split) -> list[Row]:
+    """The rows whose questions belong to a split."""
+    return [row for row in rows if members([row.question], split)]
 
 
 def applying(values: Mapping[str, Valued]) -> dict[str, Valued]:
     """The same without the measures that have a number for no row of any recipe; those of the contract stay, empty."""
     known = {
         measure
-        for numbers in values.values()
-        for measure, of_rows in numbers.items()
-        if str(measure) in ALWAYS or any(one is not None for one in of_rows)
+        for of_recipe in values.values()
+        for measure, numbers in of_recipe.items()
+        if str(measure) in ALWAYS or any(number is not None for number in numbers)
     }
     return {
-        recipe: {measure: of_rows for measure, of_rows in numbers.items() if measure in known}
-        for recipe, numbers in values.items()
+        recipe: {measure: numbers for measure, numbers in of_recipe.items() if measure in known}
+        for recipe, of_recipe in values.items()
     }
 
 
@@ -153,15 +141,9 @@ def keys(rows: Sequence[Row]) -> dict[str, list[str]]:
     }
 
 
-def of_split(rows: Sequence[Row], split: Split) -> list[Row]:
-    """The rows whose questions belong to a split."""
-    wanted = {question.id for question in members((row.question for row in rows), split)}
-    return [row for row in rows if row.question.id in wanted]
-
-
 def summaries(values: Valued, *, seed: int) -> dict[str, Any]:
     """Each measure's name to its value, interval and number of questions."""
-    return {str(measure): measure.summarise_values(numbers, seed=seed).to_dict() for measure, numbers in values.items()}
+    return {str(measure): asdict(measure.summarise_values(numbers, seed=seed)) for measure, numbers in values.items()}
 
 
 def within(values: Valued, rows: Sequence[Row], category: str) -> Valued:
@@ -172,9 +154,7 @@ def within(values: Valued, rows: Sequence[Row], category: str) -> Valued:
     }
 
 
-def degradations(rows: Sequence[Row]) -> list[str]:
-    """What any of the rows had to do without."""
-    return sorted({name for row in rows for name in row.degraded})
+# --- recipes against each other, question by question -----------------------------------------------------------------
 
 
 def against(
@@ -191,39 +171,35 @@ def against(
         if known and generators[baseline] and known != generators[baseline]
     }
     others = [recipe for recipe in recipes if recipe != baseline and recipe not in skipped]
-    told: dict[str, dict[str, Any]] = {other: {} for other in others}
+    found: dict[str, dict[str, Any]] = {other: {} for other in others}
     for measure, numbers in values[baseline].items():
         if not measure.paired:
             continue
         first = by_question(recipes[baseline], numbers)
-        compared_others = [
+        comparisons = [
             compared(measure, first, by_question(recipes[other], values[other][measure]), seed=seed) for other in others
         ]
-        for other, comparison in zip(others, corrected(compared_others), strict=True):
-            told[other][str(measure)] = comparison.to_dict()
-    return {"baseline": baseline, "recipes": told, "skipped": skipped}
+        for other, comparison in zip(others, corrected(comparisons), strict=True):
+            found[other][str(measure)] = asdict(comparison)
+    return {"baseline": baseline, "recipes": found, "skipped": skipped}
+
+
+def by_question(rows: Sequence[Row], numbers: Values) -> dict[str, float]:
+    """Question id to number, where the measure applies."""
+    pairs = zip(rows, numbers, strict=True)
+    return {row.question.id: one for row, one in pairs if one is not None and not isinstance(one, Forecast | Counts)}
+
+
+def compared(measure: Measure, first: Mapping[str, float], second: Mapping[str, float], *, seed: int) -> Comparison:
+    """The difference on the questions both have; p is McNemar's where the numbers are zeros and ones."""
+    shared = [id for id in first if id in second]
+    comparison = paired_difference([first[id] for id in shared], [second[id] for id in shared], seed=seed)
+    if measure.summary is proportion_interval and "McNemar" in comparison.tests:
+        comparison = replace(comparison, p=comparison.tests["McNemar"], test="McNemar exact")
+    return comparison
 
 
 def corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """The comparisons with their p values corrected for being several (Holm); those without a p do not count."""
     ps = iter(holm([comparison.p for comparison in comparisons if comparison.p is not None]))
     return [comparison if comparison.p is None else replace(comparison, p_holm=next(ps)) for comparison in comparisons]
-
-
-def by_question(rows: Sequence[Row], numbers: Values) -> dict[str, float]:
-    """Question id to number, where the measure applies."""
-    return {
-        row.question.id: one
-        for row, one in zip(rows, numbers, strict=True)
-        if one is not None and not isinstance(one, Forecast | Counts)
-    }
-
-
-def compared(measure: Measure, first: Mapping[str, float], second: Mapping[str, float], *, seed: int) -> Comparison:
-    """The difference on the questions both have; p is McNemar's where the numbers are zeros and ones."""
-    shared = [id for id in first if id in second]
-    earlier, later = [first[id] for id in shared], [second[id] for id in shared]
-    comparison = paired_difference(earlier, later, seed=seed)
-    if measure.summary is proportion_interval and "McNemar" in comparison.tests:
-        comparison = replace(comparison, p=comparison.tests["McNemar"], test="McNemar exact")
-    return comparison

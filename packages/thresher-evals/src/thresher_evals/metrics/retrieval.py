@@ -24,7 +24,7 @@ try:
 except ModuleNotFoundError as error:
     if error.name != "ir_measures":
         raise
-    raise MissingExtra("ir-measures", extra="evals") from error
+    raise MissingExtra("ir-measures", distribution="thresher-evals") from error
 
 NAME = re.compile(
     r"""(?P<whole>MRR|MAP)

@@ -196,7 +196,7 @@ try:
 except ModuleNotFoundError as error:
     if error.name != "matplotlib":
         raise
-    raise MissingExtra("matplotlib", extra="evals") from error
+    raise MissingExtra("matplotlib", distribution="thresher-evals") from error
 
 HEIGHT = 3.6  # inches, where the drawing does not say
 FEW = 30
