@@ -160,7 +160,7 @@ def test_a_split_without_questions_is_named_with_the_run_and_what_to_do(
         score(out, split=other)
     told = str(refused.value)
     assert told.startswith(f"{out}: none of the 1 questions with a row is of the split {other}")
-    assert f"--split all, or ask those of {other} with thresher eval run --split {other}" in told
+    assert f"score those of the `split` all, or run it with the `split` {other}" in told
 
 
 def test_a_run_does_not_need_the_packages_of_scoring() -> None:

@@ -190,7 +190,7 @@ TUNED = "corrective"
 INSIDE, BOTH, ELSEWHERE = "inside", "both", "outside"
 
 OPEN: Mapping[str, str] = {
-    INSIDE: f"{TUNED}[lower=0,upper=0.000001,sure=0,answer.min_relevance=0]",
+    INSIDE: f"{TUNED}[lower=0,upper=0.000001,second_opinion_below=0,answer.min_relevance=0]",
     BOTH: f"{TUNED}[lower=0,upper=1,answer.min_relevance=0]",
     ELSEWHERE: f"{TUNED}[lower=0.999999,upper=1,answer.min_relevance=0]",
 }
