@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 from thresher import recipes
-from thresher.chunking.hierarchical import HierarchicalChunker, estimated
+from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.errors import DocumentError, StoreError, UnknownSetting, UsageError
 from thresher.filters import parse, resolve
 from thresher.indexing.catalog import Place
@@ -149,7 +149,7 @@ class Collection:
         expected: dict[str, int] = {}
         for layout in self._layouts(recipes.names(), None, self._parts()):
             if isinstance(layout.chunker, HierarchicalChunker):
-                each = [estimated(layout.chunker, number) for number in characters]
+                each = [layout.chunker.estimate(number) for number in characters]
                 expected |= {layout.table_name(level): sum(one[level] for one in each) for level in layout.levels}
         return [{**row, "estimated": expected.get(row["name"])} for row in tables]
 

@@ -45,6 +45,16 @@ class Chunker(Protocol):
     def __call__(self, document: Document) -> Sequence[Chunk]: ...
 
 
+class Summarizer(Protocol):
+    """A text to a shorter one that stands for it when it is encoded; the same text has the same one, never empty."""
+
+    @property
+    def name(self) -> str:
+        """Stable identity; part of the fingerprint of a chunk table whose vectors are of summaries."""
+
+    def __call__(self, text: str) -> str: ...
+
+
 class Encoder(Protocol):
     """Texts to vectors of unit length."""
 

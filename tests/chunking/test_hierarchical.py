@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.chunking.promises import assert_numbered, assert_promises, document, documents
-from thresher.chunking.hierarchical import HierarchicalChunker, Report, estimate, report
+from thresher.chunking.hierarchical import CutReport, HierarchicalChunker, windows
 from thresher.errors import UsageError
 from thresher.types import Chunk, Document
 
@@ -111,7 +111,7 @@ def test_neighbouring_chunks_overlap_by_no_more_than_the_setting(
 def test_the_papers_own_subchunks_are_estimated_at_ten() -> None:
     """The formula gives 9.8 for the defaults; part of a window is a window."""
     assert pytest.approx(9.8) == (2500 - 300) / (300 - 50) + 1
-    assert estimate(2500, 300, 50) == 10
+    assert windows(2500, 300, 50) == 10
 
 
 @pytest.mark.parametrize(
@@ -129,13 +129,13 @@ def test_the_papers_own_subchunks_are_estimated_at_ten() -> None:
 def test_the_estimate_counts_windows_and_is_never_below_one(
     length: int, size: int, overlap: int, expected: int
 ) -> None:
-    assert estimate(length, size, overlap) == expected
+    assert windows(length, size, overlap) == expected
 
 
 def test_the_report_puts_estimate_and_outcome_side_by_side() -> None:
     text = sentences(1200, 1200, 1150, 1150)
-    found = report(HierarchicalChunker(), document(text))
-    assert found == Report(
+    found = HierarchicalChunker().cut(document(text))[1]
+    assert found == CutReport(
         characters=4703, chunks_estimated=2, chunks=2, subchunks_estimated=20, subchunks=found.subchunks
     )
     assert found.subchunks == len(children(HierarchicalChunker()(document(text))))
@@ -164,7 +164,7 @@ def test_a_small_chunk_goes_into_the_one_before() -> None:
     chunks = parents(HierarchicalChunker()(document(text)))
     assert [chunk.text for chunk in chunks] == [text]
     assert len(text) == 2552
-    assert report(HierarchicalChunker(), document(text)).merged == 1
+    assert HierarchicalChunker().cut(document(text))[1].merged == 1
     kept = parents(HierarchicalChunker(merge_small=False)(document(text)))
     assert len(kept) == 2
 
@@ -250,7 +250,7 @@ def test_as_printed_the_last_subchunk_is_lost() -> None:
     text = sentences(200, 200, 120)
     chunks = children(HierarchicalChunker(literal=True)(document(text)))
     assert [chunk.text for chunk in chunks] == [sentence(200, "b"), sentence(200, "c")]
-    assert report(HierarchicalChunker(literal=True), document(text)).tails_lost == 1
+    assert HierarchicalChunker(literal=True).cut(document(text))[1].tails_lost == 1
 
 
 def test_as_printed_a_chunk_within_the_subchunk_size_has_no_subchunk() -> None:
@@ -272,8 +272,8 @@ def test_as_printed_an_empty_chunk_comes_before_a_long_first_sentence_and_is_onl
     text = sentences(2600, 400)
     chunks = parents(HierarchicalChunker(literal=True)(document(text)))
     assert [chunk.text for chunk in chunks] == [sentence(2600, "b"), sentence(400, "c")]
-    assert report(HierarchicalChunker(literal=True), document(text)).empty == 1
-    assert report(HierarchicalChunker(), document(text)).empty == 0
+    assert HierarchicalChunker(literal=True).cut(document(text))[1].empty == 1
+    assert HierarchicalChunker().cut(document(text))[1].empty == 0
 
 
 def test_as_printed_spaces_do_not_count_and_nothing_overlaps_or_merges() -> None:

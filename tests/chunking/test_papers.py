@@ -9,7 +9,7 @@ import pytest
 
 from tests.chunking.promises import assert_promises, document, hash_encoder
 from thresher.chunking.fixed import FixedChunker, RecursiveChunker
-from thresher.chunking.hierarchical import HierarchicalChunker, report
+from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.chunking.semantic import SemanticChunker
 from thresher.types import Document, Page
 
@@ -49,12 +49,12 @@ def test_semantic_chunks_of_a_paper_keep_every_promise(paper: Document) -> None:
 
 
 def test_estimates_of_a_paper_are_within_a_third_of_the_outcome(paper: Document) -> None:
-    found = report(HierarchicalChunker(), paper)
+    found = HierarchicalChunker().cut(paper)[1]
     assert found.chunks == pytest.approx(found.chunks_estimated, rel=1 / 3)
     assert found.subchunks == pytest.approx(found.subchunks_estimated, rel=1 / 3)
 
 
 def test_as_printed_a_paper_loses_a_subchunk_in_every_chunk(paper: Document) -> None:
-    found = report(HierarchicalChunker(literal=True), paper)
+    found = HierarchicalChunker(literal=True).cut(paper)[1]
     assert found.tails_lost == found.chunks
-    assert found.subchunks < report(HierarchicalChunker(), paper).subchunks
+    assert found.subchunks < HierarchicalChunker().cut(paper)[1].subchunks

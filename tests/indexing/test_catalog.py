@@ -13,7 +13,7 @@ from thresher.types import Document, Page
 def test_new_documents_are_numbered_in_order_and_counted_as_added() -> None:
     catalog = Catalog([])
     changes = catalog.put([document("a.txt", "one"), document("b.txt", "two")])
-    assert [(entry.number, entry.places) for _, entry in changes.new] == [
+    assert [(entry.number, entry.places) for _, entry in changes.new.values()] == [
         (1, (Place("a.txt"),)),
         (2, (Place("b.txt"),)),
     ]
@@ -33,7 +33,7 @@ def test_a_changed_text_replaces_the_old_one_and_gets_a_new_number() -> None:
     catalog.put([document("a.txt", "one")])
     changes = catalog.put([document("a.txt", "other")])
     assert changes.gone == {document("", "one").id}
-    assert [entry.number for _, entry in changes.new] == [2]
+    assert [entry.number for _, entry in changes.new.values()] == [2]
     assert (changes.added, changes.updated) == (0, 1)
 
 
@@ -41,7 +41,7 @@ def test_a_second_source_of_a_text_is_a_duplicate_of_the_first() -> None:
     catalog = Catalog([])
     catalog.put([document("a.txt", "one")])
     changes = catalog.put([document("b.txt", "one")])
-    assert (changes.duplicates, changes.added, changes.new) == (1, 0, [])
+    assert (changes.duplicates, changes.added, changes.new) == (1, 0, {})
     assert catalog.entry(document("", "one").id).places == (Place("a.txt"), Place("b.txt"))
 
 
@@ -74,7 +74,7 @@ def test_another_title_under_the_same_text_is_an_update_that_keeps_the_number() 
     assert not catalog.holds(document("a.txt", "one", title="New"))
     assert catalog.holds(document("b.txt", "one", title="New"))  # a second source has no say
     changes = catalog.put([document("a.txt", "one", title="New")])
-    ((restated, entry),) = changes.new
+    ((restated, entry),) = changes.new.values()
     assert (restated.title, entry.number, entry.places) == ("New", 1, (Place("a.txt"), Place("b.txt")))
     assert changes.restated == {restated.id}
     assert (changes.updated, changes.unchanged) == (1, 0)
@@ -98,7 +98,7 @@ def test_pages_dates_and_metadata_are_part_of_what_is_said_about_a_text() -> Non
 def test_a_reserved_number_is_never_given_again() -> None:
     catalog = Catalog([Entry("x", 4, (Place("x"),))])
     catalog.reserve(9)
-    (_, entry), *_ = catalog.put([document("a.txt", "one")]).new
+    (_, entry), *_ = catalog.put([document("a.txt", "one")]).new.values()
     assert entry.number == 10
 
 
@@ -142,7 +142,7 @@ def test_a_catalog_is_a_map_from_places_to_texts(batches: list[tuple[str, dict[t
         for id_ in changes.gone:
             stored.pop(id_, None)
         stored |= changes.kept
-        for _, entry in changes.new:
+        for _, entry in changes.new.values():
             assert entry.number not in given_out
             given_out.add(entry.number)
             stored[entry.id] = entry

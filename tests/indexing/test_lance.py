@@ -16,6 +16,7 @@ from tests.indexing.making import ENCODER, bytes_holding, row
 from thresher.errors import StoreError
 from thresher.indexing.lance import LanceStore
 from thresher.indexing.lance_chunks import LanceChunkTable
+from thresher.indexing.lance_table import store_error
 from thresher.types import ChunkRow
 
 TEXTS = {
@@ -199,6 +200,16 @@ def test_a_damaged_file_is_an_error_in_words(store: LanceStore, table: LanceChun
         LanceStore(store._folder).open("chunks_t").nearest(ENCODER.encode_query("x"), limit=3)
     assert "\n" not in str(error.value)
     assert ".rs:" not in str(error.value)
+
+
+def test_a_full_disk_is_an_error_in_words() -> None:
+    for text in (
+        "lance error: No space left on device, /x/y.rs:1:2",
+        "File too large",
+        "Quota exceeded",
+        "quota exceeded",
+    ):
+        assert "the disk is full; free some space" in str(store_error("t", OSError(text)))
 
 
 def test_a_vector_that_is_no_number_is_refused_in_words(table: LanceChunkTable) -> None:

@@ -216,7 +216,7 @@ def test_x18_what_is_encoded_of_a_chunk_is_a_setting(collection: Collection, set
     found = recipes.get("ecrag")
     layout = found.index_config(found.configured(settings), collection._parts())
     assert layout is not None
-    assert isinstance(layout.embedded, kind)
+    assert isinstance(layout.summarizer, kind)
 
 
 def test_ecrag_may_be_judged_by_the_other_judges(collection: Collection, serve: Serve) -> None:

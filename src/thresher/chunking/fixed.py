@@ -14,7 +14,6 @@ from thresher.chunking.spans import (
     cut_before,
     fingerprint,
     first_ink,
-    name_of,
     overlap_start,
 )
 from thresher.errors import UsageError
@@ -23,7 +22,6 @@ from thresher.types import Chunk, Document
 
 SEPARATORS = ("\n\n", "\n", " ", "")
 """Those of LangChain's recursive splitter, which the hybrid report uses."""
-
 
 WORD_CHARACTERS = 40
 """How far back from the end of a small chunk whitespace is looked for; hardly any word is longer."""
@@ -51,7 +49,7 @@ class FixedChunker:
     @property
     def fingerprint(self) -> str:
         """Name, version and settings in one line."""
-        return fingerprint("fixed", self.VERSION, size=self.size, overlap=self.overlap, without=name_of(self.without))
+        return fingerprint("fixed", self.VERSION, size=self.size, overlap=self.overlap, without=self.without)
 
     def __call__(self, document: Document) -> list[Chunk]:
         """The document's chunks in order."""
@@ -101,15 +99,9 @@ class RecursiveChunker:
     @property
     def fingerprint(self) -> str:
         """Name, version and settings in one line; separators only where they are not the usual ones."""
-        separators = None if tuple(self.separators) == SEPARATORS else repr(tuple(self.separators))
-        return fingerprint(
-            "recursive",
-            self.VERSION,
-            size=self.size,
-            overlap=self.overlap,
-            separators=separators,
-            without=name_of(self.without),
-        )
+        usual = tuple(self.separators) == SEPARATORS
+        own = {"separators": None if usual else tuple(self.separators), "without": self.without}
+        return fingerprint("recursive", self.VERSION, size=self.size, overlap=self.overlap, **own)
 
     def __call__(self, document: Document) -> list[Chunk]:
         """The document's chunks in order."""

@@ -13,7 +13,6 @@ from thresher.chunking.spans import (
     check_sizes,
     fingerprint,
     make_chunk,
-    name_of,
     overlap_start,
     pack_rows,
     split_at_whitespace,
@@ -27,8 +26,17 @@ from thresher.types import Chunk, Document
 OverlapMode = Literal["character", "sentence", "none"]
 
 
+def windows(length: int, size: int, overlap: int) -> int:
+    """Number of windows of `size` that cover `length` characters: ceil(max(0, T - L) / (L - O)) + 1.
+
+    The paper's N and n; its brackets are read as rounding up, and a text shorter than a window gives 1. For its own
+    defaults n = (2500 - 300) / (300 - 50) + 1 = 9.8, so 10. An estimate only: windows stride, sentences are packed.
+    """
+    return -(-max(0, length - size) // (size - overlap)) + 1
+
+
 @dataclass(frozen=True, slots=True)
-class Report:
+class CutReport:
     """What a document was expected to give by the paper's formulas, and what it gave."""
 
     characters: int
@@ -43,29 +51,6 @@ class Report:
     """Empty chunks that Figure 4 appends (its first sentence exceeds the size); never made here, only counted."""
     tails_lost: int = 0
     """Last subchunks that Figure 5 never appends."""
-
-
-def estimate(length: int, size: int, overlap: int) -> int:
-    """Number of windows of `size` that cover `length` characters: ceil(max(0, T - L) / (L - O)) + 1.
-
-    The paper's N and n; its brackets are read as rounding up, and a text shorter than a window gives 1. For its own
-    defaults n = (2500 - 300) / (300 - 50) + 1 = 9.8, so 10. An estimate only: windows stride, sentences are packed.
-    """
-    return -(-max(0, length - size) // (size - overlap)) + 1
-
-
-def estimated(chunker: HierarchicalChunker, characters: int) -> dict[str, int]:
-    """The paper's N for a text of that many characters, and N times its n, by level; nothing is cut."""
-    overlap = 0 if chunker.literal else chunker.overlap
-    sub_overlap = 0 if chunker.literal or chunker.subchunk_overlap_mode == "none" else chunker.subchunk_overlap
-    chunks = estimate(characters, chunker.size, overlap)
-    each = estimate(min(characters, chunker.size), chunker.subchunk_size, sub_overlap)
-    return {"chunk": chunks, "subchunk": chunks * each}
-
-
-def report(chunker: HierarchicalChunker, document: Document) -> Report:
-    """Estimated and actual numbers of chunks and subchunks of one document."""
-    return chunker.cut(document)[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,40 +104,40 @@ class HierarchicalChunker:
     @property
     def fingerprint(self) -> str:
         """Name, version and the settings that are read, in one line."""
-        language = None if self.language == "en" else self.language
-        if self.literal:
-            return fingerprint(
-                "hierarchical-literal",
-                self.VERSION,
-                size=self.size,
-                subchunk_size=self.subchunk_size,
-                sentences=sentences.VERSION,
-                language=language,
-                without=name_of(self.without),
-            )
+        read = ["size", "subchunk_size"]
+        if not self.literal:
+            read = ["size", "minimum", "overlap", "merge_small", "subchunk_size", "subchunk_overlap"]
+            read += ["subchunk_overlap_mode", "tail"]
         return fingerprint(
-            "hierarchical",
+            "hierarchical-literal" if self.literal else "hierarchical",
             self.VERSION,
-            size=self.size,
-            minimum=self.minimum,
-            overlap=self.overlap,
-            merge_small=self.merge_small,
-            subchunk_size=self.subchunk_size,
-            subchunk_overlap=self.subchunk_overlap,
-            subchunk_overlap_mode=self.subchunk_overlap_mode,
-            tail=self.tail,
+            **{name: getattr(self, name) for name in read},
             sentences=sentences.VERSION,
-            language=language,
-            without=name_of(self.without),
+            language=None if self.language == "en" else self.language,
+            without=self.without,
         )
+
+    @property
+    def _overlaps(self) -> tuple[int, int]:
+        """Of chunks, and of subchunks."""
+        no_overlap = self.literal or self.subchunk_overlap_mode == "none"
+        return 0 if self.literal else self.overlap, 0 if no_overlap else self.subchunk_overlap
+
+    def estimate(self, characters: int) -> dict[str, int]:
+        """The paper's N for a text of that many characters, and N times its n, by level; nothing is cut."""
+        overlap, sub_overlap = self._overlaps
+        chunks = windows(characters, self.size, overlap)
+        each = windows(min(characters, self.size), self.subchunk_size, sub_overlap)
+        return {"chunk": chunks, "subchunk": chunks * each}
 
     def __call__(self, document: Document) -> list[Chunk]:
         """The document's chunks in order, each followed by its subchunks."""
         return self.cut(document)[0]
 
-    def cut(self, document: Document) -> tuple[list[Chunk], Report]:
+    def cut(self, document: Document) -> tuple[list[Chunk], CutReport]:
         """The chunks, and the report on them."""
         chunks: list[Chunk] = []
+        overlap, sub_overlap = self._overlaps
         parents = estimated = merged = empty = lost = 0
         seen: set[Span] = set()
         for region in text_regions(document, without=self.without):
@@ -167,27 +152,16 @@ class HierarchicalChunker:
                 children, dropped = self._subchunks(document.text, _within(units, span), region, span)
                 fresh = [child for child in children if child not in seen]
                 seen.update(fresh)
-                estimated += self._estimate_subchunks(span)
+                estimated += windows(span[1] - span[0], self.subchunk_size, sub_overlap)
                 lost += dropped
                 chunks += (
                     make_chunk(document, child, number=number, kind=region.kind, parent=parent)
                     for number, child in enumerate(fresh, start=1)
                 )
-        overlap = 0 if self.literal else self.overlap
-        return chunks, Report(
-            characters=len(document.text),
-            chunks_estimated=estimate(len(document.text), self.size, overlap),
-            chunks=parents,
-            subchunks_estimated=estimated,
-            subchunks=len(chunks) - parents,
-            merged=merged,
-            empty=empty,
-            tails_lost=lost,
-        )
-
-    def _estimate_subchunks(self, span: Span) -> int:
-        no_overlap = self.literal or self.subchunk_overlap_mode == "none"
-        return estimate(span[1] - span[0], self.subchunk_size, 0 if no_overlap else self.subchunk_overlap)
+        characters = len(document.text)
+        expected = windows(characters, self.size, overlap)
+        subchunks = len(chunks) - parents
+        return chunks, CutReport(characters, expected, parents, estimated, subchunks, merged, empty, lost)
 
     def _units(self, text: str, region: Region) -> list[Span]:
         """What is packed and never cut within the size: rows of a table, sentences of a text."""
@@ -216,7 +190,7 @@ class HierarchicalChunker:
         if region.kind == "table":
             spans = list(pack_rows(units, self.subchunk_size))
         else:
-            overlap = 0 if self.subchunk_overlap_mode == "none" else self.subchunk_overlap
+            _, overlap = self._overlaps
             units = _split_long(text, units, self.subchunk_size, overlap)
             spans = list(_packed(text, units, self.subchunk_size, overlap, self.subchunk_overlap_mode))
         return (spans, 0) if self.tail == "flush" else (spans[:-1], len(spans[-1:]))

@@ -11,7 +11,6 @@ from thresher.chunking.spans import (
     check_sizes,
     chunk_regions,
     fingerprint,
-    name_of,
     split_at_whitespace,
     text_regions,
 )
@@ -70,18 +69,10 @@ class SemanticChunker:
     @property
     def fingerprint(self) -> str:
         """Name, version and settings in one line, the encoder's name among them."""
-        return fingerprint(
-            "semantic",
-            self.VERSION,
-            encoder=self.encoder_name,
-            theta=self.theta,
-            max_characters=self.max_characters,
-            mode=self.mode,
-            compare=self.compare,
-            sentences=sentences.VERSION,
-            language=None if self.language == "en" else self.language,
-            without=name_of(self.without),
-        )
+        own = {name: getattr(self, name) for name in ("theta", "max_characters", "mode", "compare")}
+        language = None if self.language == "en" else self.language
+        own |= {"sentences": sentences.VERSION, "language": language, "without": self.without}
+        return fingerprint("semantic", self.VERSION, encoder=self.encoder_name, **own)
 
     def __call__(self, document: Document) -> list[Chunk]:
         """The document's chunks in order."""

@@ -102,17 +102,14 @@ def check_sizes(part: str, size: int, overlap: int) -> None:
 
 
 def fingerprint(name: str, version: int, /, **settings: object) -> str:
-    """`name@version(setting=value,...)`, in the order given; settings that are None are left out."""
+    """`name@version(setting=value,...)`, in the order given; functions by name, settings that are None left out."""
     listed = ",".join(f"{key}={_plain(value)}" for key, value in settings.items() if value is not None)
     return f"{name}@{version}({listed})"
 
 
-def name_of(without: SpanFinder | None) -> str | None:
-    """How a fingerprint calls the function that finds the span to leave out."""
-    return None if without is None else str(getattr(without, "__name__", type(without).__name__))
-
-
 def _plain(value: object) -> str:
+    if callable(value):
+        return str(getattr(value, "__name__", type(value).__name__))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -41,7 +41,7 @@ class Entry:
 
 def about(document: Document) -> str:
     """Fingerprint of a document's title, kind, date, metadata, pages and tables: what can change under one text."""
-    said = (
+    stated = (
         document.title,
         document.kind,
         document.date,
@@ -49,14 +49,15 @@ def about(document: Document) -> str:
         [(page.number, page.start, page.end) for page in document.pages],
         [(table.start, table.end, table.rows) for table in document.tables],
     )
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(stated).encode()).hexdigest()[:16]
 
 
 @dataclass(slots=True)
 class Changes:
     """What a batch of documents does to the catalog."""
 
-    new: list[tuple[Document, Entry]] = field(default_factory=list)
+    new: dict[str, tuple[Document, Entry]] = field(default_factory=dict)
+    """Documents to be written, by id, in the order to write them."""
     kept: dict[str, Entry] = field(default_factory=dict)
     """Documents that stay with other places than before, by id."""
     renamed: set[str] = field(default_factory=set)
@@ -85,10 +86,8 @@ class Catalog:
         self._by_file: defaultdict[str, set[Place]] = defaultdict(set)
         for place in self._by_place:
             self._by_file[place.file].add(place)
-        self._highest = max((entry.number for entry in self._by_id.values()), default=0)
-
-    def __contains__(self, document_id: str) -> bool:
-        return document_id in self._by_id
+        self.highest = max((entry.number for entry in self._by_id.values()), default=0)
+        """The highest number given out so far."""
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -112,12 +111,7 @@ class Catalog:
 
     def reserve(self, highest: int) -> None:
         """Numbers up to `highest` were given out before, to documents that may be gone."""
-        self._highest = max(self._highest, highest)
-
-    @property
-    def highest(self) -> int:
-        """The highest number given out so far."""
-        return self._highest
+        self.highest = max(self.highest, highest)
 
     def put(self, documents: Iterable[Document]) -> Changes:
         """Take in documents, replacing what their places held before."""
@@ -147,10 +141,10 @@ class Catalog:
             self._keep(replace(entry, places=(*entry.places, place)), changes)
             changes.duplicates += 1
         else:
-            self._highest += 1
-            entry = Entry(document.id, self._highest, (place,), about(document))
+            self.highest += 1
+            entry = Entry(document.id, self.highest, (place,), about(document))
             self._by_id[entry.id] = entry
-            changes.new.append((document, entry))
+            changes.new[entry.id] = (document, entry)
             changes.added += before is None
         changes.updated += before is not None
         self._by_place[place] = document.id
@@ -165,9 +159,9 @@ class Catalog:
         entry = self._by_id[entry.id] = replace(entry, about=about(document))
         changes.kept.pop(entry.id, None)
         changes.renamed.discard(entry.id)
-        if all(new.id != entry.id for _, new in changes.new):
+        if changes.new.pop(entry.id, None) is None:
             changes.restated.add(entry.id)
-        changes.new = [(old, new) for old, new in changes.new if new.id != entry.id] + [(document, entry)]
+        changes.new[entry.id] = (document, entry)
         changes.updated += 1
 
     def _detach(self, place: Place, changes: Changes) -> None:
@@ -177,7 +171,7 @@ class Catalog:
         if not left:
             del self._by_id[entry.id]
             changes.kept.pop(entry.id, None)
-            changes.new = [(document, new) for document, new in changes.new if new.id != entry.id]
+            changes.new.pop(entry.id, None)
             changes.gone.add(entry.id)
             return
         self._keep(replace(entry, places=left), changes)
@@ -186,11 +180,11 @@ class Catalog:
 
     def _keep(self, entry: Entry, changes: Changes) -> None:
         self._by_id[entry.id] = entry
-        for index, (document, new) in enumerate(changes.new):
-            if new.id == entry.id:
-                changes.new[index] = (document, entry)
-                return
-        changes.kept[entry.id] = entry
+        if entry.id in changes.new:
+            document, _ = changes.new[entry.id]
+            changes.new[entry.id] = (document, entry)
+        else:
+            changes.kept[entry.id] = entry
 
 
 def _restates(entry: Entry, document: Document) -> bool:

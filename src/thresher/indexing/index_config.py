@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
 
-from thresher.protocols import Chunker, Encoder
+from thresher.protocols import Chunker, Encoder, Summarizer
 from thresher.text import terms as analyzer
 from thresher.types import Chunk
 
@@ -15,19 +14,6 @@ CHUNK_TABLE_PREFIX = "chunks_"
 
 _STANDS_FOR = " | chunks as "
 """In the fingerprint before the name of what is encoded in place of the chunks."""
-
-
-class Embedded(Protocol):
-    """What is encoded in place of a chunk's text: its summary."""
-
-    @property
-    def name(self) -> str:
-        """Stable identity; part of the fingerprint."""
-        ...
-
-    def __call__(self, text: str) -> str:
-        """What the encoder reads instead of a text; never empty."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +24,19 @@ class IndexConfig:
     encoder: Encoder
     levels: tuple[str, ...] = ("chunk",)
     """Levels that are stored, one table each."""
-    embedded: Embedded | None = None
+    summarizer: Summarizer | None = None
     """What is encoded in place of the text of the level `chunk` (ECRAG: its summary); subchunks are encoded as text."""
 
     @property
     def fingerprint(self) -> str:
         """Two configs with the same fingerprint share their tables."""
         plain = f"{self.chunker.fingerprint} | {self.encoder.name} | terms {analyzer.VERSION}"
-        return plain if self.embedded is None else f"{plain}{_STANDS_FOR}{self.embedded.name}"
+        return plain if self.summarizer is None else f"{plain}{_STANDS_FOR}{self.summarizer.name}"
 
     @property
     def about(self) -> str:
         """For people: how it cuts, and what is encoded of a chunk where that is not its text."""
-        encoded = "" if self.embedded is None else f", encoded by {self.embedded.name}"
+        encoded = "" if self.summarizer is None else f", encoded by {self.summarizer.name}"
         return f"{self.chunker.fingerprint}{encoded}"
 
     @property
@@ -64,9 +50,9 @@ class IndexConfig:
 
     def embedding_text(self, chunk: Chunk) -> str:
         """What the encoder reads of a chunk here: its text, or what stands for it, with the title in front."""
-        if self.embedded is None or chunk.level != "chunk":
+        if self.summarizer is None or chunk.level != "chunk":
             return chunk.titled
-        return replace(chunk, text=self.embedded(chunk.text)).titled
+        return replace(chunk, text=self.summarizer(chunk.text)).titled
 
 
 def encodes_text(fingerprint: str, level: str) -> bool:

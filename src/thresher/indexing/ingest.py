@@ -163,7 +163,7 @@ class Ingest:
             changes = self._catalog.put(documents)
             self._store.apply(changes, self._catalog, now)
             self._version = self._store.version
-            new = {document.id for document, _ in changes.new}
+            new = set(changes.new)
             for config, chunks in zip(self._configs, encoded, strict=True):
                 self._report.chunks += self._store.append(config, chunks, new)
             if self._read:

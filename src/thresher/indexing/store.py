@@ -393,7 +393,7 @@ class DocumentStore:
         documents = self.record_table("documents")
         stored = documents.get(changes.kept)
         kept = [with_places(stored[id_], entry.places) for id_, entry in sorted(changes.kept.items())]
-        new = [to_document_row(document, entry, added) for document, entry in changes.new]
+        new = [to_document_row(document, entry, added) for document, entry in changes.new.values()]
         for table in [self.open(row["name"]) for row in self.known_tables()]:
             table.delete(changes.gone | changes.restated)
             for row in kept:

@@ -28,14 +28,14 @@ Settings:  `chunk.literal` (X1, X2), `subchunk.tail` (X4), `subchunk.overlap_mod
 from __future__ import annotations
 
 from thresher.chunking.hierarchical import HierarchicalChunker
-from thresher.chunking.summaries import ExtractiveSummarizer, LLMSummarizer, Summarizer
+from thresher.chunking.summaries import ExtractiveSummarizer, LLMSummarizer
 from thresher.indexing.index_config import IndexConfig
 from thresher.judging.judge import ScoringJudge
 from thresher.judging.kdm import KDM, AbsoluteConfidence, ConfidenceJudge, LexicalConfidence
 from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Bounds, Routing, Survivors, ThreeWay
 from thresher.pipeline import Pipeline, always_correct
-from thresher.protocols import ChunkTable, Decider, Judge
+from thresher.protocols import ChunkTable, Decider, Judge, Summarizer
 from thresher.recipes.build import corrector, strips
 from thresher.recipes.components import Components
 from thresher.recipes.judges import evaluator, stand_in
@@ -74,7 +74,7 @@ def index_config(settings: EcragSettings, parts: Components) -> IndexConfig:
         literal=cut.literal,
         without=parts.references(cut.drop_references),
     )
-    return IndexConfig(chunker, parts.encoder(settings), ("chunk", "subchunk"), embedded=summarizer(settings, parts))
+    return IndexConfig(chunker, parts.encoder(settings), ("chunk", "subchunk"), summarizer=summarizer(settings, parts))
 
 
 def pipeline(settings: EcragSettings, parts: Components, name: str) -> Pipeline:
