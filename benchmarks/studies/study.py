@@ -2,7 +2,7 @@
 
 A study measures what is not a question and its answer. Its folder holds study.json (what is measured on what, with
 which settings) and rows.jsonl (a line a measurement; what was killed goes on). From the rows alone come about.json and
-a CSV file a table, which the report reads (`thresher_evals.report.data`).
+a CSV file a table, which the report reads (`thresher_evals.report.study`).
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from thresher.cli.app import main
 from thresher.errors import StoreError, UsageError
 from thresher_evals.cli import Study as StudyCommand
 from thresher_evals.datasets.registry import load
-from thresher_evals.report.data import is_study
+from thresher_evals.report.study import is_study
 
 QUESTIONS = (
     ("q1", "When was the Kõpu lighthouse built?", "1531", "lighthouse.md"),

@@ -11,7 +11,8 @@ from thresher_evals.compare.compare import weigh
 from thresher_evals.dataset import Gold, Question
 from thresher_evals.metrics.answers import Outcome, is_right, outcome
 from thresher_evals.metrics.registry import MEASURES, parse
-from thresher_evals.report.data import Block, outcome_section
+from thresher_evals.report.data import Block
+from thresher_evals.report.tables import outcome_table
 from thresher_evals.rows import Cited, Reply, Row
 from thresher_evals.score import outcomes
 
@@ -76,8 +77,8 @@ def test_scores_the_report_and_the_comparison_agree_on_the_same_rows() -> None:
     compared = weigh({"rag": rows, "hybrid": rows}, "rag")["recipes"]["rag"]["outcomes"]
     assert {name: number for name, number in compared.items() if number} == expected
 
-    block = Block("model", "ask", {}, {"rag": rows}, {}, {}, "rag")
-    (table,) = outcome_section(block).tables
+    block = Block("run", "qa", "ask", "model", "rag", {"rag": rows}, {"rag": {}}, {})
+    table = outcome_table(block, "run")
     printed = dict(zip(table.columns, table.rows[0], strict=True))
     assert {str(came): printed[str(came)] for came in expected} == expected
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -135,3 +136,53 @@ def ranked() -> dict[str, list[Row]]:
         "rag": [row("rag", "q1", "q1", "x"), row("rag", "q2", "x", "q2")],
         "hybrid": [row("hybrid", "q1", "x", "y"), row("hybrid", "q2", "q2", "x")],
     }
+
+
+ASKED = 20
+
+
+@pytest.fixture
+def answered() -> Callable[..., list[Row]]:
+    """Twenty questions put to a recipe, of which the first `right` are answered rightly."""
+
+    def make(recipe: str, right: int, *, generator: str = "model-a", refused: bool = False) -> list[Row]:
+        return [
+            Row(
+                Question(f"q{place}", f"Who is {place}?", (f"Person {place}",)),
+                recipe,
+                "c0ffee",
+                0.1,
+                reply=read_reply(
+                    make_answer(recipe, 0, None if refused else f"Person {place}" if place < right else "Nobody")
+                ),
+                generator="" if refused else generator,
+            )
+            for place in range(ASKED)
+        ]
+
+    return make
+
+
+Tables = Mapping[str, list[dict[str, str]]]
+
+
+@pytest.fixture
+def tables_in() -> Callable[[Path], Tables]:
+    """The tables of a Markdown page: what stands above a table, to its rows by their columns."""
+
+    def read(path: Path) -> Tables:
+        found: dict[str, list[dict[str, str]]] = {}
+        title, heads = "", None
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line.startswith("#"):
+                title = line.lstrip("# ")
+            cells = re.split(r"(?<!\\) \| ", line.strip("| ")) if line.startswith("| ") else None
+            if cells is None:
+                heads = None if not line.startswith("|") else heads
+            elif heads is None:
+                heads = cells
+            elif set("".join(cells)) != {"-"}:
+                found.setdefault(title, []).append(dict(zip(heads, cells, strict=True)))
+        return found
+
+    return read

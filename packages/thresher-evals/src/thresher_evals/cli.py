@@ -520,22 +520,22 @@ def eval_report(
         typer.Option("--baseline", help="Recipe the others are compared with; the first of a run when not given."),
     ] = None,
     changes: Annotated[
-        int, typer.Option("--changes", min=0, help="Questions gained and lost that are shown, of each recipe.")
+        int, typer.Option("--changes", min=0, help="Questions gained and lost that stand on a page.")
     ] = 10,
     full_changes: Annotated[
         bool, typer.Option("--full-changes", help="Write all of them to changes/RUN.jsonl as well.")
     ] = False,
     json: AsJson = False,
 ) -> None:
-    """Write one HTML page and Markdown with every table and figure that the folders have data for."""
+    """Write a summary, a page for each dataset (HTML and Markdown) and every number as CSV."""
     from thresher_evals.report.write import write_report
 
     report = write_report(directories, out, title=title, baseline=baseline, shown=changes, full_changes=full_changes)
     if json:
         printing.as_json(report.to_dict())
         return
-    sections = printing.counted(len(report.sections), "section")
-    printing.say(f"{sections} and {printing.counted(len(report.figures), 'figure')}: {report.html}, {report.markdown}")
+    pages, tables = printing.counted(len(report.pages), "page"), printing.counted(len(report.tables), "table")
+    printing.say(f"{pages} and {tables}: {report.html}, {report.markdown}")
 
 
 # --- `thresher eval audit`: published claims, computed again ----------------------------------------------------------

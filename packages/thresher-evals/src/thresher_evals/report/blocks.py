@@ -1,67 +1,74 @@
-"""What a report is made of, whoever measured it: sections of words, tables and figures."""
+"""What a page is made of, for both templates: sections of words, tables, figures and questions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """A number, its 95 % interval and the `n` questions behind it; all None where nothing could be measured."""
+class Number:
+    """A number with what is known of it: its 95 % interval, p, and n where that is not the table's."""
 
-    value: float | None
+    value: float
     low: float | None = None
     high: float | None = None
     n: int | None = None
-    best: bool = False
-    """Better than every other of its table, where that is significant."""
-
-    @classmethod
-    def of(cls, told: Mapping[str, Any], *, best: bool = False) -> Measured:
-        """The `{"value", "low", "high", "n"}` of `eval score`."""
-        return cls(told["value"], told["low"], told["high"], told["n"], best)
-
-    @property
-    def interval(self) -> str:
-        """`[low, high]`, or nothing."""
-        return "" if self.low is None or self.high is None else f"[{number(self.low)}, {number(self.high)}]"
+    p: float | None = None
+    signed: bool = False
+    """Whether it is a difference."""
+    mark: bool = False
+    """Whether it stands out significantly: a number that is better than every other, a difference that is none by
+    chance."""
+    claimed: bool = False
+    """Whether it was printed by somebody else."""
 
     @property
     def shown(self) -> str:
-        """The number, with a star where it is the best."""
-        return "–" if self.value is None else number(self.value) + (" ★" if self.best else "")
+        """The number alone."""
+        return shown(self.value, signed=self.signed)
+
+    @property
+    def details(self) -> list[str]:
+        """`[0.533, 0.653]`, `p < 0.001` and `n = 141`, as far as they are known."""
+        bounds = [shown(end, signed=self.signed) for end in (self.low, self.high) if end is not None]
+        said = [f"[{', '.join(bounds)}]"] if bounds else []
+        said += [] if self.p is None else [f"p {probability(self.p)}"]
+        return said if self.n is None else [*said, f"n = {self.n}"]
 
     def __str__(self) -> str:
-        """`0.593 [0.533, 0.653] n=141`; a dash where there is no number."""
-        if self.value is None:
-            return "–"
-        return " ".join(part for part in (self.shown, self.interval, "" if self.n is None else f"n={self.n}") if part)
+        """All of it, with a star where it stands out."""
+        return " ".join([self.shown, *["★"] * self.mark, *self.details])
 
 
-def number(value: float) -> str:
-    """Three significant digits, and no powers of ten for large numbers."""
-    if abs(value) >= 1000:
-        return f"{value:.0f}"
-    return f"{value:.3g}"
+def shown(value: float, *, signed: bool = False) -> str:
+    """Three significant digits and at most three decimals, and no powers of ten."""
+    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
+    text = f"{value:{'+' if signed else ''}.{digits}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text in ("-0", "+0", "0") else text.replace("-", "−") if signed else text
 
 
-Cell = str | int | float | Measured | None
-"""What stands in a table; None is shown as a dash."""
+def probability(p: float) -> str:
+    """A p value in words."""
+    return "< 0.001" if p < 0.001 else f"= {p:.2g}"
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """Rows under columns; `note` says what n is and what the intervals are."""
+class Link:
+    """Words that lead to the page of that title."""
 
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
-    note: str = ""
+    text: str
+    page: str
+
+
+Cell = str | int | float | Number | Link | None
+"""What stands in a table; None is shown as a dash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +76,7 @@ class Figure:
     """A drawing: `draw` fills the axes it is given. Published numbers are drawn hollow, measured ones filled."""
 
     name: str
-    """A file name without its ending; unique in a report."""
+    """Unique on a page."""
     title: str
     draw: Callable[[Axes], None]
     n: int | None = None
@@ -80,31 +87,47 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
-    """One question of many, which a reader opens: what was asked and what each said."""
+class Table:
+    """Rows under columns; `note` says what n is and what the numbers mean."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    note: str = ""
+    figures: Sequence[Figure] = ()
+    """The same, drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One question: what was asked, what each recipe said of it, and where to look further."""
 
     title: str
     facts: Sequence[tuple[str, str]]
-    """What it is, and the words."""
+    rows: Path
+    """The file with its row."""
+    id: str
+    """Of the question, in that file."""
     commands: Sequence[str] = ()
-    """Where to look further."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One part of a report, in the order: words, tables, figures, what can be opened."""
+    """A run, or a study: words, tables, figures, questions, and small print to unfold."""
 
     title: str
     text: Sequence[str] = ()
-    """Paragraphs."""
     tables: Sequence[Table] = ()
-    figures: Sequence[Figure] = field(default=())
-    folded: Sequence[Folded] = ()
+    figures: Sequence[Figure] = ()
+    examples: Sequence[Example] = ()
+    details: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """The sections of one folder."""
+class Page:
+    """All there is of one dataset, or of one study."""
 
     title: str
     sections: Sequence[Section]
+    key: str
+    """What links to it say."""

@@ -1,57 +1,121 @@
-"""A run as the report reads it: its scores, in one block for each generator, because those are never compared.
+"""The numbers behind a report, as tidy tables that are built once from the rows of runs; every page is a view of them.
 
-A study is a folder too, whoever measured it (benchmarks/studies). The report shows what it says of itself:
-
-    about.json  {"title": "How latency grows", "text": ["A paragraph.", ...], "note": "What n is, what intervals are.",
-                 "plot": {"x": "documents", "y": "p50 ms", "by": "recipe", "low": "...", "high": "...", "log": true}}
-    table.csv   a line of column names, then the rows; numbers as plain numbers
-
-Only `title` is needed. `plot` draws a line for each value of the column `by` (one line without it), with a band where
-`low` and `high` name columns. A study of several tables has `"tables": [{"file": "costs.csv", "title": "What it
-costs", "note": "...", "plot": {...}}, ...]` instead of `note`, `plot` and table.csv.
+`Measurement` is one number of one recipe, `Difference` one recipe against another on the same questions; questions.py
+has a line for every question. Recipes whose answers another generator wrote are never compared:
+a run has a `Block` for each generator. A study is a folder that tells of itself in about.json and table.csv: study.py.
 """
 
 from __future__ import annotations
 
-import csv
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from thresher.errors import UnknownSetting, UsageError
-from thresher_evals.metrics.answers import Outcome, outcome
-from thresher_evals.metrics.measure import Measure
-from thresher_evals.metrics.registry import parse
-from thresher_evals.report.blocks import Cell, Measured, Section, Table
-from thresher_evals.rows import Row, is_together, read_run
+from thresher_evals.judges.human import FOLDER, RATINGS
+from thresher_evals.metrics.measure import Measure, Values
+from thresher_evals.metrics.registry import measures_of, parse
+from thresher_evals.rows import TAKEN, Row, is_together, read_run
 from thresher_evals.runner import parse_variant
-from thresher_evals.score import against, by_question, compared, corrected, judged_rows, score
-from thresher_evals.stats import Comparison
+from thresher_evals.score import applying, by_question, compared, corrected, judged_rows, summaries, within
+from thresher_evals.stats import Comparison, mean_interval
+
+OURS = "corrective"
+"""The recipe that this library is about."""
 
 SIGNIFICANT = 0.05  # two-sided, after Holm's correction
-LONGEST_NAME = 26  # characters that leave most of a drawing's width to the drawing
-CURVES = 8  # that can be told apart, as many as there are colours
+STEPS = range(2, 11)  # answers in a row that must all be right (ChunkRAG, equation 3)
+
+RIVAL_MEASURES = ("em", "f1", "context_match", "refusal_recall", "wrong_refusals", "verdict_accuracy")
+"""In which ours is compared with each other recipe, beside the primary one."""
+CATEGORY_MEASURES = frozenset((
+    "label_accuracy", "match", "f1", "factscore", "nDCG@10", "R@5", "abstained", "refusal_recall", "wrong_refusals",
+    "verdict_accuracy", "outside_used", "unsupported", "wrong",
+))  # fmt: skip
+"""What is told of each category of questions."""
+WITHOUT_DIRECTION = frozenset(("abstained", "llm_calls", "cpu_seconds"))
+"""Compared with the baseline although less of them is neither better nor worse by itself."""
+
+
+def direction(name: str) -> int:
+    """1 where more is better, -1 where less is, 0 where neither is, and for what `eval score` does not know."""
+    try:
+        return parse(name).sign
+    except UnknownSetting:
+        return 0
+
+
+# --- the lines of the tidy tables -------------------------------------------------------------------------------------
+
+
+class Measurement(NamedTuple):
+    """A line of measures.csv."""
+
+    run: str
+    dataset: str
+    recipe: str
+    category: str
+    """Of the questions; empty for all of them."""
+    measure: str
+    value: float
+    low: float | None
+    high: float | None
+    """Ends of the 95 % interval."""
+    n: int
+    """Questions behind it."""
+    p: float | None
+    """Of the difference from the baseline of the run on the same questions, after Holm's correction."""
+
+
+class Difference(NamedTuple):
+    """A line of differences.csv: `recipe` minus `against`, question by question."""
+
+    run: str
+    dataset: str
+    category: str
+    recipe: str
+    against: str
+    measure: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_holm: float | None
+    """After Holm's correction for all recipes that are compared with the same one."""
+    test: str
+    """What `p` is of; the columns behind `n` have the p of every test that applies."""
+    higher: int
+    lower: int
+    """Questions on which the number of `recipe` is."""
+    n: int
+    paired_t: float | None
+    permutation: float | None
+    sign: float | None
+    mcnemar: float | None
+
+
+# --- one generator's recipes ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Block:
     """The recipes of a run whose answers one generator wrote."""
 
+    run: str
+    dataset: str
+    task: str
     generator: str
     """Empty where the rows do not say."""
-    task: str
-    judges: Mapping[str, str]
-    """Recipe to what judged its chunks."""
-    rows: Mapping[str, Sequence[Row]]
-    scores: Mapping[str, Mapping[str, Measured]]
-    """Recipe to measure to number, only numbers that there are."""
-    categories: Mapping[str, Mapping[str, Mapping[str, Measured]]]
-    """Category to the same."""
     baseline: str
+    rows: Mapping[str, Sequence[Row]]
+    """In the order of the run."""
+    values: Mapping[str, Mapping[Measure, Values]]
+    """Recipe to measure to the number of each row."""
+    ratings: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    """Recipe to what people rated to `{"value", "low", "high", "n"}`; empty where nobody rated."""
 
     @property
     def recipes(self) -> list[str]:
@@ -64,123 +128,190 @@ class Block:
         return [recipe for recipe in self.rows if recipe != self.baseline]
 
     @cached_property
-    def measures(self) -> list[str]:
-        """Those of which some recipe has a number, in the order of `eval score`."""
-        return list(dict.fromkeys(name for values in self.scores.values() for name in values))
+    def n(self) -> int:
+        """Questions asked of the recipe that was asked most."""
+        return max(map(len, self.rows.values()))
 
-    @property
+    @cached_property
+    def categories(self) -> list[str]:
+        """Of the questions, where they have any."""
+        return sorted({row.question.category for rows in self.rows.values() for row in rows if row.question.category})
+
+    @cached_property
     def primary(self) -> str:
         """The measure that says whether a question came out right: labels where they were asked for, else words."""
         if self.task == "search":
             return "nDCG@10"
-        return next((name for name in ("label_accuracy", "match", "factscore") if name in self.measures), "match")
+        wanted = ("label_accuracy", "match", "factscore")
+        return next((name for name in wanted if any(self.numbers(recipe, name) for recipe in self.rows)), "match")
 
     @cached_property
-    def differences(self) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
-        """Recipe to measure to the comparison with the baseline, as `against` of `eval score`."""
-        return self.compare(self.rows, self.baseline, self.measures)
-
-    @cached_property
-    def category_differences(self) -> Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any]]]]:
-        """Category to recipe to the comparison with the baseline in the primary measure."""
-        return {
-            category: self.compare(
-                {recipe: within(rows, category) for recipe, rows in self.rows.items()}, self.baseline, [self.primary]
-            )
-            for category in self.categories
-        }
-
-    def compare(
-        self, rows: Mapping[str, Sequence[Row]], baseline: str, measures: Iterable[str]
-    ) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
-        """Each recipe of `rows` against the baseline, question by question, corrected for their number (Holm)."""
-        known = list(numeric(measures))
-        values = {recipe: {measure: measure.values(of) for measure in known} for recipe, of in rows.items()}
-        found = against(rows, values, baseline, seed=0)["recipes"]
-        return {
-            recipe: {name: told for name, told in comparisons.items() if told["n"]}
-            for recipe, comparisons in found.items()
-        }
-
-    def leading(self, name: str) -> str | None:
-        """The recipe with the best number, the first of equals; None where no number is better than another."""
-        sign = parse(name).sign
-        told = {recipe: values[name] for recipe, values in self.scores.items() if name in values}
-        return max(told, key=lambda recipe: sign * (told[recipe].value or 0.0)) if told and sign else None
-
-    def best(self, name: str) -> str | None:
-        """The recipe that is significantly better than each other one, paired and corrected for their number."""
-        leading = self.leading(name)
-        rivals = {} if leading is None else self.rivals(leading, name)
-        return leading if rivals and all(standing(name, rival) > 0 for rival in rivals.values()) else None
-
-    def rivals(self, recipe: str, name: str) -> Mapping[str, Comparison]:
-        """Each other recipe to `recipe` minus it, question by question, corrected for their number (Holm)."""
-        if (recipe, name) not in self._rivals:
-            self._rivals[recipe, name] = dict(self._compared_with_each(recipe, name))
-        return self._rivals[recipe, name]
-
-    @cached_property
-    def _rivals(self) -> dict[tuple[str, str], Mapping[str, Comparison]]:
-        return {}
-
-    def _compared_with_each(self, recipe: str, name: str) -> Iterator[tuple[str, Comparison]]:
-        measure = next(numeric([name]), None)
-        told = [other for other, values in self.scores.items() if name in values]
-        if measure is None or recipe not in told:
-            return
-        numbers = {other: by_question(self.rows[other], measure.values(self.rows[other])) for other in told}
-        others = [other for other in told if other != recipe]
-        found = [compared(measure, numbers[other], numbers[recipe], seed=0) for other in others]
-        yield from zip(others, corrected(found), strict=True)
+    def subject(self) -> str:
+        """The recipe that the report is about: ours, or where it was not asked the one with the best number."""
+        return OURS if OURS in self.rows else self.leading(self.primary) or self.recipes[-1]
 
     @cached_property
     def ablated(self) -> str | None:
         """The recipe that makes up more than two thirds of the block with its variants; None where none does.
 
-        Only then are variants told as ablations. Elsewhere a variant is one recipe among others.
+        Only then are variants shown as ablations. Elsewhere a variant is one recipe among others.
         """
-        of = Counter(parse_variant(name).recipe for name in self.rows)
-        base, many = of.most_common(1)[0]
-        varied = any(parse_variant(name).settings for name in self.rows if parse_variant(name).recipe == base)
-        return base if varied and 3 * many > 2 * len(self.rows) else None
+        variants = [parse_variant(name) for name in self.rows]
+        for base in dict.fromkeys(variant.recipe for variant in variants):
+            own = [variant for variant in variants if variant.recipe == base]
+            if 3 * len(own) > 2 * len(variants) and any(variant.settings for variant in own):
+                return base
+        return None
+
+    # --- numbers ------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def numbered(self) -> Mapping[str, str]:
-        """The recipes whose names are too long for a drawing, to what stands there for them."""
-        long = [name for name in self.rows if len(name) > LONGEST_NAME]
-        return {name: f"{parse_variant(name).recipe} ({place})" for place, name in enumerate(long, start=1)}
+    def measurements(self) -> Mapping[tuple[str, str, str], Measurement]:
+        """Every number of the block, by recipe, measure and category."""
+        return {(one.recipe, one.measure, one.category): one for one in self._measurements()}
 
-    def label(self, recipe: str) -> str:
-        """The name of a recipe in a drawing."""
-        return self.numbered.get(recipe, recipe)
+    def _measurements(self) -> Iterator[Measurement]:
+        for recipe, rows in self.rows.items():
+            known = self.values[recipe]
+            few = {measure: numbers for measure, numbers in known.items() if str(measure) in CATEGORY_MEASURES}
+            for category in ("", *self.categories):
+                told = summaries(within(few, rows, category), seed=0) if category else summaries(known, seed=0)
+                for name, one in (told if category else told | self._others(recipe)).items():
+                    if one["value"] is None:
+                        continue
+                    p = self._p(recipe, name, category)
+                    line = Measurement(self.run, self.dataset, recipe, category, name, **one, p=p)
+                    yield line
+                    if name == self.primary and name in ("match", "label_accuracy") and not category:
+                        yield from (in_a_row(line, steps) for steps in STEPS)
 
-    def legend(self, recipes: Iterable[str]) -> tuple[tuple[str, str], ...]:
-        """What the numbered names in a drawing of `recipes` stand for."""
-        return tuple((self.numbered[recipe], recipe) for recipe in recipes if recipe in self.numbered)
+    def _others(self, recipe: str) -> dict[str, Any]:
+        """What is no measure of `eval score`: what people rated, and the mean of the seconds, which papers print."""
+        rated = {f"rated_{name}": one for name, one in self.ratings.get(recipe, {}).items()}
+        if parse("seconds_p50") not in self.values[recipe]:
+            return rated
+        return {"seconds_mean": asdict(mean_interval([row.seconds for row in self.rows[recipe]])), **rated}
 
-    @property
-    def curved(self) -> list[str]:
-        """The recipes that are drawn as curves: variants only where there is room for them."""
-        plain = [name for name in self.rows if not parse_variant(name).settings]
-        return (self.recipes if len(self.rows) <= CURVES else plain)[:CURVES]
+    def _p(self, recipe: str, name: str, category: str) -> float | None:
+        compares = recipe != self.baseline and (name == self.primary if category else name in self.compared_measures)
+        told = self.against_baseline(name, category).get(recipe) if compares else None
+        return None if told is None else told.p_holm
+
+    def get(self, recipe: str, measure: str, category: str = "") -> Measurement | None:
+        """A number, where there is one."""
+        return self.measurements.get((recipe, measure, category))
+
+    def value(self, recipe: str, measure: str) -> float:
+        """A number that is there."""
+        return self.measurements[recipe, measure, ""].value
+
+    def told(self, measure: str, category: str = "") -> dict[str, Measurement]:
+        """The number of every recipe that has one, by recipe."""
+        return {recipe: one for recipe in self.rows if (one := self.get(recipe, measure, category)) is not None}
+
+    @cached_property
+    def measures(self) -> list[str]:
+        """Those of which some recipe has a number, in the order of `eval score`."""
+        return list(dict.fromkeys(measure for _, measure, category in self.measurements if not category))
+
+    def leading(self, name: str) -> str | None:
+        """The recipe with the best number, the first of equals; None where no number is better than another."""
+        sign = direction(name)
+        told = self.told(name)
+        return max(told, key=lambda recipe: sign * told[recipe].value) if told and sign else None
+
+    def best(self, name: str) -> str | None:
+        """The recipe that is significantly better than each other one, paired and corrected for their number."""
+        leading = self.leading(name)
+        others = [one for recipe, one in self.told(name).items() if recipe != leading]
+        if leading is None or not others:
+            return None
+        nearest = max(others, key=lambda one: direction(name) * one.value)
+        found = self._compared(name, "", {leading: (nearest.recipe, leading)}).get(leading)
+        if found is None or standing(name, found) <= 0:  # spares the other comparisons: Holm makes no p smaller
+            return None
+        return leading if all(standing(name, told) > 0 for told in self.rivals(leading, name).values()) else None
+
+    # --- recipes compared question by question ------------------------------------------------------------------------
+
+    @cached_property
+    def compared_measures(self) -> list[str]:
+        """Those in which every recipe is compared with the baseline."""
+        known = map(str, self.values[self.baseline])
+        return [name for name in known if direction(name) or name in WITHOUT_DIRECTION]
+
+    def numbers(self, recipe: str, name: str, category: str = "") -> Mapping[str, float]:
+        """Question id to number, where the measure applies."""
+        measure, rows = parse(name), self.rows[recipe]
+        if measure not in self.values[recipe]:
+            return {}
+        inside = {row.question.id for row in rows if not category or row.question.category == category}
+        told = by_question(rows, self.values[recipe][measure])
+        return {id: number for id, number in told.items() if id in inside}
+
+    def against_baseline(self, name: str, category: str = "") -> Mapping[str, Comparison]:
+        """Each other recipe to it minus the baseline, corrected for their number (Holm)."""
+        return self._compared(name, category, {other: (self.baseline, other) for other in self.others})
+
+    def rivals(self, recipe: str, name: str) -> Mapping[str, Comparison]:
+        """Each other recipe to `recipe` minus it, corrected for their number (Holm)."""
+        return self._compared(name, "", {other: (other, recipe) for other in self.rows if other != recipe})
+
+    def variants(self, base: str, name: str) -> Mapping[str, Comparison]:
+        """Each variant of a recipe to it minus the recipe as it is, corrected for the number of variants (Holm)."""
+        others = [other for other in self.rows if other != base and parse_variant(other).recipe == base]
+        return self._compared(name, "", {other: (base, other) for other in others})
+
+    def _compared(self, name: str, category: str, pairs: Mapping[str, tuple[str, str]]) -> Mapping[str, Comparison]:
+        """The second of each pair minus the first."""
+        key = (name, category, *pairs.items())
+        if key not in self._known:
+            measure = parse(name)
+            numbers = {recipe: self.numbers(recipe, name, category) for pair in pairs.values() for recipe in pair}
+            found = {
+                other: compared(measure, numbers[first], numbers[second], seed=0)
+                for other, (first, second) in pairs.items()
+                if measure.paired and numbers[first] and numbers[second]
+            }
+            holm = zip(found, corrected(list(found.values())), strict=True)
+            self._known[key] = {other: comparison for other, comparison in holm if comparison.n}
+        return self._known[key]
+
+    @cached_property
+    def _known(self) -> dict[tuple[Any, ...], Mapping[str, Comparison]]:
+        return {}
+
+    def differences(self) -> Iterator[Difference]:
+        """Every recipe against the baseline, in the primary measure for each category too; ours against each other."""
+        for name in self.compared_measures:
+            for category in ("", *(self.categories if name == self.primary else ())):
+                for other, told in self.against_baseline(name, category).items():
+                    yield self._difference(category, other, self.baseline, name, told)
+        if self.subject != self.baseline:
+            for name in dict.fromkeys((self.primary, *RIVAL_MEASURES)):
+                for other, told in self.rivals(self.subject, name).items():
+                    yield self._difference("", self.subject, other, name, told)
+
+    def _difference(self, category: str, recipe: str, against: str, name: str, told: Comparison) -> Difference:
+        tests = [told.tests.get(test) for test in ("paired t", "permutation", "sign", "McNemar")]
+        numbers = (told.difference, told.low, told.high, told.p, told.p_holm, told.test, told.better, told.worse)
+        return Difference(self.run, self.dataset, category, recipe, against, name, *numbers, told.n, *tests)
 
 
 def standing(name: str, told: Comparison) -> int:
     """1 where a comparison is significantly to the good side of its measure, -1 to the bad side, 0 elsewhere."""
-    if told.p_holm is None or told.p_holm >= SIGNIFICANT or not told.difference:
+    if (p := told.p if told.p_holm is None else told.p_holm) is None or p >= SIGNIFICANT or not told.difference:
         return 0
-    return parse(name).sign if told.difference > 0 else -parse(name).sign
+    return direction(name) if told.difference > 0 else -direction(name)
 
 
-def within(rows: Sequence[Row], category: str) -> list[Row]:
-    """The rows of one category."""
-    return [row for row in rows if row.question.category == category]
+def in_a_row(one: Measurement, steps: int) -> Measurement:
+    """accuracy^n, with the ends of the interval raised as well (the power is monotone); steps fail independently."""
+    low, high = (None if bound is None else bound**steps for bound in (one.low, one.high))
+    return one._replace(measure=f"{one.measure}^{steps}", value=one.value**steps, low=low, high=high, p=None)
 
 
-def numeric(names: Iterable[str]) -> Iterator[Measure]:
-    """The measures of those names that compare two recipes question by question."""
-    return (measure for measure in map(parse, names) if measure.paired)
+# --- a run ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -192,8 +323,12 @@ class Run:
     directory: Path
     described: Mapping[str, Any]
     asked: Mapping[str, int]
+    """Recipe to the number of its rows; fewer than there are questions in a killed run."""
     degraded: Mapping[str, Sequence[str]]
+    """What was done without, to the recipes that did."""
     blocks: Sequence[Block]
+    raters: Mapping[str, Any]
+    """ratings.json; empty where nobody rated."""
 
     @property
     def dataset(self) -> Mapping[str, Any]:
@@ -202,42 +337,85 @@ class Run:
         return told
 
     @property
+    def key(self) -> str:
+        """The same for runs of the same dataset, whose numbers share a page."""
+        return f"{self.blocks[0].dataset} {self.dataset['sha256']}"
+
+    def measurements(self) -> Iterator[Measurement]:
+        """The lines of measures.csv."""
+        return (one for block in self.blocks for one in block.measurements.values())
+
+    def differences(self) -> Iterator[Difference]:
+        """The lines of differences.csv."""
+        return (one for block in self.blocks for one in block.differences())
+
+    @property
     def together(self) -> bool:
-        """Whether its recipes were asked in turn, so that what each took is no comparison and no block tells it."""
+        """Whether its recipes were asked in turn, so that what each took is no comparison."""
         return is_together(self.described)
+
+    @property
+    def collection(self) -> str | None:
+        """The collection that was asked, where run.json tells it."""
+        found = self.described.get("collection")
+        found = found.get("name") if isinstance(found, Mapping) else found
+        return found if isinstance(found, str) else None
+
+    @cached_property
+    def share(self) -> float | None:
+        """The share of questions that may find their gold documents, where retrieval was made worse on purpose."""
+        shares = {settings.get("degraded") for settings in self.described["settings"].values()}
+        share = next(iter(shares)) if len(shares) == 1 else None
+        return None if share is None else float(share)
 
 
 def read_measured(directory: Path, name: str, *, baseline: str | None = None) -> Run:
-    """Read and score a run; recipes of one generator share a block, whose baseline is `baseline` or its first."""
+    """Read a run; recipes of one generator share a block, whose baseline is `baseline` or its first.
+
+    Raises UnknownSetting for a baseline that the run has not, UsageError for a run without rows.
+    """
     described = read_run(directory)
     if baseline is not None and baseline not in described["recipes"]:
         raise UnknownSetting(baseline, described["recipes"], kind="recipe of this run")
-    scored = score(directory, baseline=baseline)
     rows = {recipe: judged_rows(directory, recipe) for recipe in described["recipes"]}
-    grouped = by_generator({recipe: said(row.generator for row in of) for recipe, of in rows.items() if of})
+    if not any(rows.values()):
+        raise UsageError("the run has no rows yet", subject=str(directory), next_step="finish it with --resume")
+    dataset, left_out = described["dataset"], TAKEN if is_together(described) else ()
+    wanted = [measure for measure in measures_of(dataset["task"]) if str(measure) not in left_out]
+    values = applying({recipe: {measure: measure.values(of) for measure in wanted} for recipe, of in rows.items()})
+    raters = read_ratings(directory)
     blocks = [
         Block(
+            run=name,
+            dataset=title_of(dataset),
+            task=dataset["task"],
             generator=generator,
-            task=described["dataset"]["task"],
-            judges={recipe: said(row.judge for row in rows[recipe]) for recipe in recipes},
-            rows={recipe: rows[recipe] for recipe in recipes},
-            scores={recipe: numbers(scored["recipes"][recipe]) for recipe in recipes},
-            categories={
-                category: {recipe: numbers(told[recipe]) for recipe in recipes}
-                for category, told in scored.get("categories", {}).items()
-            },
             baseline=baseline if baseline in recipes else recipes[0],
+            rows={recipe: rows[recipe] for recipe in recipes},
+            values=values,
+            ratings=raters.get("recipes", {}),
         )
-        for generator, recipes in grouped.items()
+        for generator, recipes in by_generator(rows).items()
     ]
-    return Run(name, directory, described, scored["asked"], scored["degraded"], blocks)
+    lacking: dict[str, list[str]] = {}
+    for recipe, of in rows.items():
+        for lack in sorted({name for row in of for name in row.degraded}):
+            lacking.setdefault(lack, []).append(recipe)
+    asked = {recipe: len(of) for recipe, of in rows.items()}
+    return Run(name, directory, described, asked, lacking, blocks, raters)
 
 
-def by_generator(generators: Mapping[str, str]) -> dict[str, list[str]]:
-    """Generator to its recipes, in the order of the run.
+def title_of(dataset: Mapping[str, Any]) -> str:
+    """Kind and name of a dataset, once where they are the same."""
+    return " ".join(dict.fromkeys((dataset["kind"], dataset["name"])))
+
+
+def by_generator(rows: Mapping[str, Sequence[Row]]) -> dict[str, list[str]]:
+    """Generator to its recipes, in the order of the run; recipes without rows are left out.
 
     A recipe that only refuses has none: no other wrote its answers, so it stands with the first generator there is.
     """
+    generators = {recipe: named(row.generator for row in of) for recipe, of in rows.items() if of}
     first = next((generator for generator in generators.values() if generator), "")
     grouped: dict[str, list[str]] = {}
     for recipe, generator in generators.items():
@@ -245,95 +423,22 @@ def by_generator(generators: Mapping[str, str]) -> dict[str, list[str]]:
     return grouped
 
 
-def said(names: Iterable[str]) -> str:
-    """The distinct names that are not empty, in order; refusals before the generator name none."""
+def named(names: Iterable[str]) -> str:
+    """The distinct names that are not empty, in order."""
     return " and ".join(dict.fromkeys(name for name in names if name))
 
 
-def numbers(told: Mapping[str, Mapping[str, Any]]) -> dict[str, Measured]:
-    """The measures that have a number."""
-    return {name: Measured.of(value) for name, value in told.items() if value["value"] is not None}
-
-
-# --- what became of every question: nothing that was refused, failed, late or unreadable disappears from a ta----------
-
-
-def successes(rows: Sequence[Row], measure: str) -> list[float | None]:
-    """0..1 for each question: the measure's number; for what cannot be answered, whether it was refused.
-
-    None where neither says anything of the question.
-    """
-    told: list[float | None] = []
-    for row, value in zip(rows, parse(measure).values(rows), strict=True):
-        if isinstance(value, float):
-            told.append(value)
-        elif row.question.answerable or (row.ranking is not None and row.reply is None):
-            told.append(None)
-        else:
-            told.append(float(row.reply is not None and row.reply.abstained))
-    return told
-
-
-LACKS = "refused / failed / timed out / unreadable"
-"""Heading of the column that says them in short."""
-
-
-def lacks(rows: Sequence[Row]) -> str:
-    """Questions refused, failed, timed out, and with replies of models that could not be read."""
-    refused = sum(row.reply is not None and row.reply.abstained for row in rows)
-    failed = sum(row.error is not None for row in rows)
-    late = sum(row.timed_out for row in rows)
-    unreadable = sum(row.unreadable > 0 for row in rows)
-    return f"{refused} / {failed} / {late} / {unreadable}"
-
-
-def outcome_section(block: Block) -> Section:
-    """A table of counts."""
-    counted = {recipe: Counter(map(outcome, rows)) for recipe, rows in block.rows.items()}
-    shown = [kind for kind in Outcome if any(counts[kind] for counts in counted.values())]
-    table: list[list[Cell]] = [
-        [
-            recipe,
-            len(rows),
-            *(counted[recipe][kind] for kind in shown),
-            sum(row.timed_out for row in rows),
-            sum(row.unreadable > 0 for row in rows),
-            sum(bool(row.degraded) for row in rows),
-        ]
-        for recipe, rows in block.rows.items()
-    ]
-    columns = ["recipe", "n", *shown, "late", "unreadable replies", "degraded"]
-    note = (
-        "Counts of questions. Right and wrong are by the words of a gold answer (match_norm), by the label where one "
-        "is asked for (unreadable where none is named), or by the first citation where nothing but a gold document is "
-        "known; an answer to a question that cannot be answered is wrong. Late (a part ran out of time), unreadable "
-        "replies (of a model) and degraded (something was done without) are counted beside the outcome."
-    )
-    return Section("What became of the questions", tables=[Table("Outcomes", columns, table, note)])
-
-
-# --- studies: about.json and its tables, as the docstring of this module has them -------------------------------------
-
-
-ABOUT = "about.json"
-
-
-def is_study(directory: Path) -> bool:
-    """Whether a folder tells of a study."""
-    return (directory / ABOUT).is_file()
-
-
-def read_study(directory: Path) -> Section:
-    """The tables of a study. Raises UsageError for a folder that is not as it should be."""
+def read_ratings(directory: Path) -> Mapping[str, Any]:
+    """ratings.json of a run; empty where there is none."""
+    path = directory / FOLDER / RATINGS
+    if not path.is_file():
+        return {}
     try:
-        about = json.loads((directory / ABOUT).read_text(encoding="utf-8"))
-        tables = []
-        for told in about.get("tables") or [{"file": "table.csv", "title": about["title"], **about}]:
-            with (directory / told["file"]).open(encoding="utf-8", newline="") as stream:
-                columns, *rows = csv.reader(stream)
-            tables.append(Table(told["title"], columns, rows, told.get("note", "")))
-        return Section(about["title"], about.get("text", ()), tables)
-    except (OSError, ValueError, TypeError, KeyError) as error:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        if not {"raters", "recipes", "agreement"} <= set(told):
+            raise ValueError("not ratings")
+    except (OSError, ValueError, TypeError) as error:
         raise UsageError(
-            f"no study that can be read: {error}", subject=str(directory), next_step="measure the study again"
+            "damaged", subject=str(path), next_step="read the sheets again: thresher eval ratings"
         ) from error
+    return dict(told)

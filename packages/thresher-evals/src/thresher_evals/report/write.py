@@ -1,32 +1,36 @@
-"""From folders of runs and studies to the files of a report."""
+"""From folders of runs and studies to the files of a report: pages by the templates, and every number as CSV."""
 
 from __future__ import annotations
 
+import csv
+import io
+import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
+
+import jinja2
+from markupsafe import Markup, escape
 
 from thresher.errors import UsageError
-from thresher_evals.report.blocks import Figure, Part, Section
-from thresher_evals.report.comparison import (
-    ablation_sections,
-    category_section,
-    comparison_section,
-    difference_section,
-    rival_section,
-)
-from thresher_evals.report.cost import cost_section, degraded_part, grouped, people_section, power_section, share_of
-from thresher_evals.report.data import Block, Run, is_study, outcome_section, read_measured, read_study
-from thresher_evals.report.plots import render, standing_alone
-from thresher_evals.report.render import markdown, page, without_zeros
-from thresher_evals.report.run import SHOWN, change_sections, changes, head, overview, sentences
-from thresher_evals.report.verdicts import knowing_section
+from thresher_evals.report.blocks import Cell, Figure, Link, Number, Page, Section, shown
+from thresher_evals.report.data import Run, read_measured
+from thresher_evals.report.pages import dataset_pages
+from thresher_evals.report.plots import render
+from thresher_evals.report.questions import change_line, changes, question_lines
+from thresher_evals.report.study import is_study, study_section
+from thresher_evals.report.summary import summary
+from thresher_evals.report.verdicts import map_lines
 from thresher_evals.rows import written
 
 TITLE = "What was measured"
+SHOWN = 10
+"""Questions gained and lost that stand on a page, where nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +39,15 @@ class Report:
 
     html: Path
     markdown: Path
-    sections: tuple[str, ...]
-    """Titles, each with the part it belongs to."""
-    figures: tuple[Path, ...]
+    pages: tuple[Path, ...]
+    """One of each dataset, and of each study."""
+    tables: tuple[Path, ...]
+    """CSV, and changes/RUN.jsonl where they were asked for."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form."""
-        return {
-            "html": str(self.html),
-            "markdown": str(self.markdown),
-            "sections": list(self.sections),
-            "figures": [str(path) for path in self.figures],
-        }
+        listed = {"pages": [str(path) for path in self.pages], "tables": [str(path) for path in self.tables]}
+        return {"html": str(self.html), "markdown": str(self.markdown), **listed}
 
 
 def write_report(
@@ -58,115 +59,95 @@ def write_report(
     shown: int = SHOWN,
     full_changes: bool = False,
 ) -> Report:
-    """Read the folders and write report.html, report.md and figures/*.svg into `out`.
+    """Read the folders and write report.md, report.html, datasets/*.md and the tables into `out`.
 
-    Up to `shown` questions that a recipe gained, and that it lost, stand in the report; `full_changes` writes all to
-    changes/RUN.jsonl as well. The same folders give the same bytes. Figures and changes that an earlier report left
-    in `out` are removed.
+    Up to `shown` questions that were gained and lost stand on a page; `full_changes` writes all to changes/RUN.jsonl as
+    well. The same folders give the same bytes. Pages and changes that an earlier report left in `out` are removed.
     """
     if out.exists() and not out.is_dir():
         raise UsageError("is not a folder", subject=str(out), next_step="give another --out")
     if not directories:
         raise UsageError("nothing to report", subject=str(out), next_step="give the folder of a run or of a study")
     names = unique([slug(directory.resolve().name) for directory in directories])
-    told: list[Run | Section] = [
-        read_study(directory) if is_study(directory) else read_measured(directory, name, baseline=baseline)
-        for directory, name in zip(directories, names, strict=True)
-    ]
-    worse = [one for one in told if isinstance(one, Run) and share_of(one) is not None]
-    runs = [one for one in told if isinstance(one, Run) and one not in worse]
-    first = {group[0].name: group for group in grouped(worse)}
-    parts: list[Part] = []
-    for one in told:
-        if isinstance(one, Section):
-            parts.append(Part(one.title, [one]))
-        elif one in runs:
-            heading = f"{one.name}: {one.dataset['kind']} {one.dataset['name']}"
-            parts.append(Part(heading, list(sections(one, shown, file=full_changes))))
-        elif one.name in first:
-            parts.append(degraded_part(first[one.name]))
-    parts = named(parts)
-    top = overview(runs, worse)
-    drawn = {figure.name: render(figure) for part in parts for one in part.sections for figure in one.figures}
+    runs: list[Run] = []
+    studies: list[Page] = []
+    for directory, name in zip(directories, names, strict=True):
+        if is_study(directory):
+            studies.append(study_page(study_section(directory, name)))
+        else:
+            runs.append(read_measured(directory, name, baseline=baseline))
     out.mkdir(parents=True, exist_ok=True)
-    html, text = out / "report.html", out / "report.md"
-    html.write_text(page(title, top, parts, lambda figure: drawn[figure.name]), encoding="utf-8", errors=ESCAPED)
-    text.write_text(markdown(title, top, parts, "figures"), encoding="utf-8", errors=ESCAPED)
-    write_changes(runs if full_changes else [], out / "changes")
-    titles = tuple(f"{part.title}: {one.title}" for part in parts for one in part.sections)
-    return Report(html, text, titles, write_figures(drawn, out / "figures"))
+    lines: Mapping[str, Iterable[Mapping[str, Any]]] = {
+        "measures": (one._asdict() for run in runs for one in run.measurements()),
+        "differences": (one._asdict() for run in runs for one in run.differences()),
+        "questions": (one for run in runs for one in question_lines(run)),
+        "bounds": (one._asdict() for run in runs for one in map_lines(run)),
+    }
+    tables = [path for name, of in lines.items() for path in write_csv(out / f"{name}.csv", of)]
+    tables += write_changes(runs if full_changes else [], out / "changes")
+    pages = [*dataset_pages(runs, shown), *studies]
+    addresses = dict(zip((page.key for page in pages), unique([slug(page.title) for page in pages]), strict=True))
+    top, files = summary(runs), [path.relative_to(out).as_posix() for path in tables]
+    linked = [(addresses[page.key], page) for page in pages]
+    folder = emptied(out / "datasets", "*.md")
+    written_pages = [folder / f"{name}.md" for name, _ in linked]
+    markdown, html = markdown_template(addresses), html_template(addresses, out.resolve())
+    for path, (_, page) in zip(written_pages, linked, strict=True):
+        write(path, markdown.render(title=page.title, sections=page.sections, pages=(), files=()))
+    write(out / "report.md", markdown.render(title=title, sections=top, pages=linked, files=files))
+    write(out / "report.html", html.render(title=title, sections=top, pages=linked, files=files))
+    return Report(out / "report.html", out / "report.md", tuple(written_pages), tuple(tables))
 
 
-ESCAPED = "backslashreplace"
-"""What a model wrote may hold half of a character, which no file can."""
+def study_page(section: Section) -> Page:
+    """A study on a page of its own."""
+    return Page(section.title, [replace(section, title="")], section.title)
 
 
-def sections(run: Run, shown: int = SHOWN, *, file: bool = False) -> Iterator[Section]:
-    """Everything a run has data for, block by block, without columns in which nothing stands."""
-    yield head(run)
-    for place, block in enumerate(run.blocks):
-        prefix = f"{run.name}-{place}" if len(run.blocks) > 1 else run.name
-        of = f" ({block.generator or 'generator not told'})" if len(run.blocks) > 1 else ""
-        for one in block_sections(run, block, prefix, shown, file=file):
-            yield replace(one, title=f"{one.title}{of}", tables=[without_zeros(table) for table in one.tables])
+# --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def block_sections(run: Run, block: Block, prefix: str, shown: int, *, file: bool) -> Iterator[Section]:
-    """The sections of one generator's recipes."""
-    yield Section("In short", list(sentences(block)))
-    yield from rival_section(block, prefix)
-    yield comparison_section(run, block, prefix)
-    yield from people_section(run, block, prefix)
-    yield outcome_section(block)
-    yield from difference_section(block, prefix)
-    yield from ablation_sections(run, block, prefix)
-    yield from category_section(block)
-    yield from knowing_section(run, block, prefix)
-    yield cost_section(run, block, prefix)
-    yield from power_section(run, block, prefix)
-    yield from change_sections(run, block, shown, file=file)
+def write_csv(path: Path, lines: Iterable[Mapping[str, Any]]) -> list[Path]:
+    """A CSV file, numbers in six digits; none where there are no lines."""
+    path.unlink(missing_ok=True)
+    file = io.StringIO(newline="")
+    table = csv.writer(file, lineterminator="\n")
+    for place, line in enumerate(lines):
+        if place == 0:
+            table.writerow(line)
+        table.writerow(f"{one:.6g}" if isinstance(one, float) else one for one in line.values())
+    return [write(path, file.getvalue())] if file.getvalue() else []
 
 
-def write_figures(drawn: dict[str, str], folder: Path) -> tuple[Path, ...]:
-    """One file for each figure, and no others."""
-    emptied(folder, "*.svg")
-    for name, element in drawn.items():
-        (folder / f"{name}.svg").write_text(standing_alone(element), encoding="utf-8")
-    return tuple(folder / f"{name}.svg" for name in drawn)
-
-
-def write_changes(runs: Sequence[Run], folder: Path) -> None:
-    """Every question that changed, one line each, a file for each run; no folder where there are no runs."""
+def write_changes(runs: Sequence[Run], folder: Path) -> list[Path]:
+    """Every question that changed, a file for each run; no folder where there are no runs."""
     if runs or folder.is_dir():
         emptied(folder, "*.jsonl")
     for run in runs:
-        lines = (written(change.to_dict()) for block in run.blocks for change in changes(block))
+        lines = (
+            written(change_line(run, block, recipe, change))
+            for block in run.blocks
+            for recipe in block.others
+            for change in changes(block, recipe)
+        )
         (folder / f"{run.name}.jsonl").write_bytes(b"".join(lines))
     if not runs and folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
+    return [folder / f"{run.name}.jsonl" for run in runs]
 
 
-def emptied(folder: Path, of: str) -> None:
+def write(path: Path, text: str) -> Path:
+    """A text file; what a model wrote may hold half of a character, which no file can."""
+    path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+    return path
+
+
+def emptied(folder: Path, of: str) -> Path:
     """A folder without the files of an earlier report."""
     folder.mkdir(exist_ok=True)
     for path in folder.glob(of):
         path.unlink()
-
-
-def named(parts: Sequence[Part]) -> list[Part]:
-    """The same parts, each figure with a name that is a file name and nobody else's."""
-    figures = [figure for part in parts for one in part.sections for figure in one.figures]
-    names = iter(unique([slug(figure.name) for figure in figures]))
-
-    def renamed(figure: Figure) -> Figure:
-        return replace(figure, name=next(names))
-
-    return [
-        replace(
-            part, sections=[replace(one, figures=[renamed(figure) for figure in one.figures]) for one in part.sections]
-        )
-        for part in parts
-    ]
+    return folder
 
 
 def slug(name: str) -> str:
@@ -178,8 +159,87 @@ def slug(name: str) -> str:
 def unique(names: Sequence[str]) -> list[str]:
     """The same names, later ones of the same kind with a number."""
     seen: Counter[str] = Counter()
-    told = []
+    found = []
     for name in names:
         seen[name] += 1
-        told.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
-    return told
+        found.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
+    return found
+
+
+# --- templates: what was answered is shown as text, whatever it holds -------------------------------------------------
+
+MEANING = re.compile(r"[\\`*|]|\](?=\()|^(?=[#>+-])")
+"""What Markdown would take for its own where it stands in data."""
+
+
+def template(name: str, **filters: Callable[..., str]) -> jinja2.Template:
+    """A template of this package; HTML escapes what it shows."""
+    loader = jinja2.PackageLoader("thresher_evals.report")
+    made = jinja2.Environment(
+        loader=loader, autoescape="html" in name, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    made.filters.update(filters)
+    return made.get_template(name)
+
+
+def markdown_template(addresses: Mapping[str, str]) -> jinja2.Template:
+    """The template of a Markdown file; `addresses` has the name of each page by its key."""
+
+    def cell(one: Cell) -> str:
+        match one:
+            case Number(claimed=True):
+                return f"*{one}*"
+            case Number():
+                return str(one)
+            case Link():
+                return f"[{plain(one.text)}](datasets/{addresses[one.page]}.md)"
+            case _:
+                return plain(in_few_digits(one))
+
+    return template("report.md.j2", plain=plain, words=partial(words, code="`{}`".format, text=plain), cell=cell)
+
+
+def html_template(addresses: Mapping[str, str], out: Path) -> jinja2.Template:
+    """The template of the page: nothing is fetched, nothing is run. Rows are linked as they lie from `out`."""
+
+    def cell(one: Cell) -> str:
+        match one:
+            case Number():
+                number = Markup("<i>{}</i>" if one.claimed else "{}").format(one.shown + (" ★" if one.mark else ""))
+                return number + Markup("").join(Markup("<small>{}</small>").format(said) for said in one.details)
+            case Link():
+                return Markup('<a href="#{}">{}</a>').format(addresses[one.page], one.text)
+            case _:
+                return in_few_digits(one)
+
+    def marked(paragraph: str) -> Markup:
+        return Markup(words(paragraph, code=Markup("<code>{}</code>").format, text=escape))
+
+    def drawn(figure: Figure) -> Markup:
+        return Markup(render(figure))
+
+    def address(path: Path) -> str:
+        return quote(Path(os.path.relpath(path, out)).as_posix())
+
+    return template("report.html.j2", words=marked, cell=cell, drawn=drawn, address=address)
+
+
+def words(paragraph: str, *, code: Callable[[str], str], text: Callable[[str], str]) -> str:
+    """A paragraph; what stands between backticks is code."""
+    pieces = paragraph.split("`")
+    if len(pieces) % 2 == 0:
+        return text(paragraph)
+    return "".join(code(piece) if place % 2 else text(piece) for place, piece in enumerate(pieces))
+
+
+def plain(text: str) -> str:
+    """Text that Markdown and HTML leave as it is, on one line."""
+    line = re.sub(r"\s+", " ", text).replace("&", "&amp;").replace("<", "&lt;")
+    return MEANING.sub(lambda found: f"\\{found[0]}", line)
+
+
+def in_few_digits(one: str | float | None) -> str:
+    """A cell without an interval: words, a count, a number, or a dash."""
+    if one is None:
+        return "–"
+    return shown(one) if isinstance(one, float) else str(one)

@@ -1,0 +1,70 @@
+"""A study's folder, whoever measured it (benchmarks/studies): the report shows what it says of itself.
+
+    about.json  {"title": "How latency grows", "text": ["A paragraph.", ...], "note": "What n is, what intervals are.",
+                 "plot": {"x": "documents", "y": "p50 ms", "by": "recipe", "low": "...", "high": "...", "log": true}}
+    table.csv   a line of column names, then the rows; numbers as plain numbers
+
+Only `title` is needed. `plot` draws a line for each value of the column `by` (one line without it), with a band where
+`low` and `high` name columns. A study of several tables has `"tables": [{"file": "costs.csv", "title": "What it
+costs", "note": "...", "plot": {...}}, ...]` instead of `note`, `plot` and table.csv.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from thresher.errors import UsageError
+from thresher_evals.report.blocks import Cell, Figure, Section, Table, shown
+from thresher_evals.report.plots import Line, lines
+
+ABOUT, ONE_TABLE = "about.json", "table.csv"
+
+
+def is_study(directory: Path) -> bool:
+    """Whether a folder tells of a study."""
+    return (directory / ABOUT).is_file()
+
+
+def study_section(directory: Path, name: str) -> Section:
+    """The tables of a study, and what is drawn of them. Raises UsageError for a folder that is not as it should be."""
+    try:
+        about = json.loads((directory / ABOUT).read_text(encoding="utf-8"))
+        tables = []
+        for place, told in enumerate(about.get("tables") or [{**about, "file": ONE_TABLE}], start=1):
+            with (directory / told["file"]).open(encoding="utf-8", newline="") as stream:
+                columns, *rows = csv.reader(stream)
+            drawn = [figure(f"{name}-{place}", told["plot"], columns, rows)] if told.get("plot") else []
+            cells = [list(map(cell, row)) for row in rows]
+            tables.append(Table(told["title"], columns, cells, told.get("note", ""), drawn))
+        return Section(about["title"], about.get("text", ()), tables)
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise UsageError(
+            f"holds no study that can be read ({error})", subject=str(directory), next_step="measure the study again"
+        ) from error
+
+
+def cell(text: str) -> Cell:
+    """A number in few digits, or what else stands there."""
+    try:
+        return text if text.strip().isdigit() or not text else shown(float(text))
+    except ValueError:
+        return text
+
+
+def figure(name: str, plot: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Figure:
+    """A line for each value of the column `by`."""
+    place = {key: columns.index(plot[key]) for key in ("x", "y", "by", "low", "high") if key in plot}
+    grouped: dict[str, list[Sequence[str]]] = {}
+    for row in rows:
+        grouped.setdefault(row[place["by"]] if "by" in place else "", []).append(row)
+    drawn = [
+        Line(label, *([float(row[place[key]]) for row in of] for key in ("x", "y", "low", "high") if key in place))
+        for label, of in grouped.items()
+    ]
+    draw = partial(lines, drawn=drawn, x=plot["x"], y=plot["y"], unit=False, log=bool(plot.get("log")))
+    return Figure(name, f"{plot['y']} by {plot['x']}", draw)

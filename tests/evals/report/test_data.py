@@ -1,0 +1,115 @@
+"""The numbers of a run: blocks of one generator, who is better than whom, and which recipe the report is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from thresher_evals.report.data import Run, read_measured
+from thresher_evals.report.questions import question_lines, telling
+from thresher_evals.rows import Row
+
+Write = Callable[..., Path]
+Answered = Callable[..., list[Row]]
+FAIR = "crag[judge=calibrated,upper=0.665,lower=0.283]"
+
+
+@pytest.fixture
+def measured(write_run: Write, answered: Answered) -> Callable[..., Run]:
+    """A run of recipes with so many right answers of twenty."""
+
+    def make(**right: int) -> Run:
+        return read_measured(
+            write_run(rows={recipe: answered(recipe, count) for recipe, count in right.items()}), "run"
+        )
+
+    return make
+
+
+def test_a_recipe_that_only_refuses_stands_with_the_one_generator_there_is(
+    write_run: Write, answered: Answered
+) -> None:
+    rows = {"no-retrieval": answered("no-retrieval", 0, refused=True), "rag": answered("rag", 10)}
+    run = read_measured(write_run(rows=rows), "run")
+    assert [(block.generator, block.recipes) for block in run.blocks] == [("model-a", ["no-retrieval", "rag"])]
+    assert run.blocks[0].against_baseline("match")["rag"].better == 10
+
+
+def test_nothing_of_one_generator_is_compared_with_another(write_run: Write, answered: Answered) -> None:
+    rows = {
+        "rag": answered("rag", 10),
+        "corrective": answered("corrective", 10, generator="model-b"),
+        "no-retrieval": answered("no-retrieval", 0, refused=True),
+    }
+    run = read_measured(write_run(rows=rows), "run")
+    assert [block.recipes for block in run.blocks] == [["rag", "no-retrieval"], ["corrective"]]
+    assert {(one.recipe, one.against) for one in run.differences()} == {("no-retrieval", "rag")}
+    assert all(one.p is None for one in run.measurements() if one.recipe == "corrective")
+
+
+def test_where_no_generator_is_known_there_is_one_block(write_run: Write, answered: Answered) -> None:
+    rows = {recipe: answered(recipe, 5, generator="") for recipe in ("rag", "crag")}
+    assert [block.recipes for block in read_measured(write_run(rows=rows), "run").blocks] == [["rag", "crag"]]
+
+
+def test_the_report_is_about_ours_or_the_best_recipe(measured: Callable[..., Run], tmp_path: Path) -> None:
+    assert measured(rag=9, corrective=3).blocks[0].subject == "corrective"
+
+
+def test_without_ours_it_is_about_the_best_recipe(measured: Callable[..., Run]) -> None:
+    assert measured(rag=9, crag=3, hybrid=11).blocks[0].subject == "hybrid"
+
+
+def test_the_best_recipe_is_significantly_better_than_each_other_one(measured: Callable[..., Run]) -> None:
+    block = measured(rag=0, crag=8, corrective=20).blocks[0]
+    assert (block.leading("match"), block.best("match")) == ("corrective", "corrective")
+
+
+def test_the_first_of_several_that_chance_explains_is_not_the_best(measured: Callable[..., Run]) -> None:
+    block = measured(rag=0, crag=11, corrective=10).blocks[0]
+    assert (block.leading("match"), block.best("match")) == ("crag", None)
+
+
+def test_differences_are_ours_minus_the_others_with_wins_and_losses(write_run: Write, answered: Answered) -> None:
+    rows = {name: answered(name, right) for name, right in (("rag", 4), (FAIR, 12), ("corrective", 10))}
+    run = read_measured(write_run(rows=rows), "run")
+    ours = {one.against: one for one in run.differences() if (one.recipe, one.measure) == ("corrective", "f1")}
+    assert ours["rag"].difference == pytest.approx(0.3)
+    told = run.blocks[0].rivals("corrective", "match")
+    assert {name: (one.better, one.worse) for name, one in told.items()} == {"rag": (6, 0), FAIR: (0, 2)}
+    assert told["rag"].difference == pytest.approx(0.3)
+
+
+def test_a_fair_rival_is_no_ablation_and_variants_of_one_recipe_are(write_run: Write, answered: Answered) -> None:
+    mixed = {name: answered(name, 9) for name in ("rag", "crag", FAIR, "corrective")}
+    varied = {name: answered(name, 9) for name in ("crag", FAIR, "crag[decompose=selection]", "rag")}
+    first, second = (read_measured(write_run(f"run{n}", rows=of), f"run{n}") for n, of in enumerate((mixed, varied)))
+    assert (first.blocks[0].ablated, second.blocks[0].ablated) == (None, "crag")
+
+
+def test_the_most_telling_losses_are_those_where_the_others_are_right(write_run: Write, answered: Answered) -> None:
+    """rag is right on the first ten, ours on 5 to 14: it lost q0 to q4 and gained q10 to q14; hybrid has 0 to 1."""
+    ours = answered("corrective", 15)
+    wrong = answered("corrective", 0)
+    rows = {
+        "rag": answered("rag", 10),
+        "corrective": [*wrong[:5], *ours[5:]],
+        "hybrid": answered("hybrid", 2),
+    }
+    block = read_measured(write_run(rows=rows), "run").blocks[0]
+    told = telling(block, "corrective", 4)
+    assert [(one.first.question.id, one.gained) for one in told] == [
+        ("q0", False),
+        ("q10", True),
+        ("q1", False),
+        ("q11", True),
+    ]
+    assert len(telling(block, "corrective", 99)) == 10
+
+
+def test_a_search_that_failed_and_a_refusal_have_their_outcomes(write_run: Write, answered: Answered) -> None:
+    rows = {"rag": [*answered("rag", 1)[:1], *answered("rag", 0, refused=True)[1:2]]}
+    lines = list(question_lines(read_measured(write_run(rows=rows), "run")))
+    assert [line["outcome"] for line in lines] == ["right", "refused wrongly"]

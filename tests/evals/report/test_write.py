@@ -1,0 +1,333 @@
+"""The files of a report: right numbers, safe and self-contained, the same every time."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from thresher.cli.app import main
+from thresher.errors import UnknownSetting, UsageError
+from thresher_evals.report.blocks import Number
+from thresher_evals.report.write import Report, slug, unique, write_report
+from thresher_evals.rows import Row
+from thresher_evals.score import score
+
+Write = Callable[..., Path]
+Tables = Mapping[str, list[dict[str, str]]]
+Read = Callable[[Path], Tables]
+
+
+def lines_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def close(text: str, value: float | None) -> bool:
+    return text == "" if value is None else float(text) == pytest.approx(value, rel=1e-5)
+
+
+# --- the numbers ------------------------------------------------------------------------------------------------------
+
+
+def test_every_number_on_the_page_is_the_one_of_eval_score(report: Report, run: Path, tables_in: Read) -> None:
+    counts = "What became of the questions"
+    tables = [table for title, table in tables_in(report.pages[0]).items() if "minus" not in title and title != counts]
+    shown = 0
+    for recipe, told in score(run)["recipes"].items():
+        rows = [row for table in tables for row in table if row.get("recipe") == recipe]
+        for name, one in told.items():
+            cell = next(
+                (row[head] for row in rows for head in row if re.fullmatch(rf"{name}(, n = {one['n']})?", head)), None
+            )
+            if cell is not None and one["value"] is not None:
+                assert cell.startswith(Number(one["value"], one["low"], one["high"]).shown), f"{recipe} {name}"
+                assert all(part in cell for part in Number(one["value"], one["low"], one["high"]).details)
+                shown += 1
+    assert shown > 40
+
+
+def test_every_number_and_its_p_stand_in_the_csv_as_eval_score_has_them(report: Report, run: Path) -> None:
+    scored = score(run)
+    lines = {(line["recipe"], line["measure"], line["category"]): line for line in lines_of(report.tables[0])}
+    for recipe, told in scored["recipes"].items():
+        for name, one in told.items():
+            if one["value"] is None:
+                assert (recipe, name, "") not in lines
+                continue
+            line = lines[recipe, name, ""]
+            assert line["n"] == str(one["n"])
+            assert all(close(line[end], one[end]) for end in ("value", "low", "high"))
+            against = scored["against"]["recipes"].get(recipe, {}).get(name)
+            if against is not None and against["n"] and line["p"]:
+                assert close(line["p"], against["p_holm"])
+    assert close(lines["crag", "match", "inside"]["value"], scored["categories"]["inside"]["crag"]["match"]["value"])
+    assert lines["crag[upper=0.9]", "match", ""]["p"]
+    assert not lines["rag", "match", ""]["p"], "the baseline is compared with nothing"
+
+
+def test_differences_are_those_of_eval_score(report: Report, run: Path) -> None:
+    told = score(run)["against"]["recipes"]["crag[upper=0.9]"]["f1"]
+    (line,) = (
+        line
+        for line in lines_of(report.tables[1])
+        if (line["recipe"], line["against"], line["measure"], line["category"]) == ("crag[upper=0.9]", "rag", "f1", "")
+    )
+    assert all(close(line[name], told[name]) for name in ("difference", "low", "high", "p", "p_holm"))
+    assert (line["higher"], line["lower"], line["n"]) == tuple(str(told[name]) for name in ("better", "worse", "n"))
+    assert line["test"] == told["test"]
+    assert close(line["permutation"], told["tests"]["permutation"])
+
+
+def test_the_chance_of_several_right_answers_in_a_row_is_a_measure(report: Report) -> None:
+    whole = (line for line in lines_of(report.tables[0]) if line["recipe"] == "crag" and not line["category"])
+    lines = {line["measure"]: line for line in whole}
+    one, three = lines["match"], lines["match^3"]
+    assert all(float(three[end]) == pytest.approx(float(one[end]) ** 3, abs=1e-5) for end in ("value", "low", "high"))
+
+
+def test_refusals_failures_and_late_questions_are_in_the_outcomes(report: Report, tables_in: Read) -> None:
+    table = tables_in(report.pages[0])["What became of the questions"]
+    crag = next(row for row in table if row["recipe"] == "crag")
+    expected = {"right": "2", "refused rightly": "1", "refused wrongly": "1", "timed out": "1", "failed": "0"}
+    assert {name: crag[name] for name in expected} == expected
+    assert {name: crag[name] for name in ("n", "wrong", "unreadable", "something late", "degraded")} == {
+        "n": "5", "wrong": "0", "unreadable": "0", "something late": "1", "degraded": "4",
+    }  # fmt: skip
+
+
+def test_every_question_of_every_recipe_has_a_line(report: Report) -> None:
+    lines = lines_of(report.tables[2])
+    assert len(lines) == 15
+    told = {(line["recipe"], line["id"]): line for line in lines}
+    assert (told["crag", "q4"]["outcome"], told["crag", "q4"]["value"]) == ("refused rightly", "1")
+    assert told["crag", "q4"]["right answers"] == "(a refusal)"
+    assert (told["crag", "q5"]["outcome"], told["crag", "q5"]["timed out"]) == ("timed out", "1")
+    assert told["crag", "q2"]["text"] == "Ben Hill | *chef* <script>alert(1)</script>"
+    assert (told["crag", "q1"]["verdict"], told["crag", "q1"]["llm_calls"]) == ("correct", "1")
+
+
+def test_what_papers_print_stands_apart_and_in_italics(write_run: Write, tmp_path: Path, tables_in: Read) -> None:
+    told = write_report([write_run(kind="popqa-longtail")], tmp_path / "out")
+    tables = tables_in(told.pages[0])
+    claimed = tables["What papers print for this dataset"]
+    assert ("ChunkRAG", "*0.649*") in {(row["system"], row["claimed"]) for row in claimed}
+    assert not any("*" in cell for row in tables["Answers"] for cell in row.values())
+    assert "claimed" not in (told.tables[0]).read_text(encoding="utf-8")
+    assert "0.649 claimed" in told.html.read_text(encoding="utf-8")
+
+
+def test_other_datasets_have_no_printed_numbers_beside_theirs(report: Report, tables_in: Read) -> None:
+    assert not any("papers" in title for title in tables_in(report.pages[0]))
+    assert "claimed" not in report.html.read_text(encoding="utf-8")
+
+
+# --- the files --------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_fetches_nothing_and_shows_answers_as_text(report: Report) -> None:
+    html = report.html.read_text(encoding="utf-8")
+    names = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    assert set(re.findall(r"https?://[^\s\"'<>]+", html)) <= names
+    assert not re.findall(r"\bsrc=|@import|url\(h", html)
+    assert "<script" not in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+    assert "<title>Numbers &amp; &lt;names&gt;</title>" in html
+
+
+def test_markdown_shows_answers_as_text_too(report: Report) -> None:
+    text = report.pages[0].read_text(encoding="utf-8")
+    assert "<script" not in text
+    assert "Ben Hill \\| \\*chef\\* &lt;script>" in text
+
+
+def test_what_the_page_links_to_is_there(report: Report) -> None:
+    for link in re.findall(r'href="([^"#]+)"', report.html.read_text(encoding="utf-8")):
+        assert link.startswith("data:") or (report.html.parent / link).is_file(), link
+    for link in re.findall(r"\]\(([^)]+)\)", report.markdown.read_text(encoding="utf-8")):
+        assert (report.markdown.parent / link).is_file(), link
+
+
+def test_ids_in_the_page_occur_once_and_all_links_find_theirs(report: Report) -> None:
+    html = report.html.read_text(encoding="utf-8")
+    found = re.findall(r'\bid="([^"]+)"', html)
+    assert len(found) == len(set(found))
+    assert set(re.findall(r'href="#([^"]+)"', html)) <= set(found)
+
+
+def test_the_same_folder_gives_the_same_bytes(report: Report, run: Path) -> None:
+    again = write_report([run], run.parent / "again", title="Numbers & <names>", full_changes=True)
+    files = [report.html, report.markdown, *report.pages, *report.tables]
+    others = [again.html, again.markdown, *again.pages, *again.tables]
+    assert len(files) == 8
+    for file, other in zip(files, others, strict=True):
+        assert file.read_bytes() == other.read_bytes(), file.name
+
+
+def test_what_an_earlier_report_left_is_removed(
+    write_run: Write, tmp_path: Path, answered: Callable[..., list[Row]]
+) -> None:
+    out = tmp_path / "out"
+    write_report([write_run("one")], out, full_changes=True)
+    told = write_report([write_run("two", kind="squad", rows={"rag": answered("rag", 3)})], out)
+    assert [path.name for path in (out / "datasets").iterdir()] == ["squad-popqa.md"]
+    assert not (out / "changes").exists()
+    assert {path.name for path in out.glob("*.csv")} == {path.name for path in told.tables}
+
+
+def test_all_changes_are_written_where_they_are_asked_for(report: Report) -> None:
+    changes = [json.loads(line) for line in report.tables[-1].read_text(encoding="utf-8").splitlines()]
+    told = {(one["recipe"], one["id"]): one for one in changes}
+    assert set(told) == {
+        ("crag", "q2"), ("crag", "q4"),
+        ("crag[upper=0.9]", "q1"), ("crag[upper=0.9]", "q2"), ("crag[upper=0.9]", "q3"), ("crag[upper=0.9]", "q4"),
+    }  # fmt: skip
+    assert [told["crag[upper=0.9]", id]["gained"] for id in ("q1", "q3")] == [False, True]
+    assert told["crag", "q2"]["crag"]["outcome"] == "right"
+    assert told["crag", "q2"]["rag"]["text"] == "Nobody"
+
+
+def test_a_sample_is_announced_at_the_top(report: Report) -> None:
+    assert "--sample 5: a smoke run, not evidence. n = 5." in report.markdown.read_text(encoding="utf-8")
+    text = report.html.read_text(encoding="utf-8")
+    assert "--sample 5: a smoke run, not evidence. n = 5." in text[: text.index("<h2")]
+
+
+def test_later_folders_of_one_name_have_a_number() -> None:
+    assert unique([slug("a run"), slug("a-run"), slug("2")]) == ["a-run", "a-run-2", "run-2"]
+
+
+# --- runs of every kind -----------------------------------------------------------------------------------------------
+
+
+def test_a_run_of_one_recipe_is_compared_with_nothing(
+    write_run: Write, tmp_path: Path, answered: Callable[..., list[Row]], tables_in: Read
+) -> None:
+    told = write_report([write_run(rows={"rag": answered("rag", 5)})], tmp_path / "out")
+    assert [path.name for path in told.tables] == ["measures.csv", "questions.csv"]
+    assert not any("minus" in title for title in tables_in(told.pages[0]))
+
+
+def test_a_run_without_rows_is_refused(write_run: Write, tmp_path: Path) -> None:
+    empty: Mapping[str, Sequence[Row]] = {"rag": []}
+    with pytest.raises(UsageError, match="no rows yet"):
+        write_report([write_run(rows=empty)], tmp_path / "out")
+
+
+def test_a_recipe_that_was_not_asked_yet_is_told_of(
+    write_run: Write, tmp_path: Path, answered: Callable[..., list[Row]]
+) -> None:
+    told = write_report([write_run(rows={"rag": answered("rag", 5), "crag": []})], tmp_path / "out")
+    assert "Unfinished: crag has 0 of 20 questions" in told.markdown.read_text(encoding="utf-8")
+
+
+def test_a_run_in_which_everything_failed_says_so(
+    write_run: Write, tmp_path: Path, answered: Callable[..., list[Row]]
+) -> None:
+    failed = [Row(row.question, "rag", "c0ffee", 1.0, error="ThresherError: no") for row in answered("rag", 0)]
+    told = write_report([write_run(rows={"rag": failed})], tmp_path / "out")
+    text = told.pages[0].read_text(encoding="utf-8")
+    assert "| rag | 20 | 0 | 0 | 0 | 0 | 0 | 20 |" in text
+
+
+def test_a_search_run_tells_what_moved(write_run: Write, tmp_path: Path, ranked: Mapping[str, list[Row]]) -> None:
+    told = write_report([write_run("found", kind="beir", rows=ranked, task="search")], tmp_path / "out")
+    text = told.pages[0].read_text(encoding="utf-8")
+    assert "**Lost: q1?**" in text
+    assert "  - hybrid: ranked (nDCG@10 0) (sources: x; y)" in text
+
+
+def test_what_an_answer_took_is_left_out_where_the_recipes_were_asked_in_turn(
+    write_run: Write, tmp_path: Path, tables_in: Read
+) -> None:
+    alone, in_turn = (
+        write_report([write_run(name, kind="popqa-longtail", together=together)], tmp_path / f"out-{name}")
+        for name, together in (("alone", False), ("in-turn", True))
+    )
+    tables = [tables_in(told.pages[0])["Cost of a question"] for told in (alone, in_turn)]
+    costs = [[head.split(",")[0] for head in table[0]] for table in tables]
+    assert {"seconds_p50", "seconds_p95", "cpu_seconds", "memory_mib", "llm_calls"} <= set(costs[0])
+    assert set(costs[1]) == {"recipe", "llm_calls", "prompt_tokens", "completion_tokens"}
+    assert {line["measure"] for line in lines_of(alone.tables[0])} >= {"seconds_p50", "seconds_mean"}
+    assert not [line for line in lines_of(in_turn.tables[0]) if "seconds" in line["measure"]]
+    assert {line["seconds"] for line in lines_of(in_turn.tables[2])} == {""}
+    text = in_turn.pages[0].read_text(encoding="utf-8")
+    assert "the recipes were asked in turn" in text
+    assert "--together" in text
+    assert "--together" not in alone.pages[0].read_text(encoding="utf-8")
+
+
+def test_the_scores_of_recipes_asked_in_turn_are_printed_without_what_they_took(
+    write_run: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    printed = []
+    for name, together in (("alone", False), ("in-turn", True)):
+        with pytest.raises(SystemExit):
+            main(["eval", "score", str(write_run(name, together=together))])
+        printed.append(capsys.readouterr().out)
+    measures = [{line.split("\t")[0] for line in text.splitlines()} for text in printed]
+    assert measures[0] - measures[1] == {"seconds_p50", "seconds_p95", "cpu_seconds", "memory_mib"}
+    assert "the recipes were asked in turn" in printed[1]
+
+
+def test_a_study_stands_on_a_page_of_its_own(tmp_path: Path, tables_in: Read) -> None:
+    study = tmp_path / "growth"
+    study.mkdir()
+    about = {"title": "How latency grows", "text": ["Each size is a fresh collection."], "note": "n = 20.",
+             "plot": {"x": "documents", "y": "ms", "by": "recipe"}}  # fmt: skip
+    (study / "about.json").write_text(json.dumps(about), encoding="utf-8")
+    (study / "table.csv").write_text("recipe,documents,ms\nrag,10,3.51234\nrag,25,5.2\n", encoding="utf-8")
+    told = write_report([study], tmp_path / "out")
+    assert [path.name for path in told.pages] == ["How-latency-grows.md"]
+    assert tables_in(told.pages[0])["How latency grows"][0] == {"recipe": "rag", "documents": "10", "ms": "3.51"}
+    assert "Each size is a fresh collection." in told.pages[0].read_text(encoding="utf-8")
+    assert told.html.read_text(encoding="utf-8").count("<svg") == 1
+
+
+@pytest.mark.parametrize(
+    ("about", "table"),
+    [("{", "a\n1\n"), ('{"text": []}', "a\n1\n"), ('{"title": "T"}', None),
+     ('{"title": "T", "plot": {"x": "a", "y": "b"}}', "a\n1\n"), ('{"title": "T"}', "")],
+)  # fmt: skip
+def test_a_damaged_study_is_refused(tmp_path: Path, about: str, table: str | None) -> None:
+    (tmp_path / "about.json").write_text(about, encoding="utf-8")
+    if table is not None:
+        (tmp_path / "table.csv").write_text(table, encoding="utf-8")
+    with pytest.raises(UsageError, match="holds no study that can be read"):
+        write_report([tmp_path], tmp_path / "out")
+
+
+def test_a_baseline_no_run_has_is_refused(write_run: Write, tmp_path: Path) -> None:
+    with pytest.raises(UnknownSetting, match="grag"):
+        write_report([write_run()], tmp_path / "out", baseline="grag")
+
+
+def test_a_folder_of_neither_kind_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"run\.json is missing"):
+        write_report([tmp_path], tmp_path / "out")
+
+
+def test_damaged_ratings_are_told_of(run: Path, tmp_path: Path) -> None:
+    damaged = shutil.copytree(run, tmp_path / "damaged")
+    (damaged / "ratings").mkdir()
+    (damaged / "ratings" / "ratings.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(UsageError, match="damaged"):
+        write_report([damaged], tmp_path / "out")
+
+
+def test_the_command_tells_what_it_wrote_as_json(
+    write_run: Write, ranked: Mapping[str, list[Row]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = write_run("found", kind="beir", rows=ranked, task="search")
+    with pytest.raises(SystemExit) as stopped:
+        main(["eval", "report", str(directory), "--out", str(tmp_path / "out"), "--title", "Found", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert not stopped.value.code
+    assert set(told) == {"html", "markdown", "pages", "tables"}
+    assert Path(told["html"]).read_text(encoding="utf-8").count("<h1>Found</h1>") == 1
+    assert all(Path(path).is_file() for path in (told["markdown"], *told["pages"], *told["tables"]))
