@@ -11,23 +11,20 @@ import numpy as np
 import pytest
 
 from thresher.cli.app import main
-from thresher_evals.compare.compare import (
+from thresher_evals.compare.compare import weigh
+from thresher_evals.compare.recommend import detectable, recommend, value, values_of
+from thresher_evals.compare.text_report import tell
+from thresher_evals.compare.tuning import (
     BOTH,
     ELSEWHERE,
     INSIDE,
     OPEN,
     Bounds,
-    choose,
-    detectable,
+    Replay,
     halves,
-    recommend,
     usual_bounds,
-    value,
-    variant,
-    weigh,
     with_tuning,
 )
-from thresher_evals.compare.text_report import tell
 from thresher_evals.dataset import Gold, Question
 from thresher_evals.metrics.answers import Outcome, outcome
 from thresher_evals.rows import Row, read_reply
@@ -70,7 +67,7 @@ def rows(marks: str, recipe: str = "rag") -> list[Row]:
 
 
 def values(marks: str) -> dict[str, float]:
-    return {one.question.id: value(outcome(one)) for one in rows(marks)}
+    return values_of(rows(marks))
 
 
 # --- outcomes ---------------------------------------------------------------------------------------------------------
@@ -207,7 +204,7 @@ def test_a_lower_bound_is_found_that_withholds_what_is_wrong() -> None:
     misled = [row(number, "no", best=0.4, relevance=0.9) for number in range(10, 15)]
     usual = usual_bounds(sure, outside=False)
     assert usual == Bounds(0.2, None, 0.3)
-    bounds, gain = choose({INSIDE: [*sure, *misled]}, usual, wrong_costs=1.0)
+    bounds, gain = Replay({INSIDE: [*sure, *misled]}, 1.0).best(usual)
     assert 0.4 < bounds.lower <= 0.7
     assert bounds.min_relevance == 0.3  # it gains nothing, so it stays
     assert gain == pytest.approx(5 / 15)
@@ -216,7 +213,7 @@ def test_a_lower_bound_is_found_that_withholds_what_is_wrong() -> None:
 def test_the_relevance_of_the_reader_can_be_the_better_bound() -> None:
     sure = [row(number, "yes", best=0.5, relevance=0.9) for number in range(10)]
     misled = [row(number, "no", best=0.5, relevance=0.5) for number in range(10, 15)]
-    bounds, gain = choose({INSIDE: [*sure, *misled]}, Bounds(0.2, None, 0.3), wrong_costs=1.0)
+    bounds, gain = Replay({INSIDE: [*sure, *misled]}, 1.0).best(Bounds(0.2, None, 0.3))
     assert (bounds.lower, gain) == (0.2, pytest.approx(5 / 15))
     assert 0.5 < bounds.min_relevance <= 0.9
 
@@ -228,7 +225,7 @@ def test_an_upper_bound_is_found_that_looks_outside_where_that_helps() -> None:
     both = [row(number, "no" if number < 10 else "yes", best=found[number]) for number in numbers]
     elsewhere = [row(number, "no", best=found[number]) for number in numbers]
     opened = {INSIDE: inside, BOTH: both, ELSEWHERE: elsewhere}
-    bounds, gain = choose(opened, Bounds(0.2, 0.6, 0.3), wrong_costs=1.0)
+    bounds, gain = Replay(opened, 1.0).best(Bounds(0.2, 0.6, 0.3))
     assert bounds.upper is not None
     assert 0.7 < bounds.upper <= 0.9
     assert gain == pytest.approx(1.0)
@@ -237,16 +234,16 @@ def test_an_upper_bound_is_found_that_looks_outside_where_that_helps() -> None:
 def test_bounds_that_are_as_good_stay_the_usual_ones() -> None:
     all_right = [row(number, "yes", best=0.9, relevance=0.9) for number in range(10)]
     usual = Bounds(0.2, None, 0.3)
-    assert choose({INSIDE: all_right}, usual, wrong_costs=1.0) == (usual, 0.0)
+    assert Replay({INSIDE: all_right}, 1.0).best(usual) == (usual, 0.0)
 
 
 def test_open_recipes_and_chosen_ones_are_recipes_with_settings_that_exist() -> None:
     from thresher import recipes
 
-    for name in (*OPEN.values(), variant(Bounds(0.2, 0.6, 0.35)), variant(Bounds(0.2, None, 0.3))):
+    for name in (*OPEN.values(), Bounds(0.2, 0.6, 0.35).variant, Bounds(0.2, None, 0.3).variant):
         parsed = parse_variant(name)
         assert recipes.get(parsed.recipe).configured(parsed.settings)
-    assert variant(Bounds(0.2, None, 0.3)) == "corrective[lower=0.2,answer.min_relevance=0.3]"
+    assert Bounds(0.2, None, 0.3).variant == "corrective[lower=0.2,answer.min_relevance=0.3]"
 
 
 def test_halves_keep_what_belongs_together() -> None:

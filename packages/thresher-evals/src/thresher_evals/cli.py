@@ -427,7 +427,8 @@ def eval_compare(
     json: AsJson = False,
 ) -> None:
     """Ask your questions with and without correction, and say what it gains, costs and breaks on your documents."""
-    from thresher_evals.compare.compare import OFF, ON, Plan, compare
+    from thresher_evals.compare.compare import compare
+    from thresher_evals.compare.plan import OFF, ON, Plan
     from thresher_evals.datasets.registry import load
 
     dataset = load(f"qa:{questions}", sample=sample, seed=seed)

@@ -1,0 +1,68 @@
+"""What a comparison asks of what, and how answers are weighed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from thresher.collection import Collection
+from thresher.protocols import Progress
+from thresher_evals.compare.recommend import WRONG_COSTS
+from thresher_evals.dataset import Dataset, Question
+from thresher_evals.rows import Row, read_rows
+from thresher_evals.runner import CollectionAsker, run
+
+OFF, ON = ("rag", "hybrid"), ("crag", "ecrag", "corrective")
+"""Recipes that are compared where none are named: without correction and with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Questions, recipes, and what a wrong answer costs."""
+
+    collection: Collection
+    dataset: Dataset
+    out: Path
+    recipes: Sequence[str] = (*OFF, *ON)
+    baseline: str = OFF[0]
+    settings: Mapping[str, Any] | None = None
+    outside: str = "none"
+    wrong_costs: float = WRONG_COSTS
+    tune: bool = True
+    """Also look for better bounds of `corrective`, and calibrate it on half of the questions."""
+    resume: bool = False
+    parallel: int = 1
+    seed: int = 0
+
+    def asker(self, collection: Collection | None = None) -> CollectionAsker:
+        """What puts questions to the collection."""
+        return CollectionAsker(collection or self.collection, self.settings or {}, outside=self.outside)
+
+    def ask(
+        self,
+        asker: CollectionAsker,
+        questions: Sequence[Question],
+        names: Sequence[str],
+        out: Path,
+        *,
+        resume: bool = True,
+        progress: Progress | None = None,
+    ) -> dict[str, list[Row]]:
+        """Put questions to recipes; what has a row in the folder already is not asked again."""
+        described = {recipe: asker.settings_of(recipe) for recipe in names}
+        for recipe in names:
+            asker.warm_up(recipe)
+        run(
+            asker,
+            replace(self.dataset, questions=tuple(questions)),
+            names,
+            out,
+            resume=resume,
+            settings=described,
+            outside=self.outside,
+            parallel=self.parallel,
+            progress=progress,
+        )
+        return {recipe: read_rows(out, recipe) for recipe in names}

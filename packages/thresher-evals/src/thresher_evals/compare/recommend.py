@@ -1,0 +1,149 @@
+"""Which recipe to use, from what came of the same questions with each; and what so few questions cannot tell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy import stats  # type: ignore[import-untyped, unused-ignore]
+
+from thresher_evals.metrics.answers import Outcome, outcome
+from thresher_evals.rows import Row
+from thresher_evals.stats import Comparison, holm, paired_difference, permutation_test
+
+WRONG_COSTS = 1.0
+"""Right answers that a wrong one undoes, where no other number is given. With 0 a recipe that always answers cannot
+lose; the benchmark of Yang et al. 2024 (CRAG, section 3.2) scores +1, 0 and -1 as well."""
+
+ALPHA, POWER = 0.05, 0.8
+"""The customary two (Cohen 1988): what is there is found four times in five, what is not there one time in twenty."""
+
+Values = Mapping[str, float]
+"""Question id to the value of what came of it."""
+
+
+def value(came: Outcome, wrong_costs: float = WRONG_COSTS) -> float:
+    """Right +1, wrong `-wrong_costs`, no answer and failures 0.
+
+    Where nobody knows which answers are right, any counts as right whatever it says: then only refusals are measured.
+    """
+    match came:
+        case Outcome.RIGHT | Outcome.UNCHECKED:
+            return 1.0
+        case Outcome.WRONG | Outcome.UNREADABLE:
+            return -wrong_costs
+        case _:
+            return 0.0
+
+
+def values_of(rows: Sequence[Row], wrong_costs: float = WRONG_COSTS) -> dict[str, float]:
+    """The value of each question."""
+    return {row.question.id: value(outcome(row), wrong_costs) for row in rows}
+
+
+# --- differences ------------------------------------------------------------------------------------------------------
+
+
+def compare_all(values: Mapping[str, Values], baseline: str, *, seed: int = 0) -> dict[str, Comparison]:
+    """Every other recipe against the baseline on the questions both have, with p corrected for being several."""
+    others = [recipe for recipe in values if recipe != baseline]
+    found = [difference(values[baseline], values[other], seed=seed) for other in others]
+    corrected = holm([1.0 if one.p is None else one.p for one in found])
+    return {other: replace(one, p_holm=p) for other, one, p in zip(others, found, corrected, strict=True)}
+
+
+def difference(first: Values, second: Values, *, seed: int = 0) -> Comparison:
+    """Second minus first: the paired bootstrap's interval, and the permutation test's p.
+
+    The bootstrap's own p is too small for a handful of questions: three that all got better are no proof.
+    """
+    shared = [id for id in first if id in second]
+    before, after = [first[id] for id in shared], [second[id] for id in shared]
+    compared = paired_difference(before, after, seed=seed)
+    p = permutation_test(before, after, seed=seed) if shared else None
+    return replace(compared, p=p, test="permutation")
+
+
+def detectable(differences: Sequence[float], comparisons: int = 1) -> float:
+    """The smallest mean difference that so many questions would show four times in five, in value per question.
+
+    From the spread of the differences seen (Cohen 1988, section 2.3.4), and never less than what the fewest questions
+    give whose difference can be told from chance at all: six that change the same way, more with several recipes.
+    None can be told where that is more than there are questions; the result is then above 1.
+    """
+    n = max(1, len(differences))
+    level = ALPHA / comparisons
+    fewest = math.ceil(math.log2(2 / level))
+    deviations = stats.norm.ppf(1 - level / 2) + stats.norm.ppf(POWER)
+    spread = float(np.std(differences, ddof=1)) if n > 1 else 0.0
+    return max(fewest / n, float(deviations) * spread / math.sqrt(n))
+
+
+def change(compared: Comparison) -> int:
+    """1 where the second recipe is better than the first beyond chance, -1 where it is worse, else 0."""
+    p = compared.p if compared.p_holm is None else compared.p_holm
+    if p is None or p > ALPHA or not compared.difference:
+        return 0
+    return 1 if compared.difference > 0 else -1
+
+
+# --- the rule ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """A recipe, why, and whether the data settle it; the settings it should have."""
+
+    recipe: str
+    why: str
+    certain: bool
+    settings: Mapping[str, float] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, object]:
+        """JSON form."""
+        return {"recipe": self.recipe, "settings": dict(self.settings), "why": self.why, "certain": self.certain}
+
+
+def recommend(
+    values: Mapping[str, Values], baseline: str, corrects: Mapping[str, bool], *, seed: int = 0
+) -> Recommendation:
+    """The recipe to use by the rule of docs/comparing.md; `corrects` says which of the recipes do."""
+    against = compare_all(values, baseline, seed=seed)
+    winners = [recipe for recipe, compared in against.items() if change(compared) > 0]
+    if not winners:
+        return keep(against, baseline, corrects)
+    best = max(winners, key=lambda recipe: against[recipe].difference or 0.0)
+    gain = against[best]
+    why = f"{best} is better than {baseline}: {gain.better} questions came out better and {gain.worse} worse"
+    if not corrects[best]:
+        rivals = [winner for winner in winners if corrects[winner]]
+        words = f"; correction gains nothing beyond it that these questions show ({', '.join(rivals)} did no better)"
+        return Recommendation(best, why + (words if rivals else ", and no recipe that corrects is"), not rivals)
+    plain = {name: found for name, found in values.items() if not corrects[name] and name != baseline}
+    unbeaten = [
+        name
+        for name, compared in compare_all({best: values[best], **plain}, best, seed=seed).items()
+        if change(compared) >= 0
+    ]
+    if unbeaten:
+        words = f"; but that it is better than {', '.join(unbeaten)}, which does not correct, cannot be told from them"
+        return Recommendation(best, why + words, False)
+    return Recommendation(best, why, True)
+
+
+def keep(against: Mapping[str, Comparison], baseline: str, corrects: Mapping[str, bool]) -> Recommendation:
+    """The baseline, since nothing is better: surely, where everything that corrects is worse."""
+    correcting = {recipe: compared for recipe, compared in against.items() if corrects[recipe]}
+    if correcting and all(change(compared) < 0 for compared in correcting.values()):
+        words = ", ".join(f"{name} ({one.better} better, {one.worse} worse)" for name, one in correcting.items())
+        return Recommendation(baseline, f"correction makes answers worse on these questions: {words}", True)
+    if not against:
+        return Recommendation(baseline, "nothing else was asked", False)
+    best = max(against, key=lambda recipe: against[recipe].difference or 0.0)
+    compared = against[best]
+    words = (
+        f"nothing is shown to be better than {baseline}: the nearest is {best}, with which {compared.better} questions"
+    )
+    return Recommendation(baseline, f"{words} came out better and {compared.worse} worse", False)
