@@ -171,11 +171,11 @@ def test_delimiters_and_commands_planted_in_a_page_arrive_unchanged() -> None:
 
 class Retrieve:
     def __init__(self, *judgements: Judgement, degraded: str = "") -> None:
-        self.sifted, self.seen = Judged(judgements, Notes((degraded,) if degraded else ())), [QUERY][:0]
+        self.judged, self.seen = Judged(judgements, Notes((degraded,) if degraded else ())), [QUERY][:0]
 
     def __call__(self, query: Query) -> Judged:
         self.seen.append(query)
-        return self.sifted
+        return self.judged
 
 
 @pytest.mark.parametrize(("as_asked", "searched"), [(False, "the words"), (True, "Who built it?")])

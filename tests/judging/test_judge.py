@@ -20,8 +20,8 @@ def hits(make_hit: Make) -> list[Hit]:
     return [make_hit(id, 0.5, rank) for rank, id in enumerate("abc", start=1)]
 
 
-def fates(sifted: Judged) -> list[tuple[str, bool, str]]:
-    return [(one.hit.chunk.id, one.keep, one.reason) for one in sifted.judgements]
+def fates(result: Judged) -> list[tuple[str, bool, str]]:
+    return [(one.hit.chunk.id, one.keep, one.reason) for one in result.judgements]
 
 
 def test_every_hit_comes_back_with_its_score_and_the_reason_best_first(hits: list[Hit]) -> None:

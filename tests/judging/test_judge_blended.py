@@ -24,18 +24,18 @@ def giving(**values: float | None) -> Callable[[Query, Sequence[Hit]], Judged]:
 
 def test_the_order_is_the_weighted_sum_of_retrieval_and_judge(make_hit: Callable[..., Hit]) -> None:
     hits = [make_hit("a", 0.9), make_hit("b", 0.6), make_hit("c", 0.4)]
-    sifted = BlendedJudge(giving(a=0.2, b=0.9, c=1.0), 0.5, 10)(QUERY, hits)
+    result = BlendedJudge(giving(a=0.2, b=0.9, c=1.0), 0.5, 10)(QUERY, hits)
     # a: .5 * 1 + .5 * .2 = .6; b: .5 * .4 + .5 * .9 = .65; c: .5 * 0 + .5 * 1 = .5
-    assert [hit.chunk.id for hit in sifted.kept] == ["b", "a", "c"]
-    assert [round(hit.score.value, 3) for hit in sifted.kept] == [0.65, 0.6, 0.5]
-    assert {hit.score.scale for hit in sifted.kept} == {BLEND}
-    assert [judgement.hit.rank for judgement in sifted.judgements] == [1, 2, 3]
-    assert sifted.notes.facts == {"scorer": "given"}
+    assert [hit.chunk.id for hit in result.kept] == ["b", "a", "c"]
+    assert [round(hit.score.value, 3) for hit in result.kept] == [0.65, 0.6, 0.5]
+    assert {hit.score.scale for hit in result.kept} == {BLEND}
+    assert [judgement.hit.rank for judgement in result.judgements] == [1, 2, 3]
+    assert result.notes.facts == {"scorer": "given"}
 
 
 def test_what_the_judge_drops_comes_last_and_keeps_its_reason(make_hit: Callable[..., Hit]) -> None:
-    sifted = BlendedJudge(giving(a=0.0, b=0.9), 0.3, 10)(QUERY, [make_hit("a", 0.9), make_hit("b", 0.6)])
-    assert [(one.hit.chunk.id, one.keep, one.reason) for one in sifted.judgements] == [
+    result = BlendedJudge(giving(a=0.0, b=0.9), 0.3, 10)(QUERY, [make_hit("a", 0.9), make_hit("b", 0.6)])
+    assert [(one.hit.chunk.id, one.keep, one.reason) for one in result.judgements] == [
         ("b", True, "read"),
         ("a", False, "read"),
     ]
@@ -43,17 +43,17 @@ def test_what_the_judge_drops_comes_last_and_keeps_its_reason(make_hit: Callable
 
 def test_only_the_best_are_judged_and_the_others_follow_them(make_hit: Callable[..., Hit]) -> None:
     hits = [make_hit(id, 1 - number / 10) for number, id in enumerate("abcd")]
-    sifted = BlendedJudge(giving(a=0.0, b=0.5), 0.5, 2)(QUERY, hits)
-    assert [hit.chunk.id for hit in sifted.kept] == ["b", "c", "d"]
-    assert all("not judged" in one.reason for one in sifted.judgements[1:3])
-    assert sifted.judgements[-1].hit.chunk.id == "a"
+    result = BlendedJudge(giving(a=0.0, b=0.5), 0.5, 2)(QUERY, hits)
+    assert [hit.chunk.id for hit in result.kept] == ["b", "c", "d"]
+    assert all("not judged" in one.reason for one in result.judgements[1:3])
+    assert result.judgements[-1].hit.chunk.id == "a"
 
 
 def test_a_hit_without_a_judgement_has_the_score_of_retrieval(make_hit: Callable[..., Hit]) -> None:
-    sifted = BlendedJudge(giving(a=None, b=0.2), 0.5, 9)(QUERY, [make_hit("a", 0.9), make_hit("b", 0.6)])
-    assert [(hit.chunk.id, hit.score.value) for hit in sifted.kept] == [("a", 1.0), ("b", 0.1)]
+    result = BlendedJudge(giving(a=None, b=0.2), 0.5, 9)(QUERY, [make_hit("a", 0.9), make_hit("b", 0.6)])
+    assert [(hit.chunk.id, hit.score.value) for hit in result.kept] == [("a", 1.0), ("b", 0.1)]
 
 
 def test_hits_that_retrieval_could_not_tell_apart_are_ordered_by_the_judge(make_hit: Callable[..., Hit]) -> None:
-    sifted = BlendedJudge(giving(a=0.2, b=0.9), 0.5, 9)(QUERY, [make_hit("a", 0.5), make_hit("b", 0.5)])
-    assert [hit.chunk.id for hit in sifted.kept] == ["b", "a"]
+    result = BlendedJudge(giving(a=0.2, b=0.9), 0.5, 9)(QUERY, [make_hit("a", 0.5), make_hit("b", 0.5)])
+    assert [hit.chunk.id for hit in result.kept] == ["b", "a"]

@@ -37,30 +37,30 @@ def judged(cosines: Sequence[float], lexical: Sequence[float], **more: Any) -> J
     return judging(lexical, **more)(ASKED, hits_of(cosines))
 
 
-def confidences(sifted: Judged) -> dict[str, float]:
-    return {one.hit.chunk.id: one.score.value for one in sifted.judgements if one.score}
+def confidences(result: Judged) -> dict[str, float]:
+    return {one.hit.chunk.id: one.score.value for one in result.judgements if one.score}
 
 
-def kept(sifted: Judged) -> list[str]:
-    return [hit.chunk.id for hit in sifted.kept]
+def kept(result: Judged) -> list[str]:
+    return [hit.chunk.id for hit in result.kept]
 
 
 # --- choosing ---------------------------------------------------------------------------------------------------------
 
 
 def test_both_parts_are_spread_over_the_candidates_and_weighted() -> None:
-    sifted = judged([0.9, 0.5, 0.1], [2.0, 4.0, 1.0])
-    assert confidences(sifted) == {"0": 0.8, "1": 0.65, "2": 0.0}
-    assert kept(sifted) == ["0", "1"]
-    best = sifted.judgements[0]
+    result = judged([0.9, 0.5, 0.1], [2.0, 4.0, 1.0])
+    assert confidences(result) == {"0": 0.8, "1": 0.65, "2": 0.0}
+    assert kept(result) == ["0", "1"]
+    best = result.judgements[0]
     assert best.score == Score(0.8, KDM)
     assert best.reason == "confidence 0.8 >= 0.5 (cosine 1, BM25 0.333)"
-    assert sifted.judgements[2].reason == "confidence 0 < 0.5 (cosine 0, BM25 0)"
+    assert result.judgements[2].reason == "confidence 0 < 0.5 (cosine 0, BM25 0)"
 
 
 def test_the_kept_ones_come_first_and_are_ranked_by_their_confidence() -> None:
-    sifted = judged([0.1, 0.6, 0.9], [1.0, 1.0, 3.0])
-    assert [(one.hit.chunk.id, one.hit.rank, one.hit.score) for one in sifted.judgements] == [
+    result = judged([0.1, 0.6, 0.9], [1.0, 1.0, 3.0])
+    assert [(one.hit.chunk.id, one.hit.rank, one.hit.score) for one in result.judgements] == [
         ("2", 1, Score(1.0, KDM)),
         ("1", 2, Score(0.4375, KDM)),
         ("0", 3, Score(0.0, KDM)),
@@ -68,9 +68,9 @@ def test_the_kept_ones_come_first_and_are_ranked_by_their_confidence() -> None:
 
 
 def test_a_single_good_candidate_survives() -> None:
-    sifted = judged([0.8], [5.0])
-    assert confidences(sifted) == {"0": 0.71}
-    assert kept(sifted) == ["0"]
+    result = judged([0.8], [5.0])
+    assert confidences(result) == {"0": 0.71}
+    assert kept(result) == ["0"]
 
 
 def test_a_single_bad_candidate_does_not() -> None:
@@ -92,12 +92,12 @@ def test_no_candidates_are_nothing() -> None:
 
 def test_the_figures_sum_is_a_quarter_cut_on_equal_weights() -> None:
     cosines, lexical = [0.9, 0.5, 0.4, 0.1], [1.0, 2.0, 5.0, 3.0]
-    sifted = judged(cosines, lexical, combine="sum", nonzero_rule="off")
+    result = judged(cosines, lexical, combine="sum", nonzero_rule="off")
     halves = judged(cosines, lexical, weights=(0.5, 0.5), cut=0.25, nonzero_rule="off")
-    assert kept(sifted) == kept(halves)
-    assert {id: 2 * value for id, value in confidences(halves).items()} == pytest.approx(confidences(sifted))
-    assert sifted.judgements[0].score is not None
-    assert sifted.judgements[0].score.scale == KDM_SUM
+    assert kept(result) == kept(halves)
+    assert {id: 2 * value for id, value in confidences(halves).items()} == pytest.approx(confidences(result))
+    assert result.judgements[0].score is not None
+    assert result.judgements[0].score.scale == KDM_SUM
 
 
 Rule = Literal["raw", "off", "normalized"]
@@ -143,15 +143,15 @@ def test_a_confidence_of_exactly_the_cut_is_kept() -> None:
 @given(some.lists(some.tuples(some.floats(-1, 1), some.floats(0, 10)), min_size=1, max_size=8))
 def test_a_confidence_stays_on_its_scale_and_no_hit_is_lost(pairs: list[tuple[float, float]]) -> None:
     for combine, scale in (("weighted", KDM), ("sum", KDM_SUM)):
-        sifted = judged([c for c, _ in pairs], [b for _, b in pairs], combine=combine)
-        assert sorted(confidences(sifted)) == sorted(str(n) for n in range(len(pairs)))
-        assert all(0 <= value <= scale.high for value in confidences(sifted).values())
+        result = judged([c for c, _ in pairs], [b for _, b in pairs], combine=combine)
+        assert sorted(confidences(result)) == sorted(str(n) for n in range(len(pairs)))
+        assert all(0 <= value <= scale.high for value in confidences(result).values())
 
 
 def test_no_more_are_kept_than_asked_for() -> None:
-    sifted = judged([0.9, 0.8, 0.7, 0.1], [4.0, 4.0, 4.0, 1.0], keep=2)
-    assert kept(sifted) == ["0", "1"]
-    third, fourth = sifted.judgements[2:]
+    result = judged([0.9, 0.8, 0.7, 0.1], [4.0, 4.0, 4.0, 1.0], keep=2)
+    assert kept(result) == ["0", "1"]
+    third, fourth = result.judgements[2:]
     assert third.reason == "confidence 0.825 >= 0.5 (cosine 0.75, BM25 1), below the best 2"
     assert fourth.reason == "confidence 0 < 0.5 (cosine 0, BM25 0)"
     more = judging([4.0, 4.0, 4.0, 1.0], keep=2)(Query("q", "q", limit=3), hits_of([0.9, 0.8, 0.7, 0.1]))
@@ -214,15 +214,15 @@ def test_a_question_outside_the_library_is_routed_outside(
     question: str, cosines: list[float], verdict: Verdict
 ) -> None:
     judge, hits, query = library(question, cosines)
-    sifted = judge(query, hits)
-    decision = Routing(Bounds(0.3, 0.5, "code", KDM), AbsoluteConfidence.name)(sifted.judgements)
+    result = judge(query, hits)
+    decision = Routing(Bounds(0.3, 0.5, "code", KDM), AbsoluteConfidence.name)(result.judgements)
     assert decision.verdict == verdict
     assert "best absolute confidence" in decision.reason
 
 
 def test_the_best_of_a_bad_lot_looks_good_relative_to_the_others_and_bad_absolutely() -> None:
-    sifted = judged([0.2, 0.1], [1.0, 0.5])
-    best = sifted.judgements[0].hit
+    result = judged([0.2, 0.1], [1.0, 0.5])
+    best = result.judgements[0].hit
     assert best.scores["confidence"].value == 1.0
     assert best.scores["absolute confidence"] == Score(0.17, KDM)
 

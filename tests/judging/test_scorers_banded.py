@@ -82,9 +82,9 @@ def test_replies_that_cannot_be_read_are_counted(model: ScriptedModel, unreadabl
 
 def test_a_model_that_fails_is_told_and_the_local_scores_stand() -> None:
     scorer, _ = banded(LLMRelevance(failing(ProviderError("out of order", subject="m"))))
-    sifted = ScoringJudge(scorer, Fixed(0.3))(ASKED, hits("abcd"))
-    assert [hit.chunk.id for hit in sifted.kept] == ["a", "b", "c"]
-    (lack,) = sifted.notes.degraded
+    result = ScoringJudge(scorer, Fixed(0.3))(ASKED, hits("abcd"))
+    assert [hit.chunk.id for hit in result.kept] == ["a", "b", "c"]
+    (lack,) = result.notes.degraded
     assert lack == "judge: m: out of order; 2 chunks were not scored; their local score stands"
 
 

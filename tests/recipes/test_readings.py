@@ -58,9 +58,9 @@ def ask(collection: Collection, recipe: str, settings: Settings, **more: Any) ->
     return collection.ask(QUESTION, recipe=recipe, settings=settings, **more)
 
 
-def names(sifted: Judged) -> list[str]:
+def names(result: Judged) -> list[str]:
     """The notes that stayed, best first."""
-    return [hit.chunk.source.rsplit("/", 1)[-1] for hit in sifted.kept]
+    return [hit.chunk.source.rsplit("/", 1)[-1] for hit in result.kept]
 
 
 # --- ecrag ------------------------------------------------------------------------------------------------------------
@@ -185,8 +185,8 @@ def test_x11_the_statistics_of_bm25_are_settings(collection: Collection, change:
     question = "the lighthouse was built and the railway was opened in which year"
 
     def absolute(settings: Settings) -> dict[str, float]:
-        sifted = judged(collection, "ecrag", settings, question)
-        return {one.hit.chunk.id: one.hit.scores["absolute confidence"].value for one in sifted.judgements}
+        result = judged(collection, "ecrag", settings, question)
+        return {one.hit.chunk.id: one.hit.scores["absolute confidence"].value for one in result.judgements}
 
     usual = {"kdm.fit": "corpus", "kdm.cut": 0, "kdm.nonzero_rule": "off"}
     assert absolute(usual) != absolute({**usual, **change})
@@ -516,9 +516,9 @@ def test_z2_the_presets_have_the_papers_and_the_codes_bounds() -> None:
 def test_z2_a_cross_encoder_is_taken_as_the_evaluator_itself(collection: Collection, serve: Serve) -> None:
     body = {"results": [{"index": at, "relevance_score": value} for at, value in enumerate((-0.98, -2.5, 0.8))]}
     server = serve(rerank=[_ranking(body)])
-    sifted = judged(collection, "crag-paper", {"judge": server.rerank_url})
-    assert sorted(one.score.value for one in sifted.judgements if one.score) == [-1.0, -0.98, 0.8]
-    assert not sifted.notes.degraded
+    result = judged(collection, "crag-paper", {"judge": server.rerank_url})
+    assert sorted(one.score.value for one in result.judgements if one.score) == [-1.0, -0.98, 0.8]
+    assert not result.notes.degraded
 
 
 def test_z3_one_chunk_above_the_lower_bound_is_enough_for_ambiguous(collection: Collection, serve: Serve) -> None:
@@ -590,8 +590,8 @@ def test_chunks_whose_score_cannot_be_read_are_kept_or_dropped_and_counted(
     collection: Collection, serve: Serve, policy: str, stay: int
 ) -> None:
     server = serve("I would rather not say.")
-    sifted = judged(collection, "crag", using(server, batch=1, on_unreadable=policy))
-    assert (len(sifted.kept), sifted.notes.unreadable, sifted.notes.facts["unscored"]) == (stay, 6, 3)
+    result = judged(collection, "crag", using(server, batch=1, on_unreadable=policy))
+    assert (len(result.kept), result.notes.unreadable, result.notes.facts["unscored"]) == (stay, 6, 3)
 
 
 # --- corrective -------------------------------------------------------------------------------------------------------

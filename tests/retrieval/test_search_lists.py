@@ -45,22 +45,22 @@ def test_a_literal_list_is_as_deep_as_published(limit: int) -> None:
 
 def test_dense_asks_with_the_vector_of_the_search_words_and_the_filter(make_chunk: Callable[..., Chunk]) -> None:
     table = Table(make_chunk())
-    sifted = DenseRetriever(table, HashEncoder(16), 8)(Query("q", "words", 6, "page = 1"))  # type: ignore[arg-type]
+    judged = DenseRetriever(table, HashEncoder(16), 8)(Query("q", "words", 6, "page = 1"))  # type: ignore[arg-type]
     assert table.asked == [{"shape": (16,), "limit": 12, "where": "page = 1"}]
-    (hit,) = sifted.kept
+    (hit,) = judged.kept
     assert (hit.score.value, hit.score.scale, hit.scores["dense"].value) == (0.5, COSINE, 0.5)
 
 
 def test_lexical_asks_with_the_search_words_and_the_filter(make_chunk: Callable[..., Chunk]) -> None:
     table = Table(make_chunk())
-    sifted = LexicalRetriever(table, 4, literal=True)(Query("q", "words", 6, "page = 1"))  # type: ignore[arg-type]
+    judged = LexicalRetriever(table, 4, literal=True)(Query("q", "words", 6, "page = 1"))  # type: ignore[arg-type]
     assert table.asked == [{"query": "words", "limit": 4, "where": "page = 1"}]
-    assert sifted.kept[0].score.scale == BM25
+    assert judged.kept[0].score.scale == BM25
 
 
 def test_ranks_count_from_one_and_say_whose_they_are(make_chunk: Callable[..., Chunk]) -> None:
-    sifted = found("dense", COSINE, [(make_chunk("a"), 0.9), (make_chunk("b"), 0.8)])
-    assert [(j.hit.rank, j.reason, j.keep) for j in sifted.judgements] == [
+    judged = found("dense", COSINE, [(make_chunk("a"), 0.9), (make_chunk("b"), 0.8)])
+    assert [(j.hit.rank, j.reason, j.keep) for j in judged.judgements] == [
         (1, "dense rank 1", True),
         (2, "dense rank 2", True),
     ]

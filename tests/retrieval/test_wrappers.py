@@ -25,8 +25,8 @@ def cut(make_hit: Callable[..., Hit], retrieving: Callable[..., object]) -> Cut:
     return run
 
 
-def kept(sifted: Judged) -> str:
-    return "".join(hit.chunk.id for hit in sifted.kept)
+def kept(judged: Judged) -> str:
+    return "".join(hit.chunk.id for hit in judged.kept)
 
 
 DENSE = {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.8, "e": 0.9}
@@ -63,10 +63,10 @@ def test_only_hits_with_a_dense_score_are_protected(cut: Cut) -> None:
 
 @pytest.mark.parametrize("position", ["keep", "front"])
 def test_no_chunk_stands_twice_and_ranks_count_from_one(cut: Cut, position: str) -> None:
-    sifted = cut("abcde", DENSE, protect=2, position=position)
-    ids = [judgement.hit.chunk.id for judgement in sifted.judgements]
+    judged = cut("abcde", DENSE, protect=2, position=position)
+    ids = [judgement.hit.chunk.id for judgement in judged.judgements]
     assert sorted(ids) == list("abcde")
-    assert [hit.rank for hit in sifted.kept] == [1, 2, 3]
+    assert [hit.rank for hit in judged.kept] == [1, 2, 3]
 
 
 def test_everything_that_was_cut_off_is_still_there_and_says_why(cut: Cut) -> None:

@@ -46,23 +46,23 @@ def ids(judgements: Sequence[Judgement]) -> list[str]:
 
 
 def test_the_better_twin_survives_and_stands_for_the_other(hits: list[Hit]) -> None:
-    sifted = Redundancy(embed=angled(0, 10, 90, 0), threshold=0.9)(hits[:4])
-    assert ids(sifted.judgements) == ["c1", "c3", "c2", "c4"]
-    assert [judgement.stood_for for judgement in sifted.judgements] == [("c2", "c4"), (), (), ()]
-    assert sifted.judgements[2].reason == "says what Doc1-Chunk1 says (cosine 0.98)"
-    assert [hit.chunk.id for hit in sifted.kept] == ["c1", "c3"]
+    judged = Redundancy(embed=angled(0, 10, 90, 0), threshold=0.9)(hits[:4])
+    assert ids(judged.judgements) == ["c1", "c3", "c2", "c4"]
+    assert [judgement.stood_for for judgement in judged.judgements] == [("c2", "c4"), (), (), ()]
+    assert judged.judgements[2].reason == "says what Doc1-Chunk1 says (cosine 0.98)"
+    assert [hit.chunk.id for hit in judged.kept] == ["c1", "c3"]
 
 
 def test_the_order_of_the_hits_decides_who_survives(hits: list[Hit]) -> None:
-    sifted = Redundancy(embed=angled(0, 90, 0), threshold=0.9)([hits[3], hits[2], hits[0]])
-    assert ids(sifted.judgements) == ["c4", "c3", "c1"]
-    assert sifted.judgements[0].stood_for == ("c1",)
+    judged = Redundancy(embed=angled(0, 90, 0), threshold=0.9)([hits[3], hits[2], hits[0]])
+    assert ids(judged.judgements) == ["c4", "c3", "c1"]
+    assert judged.judgements[0].stood_for == ("c1",)
 
 
 def test_a_chunk_is_compared_with_survivors_only(hits: list[Hit]) -> None:
     # 20 degrees apart each: the second repeats the first, the third repeats only the dropped second
-    sifted = Redundancy(embed=angled(0, 20, 40), threshold=0.9)(hits[:3])
-    assert [hit.chunk.id for hit in sifted.kept] == ["c1", "c3"]
+    judged = Redundancy(embed=angled(0, 20, 40), threshold=0.9)(hits[:3])
+    assert [hit.chunk.id for hit in judged.kept] == ["c1", "c3"]
 
 
 def test_the_threshold_itself_is_not_redundant(hits: list[Hit]) -> None:
@@ -115,9 +115,9 @@ def test_an_encoder_that_fails_is_told(
     def failing(hits: Sequence[Hit]) -> np.ndarray:
         raise ProviderError("no answer", subject="http://encoder")
 
-    sifted = Redundancy(embed=failing, terms=terms)(hits[:4])
-    assert sifted.notes.degraded == (f"redundancy: http://encoder: no answer; {told}",)
-    assert len(sifted.kept) == kept
+    judged = Redundancy(embed=failing, terms=terms)(hits[:4])
+    assert judged.notes.degraded == (f"redundancy: http://encoder: no answer; {told}",)
+    assert len(judged.kept) == kept
 
 
 def test_vectors_without_what_makes_them_are_refused() -> None:
@@ -131,17 +131,17 @@ def test_a_deduplicated_retriever_ranks_anew_and_loses_nothing(hits: list[Hit]) 
     own = Judgement(hits[4], keep=False, reason="empty")
     kept = tuple(Judgement(hit, keep=True, reason=f"rank {hit.rank}") for hit in hits[:4])
     found = Judged((*kept, own), Notes(("slow",), facts={"lists": [4]}))
-    sifted = DeduplicatedRetriever(lambda query: found, Redundancy("tfidf", terms=split))(QUERY)
-    assert ids(sifted.judgements) == ["c1", "c2", "c3", "c4", "c5"]
-    assert [judgement.keep for judgement in sifted.judgements] == [True, True, True, False, False]
-    assert [hit.rank for hit in sifted.kept] == [1, 2, 3]
-    assert [judgement.reason for judgement in sifted.judgements] == [
+    judged = DeduplicatedRetriever(lambda query: found, Redundancy("tfidf", terms=split))(QUERY)
+    assert ids(judged.judgements) == ["c1", "c2", "c3", "c4", "c5"]
+    assert [judgement.keep for judgement in judged.judgements] == [True, True, True, False, False]
+    assert [hit.rank for hit in judged.kept] == [1, 2, 3]
+    assert [judgement.reason for judgement in judged.judgements] == [
         "rank 1",
         "rank 2",
         "rank 3",
         "says what Doc1-Chunk1 says (cosine 1.00)",
         "empty",
     ]
-    assert sifted.judgements[0].stood_for == ("c4",)
-    assert sifted.notes.degraded == ("slow",)
-    assert sifted.notes.facts["lists"] == [4]
+    assert judged.judgements[0].stood_for == ("c4",)
+    assert judged.notes.degraded == ("slow",)
+    assert judged.notes.facts["lists"] == [4]

@@ -30,10 +30,10 @@ def found(make_hit: Callable[..., Hit]) -> Judged:
 
 
 def test_candidates_stand_in_the_order_of_the_cross_encoder_and_ties_keep_theirs(found: Judged) -> None:
-    sifted = RerankedRetriever(lambda query: found, OverlapCrossEncoder())(Query("?", "red green blue"))
-    assert [hit.chunk.id for hit in sifted.kept] == ["c", "b", "d", "a"]
-    assert [hit.rank for hit in sifted.kept] == [1, 2, 3, 4]
-    assert sifted.judgements[0].reason == "rerank rank 1"
+    judged = RerankedRetriever(lambda query: found, OverlapCrossEncoder())(Query("?", "red green blue"))
+    assert [hit.chunk.id for hit in judged.kept] == ["c", "b", "d", "a"]
+    assert [hit.rank for hit in judged.kept] == [1, 2, 3, 4]
+    assert judged.judgements[0].reason == "rerank rank 1"
 
 
 def test_the_new_score_is_the_one_a_hit_is_ranked_by_and_the_old_ones_stay(found: Judged) -> None:
@@ -43,17 +43,17 @@ def test_the_new_score_is_the_one_a_hit_is_ranked_by_and_the_old_ones_stay(found
 
 
 def test_what_was_dropped_before_is_not_scored_and_stays_dropped(found: Judged) -> None:
-    sifted = RerankedRetriever(lambda query: found, OverlapCrossEncoder())(Query("?", "red"))
-    last = sifted.judgements[-1]
+    judged = RerankedRetriever(lambda query: found, OverlapCrossEncoder())(Query("?", "red"))
+    last = judged.judgements[-1]
     assert (last.hit.chunk.id, last.keep, last.reason) == ("x", False, "a copy of a")
     assert "rerank" not in last.hit.scores
 
 
 @pytest.mark.parametrize("error", [ProviderError("cannot be reached", subject="it"), BudgetSpent("no time left")])
 def test_a_failure_leaves_the_order_and_says_so_beside_what_was_said_before(found: Judged, error: Exception) -> None:
-    sifted = RerankedRetriever(lambda query: found, Failing(error))(Query("?", "red green blue"))
-    assert sifted.judgements == found.judgements
-    first, second = sifted.notes.degraded
+    judged = RerankedRetriever(lambda query: found, Failing(error))(Query("?", "red green blue"))
+    assert judged.judgements == found.judgements
+    first, second = judged.notes.degraded
     assert first == "half of the index is missing"
     assert second == f"rerank: {error}; the order before it was kept"
 

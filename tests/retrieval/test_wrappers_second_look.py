@@ -31,8 +31,8 @@ def never(query: Query, hits: Sequence[Hit]) -> bool:
     return False
 
 
-def ids(sifted: Judged) -> list[str]:
-    return [hit.chunk.id for hit in sifted.kept]
+def ids(judged: Judged) -> list[str]:
+    return [hit.chunk.id for hit in judged.kept]
 
 
 def refuse(query: Query) -> Query:

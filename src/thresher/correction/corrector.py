@@ -92,12 +92,12 @@ class RetrieverSource:
 
     def __call__(self, query: Query, words: str) -> Found:
         """The retriever's hits, now from outside."""
-        sifted = self.retrieve(replace(query, search=query.question if self.as_asked else words, where=None))
+        judged = self.retrieve(replace(query, search=query.question if self.as_asked else words, where=None))
         judgements = tuple(
-            replace(judgement, hit=replace(judgement.hit, origin=Origin.OUTSIDE)) for judgement in sifted.judgements
+            replace(judgement, hit=replace(judgement.hit, origin=Origin.OUTSIDE)) for judgement in judged.judgements
         )
-        facts = {"provider": self.name, "results": len(sifted.kept), "pages": []}
-        return Found(judgements, PAGES if sifted.kept else NOTHING, replace(sifted.notes, facts=facts))
+        facts = {"provider": self.name, "results": len(judged.kept), "pages": []}
+        return Found(judgements, PAGES if judged.kept else NOTHING, replace(judged.notes, facts=facts))
 
 
 # --- the web ----------------------------------------------------------------------------------------------------------
@@ -285,9 +285,9 @@ class SearchingCorrector:
         kept = [judgement.hit for judgement in found.judgements if judgement.keep]
         if self.judge is None or not kept:
             return found.judgements, NO_NOTES
-        sifted = self.judge(query, kept)
+        judged = self.judge(query, kept)
         dropped = (judgement for judgement in found.judgements if not judgement.keep)
-        return (*sifted.judgements, *dropped), sifted.notes.without_facts
+        return (*judged.judgements, *dropped), judged.notes.without_facts
 
 
 def _without(verdict: Verdict | None) -> tuple[str, str]:

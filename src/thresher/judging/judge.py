@@ -206,15 +206,15 @@ class RerankedJudge:
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Judged:
         """Kept hits by the cross-encoder's score, best first, ties as they were; then the dropped ones."""
-        sifted = self.judge(query, hits)
-        kept = [judgement for judgement in sifted.judgements if judgement.keep]
+        judged = self.judge(query, hits)
+        kept = [judgement for judgement in judged.judgements if judgement.keep]
         if not kept:
-            return sifted
+            return judged
         try:
             scores = self.cross_encoder(query.search, [judgement.hit.chunk.titled for judgement in kept])
         except (ProviderError, BudgetSpent) as error:
             lack = f"judge: {error}; the order of the scores was kept"
-            return replace(sifted, notes=sifted.notes + Notes((lack,)))
+            return replace(judged, notes=judged.notes + Notes((lack,)))
         scored = [
             replace(one, hit=replace(one.hit, score=score, scores={**one.hit.scores, "rerank": score}))
             for one, score in zip(kept, scores, strict=True)
@@ -223,5 +223,5 @@ class RerankedJudge:
         ranked: list[Judgement] = [
             replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate(scored, start=1)
         ]
-        dropped = [judgement for judgement in sifted.judgements if not judgement.keep]
-        return Judged((*ranked, *dropped), sifted.notes + Notes(facts={"reranker": self.cross_encoder.name}))
+        dropped = [judgement for judgement in judged.judgements if not judgement.keep]
+        return Judged((*ranked, *dropped), judged.notes + Notes(facts={"reranker": self.cross_encoder.name}))

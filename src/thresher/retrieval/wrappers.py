@@ -279,18 +279,18 @@ class DeduplicatedRetriever:
         """Survivors ranked anew, then the copies, then what the retriever dropped itself."""
         found = self.retriever(query)
         before = {judgement.hit.chunk.id: judgement for judgement in found.judgements}
-        sifted = self.redundancy(found.kept)
+        judged = self.redundancy(found.kept)
         kept = [
             replace(
                 before[judgement.hit.chunk.id],
                 hit=replace(judgement.hit, rank=rank),
                 stood_for=(*before[judgement.hit.chunk.id].stood_for, *judgement.stood_for),
             )
-            for rank, judgement in enumerate((j for j in sifted.judgements if j.keep), start=1)
+            for rank, judgement in enumerate((j for j in judged.judgements if j.keep), start=1)
         ]
-        repeated = [judgement for judgement in sifted.judgements if not judgement.keep]
+        repeated = [judgement for judgement in judged.judgements if not judgement.keep]
         dropped = [judgement for judgement in found.judgements if not judgement.keep]
-        return Judged((*kept, *repeated, *dropped), found.notes + sifted.notes)
+        return Judged((*kept, *repeated, *dropped), found.notes + judged.notes)
 
 
 # --- vectors ----------------------------------------------------------------------------------------------------------
