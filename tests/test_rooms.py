@@ -38,7 +38,7 @@ FOUNDATION = {
     "pipeline": {"types", "protocols", "tracing"},
 }
 """What every room stands on, and what of each other it knows."""
-WIRING = {"cli", "server", "evals", "collection", "recipes", "__init__"}
+WIRING = {"cli", "server", "collection", "inputs", "recipes", "__init__"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

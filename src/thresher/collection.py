@@ -7,25 +7,25 @@ with thresher.open(home="notes") as collection:
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypedDict, Unpack
 
 from thresher import recipes
 from thresher.chunking.hierarchical import HierarchicalChunker
-from thresher.errors import DocumentError, StoreError, UnknownSetting, UsageError
+from thresher.errors import StoreError, UnknownSetting, UsageError
 from thresher.filters import parse, resolve
 from thresher.indexing.catalog import Place
 from thresher.indexing.doctor import Finding, examine
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.ingest import Incoming, Ingest, Report
-from thresher.indexing.records import DocumentRecord, stable_json
+from thresher.indexing.ingest import Ingest, Report
+from thresher.indexing.records import DocumentRecord
 from thresher.indexing.store import DocumentStore
+from thresher.inputs import IndexProgress, Inputs
 from thresher.judging.calibration import Calibration, Calibrations
 from thresher.models.cassette import Exchanges
 from thresher.models.reply_cache import ReplyCache
@@ -40,13 +40,23 @@ from thresher.types import Answer, Document, Metadata, Query, SearchResult, Step
 DEFAULT_LIMIT = 5
 
 
-@dataclass(frozen=True, slots=True)
-class IndexProgress:
-    """How far an `add` is: bytes of all files that were found, and chunks encoded so far."""
+class AskOptions(TypedDict, total=False):
+    """How a question is asked."""
 
-    total_bytes: int
-    done_bytes: int
-    chunks: int
+    recipe: str
+    """`corrective` when not given."""
+    outside: str | None
+    """Where a recipe that corrects may look: None or `none`, `web`, or `collection:NAME`."""
+    where: str | None
+    """A filter on metadata, e.g. `kind = 'pdf' AND page <= 3`."""
+    settings: Mapping[str, Any] | None
+    """By dotted key; they win over `thresher.toml` and the environment."""
+    strict: bool
+    """Raise Degraded instead of doing without a part of the recipe."""
+    budget_calls: int | None
+    """A budget ends the question with what it has by then."""
+    budget_tokens: int | None
+    budget_seconds: float | None
 
 
 class Collection:
@@ -106,7 +116,7 @@ class Collection:
             around = resolved(CollectionSettings, {}, home=self.home, known=recipes.settings_keys())
             self._store.choose(around.store)
         layouts = self._layouts([recipe] if isinstance(recipe, str) else recipe, settings, parts)
-        reading = _Reading(arguments, include, exclude, stdin, metadata or {}, self.home, progress)
+        reading = Inputs(arguments, include, exclude, stdin, metadata or {}, self.home, progress)
         ingest = Ingest(self._store, layouts, progress=reading.encoded)
         report = ingest.run(reading.incoming(), prune=reading.vanished if prune else None)
         return replace(report, seconds=perf_counter() - started)
@@ -174,58 +184,25 @@ class Collection:
         pipeline = self._pipeline(recipe, self._configured(recipe, settings), self._parts())
         return pipeline.search(self._query(question, limit, where), strict=strict)
 
-    def ask(
-        self,
-        question: str,
-        *,
-        recipe: str = recipes.DEFAULT,
-        outside: str | None = None,
-        where: str | None = None,
-        settings: Mapping[str, Any] | None = None,
-        strict: bool = False,
-        budget_calls: int | None = None,
-        budget_tokens: int | None = None,
-        budget_seconds: float | None = None,
-    ) -> Answer:
-        """The answer with its citations, or an abstention with its reason; stored as a trace.
-
-        `outside` is where a recipe that corrects may look: None or `none`, `web`, or `collection:NAME`. A budget ends
-        the question with what it has by then.
-        """
-        *_, last = self.run(
-            question,
-            recipe=recipe,
-            outside=outside,
-            where=where,
-            settings=settings,
-            strict=strict,
-            budget_calls=budget_calls,
-            budget_tokens=budget_tokens,
-            budget_seconds=budget_seconds,
-        )
+    def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
+        """The answer with its citations, or an abstention with its reason; stored as a trace. Options: `AskOptions`."""
+        *_, last = self.run(question, **options)
         assert isinstance(last, Answer)
         return last
 
-    def run(
-        self,
-        question: str,
-        *,
-        recipe: str = recipes.DEFAULT,
-        outside: str | None = None,
-        where: str | None = None,
-        settings: Mapping[str, Any] | None = None,
-        strict: bool = False,
-        budget_calls: int | None = None,
-        budget_tokens: int | None = None,
-        budget_seconds: float | None = None,
-    ) -> Iterator[Step | Answer]:
+    def run(self, question: str, **options: Unpack[AskOptions]) -> Iterator[Step | Answer]:
         """The steps of `ask` as they finish, the answer last."""
-        meter = Meter(max_calls=budget_calls, max_tokens=budget_tokens, max_seconds=budget_seconds)
+        recipe, outside, where = options.get("recipe", recipes.DEFAULT), options.get("outside"), options.get("where")
+        meter = Meter(
+            max_calls=options.get("budget_calls"),
+            max_tokens=options.get("budget_tokens"),
+            max_seconds=options.get("budget_seconds"),
+        )
         parts = self._parts(meter, outside=self._outside(outside, recipe))
-        configured = self._configured(recipe, settings)
+        configured = self._configured(recipe, options.get("settings"))
         pipeline = self._pipeline(recipe, configured, parts)
         query = self._query(question, DEFAULT_LIMIT, where)
-        for step in pipeline.run(query, strict=strict):
+        for step in pipeline.run(query, strict=options.get("strict", False)):
             if isinstance(step, Answer):
                 exchanges = parts.exchanges.stored()
                 request = Request(recipe, flat_public(configured), outside, where, query.today, exchanges)
@@ -391,91 +368,3 @@ class Collection:
                 f"means {len(files)} sources", subject=source, next_step=f"give more of the path, e.g. {min(files)}"
             )
         raise UnknownSetting(source, {place.source for place in places}, kind="source")
-
-
-class _Reading:
-    """One `add`'s way from arguments to incoming files, counting bytes on the way."""
-
-    def __init__(
-        self,
-        arguments: Sequence[str],
-        include: Sequence[str],
-        exclude: Sequence[str],
-        stdin: BinaryIO | None,
-        metadata: Metadata,
-        home: Path,
-        progress: Callable[[IndexProgress], None] | None,
-    ) -> None:
-        from thresher.documents.sources import Item, discover
-
-        self._metadata = metadata
-        self._progress = progress
-        ours = (home, home / "collections", home / "replies")  # the last two where the folder itself is the home
-        self._found = list(discover(arguments, include=include, exclude=exclude, skip=ours, stdin=stdin))
-        self._roots = [Path(argument).resolve() for argument in arguments if Path(argument).is_dir()]
-        self._sizes = {item.source: _size(item) for item in self._found if isinstance(item, Item)}
-        self._done = 0
-        self._chunks = 0
-
-    def incoming(self) -> Iterator[Incoming | DocumentError]:
-        """The files in order, each read when its turn comes."""
-        from thresher.documents.read import fetch
-        from thresher.documents.sources import Limits
-
-        given = stable_json(dict(self._metadata)) if self._metadata else ""
-        limits = Limits()
-        for item in self._found:
-            if isinstance(item, DocumentError):
-                yield item
-                continue
-            try:
-                data, hints = fetch(item, limits=limits)
-            except DocumentError as error:
-                yield error
-            else:
-                digest = hashlib.sha256(data).hexdigest()
-                yield Incoming(item.source, digest, item.root, self._reader(item, data, hints, limits), given)
-            self._done += self._sizes[item.source]
-            self._tell()
-
-    def encoded(self, chunks: int) -> None:
-        """Count encoded chunks."""
-        self._chunks += chunks
-        self._tell()
-
-    def vanished(self, place: Place) -> bool:
-        """Whether a place lies in one of the given folders and its file is gone."""
-        path = Path(place.file)
-        return any(root in path.parents for root in self._roots) and not path.exists()
-
-    def _reader(
-        self, item: Any, data: bytes, hints: Any, limits: Any
-    ) -> Callable[[], Iterator[Document | DocumentError]]:
-        from thresher.documents.read import parse
-
-        def documents() -> Iterator[Document | DocumentError]:
-            before = self._done
-            size = self._sizes[item.source]
-            read = 0
-            for document in parse(item, data, hints, metadata=self._metadata, limits=limits):
-                if isinstance(document, Document):
-                    read += len(document.text)
-                    self._done = before + min(read, size)
-                yield document
-            self._done = before
-
-        return documents
-
-    def _tell(self) -> None:
-        if self._progress is not None:
-            self._progress(IndexProgress(sum(self._sizes.values()), self._done, self._chunks))
-
-
-def _size(item: Any) -> int:
-    """Bytes of a file; 0 for what is not known before it is fetched."""
-    if item.data is not None:
-        return len(item.data)
-    try:
-        return 0 if item.path is None else int(item.path.stat().st_size)
-    except OSError:
-        return 0

@@ -16,9 +16,9 @@ from thresher.types import Answer, Hit, SearchResult, Step
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from thresher.collection import IndexProgress
     from thresher.indexing.ingest import Report
     from thresher.indexing.records import DocumentRecord
+    from thresher.inputs import IndexProgress
     from thresher.judging.calibration import Calibration
 
 SECONDS_BETWEEN_LINES = 5.0

@@ -1,0 +1,112 @@
+"""What an `add` is given, on its way to the collection: found, read when its turn comes, and counted."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from thresher.errors import DocumentError
+from thresher.indexing.catalog import Place
+from thresher.indexing.ingest import Incoming
+from thresher.indexing.records import stable_json
+from thresher.types import Document, Metadata
+
+
+@dataclass(frozen=True, slots=True)
+class IndexProgress:
+    """How far an `add` is: bytes of all files that were found, and chunks encoded so far."""
+
+    total_bytes: int
+    done_bytes: int
+    chunks: int
+
+
+class Inputs:
+    """One `add`'s way from arguments to incoming files, counting bytes on the way."""
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        include: Sequence[str],
+        exclude: Sequence[str],
+        stdin: BinaryIO | None,
+        metadata: Metadata,
+        home: Path,
+        progress: Callable[[IndexProgress], None] | None,
+    ) -> None:
+        from thresher.documents.sources import Item, discover
+
+        self._metadata = metadata
+        self._progress = progress
+        ours = (home, home / "collections", home / "replies")  # the last two where the folder itself is the home
+        self._found = list(discover(arguments, include=include, exclude=exclude, skip=ours, stdin=stdin))
+        self._roots = [Path(argument).resolve() for argument in arguments if Path(argument).is_dir()]
+        self._sizes = {item.source: _size(item) for item in self._found if isinstance(item, Item)}
+        self._done = 0
+        self._chunks = 0
+
+    def incoming(self) -> Iterator[Incoming | DocumentError]:
+        """The files in order, each read when its turn comes."""
+        from thresher.documents.read import fetch
+        from thresher.documents.sources import Limits
+
+        given = stable_json(dict(self._metadata)) if self._metadata else ""
+        limits = Limits()
+        for item in self._found:
+            if isinstance(item, DocumentError):
+                yield item
+                continue
+            try:
+                data, hints = fetch(item, limits=limits)
+            except DocumentError as error:
+                yield error
+            else:
+                digest = hashlib.sha256(data).hexdigest()
+                yield Incoming(item.source, digest, item.root, self._reader(item, data, hints, limits), given)
+            self._done += self._sizes[item.source]
+            self._tell()
+
+    def encoded(self, chunks: int) -> None:
+        """Count encoded chunks."""
+        self._chunks += chunks
+        self._tell()
+
+    def vanished(self, place: Place) -> bool:
+        """Whether a place lies in one of the given folders and its file is gone."""
+        path = Path(place.file)
+        return any(root in path.parents for root in self._roots) and not path.exists()
+
+    def _reader(
+        self, item: Any, data: bytes, hints: Any, limits: Any
+    ) -> Callable[[], Iterator[Document | DocumentError]]:
+        from thresher.documents.read import parse
+
+        def documents() -> Iterator[Document | DocumentError]:
+            before = self._done
+            size = self._sizes[item.source]
+            read = 0
+            for document in parse(item, data, hints, metadata=self._metadata, limits=limits):
+                if isinstance(document, Document):
+                    read += len(document.text)
+                    self._done = before + min(read, size)
+                yield document
+            self._done = before
+
+        return documents
+
+    def _tell(self) -> None:
+        if self._progress is not None:
+            self._progress(IndexProgress(sum(self._sizes.values()), self._done, self._chunks))
+
+
+def _size(item: Any) -> int:
+    """Bytes of a file; 0 for what is not known before it is fetched."""
+    if item.data is not None:
+        return len(item.data)
+    try:
+        return 0 if item.path is None else int(item.path.stat().st_size)
+    except OSError:
+        return 0
