@@ -30,7 +30,7 @@ from thresher.generation.verify import LocalCheck
 from thresher.models.cross_encoders import BundledJudge
 from thresher.models.encoders import BundledEncoder
 from thresher.text.sentences import sentence_spans
-from thresher.text.terms import index_terms
+from thresher.text.terms import term_share
 from thresher_evals.dataset import sha1_number
 from thresher_evals.stats import wilson_interval
 
@@ -257,7 +257,7 @@ def checks(known: dict[str, NDArray[np.float32]], tuning: Sequence[Case]) -> dic
     def similarity(claim: str, sentences: Sequence[str]) -> list[float]:
         return [float(known[sentence] @ known[claim]) if claim in known else 0.0 for sentence in sentences]
 
-    local = LocalCheck(similarity, cache(index_terms), sentence_spans)
+    local = LocalCheck(similarity)
 
     def by_rules(case: Case) -> tuple[bool, bool]:
         found = local.compare(case.claim, case.sentences, titles=case.title, question=case.question)
@@ -267,7 +267,7 @@ def checks(known: dict[str, NDArray[np.float32]], tuning: Sequence[Case]) -> dic
         return max(similarity(case.claim, case.sentences))
 
     def shared(case: Case) -> float:
-        return local._share(case.claim, " ".join([case.title, *case.sentences]))
+        return term_share(case.claim, " ".join([case.title, *case.sentences]))
 
     judge = BundledJudge()
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from thresher.correction.corrector import RetrieverSource, SearchingCorrector
 from thresher.correction.search_query import Words
 from thresher.errors import ProviderError
-from thresher.generation.citations import ConflictCiter, QuoteChecker
+from thresher.generation.citations import ConflictCiter, QuoteChecker, cite
 from thresher.generation.llm import GroundedGenerator
-from thresher.generation.reader import cite
 from thresher.generation.sentence_support import SUPPORT, Sentence, SupportJudge
 from thresher.generation.verify import Cited, ClaimVerifier, Finding, Findings
 from thresher.judging.calibration import SHIPPED, CalibratedScorer
@@ -25,8 +24,8 @@ from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
 from thresher.protocols import Judge, Refiner, Retriever, Scorer
 from thresher.recipes.build import RefinerInPart
-from thresher.refinement.refine import StripRefiner
-from thresher.refinement.strips import BestHits, selection
+from thresher.refinement.refine import BestHits, StripRefiner
+from thresher.refinement.strips import selection
 from thresher.retrieval.fusion import FusedRetriever, reciprocal_rank_fusion
 from thresher.retrieval.wrappers import (
     CutRetriever,
@@ -37,8 +36,6 @@ from thresher.retrieval.wrappers import (
 )
 from thresher.testing.fakes import HashEncoder, ScriptedModel
 from thresher.text.contradiction import Conflicts
-from thresher.text.sentences import sentence_spans
-from thresher.text.terms import index_terms
 from thresher.types import (
     COSINE,
     NO_NOTES,
@@ -173,14 +170,14 @@ class Engine:
         def reply(system: str, user: str) -> str:
             raise ProviderError("<model>")
 
-        support = SupportJudge(HashEncoder(), sentence_spans, index_terms, lambda question: {})
+        support = SupportJudge(HashEncoder(), lambda question: {})
         return GroundedGenerator(ScriptedModel(reply), support, quote)
 
     def verify(self, query: Query, draft: Generation, refined: Refined) -> Generation:
         def check(query: Query, claims: Sequence[Cited], evidence: Sequence[Evidence]) -> Findings:
             return Findings(tuple(Finding(True, False, 1.0, pieces=(0,)) for _ in claims), self.notes("check"))
 
-        checked = ClaimVerifier(check, whole, sentence_spans)(query, draft, refined)
+        checked = ClaimVerifier(check, whole)(query, draft, refined)
         return ConflictCiter(QuoteChecker(lambda ids: {}))(query, checked, refined)
 
 

@@ -214,7 +214,7 @@ class BestSentence:
             return rarity_from({term: counts[term] for term in query_terms(question)}, number)
 
         encoder = RememberingEncoder(BundledEncoder())
-        support = SupportJudge(encoder, sentence_spans, index_terms, rarity)
+        support = SupportJudge(encoder, rarity)
         self.reader = ExtractiveReader(support, min_support=0.0, max_sentences=1)
 
     def __call__(self, question: str, texts: Sequence[Text]) -> tuple[str, float]:

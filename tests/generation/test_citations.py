@@ -9,7 +9,6 @@ import pytest
 
 from thresher.generation.citations import ConflictCiter, claims_of, joined
 from thresher.pipeline import unverified
-from thresher.text.sentences import sentence_spans
 from thresher.types import Citation, Evidence, Generation, Query, Refined
 
 QUERY = Query("Who said it?", "said")
@@ -69,4 +68,4 @@ def test_a_withdrawn_answer_shows_no_contradictions(make_evidence: Callable[...,
     "text", ["One is so. [1] Two is so. [1] [2]", "Two:\n- one is so [1]\n- two is so [2]", "Bare."]
 )
 def test_an_answer_taken_apart_can_be_put_together(text: str) -> None:
-    assert joined([(claim, claim.numbers) for claim in claims_of(text, sentence_spans)]) == text
+    assert joined([(claim, claim.numbers) for claim in claims_of(text)]) == text

@@ -17,8 +17,6 @@ from thresher.generation.llm import (
 from thresher.generation.reader import ExtractiveReader
 from thresher.generation.sentence_support import SupportJudge
 from thresher.testing.fakes import HashEncoder, ScriptedModel
-from thresher.text.sentences import sentence_spans
-from thresher.text.terms import index_terms
 from thresher.types import Evidence, Generation, Query
 
 Make = Callable[..., Evidence]
@@ -37,7 +35,7 @@ def evidence(make_evidence: Make) -> list[Evidence]:
 
 @pytest.fixture
 def support() -> SupportJudge:
-    return SupportJudge(HashEncoder(256), sentence_spans, index_terms, lambda question: {})
+    return SupportJudge(HashEncoder(256), lambda question: {})
 
 
 @pytest.fixture
@@ -51,7 +49,7 @@ def answer(evidence: list[Evidence], support: SupportJudge) -> Callable[..., Gen
 
 
 def check(reply: str, evidence: Sequence[Evidence]) -> Checked:
-    return check_markers(reply, evidence, spans=sentence_spans, terms=index_terms)
+    return check_markers(reply, evidence)
 
 
 # --- markers ----------------------------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.generation.reader import NO_EVIDENCE, SpanReader
-from thresher.text.sentences import sentence_spans
+from thresher.generation.citations import NO_EVIDENCE
+from thresher.generation.reader import SpanReader
 from thresher.types import COSINE, Chunk, Evidence, Generation, Hit, Notes, Query, Reading, Score
 
 OSTROM = "Elinor Ostrom was born in Los Angeles. She was an American political economist."
@@ -44,7 +44,7 @@ def quoting(query: Query, evidence: Sequence[Evidence]) -> Generation:
 
 
 def answer(script: Mapping[str, tuple[float, str, float]], *evidence: Evidence) -> Generation:
-    reader = SpanReader(Scripted(script), sentence_spans, 0.3, 0.1, quoting)
+    reader = SpanReader(Scripted(script), 0.3, 0.1, quoting)
     return reader(Query(QUESTION, QUESTION), evidence)
 
 
@@ -113,7 +113,7 @@ def test_the_marks_around_an_answer_are_left_out() -> None:
 
 def test_pieces_are_read_under_their_titles() -> None:
     scripted = Scripted({OSTROM: (3.0, "economist", 0.9)})
-    SpanReader(scripted, sentence_spans, 0.3, 0.1, quoting)(Query(QUESTION, QUESTION), [piece(OSTROM)])
+    SpanReader(scripted, 0.3, 0.1, quoting)(Query(QUESTION, QUESTION), [piece(OSTROM)])
     assert scripted.titles == ["Ostrom"]
 
 
@@ -127,7 +127,7 @@ def test_whatever_the_place_the_quote_stands_at_its_offsets_and_holds_the_answer
         def read(self, question: str, texts: Sequence[str], titles: Sequence[str] | None = None) -> list[Reading]:
             return [Reading(3.0, 0.0, start, end, 0.9)]
 
-    draft = SpanReader(At(), sentence_spans, 0.3, 0.1, quoting)(Query(QUESTION, QUESTION), [piece(OSTROM)])
+    draft = SpanReader(At(), 0.3, 0.1, quoting)(Query(QUESTION, QUESTION), [piece(OSTROM)])
     for citation in draft.citations:
         assert OSTROM[citation.start : citation.end] == citation.quote
         assert draft.text.removesuffix(" [1]") in " ".join(citation.quote.split())

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from thresher.generation.reader import NO_EVIDENCE, ChoosingReader
-from thresher.text.sentences import sentence_spans
+from thresher.generation.citations import NO_EVIDENCE
+from thresher.generation.reader import ChoosingReader
 from thresher.types import COSINE, Chunk, Evidence, Generation, Hit, Query, Reading, Score
 
 TEXT = "Lyon lies on the Rhône. Paris is the capital of France."
@@ -36,14 +36,20 @@ def handed_on(query: Query, evidence: Sequence[Evidence]) -> Generation:
 
 
 def answer(question: str, *evidence: Evidence) -> Generation:
-    return ChoosingReader(Overlap(), sentence_spans, 0.3, handed_on)(Query(question, question), evidence)
+    return ChoosingReader(Overlap(), 0.3, handed_on)(Query(question, question), evidence)
 
 
 def test_the_option_that_a_piece_answers_best_is_chosen_with_its_letter_and_the_sentence_that_decided() -> None:
+    draft = answer(CHOICE, piece("Nice has a harbour.", 2), piece(TEXT))
+    assert draft.text == "(B) Paris [1]"
+    assert draft.citations[0].quote == "Paris is the capital of France."
+    assert draft.notes.facts["options"] == {"A": -2.0, "B": 2.0, "C": -2.0}
+
+
+def test_of_options_that_are_answered_equally_well_the_first_is_chosen() -> None:
     draft = answer(CHOICE, piece(OTHER, 2), piece(TEXT))
-    assert draft.text in ("(B) Paris [1]", "(C) Nice [1]")
-    assert answer(CHOICE, piece(TEXT)).text == "(B) Paris [1]"
-    assert answer(CHOICE, piece(TEXT)).citations[0].quote == "Paris is the capital of France."
+    assert draft.notes.facts["options"] == {"A": -2.0, "B": 2.0, "C": 2.0}
+    assert (draft.text, draft.citations[0].document_id) == ("(B) Paris [1]", "d1")
 
 
 def test_nothing_that_speaks_of_it_is_an_abstention() -> None:

@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from thresher.generation.citations import QuoteChecker, quoted
-from thresher.generation.reader import NO_EVIDENCE, ExtractiveReader, cite
+from thresher.generation.citations import NO_EVIDENCE, QuoteChecker, cite, quoted
+from thresher.generation.reader import ExtractiveReader
 from thresher.generation.sentence_support import SUPPORT, Sentence, SupportJudge, rarity_from
 from thresher.testing.fakes import HashEncoder
-from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
 from thresher.types import COSINE, Chunk, Document, Evidence, Generation, Hit, Origin, Page, Query, Refined, Score
 
@@ -45,7 +44,7 @@ def support() -> SupportJudge:
     def rarity(question: str) -> dict[str, float]:
         return rarity_from(dict.fromkeys(index_terms(question), 1), 10)
 
-    return SupportJudge(HashEncoder(256), sentence_spans, index_terms, rarity)
+    return SupportJudge(HashEncoder(256), rarity)
 
 
 @pytest.fixture

@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from thresher.generation.citations import cite
 from thresher.generation.llm import GroundedGenerator
-from thresher.generation.reader import ExtractiveReader, cite
+from thresher.generation.reader import ExtractiveReader
 from thresher.generation.sentence_support import SUPPORT, Sentence, SupportJudge
 from thresher.generation.verify import UNSUPPORTED, Cited, ClaimVerifier, Finding, Findings, LocalCheck
 from thresher.testing.fakes import HashEncoder, ScriptedModel
-from thresher.text.sentences import sentence_spans
-from thresher.text.terms import index_terms
 from thresher.types import COSINE, Chunk, Citation, Evidence, Generation, Hit, Notes, Query, Refined, Score
 
 QUERY = Query("How many layers has BERT?", "BERT layers")
@@ -35,9 +34,9 @@ def piece(text: str, *, document: str = "d1", title: str = "", start: int = 0) -
 
 
 EVIDENCE = tuple(piece(text, document=f"d{number}", start=100) for number, text in enumerate(TEXTS, start=1))
-LOCAL = LocalCheck(similarity, index_terms, sentence_spans)
+LOCAL = LocalCheck(similarity)
 REFINED = Refined((*EVIDENCE,))
-VERIFY = ClaimVerifier(LOCAL, LOCAL.nearest, sentence_spans)
+VERIFY = ClaimVerifier(LOCAL, LOCAL.nearest)
 
 
 def whole(marker: int, evidence: Evidence) -> Citation:
@@ -143,7 +142,7 @@ def test_both_citations_of_a_sentence_are_read_together() -> None:
 
 
 def test_quotes_pass_untouched_and_are_not_counted_as_supported() -> None:
-    reader = ExtractiveReader(SupportJudge(ENCODER, sentence_spans, index_terms, lambda question: {}), 0.0)
+    reader = ExtractiveReader(SupportJudge(ENCODER, lambda question: {}), 0.0)
     draft = reader(QUERY, EVIDENCE)
     verified = VERIFY(QUERY, draft, REFINED)
     assert (verified.text, verified.citations) == (draft.text, draft.citations)
@@ -164,7 +163,7 @@ def test_what_is_left_cites_without_gaps_and_everything_is_counted(fates: list[t
         )
 
     text = " ".join(f"Sentence {'abcdef'[number]} stands here. [1]" for number in range(len(fates)))
-    verified = ClaimVerifier(check, LOCAL.nearest, sentence_spans)(QUERY, drafted(text, 1), REFINED)
+    verified = ClaimVerifier(check, LOCAL.nearest)(QUERY, drafted(text, 1), REFINED)
     kept = sum(good for good, _ in fates)
     assert verified.abstained == (kept == 0)
     assert [citation.marker for citation in verified.citations] == list(range(1, len(verified.citations) + 1))
@@ -274,7 +273,7 @@ def test_without_evidence_nothing_is_supported() -> None:
 
 
 def test_the_whole_path_from_a_model_that_mixes_up_its_evidence() -> None:
-    support = SupportJudge(ENCODER, sentence_spans, index_terms, lambda question: {})
+    support = SupportJudge(ENCODER, lambda question: {})
     model = ScriptedModel(["BERT-base has 12 layers [1]. BERT-large has no 24 layers [2]."])
     draft = GroundedGenerator(model, support, ExtractiveReader(support, 0.0))(QUERY, EVIDENCE)
     verified = VERIFY(QUERY, draft, REFINED)

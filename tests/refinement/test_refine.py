@@ -11,7 +11,6 @@ from thresher.errors import ModelError, UsageError
 from thresher.refinement.refine import PassageRefiner, StripRefiner
 from thresher.refinement.strips import STRIP, selection, sentences
 from thresher.text.contradiction import Conflicts
-from thresher.text.sentences import sentence_spans
 from thresher.types import (
     COSINE,
     NO_NOTES,
@@ -30,7 +29,7 @@ from thresher.types import (
 
 Make = Callable[..., Hit]
 QUERY = Query("What is the capital of France?", "What is the capital of France?")
-CUT = sentences(sentence_spans)
+CUT = sentences
 
 
 @dataclass(frozen=True)

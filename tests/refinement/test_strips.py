@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -8,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.refinement.strips import Decomposition, excerption, fixed_num, selection, sentences, strip_hit, word_count
-from thresher.text.sentences import sentence_spans
 from thresher.types import COSINE, Chunk, Hit, Score
 
 Make = Callable[..., Hit]
 
-EVERY_WAY = [sentences(sentence_spans), fixed_num(), fixed_num(words=3, tail=2), excerption, selection]
+EVERY_WAY = [sentences, fixed_num, partial(fixed_num, words=3, tail=2), excerption, selection]
 
 
 def texts(hit: Hit, cut: Decomposition) -> list[str]:
@@ -39,7 +39,7 @@ def test_every_strip_stands_in_the_document_where_it_says(text: str, offset: int
 
 def test_a_strip_is_a_hit_of_its_own_below_its_chunk(make_hit: Make) -> None:
     hit = make_hit("c1", text="One here. Two there.", start=100, label="Doc1-Chunk1")
-    one, two = (strip_hit(hit, span) for span in sentences(sentence_spans)(hit))
+    one, two = (strip_hit(hit, span) for span in sentences(hit))
     assert (two.chunk.start, two.chunk.end, two.chunk.text) == (110, 120, "Two there.")
     assert two.chunk.parent_id == "c1"
     assert len({one.chunk.id, two.chunk.id, "c1"}) == 3
@@ -49,12 +49,12 @@ def test_a_strip_is_a_hit_of_its_own_below_its_chunk(make_hit: Make) -> None:
 
 def test_running_text_is_cut_into_sentences(make_hit: Make) -> None:
     hit = make_hit(text="Fig. 2 shows it. See et al. for more.\n\nA new one.")
-    assert texts(hit, sentences(sentence_spans)) == ["Fig. 2 shows it.", "See et al. for more.", "A new one."]
+    assert texts(hit, sentences) == ["Fig. 2 shows it.", "See et al. for more.", "A new one."]
 
 
 def test_a_table_is_cut_into_rows(make_hit: Make) -> None:
     hit = make_hit(text="| city | people |\n\n| Paris. It | 2 |\n", kind="table")
-    assert texts(hit, sentences(sentence_spans)) == ["| city | people |", "| Paris. It | 2 |"]
+    assert texts(hit, sentences) == ["| city | people |", "| Paris. It | 2 |"]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_table_is_cut_into_rows(make_hit: Make) -> None:
 def test_windows_are_fifty_words_and_a_tail_below_ten_goes_to_the_one_before(
     make_hit: Make, words: int, lengths: list[int]
 ) -> None:
-    assert [len(text.split()) for text in texts(make_hit(text=numbered(words)), fixed_num())] == lengths
+    assert [len(text.split()) for text in texts(make_hit(text=numbered(words)), fixed_num)] == lengths
 
 
 def test_excerption_groups_three_pieces_glues_short_ones_and_drops_repeated_ones(make_hit: Make) -> None:

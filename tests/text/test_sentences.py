@@ -83,17 +83,17 @@ def test_a_sentence_across_windows_stays_whole() -> None:
 
 
 @pytest.mark.parametrize("piece", ["Some words stand here, and end. ", "Line of text\n", "A heading\n\nA line. ", "a"])
-def test_ten_megabytes_take_seconds(piece: str) -> None:
-    text = piece * (10_000_000 // len(piece))
-    started = time.perf_counter()
+def test_two_megabytes_take_seconds(piece: str) -> None:
+    text = piece * (2_000_000 // len(piece))
+    started = time.process_time()
     sentence_spans(text)
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 4
 
 
 def test_unclosed_quotes_take_linear_time() -> None:
-    started = time.perf_counter()
-    sentence_spans("“Hi. " * 100_000)
-    assert time.perf_counter() - started < 5
+    started = time.process_time()
+    sentence_spans("“Hi. " * 60_000)
+    assert time.process_time() - started < 2.5  # quadratic: about 4
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n\n", "\u00a0\t\r\n"])

@@ -1,17 +1,61 @@
-"""A written answer taken apart into its sentences and the markers that stand behind them."""
+"""What an answer cites: markers read and written, quotes looked up in their documents, conflicts shown beside it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
+from thresher.generation.sentence_support import Sentence
 from thresher.protocols import Verifier, about
-from thresher.types import Citation, Document, Evidence, Generation, Notes, Origin, Query, Refined, Spans
+from thresher.text.sentences import sentence_spans
+from thresher.types import NO_NOTES, Citation, Document, Evidence, Generation, Notes, Origin, Query, Refined
 
 _ONE = r"(?:(?:evidence|source|piece)\s*)?\d{1,3}"
 _MARKER = re.compile(rf"[ \t]*[\[【]\s*({_ONE}(?:\s*(?:,|;|-|–|and|&)\s*{_ONE})*)\s*[\]】]", re.IGNORECASE)
 _RANGE = re.compile(r"(\d{1,3})(?:\s*[-–]\s*(\d{1,3}))?")
+
+
+def cite(marker: int, sentence: Sentence) -> Citation:
+    """The place of a sentence in its document."""
+    hit = sentence.evidence.hit
+    return Citation(
+        marker=marker,
+        document_id=hit.chunk.document_id,
+        source=hit.chunk.source,
+        title=hit.chunk.title,
+        page=sentence.evidence.page,
+        start=sentence.start,
+        end=sentence.end,
+        quote=sentence.text,
+        score=sentence.support,
+        origin=hit.origin,
+        fetched=hit.fetched,
+    )
+
+
+def quoted(citation: Citation) -> str:
+    """A quote as the extractive reader sets it: on one line, its marker behind it."""
+    return f"“{' '.join(citation.quote.split())}” [{citation.marker}]"
+
+
+def is_quoted_from(piece: Evidence, citation: Citation) -> bool:
+    """Whether a piece of evidence has the quote at the citation's place."""
+    at = citation.start - piece.start
+    same = piece.hit.chunk.document_id == citation.document_id and at >= 0
+    return same and piece.text[at : citation.end - piece.start] == citation.quote
+
+
+NO_EVIDENCE = "Nothing was retrieved for this question."
+
+
+def abstention(reason: str, notes: Notes = NO_NOTES) -> Generation:
+    """No answer, and why."""
+    return Generation("The documents do not answer this question.", abstained=True, reason=reason, notes=notes)
+
+
+# --- a written answer taken apart into its sentences and the markers behind them, and put together again --------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +68,12 @@ class Claim:
     numbers: list[int]
 
 
-def claims_of(text: str, spans: Spans) -> list[Claim]:
+def claims_of(text: str) -> list[Claim]:
     """The sentences of a reply; a marker that stands behind the full stop belongs to the sentence before it."""
     found: list[Claim] = []
     for line in text.splitlines():
         gap = "\n"
-        for start, end in spans(line):
+        for start, end in sentence_spans(line):
             piece = line[start:end]
             while gap == " " and (leading := _MARKER.match(piece)):
                 found[-1].numbers.extend(numbers_of(leading.group(1)))
@@ -60,10 +104,7 @@ def numbers_of(marker: str) -> list[int]:
     return numbers
 
 
-# --- every citation is looked up in its document: the quote must stand there, and the page is the quote's own----------
-
-
-Documents = Callable[[Sequence[str]], Mapping[str, Document]]
+# --- every citation is looked up in its document: the quote must stand there, and the page is the quote's own ---------
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +114,8 @@ class QuoteChecker:
     A web page is no stored document: what is quoted from one must stand in the evidence that was cut from it.
     """
 
-    documents: Documents
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return "quotes"
+    documents: Callable[[Sequence[str]], Mapping[str, Document]]
+    about: ClassVar[str] = "quotes"
 
     def __call__(self, query: Query, draft: Generation, refined: Refined) -> Generation:
         """The draft with checked citations; an answer left without any is withdrawn."""
@@ -87,17 +124,10 @@ class QuoteChecker:
         documents = self.documents(sorted({citation.document_id for citation in draft.citations}))
         checked = [(citation, _located(citation, documents, refined.evidence)) for citation in draft.citations]
         kept = tuple(located for _, located in checked if located is not None)
-        facts = {"quotes_checked": len(checked), "quotes_removed": len(checked) - len(kept)}
-        notes = draft.notes + Notes(facts=facts)
+        counts = {"quotes_checked": len(checked), "quotes_removed": len(checked) - len(kept)}
+        notes = draft.notes + Notes(facts=counts)
         if not kept:
-            return replace(
-                draft,
-                text="The documents do not answer this question.",
-                citations=(),
-                abstained=True,
-                reason="The quoted text does not stand in the documents.",
-                notes=notes,
-            )
+            return abstention("The quoted text does not stand in the documents.", notes)
         text = draft.text
         for citation, located in checked:
             if located is None:
@@ -105,25 +135,13 @@ class QuoteChecker:
         return replace(draft, text=text, citations=kept, notes=notes)
 
 
-def quoted(citation: Citation) -> str:
-    """A quote as the extractive reader sets it: on one line, its marker behind it."""
-    return f"“{' '.join(citation.quote.split())}” [{citation.marker}]"
-
-
 def _located(citation: Citation, documents: Mapping[str, Document], evidence: Sequence[Evidence]) -> Citation | None:
     document = documents.get(citation.document_id)
     if document is not None:
         stands = document.text[citation.start : citation.end] == citation.quote
         return replace(citation, page=document.page_at(citation.start)) if stands else None
-    outside = citation.origin is Origin.OUTSIDE and any(_holds(piece, citation) for piece in evidence)
+    outside = citation.origin is Origin.OUTSIDE and any(is_quoted_from(piece, citation) for piece in evidence)
     return citation if outside else None
-
-
-def _holds(piece: Evidence, citation: Citation) -> bool:
-    """Whether a piece of evidence has the quote at the citation's place."""
-    at = citation.start - piece.start
-    same = piece.hit.chunk.document_id == citation.document_id and at >= 0
-    return same and piece.text[at : citation.end - piece.start] == citation.quote
 
 
 # --- what contradicts an answer is shown beside it: a reader who sees one side only is misled -------------------------
@@ -153,7 +171,7 @@ class ConflictCiter:
             for at, (side, marker) in enumerate(zip(sides, markers, strict=True)):
                 if marker is None:
                     markers[at] = len(citations) + 1
-                    citations.append(_whole(side, len(citations) + 1))
+                    citations.append(cite(len(citations) + 1, Sentence.whole(side, side.hit.score)))
             low, high = sorted(filter(None, markers))
             pairs[low, high] = None
         return replace(verified, citations=tuple(citations), conflicts=tuple(pairs))
@@ -166,20 +184,3 @@ def _marker(piece: Evidence, citations: Sequence[Citation]) -> int | None:
         if same and citation.start < piece.end and piece.start < citation.end:
             return citation.marker
     return None
-
-
-def _whole(piece: Evidence, marker: int) -> Citation:
-    chunk = piece.hit.chunk
-    return Citation(
-        marker=marker,
-        document_id=chunk.document_id,
-        source=chunk.source,
-        title=chunk.title,
-        page=piece.page,
-        start=piece.start,
-        end=piece.end,
-        quote=piece.text,
-        score=piece.hit.score,
-        origin=piece.hit.origin,
-        fetched=piece.hit.fetched,
-    )

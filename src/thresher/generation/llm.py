@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.generation.citations import Claim, claims_of, joined
-from thresher.generation.reader import NO_EVIDENCE, abstention, cite
+from thresher.generation.citations import NO_EVIDENCE, Claim, abstention, cite, claims_of, joined
 from thresher.generation.sentence_support import SUPPORT, Sentence, SupportJudge
 from thresher.protocols import Generator, LanguageModel
 from thresher.text.injection import evidence_blocks
 from thresher.text.numbers import numbers_in, numbers_stated
-from thresher.types import Citation, Evidence, Generation, Notes, Query, Score, Spans, Terms
+from thresher.text.terms import term_set
+from thresher.types import Evidence, Generation, Notes, Query, Score
 
 PROMPT_VERSION = 1
 
@@ -44,10 +45,7 @@ class GroundedGenerator:
     support: SupportJudge
     otherwise: Generator
 
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return "grounded"
+    about: ClassVar[str] = "grounded"
 
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """The model's sentences with the markers that hold, or an abstention."""
@@ -61,22 +59,17 @@ class GroundedGenerator:
         notes = Notes(facts={"reader": "grounded", "model": self.model.name, "prompt": PROMPT_VERSION})
         if NOT_FOUND.lower() in reply.lower():
             return abstention("The model found no answer in the evidence.", notes)
-        checked = check_markers(reply, evidence, spans=self.support.spans, terms=self.support.terms)
+        checked = check_markers(reply, evidence)
         notes += Notes(facts={"markers_removed": checked.removed})
         if not checked.cited:
             return abstention("The model's answer rests on none of the evidence.", notes)
         notes += Notes(facts={"sentences_uncited": checked.uncited})
-        citations = tuple(
-            self._citation(marker, checked.claims[number], evidence[number]) for number, marker in checked.cited.items()
-        )
-        return Generation(checked.text, citations, notes=notes)
-
-    def _citation(self, marker: int, claim: str, piece: Evidence) -> Citation:
-        """The sentence of the piece that is nearest to what it was cited for, or the whole piece."""
-        sentences = self.support(claim, [piece])
-        if sentences:
-            return cite(marker, sentences[0])
-        return cite(marker, Sentence(piece, piece.start, piece.end, piece.text, Score(0.0, SUPPORT)))
+        citations = []
+        for number, marker in checked.cited.items():  # the sentence nearest to what it was cited for, or the piece
+            sentences = self.support(checked.claims[number], [evidence[number]])
+            whole = Sentence.whole(evidence[number], Score(0.0, SUPPORT))
+            citations.append(cite(marker, sentences[0] if sentences else whole))
+        return Generation(checked.text, tuple(citations), notes=notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +78,7 @@ class ParametricGenerator:
 
     model: LanguageModel
 
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return "parametric"
+    about: ClassVar[str] = "parametric"
 
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """What the model says by heart."""
@@ -123,7 +113,7 @@ class Checked:
     """Sentences that cite nothing, or nothing that holds."""
 
 
-def check_markers(reply: str, evidence: Sequence[Evidence], *, spans: Spans, terms: Terms) -> Checked:
+def check_markers(reply: str, evidence: Sequence[Evidence]) -> Checked:
     """Remove the markers that name no evidence or evidence about something else; number the rest 1, 2, ...
 
     A marker holds when its evidence has at least `SHARED_TERMS` of the sentence's terms, and when all evidence the
@@ -133,13 +123,13 @@ def check_markers(reply: str, evidence: Sequence[Evidence], *, spans: Spans, ter
     claims: dict[int, str] = {}
     removed = uncited = 0
     sentences: list[tuple[Claim, list[int]]] = []
-    for claim in claims_of(reply.strip(), spans):
+    for claim in claims_of(reply.strip()):
         numbers = list(dict.fromkeys(claim.numbers))
         named = [evidence[number - 1] for number in numbers if 1 <= number <= len(evidence)]
         told = numbers_in(claim.text) <= {number for piece in named for number in numbers_stated(_context(piece))}
         kept: list[int] = []
         for number in numbers:
-            if told and 1 <= number <= len(evidence) and _about(claim.text, evidence[number - 1], terms):
+            if told and 1 <= number <= len(evidence) and _about(claim.text, evidence[number - 1]):
                 kept.append(cited.setdefault(number - 1, len(cited) + 1))
                 claims.setdefault(number - 1, claim.text)
             else:
@@ -149,10 +139,9 @@ def check_markers(reply: str, evidence: Sequence[Evidence], *, spans: Spans, ter
     return Checked(joined(sentences), cited, claims, removed, uncited)
 
 
-def _about(sentence: str, piece: Evidence, terms: Terms) -> bool:
-    wanted = set(terms(sentence)) - set(terms(VERDICT_WORDS))
-    present = set(terms(_context(piece)))
-    return not wanted or len(wanted & present) >= SHARED_TERMS * len(wanted)
+def _about(sentence: str, piece: Evidence) -> bool:
+    wanted = term_set(sentence) - term_set(VERDICT_WORDS)
+    return not wanted or len(wanted & term_set(_context(piece))) >= SHARED_TERMS * len(wanted)
 
 
 def _context(piece: Evidence) -> str:

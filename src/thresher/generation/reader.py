@@ -1,8 +1,7 @@
-"""The reader that needs no chat model: it answers with the words that answer, and shows the sentence they stand in.
+"""The readers that need no chat model: they answer with words of the evidence, and show the sentence these stand in.
 
-Every piece of evidence is read together with the question. Places that say the same in other pieces are counted
-together (Karpukhin et al. 2020 take the best passage's best span alone; adding up what agrees was better on the
-questions for choosing, research/reader).
+`ChoosingReader` answers questions with options, and hands every other one to `SpanReader`, which answers with the words
+that answer; where no place is certain, `ExtractiveReader` quotes sentences.
 """
 
 from __future__ import annotations
@@ -10,17 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
-from thresher.generation.citations import quoted
+from thresher.generation.citations import NO_EVIDENCE, abstention, cite, quoted
 from thresher.generation.sentence_support import Sentence, SupportJudge, sentence_around
 from thresher.protocols import Generator, PairReader, about
 from thresher.text.injection import is_command
-from thresher.types import NO_NOTES, PROBABILITY, Citation, Evidence, Generation, Notes, Query, Reading, Score, Spans
+from thresher.text.sentences import sentence_spans
+from thresher.text.terms import term_set
+from thresher.types import PROBABILITY, Evidence, Generation, Notes, Query, Reading, Score
+
+# --- sentences --------------------------------------------------------------------------------------------------------
+
 
 NEAR_BEST = 0.05
 """A further sentence is quoted when its support is this near to the best one's."""
-
-NO_EVIDENCE = "Nothing was retrieved for this question."
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +36,15 @@ class ExtractiveReader:
     support: SupportJudge
     min_support: float
     max_sentences: int = 2
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return "sentences"
+    about: ClassVar[str] = "sentences"
 
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """The quoted sentences with a citation each."""
-        judged = self.support(query.question, evidence)
-        asked = set(self.support.terms(query.question))
+        question = query.question
         sentences = [
             sentence
-            for sentence in judged
-            if _states(sentence.text, query.question) and not asked.issuperset(self.support.terms(sentence.text))
+            for sentence in self.support(question, evidence)
+            if _states(sentence.text, question) and not term_set(sentence.text) <= term_set(question)
         ]
         best = sentences[0].support.value if sentences else 0.0
         notes = Notes(facts={"reader": "extractive", "support": best, "min_support": self.min_support})
@@ -56,20 +54,15 @@ class ExtractiveReader:
             return abstention(
                 f"The best-supported sentence reaches {best:.2f} of 1, and {self.min_support:.2f} is asked for.", notes
             )
-        chosen = self._chosen(sentences)
-        citations = tuple(cite(marker, sentence) for marker, sentence in enumerate(chosen, start=1))
-        text = " ".join(quoted(citation) for citation in citations)
-        return Generation(text, citations, notes=notes)
+        citations = tuple(cite(marker, sentence) for marker, sentence in enumerate(self._chosen(sentences), start=1))
+        return Generation(" ".join(map(quoted, citations)), citations, notes=notes)
 
     def _chosen(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """The best sentence and others nearly as good, none saying what one before it says word for word."""
-        near = [s for s in sentences if s.support.value >= sentences[0].support.value - NEAR_BEST]
         chosen: list[Sentence] = []
-        for sentence in near:
-            repeated = any(
-                _one_line(sentence.text) == _one_line(other.text) or _overlap(sentence, other) for other in chosen
-            )
-            if not repeated:
+        for sentence in sentences:
+            near = sentence.support.value >= sentences[0].support.value - NEAR_BEST
+            if near and not any(_repeats(sentence, other) for other in chosen):
                 chosen.append(sentence)
         return chosen[: self.max_sentences]
 
@@ -82,41 +75,16 @@ def _states(text: str, question: str) -> bool:
     return not asks and not is_command(text)
 
 
-def abstention(reason: str, notes: Notes = NO_NOTES) -> Generation:
-    """No answer, and why."""
-    return Generation(
-        text="The documents do not answer this question.", citations=(), abstained=True, reason=reason, notes=notes
-    )
-
-
-def cite(marker: int, sentence: Sentence) -> Citation:
-    """The place of a sentence in its document."""
-    chunk = sentence.evidence.hit.chunk
-    return Citation(
-        marker=marker,
-        document_id=chunk.document_id,
-        source=chunk.source,
-        title=chunk.title,
-        page=sentence.evidence.page,
-        start=sentence.start,
-        end=sentence.end,
-        quote=sentence.text,
-        score=sentence.support,
-        origin=sentence.evidence.hit.origin,
-        fetched=sentence.evidence.hit.fetched,
-    )
+def _repeats(one: Sentence, other: Sentence) -> bool:
+    same = one.evidence.hit.chunk.document_id == other.evidence.hit.chunk.document_id
+    return _one_line(one.text) == _one_line(other.text) or (same and one.start < other.end and other.start < one.end)
 
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _overlap(one: Sentence, other: Sentence) -> bool:
-    same = one.evidence.hit.chunk.document_id == other.evidence.hit.chunk.document_id
-    return same and one.start < other.end and other.start < one.end
-
-
-# --- the reader that needs no chat model: it answers with the words that answer, and shows the sentence they ----------
+# --- the words that answer --------------------------------------------------------------------------------------------
 
 
 WINDOW_WORDS = 90
@@ -147,7 +115,7 @@ class Place:
     @property
     def text(self) -> str:
         """The answer, on one line."""
-        return " ".join(self.piece.text[self.start : self.end].split())
+        return _one_line(self.piece.text[self.start : self.end])
 
     @property
     def worth(self) -> float:
@@ -191,22 +159,19 @@ class Window:
 class SpanReader:
     """Answers with the best place of the evidence; abstains when nothing answers the question.
 
-    Where the best place is uncertain, which is what questions look like whose answer is no name, number or phrase, the
-    answer is what `quote` makes of the pieces that answer.
+    Every piece of evidence is read together with the question. Places that say the same in other pieces are counted
+    together (Karpukhin et al. 2020 take the best passage's best span alone; adding up what agrees was better on the
+    questions for choosing, research/reader). Where the best place is uncertain, which is what questions look like whose
+    answer is no name, number or phrase, the answer is what `quote` makes of the pieces that answer.
     """
 
     reader: PairReader
-    spans: Spans
     min_relevance: float
     """Probability that the best piece must have."""
     min_certainty: float
     """Of the best place, below which sentences are quoted instead."""
     quote: Generator
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return "spans"
+    about: ClassVar[str] = "spans"
 
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """The answer with a citation of the sentence it stands in."""
@@ -217,30 +182,21 @@ class SpanReader:
         best = max(place.relevance for place in places)
         notes += Notes(facts={"relevance": best, "min_relevance": self.min_relevance})
         if best < self.min_relevance:
-            return abstention(
-                f"The best passage answers the question with a probability of {best:.2f}, "
-                f"and {self.min_relevance:.2f} is asked for.",
-                notes,
-            )
+            lacking = f"with a probability of {best:.2f}, and {self.min_relevance:.2f} is asked for."
+            return abstention(f"The best passage answers the question {lacking}", notes)
         chosen = self._chosen(query.question, places)
         if chosen is None or chosen.certainty < self.min_certainty:
             answering = [place.piece for place in places if place.relevance >= self.min_relevance]
             quoted = self.quote(query, answering)
             return replace(quoted, notes=notes + quoted.notes)
-        score = Score(chosen.relevance, PROBABILITY)
-        sentence = sentence_around(chosen.piece, chosen.start, chosen.end, self.spans, score)
-        return Generation(
-            f"{chosen.text} [1]", (cite(1, sentence),), notes=notes + Notes(facts={"certainty": chosen.certainty})
-        )
+        sentence = sentence_around(chosen.piece, chosen.start, chosen.end, Score(chosen.relevance, PROBABILITY))
+        notes += Notes(facts={"certainty": chosen.certainty})
+        return Generation(f"{chosen.text} [1]", (cite(1, sentence),), notes=notes)
 
     def _places(self, question: str, evidence: Sequence[Evidence]) -> list[Place]:
         windows = self._windows(evidence)
-        titles = [window.title for window in windows]
-        readings = self.reader.read(
-            question,
-            [window.text for window in windows],
-            ["" if is_command(title) else title for title in titles],
-        )
+        titles = ["" if is_command(window.title) else window.title for window in windows]
+        readings = self.reader.read(question, [window.text for window in windows], titles)
         return [window.place(reading) for window, reading in zip(windows, readings, strict=True)]
 
     def _windows(self, evidence: Sequence[Evidence]) -> list[Window]:
@@ -252,7 +208,7 @@ class SpanReader:
         windows: list[Window] = []
         words, last, behind = 0, "", -1
         for piece in sorted(evidence, key=lambda piece: (piece.hit.chunk.document_id, piece.start)):
-            for start, end in self.spans(piece.text):
+            for start, end in sentence_spans(piece.text):
                 sentence = piece.text[start:end]
                 begin, document = piece.start + start, piece.hit.chunk.document_id
                 if is_command(sentence):
@@ -269,22 +225,19 @@ class SpanReader:
     def _chosen(self, question: str, places: Sequence[Place]) -> Place | None:
         """The best place of the answer that the pieces agree on most; None where nothing but the question is said."""
         asked = set(_words(question))
-        sums: dict[str, float] = {}
+        answers: dict[str, list[Place]] = {}
         for place in places:
-            if not asked.issuperset(_words(place.text)):
-                key = " ".join(_words(place.text))
-                sums[key] = sums.get(key, 0.0) + place.worth
-        if not sums:
-            return None
-        answer = max(sums, key=lambda key: sums[key])
-        return max((place for place in places if " ".join(_words(place.text)) == answer), key=lambda one: one.worth)
+            if not asked.issuperset(words := _words(place.text)):
+                answers.setdefault(" ".join(words), []).append(place)
+        agreed = max(answers.values(), key=lambda same: sum(place.worth for place in same), default=None)
+        return None if agreed is None else max(agreed, key=lambda place: place.worth)
 
 
 def _words(text: str) -> list[str]:
     return WORD.findall(text.casefold())
 
 
-# --- A question that brings its options: "(A) ... (B) ...", "A. ... B. ..." or "A: ...", as multiple-choice s----------
+# --- questions with options: "(A) ... (B) ...", "A. ... B. ..." or "A: ..." -------------------------------------------
 
 
 _OPTION = re.compile(r"(?:^|[\s;,])\(?([A-H])[).:](?=\s)")
@@ -317,26 +270,23 @@ def choice_of(question: str) -> Choice | None:
     return Choice(stem, options) if stem and all(text for _, text in options) else None
 
 
-# --- questions with options, answered without a chat model: the likeliest option --------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class ChoosingReader:
     """Answers questions with options by the trained judge, and hands every other question on.
 
-    A claim is handed on too: the head that tells support from denial is no better than the more frequent label
+    The option is chosen whose question and text together are answered best by any piece, the first of equals. A claim
+    is handed on: the head that tells support from denial is no better than the more frequent label
     (`research/reader labels`), and a wrong "True" is worse than a sentence to read.
     """
 
     reader: PairReader
-    spans: Spans
     min_relevance: float
     """Probability that the best piece must have to be read at all, 0 to 1."""
     otherwise: Generator
 
     @property
     def about(self) -> str:
-        """For people, in a few words."""
+        """What every other question is answered by."""
         return about(self.otherwise)
 
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
@@ -348,33 +298,20 @@ class ChoosingReader:
         stating = [piece for piece in evidence if not is_command(piece.text)]
         if not stating:
             return abstention(NO_EVIDENCE, notes)
-        return self._chosen(task, stating, notes)
-
-    def _chosen(self, task: Choice, evidence: Sequence[Evidence], notes: Notes) -> Generation:
-        """The option whose question and text together are answered best by any piece; the first of equals."""
-        best = [self._best(f"{task.stem} {text}", evidence) for _, text in task.options]
+        best = [self._best(f"{task.stem} {text}", stating) for _, text in task.options]
         at = max(range(len(best)), key=lambda number: (best[number][1].relevance, -number))
-        letter, text = task.options[at]
-        piece, reading = best[at]
-        options = {
-            option: round(found.relevance, 3) for (option, _), (_, found) in zip(task.options, best, strict=True)
-        }
-        return self._draft(f"({letter}) {text}", piece, reading, notes + Notes(facts={"options": options}))
+        (letter, text), (piece, reading) = task.options[at], best[at]
+        probability = reading.probability
+        letters = [letter for letter, _ in task.options]
+        options = dict(zip(letters, (round(found.relevance, 3) for _, found in best), strict=True))
+        notes += Notes(facts={"options": options, "relevance": probability, "min_relevance": self.min_relevance})
+        if probability < self.min_relevance:
+            lacking = f"with a probability of {probability:.2f}, and {self.min_relevance:.2f} is asked for."
+            return abstention(f"The best passage speaks of it {lacking}", notes)
+        sentence = sentence_around(piece, reading.start, reading.end, Score(probability, PROBABILITY))
+        return Generation(f"({letter}) {text} [1]", (cite(1, sentence),), notes=notes)
 
     def _best(self, question: str, evidence: Sequence[Evidence]) -> tuple[Evidence, Reading]:
         titles = [piece.hit.chunk.title for piece in evidence]
         readings = self.reader.read(question, [piece.text for piece in evidence], titles)
         return max(zip(evidence, readings, strict=True), key=lambda pair: pair[1].relevance)
-
-    def _draft(self, text: str, piece: Evidence, reading: Reading, notes: Notes) -> Generation:
-        probability = reading.probability
-        notes += Notes(facts={"relevance": probability, "min_relevance": self.min_relevance})
-        if probability < self.min_relevance:
-            return abstention(
-                f"The best passage speaks of it with a probability of {probability:.2f}, "
-                f"and {self.min_relevance:.2f} is asked for.",
-                notes,
-            )
-        score = Score(probability, PROBABILITY)
-        sentence = sentence_around(piece, reading.start, reading.end, self.spans, score)
-        return Generation(f"{text} [1]", (cite(1, sentence),), notes=notes)

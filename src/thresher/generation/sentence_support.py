@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from math import log
 
 from thresher.protocols import Encoder
-from thresher.types import Evidence, Scale, Score, Spans, Terms
+from thresher.text.sentences import line_spans, sentence_spans
+from thresher.text.terms import term_set
+from thresher.types import Evidence, Scale, Score
 
 SUPPORT = Scale("support", 0.0, 1.0)
 
@@ -25,6 +27,11 @@ class Sentence:
     text: str
     support: Score
 
+    @classmethod
+    def whole(cls, piece: Evidence, score: Score) -> Sentence:
+        """All of a piece."""
+        return cls(piece, piece.start, piece.end, piece.text, score)
+
 
 @dataclass(frozen=True, slots=True)
 class SupportJudge:
@@ -35,8 +42,6 @@ class SupportJudge:
     """
 
     encoder: Encoder
-    spans: Spans
-    terms: Terms
     rarity: Callable[[str], Mapping[str, float]]
     """Weight of each term of a question; see `rarity_from`."""
     cosine_weight: float = 0.7
@@ -59,7 +64,7 @@ class SupportJudge:
 
     def _sentences(self, piece: Evidence) -> list[tuple[Evidence, int, int, str]]:
         """A table is quoted by its rows, running text by its sentences."""
-        spans = _lines(piece.text) if piece.hit.chunk.kind == "table" else list(self.spans(piece.text))
+        spans = line_spans(piece.text) if piece.hit.chunk.kind == "table" else sentence_spans(piece.text)
         low, high = SENTENCE_CHARACTERS
         fitting = [(start, end) for start, end in spans if low <= end - start <= high]
         if not fitting and len(piece.text) <= high:
@@ -67,18 +72,20 @@ class SupportJudge:
         return [(piece, piece.start + start, piece.start + end, piece.text[start:end]) for start, end in fitting]
 
     def _shared(self, weights: Mapping[str, float], text: str) -> float:
-        present = set(self.terms(text))
+        present = term_set(text)
         total = sum(weights.values())
         return sum(weight for term, weight in weights.items() if term in present) / total if total else 0.0
 
 
-def sentence_around(piece: Evidence, start: int, end: int, spans: Spans, score: Score) -> Sentence:
+def sentence_around(piece: Evidence, start: int, end: int, score: Score) -> Sentence:
     """The sentence or sentences that a place of a piece lies in; the whole piece where it lies in none.
 
     `start` and `end` are offsets in the piece; an empty place lies in the sentence it stands at.
     """
     last = max(end, start + 1)
-    touched = [span for span in spans(piece.text) if span[0] < last and span[1] > start] or [(0, len(piece.text))]
+    touched = [span for span in sentence_spans(piece.text) if span[0] < last and span[1] > start]
+    if not touched:
+        return Sentence.whole(piece, score)
     first, behind = touched[0][0], touched[-1][1]
     return Sentence(piece, piece.start + first, piece.start + behind, piece.text[first:behind], score)
 
@@ -86,15 +93,3 @@ def sentence_around(piece: Evidence, start: int, end: int, spans: Spans, score: 
 def rarity_from(frequencies: Mapping[str, int], documents: int) -> dict[str, float]:
     """BM25's idf of each term, ln(1 + (N - n + .5) / (n + .5)) (Robertson and Zaragoza 2009)."""
     return {term: log(1 + (documents - n + 0.5) / (n + 0.5)) for term, n in frequencies.items()}
-
-
-def _lines(text: str) -> list[tuple[int, int]]:
-    spans = []
-    at = 0
-    for line in text.splitlines(keepends=True):
-        stripped = line.strip()
-        if stripped:
-            start = at + line.index(stripped)
-            spans.append((start, start + len(stripped)))
-        at += len(line)
-    return spans

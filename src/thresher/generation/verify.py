@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol
 
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.generation.citations import Claim, claims_of, joined, quoted
-from thresher.generation.reader import abstention, cite
+from thresher.generation.citations import abstention, cite, claims_of, is_quoted_from, joined, quoted
 from thresher.generation.sentence_support import SUPPORT, Sentence
 from thresher.models.structured import asked, object_schema, read_choice, read_integer
 from thresher.protocols import LanguageModel
@@ -18,7 +17,9 @@ from thresher.text.entities import missing_name, names_in
 from thresher.text.injection import evidence_blocks, is_command
 from thresher.text.injection import fenced_attribute as fenced
 from thresher.text.numbers import missing_quantity, quantities
-from thresher.types import NO_NOTES, Citation, Evidence, Generation, Notes, Query, Refined, Score, Spans, Terms
+from thresher.text.sentences import sentence_spans
+from thresher.text.terms import term_set, term_share
+from thresher.types import NO_NOTES, Citation, Evidence, Generation, Notes, Query, Refined, Score
 
 UNSUPPORTED = "No sentence of the answer is supported by its evidence."
 
@@ -72,106 +73,74 @@ class ClaimVerifier:
     check: ClaimCheck
     nearest: Callable[[str, Evidence], Sentence]
     """The sentence of a piece of evidence that is nearest to a claim; quoted where a new citation is needed."""
-    spans: Spans
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return "each sentence"
+    about: ClassVar[str] = "each sentence"
 
     def __call__(self, query: Query, draft: Generation, refined: Refined) -> Generation:
         """The draft with its supported sentences, or an abstention when none is."""
         evidence = refined.evidence
         if draft.abstained:
             return draft
-        if _only_quotes(draft, evidence):
-            counts = _counts(sentences=len(draft.citations), quoted=len(draft.citations))
+        places = {citation.marker: _place(citation, evidence) for citation in draft.citations}
+        if _only_quotes(draft) and None not in places.values():
+            counts = {**dict.fromkeys(COUNTS, 0), "sentences": len(places), "quoted": len(places)}
             return replace(draft, notes=draft.notes + Notes(facts=counts))
-        claims = claims_of(draft.text, self.spans)
-        places = {citation.marker: _piece(citation, evidence) for citation in draft.citations}
-        cited = [Cited(claim.text, _pieces(claim, places)) for claim in claims]
+        claims = claims_of(draft.text)
+        cited = [Cited(claim.text, _places(claim.numbers, places)) for claim in claims]
         found = self.check(query, cited, evidence)
-        kept = [(claim, finding) for claim, finding in zip(claims, found.each, strict=True) if finding.supported]
         notes = draft.notes + found.notes + Notes(facts=_summary(cited, found.each))
-        if not kept:
-            return abstention(UNSUPPORTED, notes)
-        book = _Book()
+        citations: dict[tuple[str, int, int], Citation] = {}
         sentences = []
-        for claim, finding in kept:
+        for claim, finding in zip(claims, found.each, strict=True):
+            if not finding.supported:
+                continue
             own = [c for c in draft.citations if c.marker in claim.numbers and places[c.marker] in finding.pieces]
             covered = {places[citation.marker] for citation in own}
             new = [cite(0, self.nearest(claim.text, evidence[at])) for at in finding.pieces if at not in covered]
-            sentences.append((claim, list(dict.fromkeys(book.marker(citation) for citation in [*own, *new]))))
-        return replace(draft, text=joined(sentences), citations=tuple(book.citations), notes=notes)
+            markers = []
+            for citation in [*own, *new]:  # numbered as they come; the same place is cited once
+                numbered = replace(citation, marker=len(citations) + 1)
+                markers.append(
+                    citations.setdefault((citation.document_id, citation.start, citation.end), numbered).marker
+                )
+            sentences.append((claim, list(dict.fromkeys(markers))))
+        if not sentences:
+            return abstention(UNSUPPORTED, notes)
+        return replace(draft, text=joined(sentences), citations=tuple(citations.values()), notes=notes)
 
 
-@dataclass(slots=True)
-class _Book:
-    """The citations that sentences refer to, numbered as they come."""
-
-    citations: list[Citation] = field(default_factory=list)
-
-    def marker(self, citation: Citation) -> int:
-        """The number of a citation; the same place is cited once."""
-        for known in self.citations:
-            if (known.document_id, known.start, known.end) == (citation.document_id, citation.start, citation.end):
-                return known.marker
-        self.citations.append(replace(citation, marker=len(self.citations) + 1))
-        return len(self.citations)
-
-
-def _only_quotes(draft: Generation, evidence: Sequence[Evidence]) -> bool:
-    """Whether the draft is quotes and nothing else, and each stands in the evidence word for word."""
+def _only_quotes(draft: Generation) -> bool:
     rest = draft.text
     for citation in draft.citations:
         rest = rest.replace(quoted(citation), "", 1)
-    return bool(draft.citations) and not rest.strip() and all(_piece(c, evidence) is not None for c in draft.citations)
+    return bool(draft.citations) and not rest.strip()
 
 
-def _piece(citation: Citation, evidence: Sequence[Evidence]) -> int | None:
+def _place(citation: Citation, evidence: Sequence[Evidence]) -> int | None:
     """The position of the evidence that has the quote at the citation's place; None where none has it."""
-    for position, piece in enumerate(evidence):
-        at = citation.start - piece.start
-        same = piece.hit.chunk.document_id == citation.document_id and at >= 0
-        if same and piece.text[at : citation.end - piece.start] == citation.quote:
-            return position
-    return None
+    return next((position for position, piece in enumerate(evidence) if is_quoted_from(piece, citation)), None)
 
 
-def _pieces(claim: Claim, places: Mapping[int, int | None]) -> tuple[int, ...]:
-    found = (places.get(number) for number in claim.numbers)
+def _places(numbers: Sequence[int], places: Mapping[int, int | None]) -> tuple[int, ...]:
+    found = (places.get(number) for number in numbers)
     return tuple(dict.fromkeys(position for position in found if position is not None))
 
 
+COUNTS = ("sentences", "supported", "repaired", "removed", "contradicted", "unsupported", "quoted")
+"""`removed` = `contradicted` + `unsupported`."""
+
+
 def _summary(cited: Sequence[Cited], findings: Sequence[Finding]) -> dict[str, Any]:
-    supported = repaired = contradicted = 0
+    counts = dict.fromkeys(COUNTS, 0)
+    counts["sentences"] = len(findings)
+    removed = []
     for was, finding in zip(cited, findings, strict=True):
-        held = finding.supported and set(finding.pieces) <= set(was.pieces)
-        supported += held
-        repaired += finding.supported and not held
-        contradicted += not finding.supported and finding.contradicted
-    removed = len(findings) - supported - repaired
-    return {
-        **_counts(
-            sentences=len(findings),
-            supported=supported,
-            repaired=repaired,
-            removed=removed,
-            contradicted=contradicted,
-            unsupported=removed - contradicted,
-        ),
-        "removed_sentences": [
-            {"text": was.text, "reason": finding.reason}
-            for was, finding in zip(cited, findings, strict=True)
-            if not finding.supported
-        ],
-    }
-
-
-def _counts(**counted: int) -> dict[str, int]:
-    """All counts, those not given being 0; `removed` = `contradicted` + `unsupported`."""
-    names = ("sentences", "supported", "repaired", "removed", "contradicted", "unsupported", "quoted")
-    return {name: counted.get(name, 0) for name in names}
+        if finding.supported:
+            counts["supported" if set(finding.pieces) <= set(was.pieces) else "repaired"] += 1
+        else:
+            counts["removed"] += 1
+            counts["contradicted" if finding.contradicted else "unsupported"] += 1
+            removed.append({"text": was.text, "reason": finding.reason})
+    return {**counts, "removed_sentences": removed}
 
 
 # --- the check that needs no chat model: numbers, names, negations and opposites, shared words and vectors ------------
@@ -216,6 +185,9 @@ _PRONOUN = re.compile(r"\b(?:he|she|it|they|him|them|his|her|its|their|this|thes
 _DENYING = frozenset(("no", "false", "incorrect"))
 
 
+NOTHING = "nothing in the evidence speaks of it"
+
+
 @dataclass(frozen=True, slots=True)
 class LocalCheck:
     """A sentence is supported when the evidence lacks none of its numbers and names, does not deny it, and says enough.
@@ -226,8 +198,6 @@ class LocalCheck:
     """
 
     similarity: Similarity
-    terms: Terms
-    spans: Spans
     min_support: float = MIN_SUPPORT
     cosine_weight: float = COSINE_WEIGHT
 
@@ -239,183 +209,153 @@ class LocalCheck:
 
     def against(self, claim: str, pieces: Sequence[Evidence], *, question: str = "") -> Finding:
         """Whether the pieces together support the claim."""
-        sentences = [sentence.text for piece in pieces for sentence in self._sentences(piece)]
-        return self.compare(claim, sentences, titles=_titles(pieces), question=question)
+        return self.compare(claim, _texts(pieces), titles=_titles(pieces), question=question)
 
     def compare(self, claim: str, sentences: Sequence[str], *, titles: str = "", question: str = "") -> Finding:
         """Whether the sentences of some evidence support the claim."""
-        claim, sentences, denied = self._resolved(claim, sentences, question)
-        if not claim or not sentences:
-            return _missing("nothing in the evidence speaks of it")
-        shares = [self._share(claim, f"{titles} {sentence}") for sentence in sentences]
-        cosines = [max(0.0, float(cosine)) for cosine in self.similarity(claim, sentences)]
-        each = [self._support(cosine, share) for cosine, share in zip(cosines, shares, strict=True)]
+        case = _case(claim, sentences, titles, question)
+        if not case.claim or not case.sentences:
+            return Finding(False, False, 0.0, NOTHING)
+        cosines = [max(0.0, float(cosine)) for cosine in self.similarity(case.claim, case.sentences)]
+        each = [self._support(cosine, share) for cosine, share in zip(cosines, case.shares, strict=True)]
         order = sorted(range(len(each)), key=lambda at: (-each[at], at))
-        together = " ".join(sentences[at] for at in order[:SOURCES])
-        score = self._support(max(cosines), self._share(claim, f"{titles} {together}"))
-        broken = self._broken(claim, sentences, titles=titles, question=question)
-        if broken:
-            found = Finding(False, False, score, broken)
-        elif denial := self._denied(claim, sentences, shares, order, titles=titles, question=question):
-            found = Finding(False, True, score, denial)
-        elif self._is_stray(claim, sentences, shares, titles=titles, question=question):
-            found = Finding(False, False, score, "the sentence that says it has nothing to do with the question")
-        elif score < self.min_support:
-            found = Finding(False, False, score, f"support {score:.2f} of 1, {self.min_support:.2f} is asked for")
-        else:
-            found = Finding(True, False, score)
-        return found if not denied else _turned(found)
+        together = " ".join(case.sentences[at] for at in order[:SOURCES])
+        score = self._support(max(cosines), term_share(case.claim, f"{titles} {together}"))
+        denial = ""
+        reason = case.broken()
+        if not reason and (denial := case.denied(order)):
+            reason = denial
+        elif not reason and case.is_stray():
+            reason = "the sentence that says it has nothing to do with the question"
+        elif not reason and score < self.min_support:
+            reason = f"support {score:.2f} of 1, {self.min_support:.2f} is asked for"
+        if case.turned:  # a no is supported where what was asked is denied, and denied where that is supported
+            return Finding(bool(denial), not reason, score, "" if denial else reason or "the evidence says yes")
+        return Finding(not reason, bool(denial), score, reason)
 
     def broken_rule(self, claim: str, pieces: Sequence[Evidence], *, question: str) -> str:
         """Why the claim cannot rest on the pieces whatever a chat model says; "" when it can."""
-        sentences = [sentence.text for piece in pieces for sentence in self._sentences(piece)]
-        claim, sentences, _ = self._resolved(claim, sentences, question)
-        if not claim or not sentences:
-            return "nothing in the evidence speaks of it"
-        return self._broken(claim, sentences, titles=_titles(pieces), question=question)
+        case = _case(claim, _texts(pieces), _titles(pieces), question)
+        return case.broken() if case.claim and case.sentences else NOTHING
 
     def nearest(self, claim: str, piece: Evidence) -> Sentence:
         """The sentence of a piece that is nearest to a claim, scored by their support."""
-        sentences = [each for each in self._sentences(piece) if not is_command(each.text)]
-        if not sentences:
-            return Sentence(piece, piece.start, piece.end, piece.text, Score(0.0, SUPPORT))
-        cosines = self.similarity(claim, [sentence.text for sentence in sentences])
+        spans = [(start, end) for start, end in sentence_spans(piece.text) if not is_command(piece.text[start:end])]
+        if not spans:
+            return Sentence.whole(piece, Score(0.0, SUPPORT))
+        texts = [piece.text[start:end] for start, end in spans]
         supports = [
-            self._support(max(0.0, float(cosine)), self._share(claim, f"{piece.hit.chunk.title} {sentence.text}"))
-            for cosine, sentence in zip(cosines, sentences, strict=True)
+            self._support(max(0.0, float(cosine)), term_share(claim, f"{piece.hit.chunk.title} {text}"))
+            for cosine, text in zip(self.similarity(claim, texts), texts, strict=True)
         ]
-        best = max(range(len(sentences)), key=lambda at: (supports[at], -at))
-        found = sentences[best]
-        return Sentence(piece, found.start, found.end, found.text, Score(supports[best], SUPPORT))
-
-    # --- one claim ----------------------------------------------------------------------------------------------------
+        best = max(range(len(spans)), key=lambda at: (supports[at], -at))
+        start, end = spans[best]
+        return Sentence(piece, piece.start + start, piece.start + end, texts[best], Score(supports[best], SUPPORT))
 
     def _find(self, question: str, claim: Cited, evidence: Sequence[Evidence]) -> Finding:
         own = self.against(claim.text, [evidence[at] for at in claim.pieces], question=question)
         if own.supported:
-            return Finding(True, False, own.score, pieces=claim.pieces)
+            return replace(own, pieces=claim.pieces)
         others = [at for at in range(len(evidence)) if (at,) != claim.pieces]
         found = [(at, self.against(claim.text, [evidence[at]], question=question)) for at in others]
-        supporting = [(at, finding) for at, finding in found if finding.supported]
+        supporting = [replace(finding, pieces=(at,)) for at, finding in found if finding.supported]
         if supporting:
-            at, best = max(supporting, key=lambda pair: (pair[1].score, -pair[0]))
-            return Finding(True, False, best.score, pieces=(at,))
+            return max(supporting, key=lambda finding: (finding.score, -finding.pieces[0]))
         return own if claim.pieces or not found else max((each for _, each in found), key=lambda each: each.score)
-
-    def _resolved(self, claim: str, sentences: Sequence[str], question: str) -> tuple[str, list[str], bool]:
-        """The claim without a leading yes or no, the sentences that state something, and whether the claim denies.
-
-        A bare yes or no says what the question asks: that is checked in its place, and turned round for a no.
-        """
-        stating = [sentence for sentence in sentences if not is_command(sentence)]
-        verdict = _VERDICT.match(claim)
-        if verdict is None:
-            return claim, stating, False
-        body = claim[verdict.end() :]
-        if self.terms(body):
-            return body, stating, False
-        return question.rstrip(" ?"), stating, verdict[1].lower() in _DENYING
-
-    def _broken(self, claim: str, sentences: Sequence[str], *, titles: str, question: str) -> str:
-        """The rules that hold for every check: numbers and names stand in the evidence, and a third of the words."""
-        evidence = " ".join([titles, *sentences])
-        if number := missing_quantity(claim, evidence):
-            return f"the evidence does not say {number}"
-        if name := missing_name(claim, f"{evidence} {question}"):
-            return f"the evidence does not name {name}"
-        if self._share(claim, evidence) < ABOUT:
-            return "the evidence is about something else"
-        return ""
-
-    def _denied(
-        self,
-        claim: str,
-        sentences: Sequence[str],
-        shares: Sequence[float],
-        order: Sequence[int],
-        *,
-        titles: str,
-        question: str,
-    ) -> str:
-        """Why the sentences nearest to the claim say otherwise; "" when they do not."""
-        for at in order[:DENYING]:
-            a_phrase = len(set(self.terms(claim))) <= PHRASE_TERMS and _bare(claim) in _bare(sentences[at])
-            if shares[at] < SAME_MATTER or a_phrase:
-                continue
-            if denial := contradiction(claim, sentences[at]):
-                return denial
-        sources = [at for at, share in enumerate(shares) if share >= SAME_SENTENCE]
-        if not sources:
-            return ""
-        near = " ".join([titles, *(sentences[at] for at in self._sources(claim, sentences, sources))])
-        number = missing_quantity(claim, near)
-        if number and quantities(sentences[order[0]]):
-            return f"the sentence that speaks of it does not say {number}"
-        meant = " ".join(_before(sentences, at) for at in sources)
-        name = missing_name(claim, f"{near} {meant} {question}")
-        return f"the sentence that speaks of it does not name {name}" if name else ""
-
-    def _sources(self, claim: str, sentences: Sequence[str], sure: Sequence[int]) -> list[int]:
-        """The sentences a claim is put together from: those that are `sure`, and those that add a plain word to them.
-
-        A sentence that adds a name or a number alone is no source: that is how a mixed-up detail looks.
-        """
-        details = {term for name in names_in(claim) for term in self.terms(name)}
-        held = {term for at in sure for term in self.terms(sentences[at])}
-        wanted = {term for term in self.terms(claim) if not term[0].isdigit()} - details - held
-        return [at for at, sentence in enumerate(sentences) if at in sure or wanted & set(self.terms(sentence))]
-
-    def _is_stray(
-        self, claim: str, sentences: Sequence[str], shares: Sequence[float], *, titles: str, question: str
-    ) -> bool:
-        """Whether a short answer stands only in sentences that share no term with the question.
-
-        The title and what a sentence refers back to count as parts of it.
-        """
-        asked = set(self.terms(question))
-        if not asked or len(set(self.terms(claim))) >= FRAGMENT_TERMS:
-            return False
-        saying = [at for at, share in enumerate(shares) if share == max(shares)]
-        return not any(asked & set(self.terms(f"{titles} {sentences[at]} {_before(sentences, at)}")) for at in saying)
-
-    def _share(self, claim: str, text: str) -> float:
-        """Share of the claim's distinct terms that a text holds; 1 for a claim without any."""
-        wanted = set(self.terms(claim))
-        return len(wanted & set(self.terms(text))) / len(wanted) if wanted else 1.0
 
     def _support(self, cosine: float, share: float) -> float:
         return min(1.0, self.cosine_weight * cosine + (1 - self.cosine_weight) * share)
 
-    def _sentences(self, piece: Evidence) -> list[Sentence]:
-        return [
-            Sentence(piece, piece.start + start, piece.start + end, piece.text[start:end], Score(0.0, SUPPORT))
-            for start, end in self.spans(piece.text)
-        ]
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A claim beside the sentences of some evidence, those left out that tell the reader what to answer."""
+
+    claim: str
+    sentences: Sequence[str]
+    titles: str
+    question: str
+    turned: bool = False
+    """The claim is what was asked, and it was answered with no."""
+    shares: Sequence[float] = ()
+    """Share of the claim's terms in each sentence and the titles."""
+
+    def broken(self) -> str:
+        """The rules that hold for every check: numbers and names stand in the evidence, and a third of the words."""
+        evidence = " ".join([self.titles, *self.sentences])
+        if number := missing_quantity(self.claim, evidence):
+            return f"the evidence does not say {number}"
+        if name := missing_name(self.claim, f"{evidence} {self.question}"):
+            return f"the evidence does not name {name}"
+        return "the evidence is about something else" if term_share(self.claim, evidence) < ABOUT else ""
+
+    def denied(self, order: Sequence[int]) -> str:
+        """Why the sentences nearest to the claim, in that order, say otherwise; "" when they do not."""
+        claim, sentences = self.claim, self.sentences
+        for at in order[:DENYING]:
+            a_phrase = len(term_set(claim)) <= PHRASE_TERMS and _bare(claim) in _bare(sentences[at])
+            same_matter = self.shares[at] >= SAME_MATTER and not a_phrase
+            if same_matter and (denial := contradiction(claim, sentences[at])):
+                return denial
+        sources = [at for at, share in enumerate(self.shares) if share >= SAME_SENTENCE]
+        if not sources:
+            return ""
+        near = " ".join([self.titles, *(sentences[at] for at in self._sources(sources))])
+        number = missing_quantity(claim, near)
+        if number and quantities(sentences[order[0]]):
+            return f"the sentence that speaks of it does not say {number}"
+        meant = " ".join(self._before(at) for at in sources)
+        name = missing_name(claim, f"{near} {meant} {self.question}")
+        return f"the sentence that speaks of it does not name {name}" if name else ""
+
+    def is_stray(self) -> bool:
+        """Whether a short answer stands only in sentences that share no term with the question.
+
+        The title and what a sentence refers back to count as parts of it.
+        """
+        asked = term_set(self.question)
+        if not asked or len(term_set(self.claim)) >= FRAGMENT_TERMS:
+            return False
+        saying = [at for at, share in enumerate(self.shares) if share == max(self.shares)]
+        return not any(asked & term_set(f"{self.titles} {self.sentences[at]} {self._before(at)}") for at in saying)
+
+    def _sources(self, sure: Sequence[int]) -> list[int]:
+        """The sentences a claim is put together from: those that are `sure`, and those that add a plain word to them.
+
+        A sentence that adds a name or a number alone is no source: that is how a mixed-up detail looks.
+        """
+        details = {term for name in names_in(self.claim) for term in term_set(name)}
+        held = {term for at in sure for term in term_set(self.sentences[at])}
+        wanted = {term for term in term_set(self.claim) if not term[0].isdigit()} - details - held
+        return [at for at, sentence in enumerate(self.sentences) if at in sure or wanted & term_set(sentence)]
+
+    def _before(self, at: int) -> str:
+        """The sentence before one that refers back: he or it stands for a name in it."""
+        return self.sentences[at - 1] if at and _PRONOUN.search(self.sentences[at]) else ""
+
+
+def _case(claim: str, sentences: Sequence[str], titles: str, question: str) -> _Case:
+    """The claim without a leading yes or no; a bare yes or no says what the question asks."""
+    stating = [sentence for sentence in sentences if not is_command(sentence)]
+    turned = False
+    if verdict := _VERDICT.match(claim):
+        body = claim[verdict.end() :]
+        turned = not term_set(body) and verdict[1].lower() in _DENYING
+        claim = body if term_set(body) else question.rstrip(" ?")
+    return _Case(claim, stating, titles, question, turned, [term_share(claim, f"{titles} {one}") for one in stating])
 
 
 def _bare(text: str) -> str:
     return " ".join(text.lower().split()).strip(" .\"'“”‘’")
 
 
-def _before(sentences: Sequence[str], at: int) -> str:
-    """The sentence before one that refers back: he or it stands for a name in it."""
-    return sentences[at - 1] if at and _PRONOUN.search(sentences[at]) else ""
+def _texts(pieces: Sequence[Evidence]) -> list[str]:
+    return [piece.text[start:end] for piece in pieces for start, end in sentence_spans(piece.text)]
 
 
 def _titles(pieces: Sequence[Evidence]) -> str:
     titles = dict.fromkeys(piece.hit.chunk.title for piece in pieces)
     return " ".join(title for title in titles if not is_command(title))
-
-
-def _missing(reason: str) -> Finding:
-    return Finding(False, False, 0.0, reason)
-
-
-def _turned(found: Finding) -> Finding:
-    """A no is supported where what was asked is denied, and denied where it is supported."""
-    if found.contradicted:
-        return Finding(True, False, found.score)
-    return Finding(False, found.supported, found.score, found.reason or "the evidence says yes")
 
 
 # --- the check by a chat model: what each sentence of an answer says against numbered evidence, in one call -----------

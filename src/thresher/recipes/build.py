@@ -28,10 +28,9 @@ from thresher.recipes.settings import (
     WebSettings,
 )
 from thresher.refinement.refine import PassageRefiner, StripRefiner
-from thresher.refinement.strips import Decomposition, excerption, fixed_num, selection, sentences
+from thresher.refinement.strips import DECOMPOSITIONS
 from thresher.retrieval.wrappers import Redundancy
 from thresher.text.contradiction import ConflictFinder, find_conflicts
-from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
 from thresher.types import (
     NO_NOTES,
@@ -106,19 +105,6 @@ def corrector(
 # --- refinement -------------------------------------------------------------------------------------------------------
 
 
-def decomposition(settings: OutsideSettings) -> Decomposition:
-    """How chunks are cut into strips."""
-    match settings.decompose:
-        case "sentences":
-            return sentences(sentence_spans)
-        case "fixed_num":
-            return fixed_num()
-        case "excerption":
-            return excerption
-        case "selection":
-            return selection
-
-
 def strips(
     settings: OutsideSettings,
     scorer: Scorer,
@@ -133,7 +119,7 @@ def strips(
     """
     given = settings.refine.min_score
     refiner = StripRefiner(
-        decomposition(settings),
+        DECOMPOSITIONS[settings.decompose],
         scorer,
         top_k=settings.refine.top_k,
         min_score=min_score if given is None else given,
@@ -186,10 +172,10 @@ def verifier(settings: RecipeSettings, parts: Components) -> Verifier:
     def similarity(text: str, others: Sequence[str]) -> Sequence[float]:
         return [float(cosine) for cosine in encoder.encode(others) @ encoder.encode([text])[0]]
 
-    local = LocalCheck(similarity, index_terms, sentence_spans)
+    local = LocalCheck(similarity)
     model = parts.language_model(settings.llm)
     check: ClaimCheck = local if model is None else LLMCheck(model, local)
-    claims = ClaimVerifier(check, local.nearest, sentence_spans)
+    claims = ClaimVerifier(check, local.nearest)
     quotes = parts.quote_checker()
 
     return VerifiersInTurn((claims, quotes))

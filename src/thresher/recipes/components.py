@@ -33,8 +33,6 @@ from thresher.recipes.settings import (
     RecipeSettings,
     RerankerSettings,
 )
-from thresher.text.sentences import sentence_spans
-from thresher.text.terms import index_terms
 from thresher.types import Document, Judged, Query
 
 if TYPE_CHECKING:
@@ -228,7 +226,7 @@ class Components:
 
     def support(self, settings: RecipeSettings, table: ChunkTable) -> SupportJudge:
         """Judges sentences by the encoder and by how rare their words are in the table."""
-        return SupportJudge(self.encoder(settings, reading=True), sentence_spans, index_terms, self.rarity(table))
+        return SupportJudge(self.encoder(settings, reading=True), self.rarity(table))
 
     def reader(self, settings: RecipeSettings, table: ChunkTable) -> tuple[Generator, tuple[str, ...]]:
         """The grounded generator, or the reader without a model where none is configured, with what that lacks."""
@@ -245,8 +243,7 @@ class Components:
         # The pieces that are quoted were found to answer: which of their sentences is nearest is all that is left.
         quote = ExtractiveReader(support, 0.0, settings.max_sentences)
         judge, least = self.models.judge(), settings.min_relevance
-        spans = SpanReader(judge, sentence_spans, least, settings.min_certainty, quote)
-        return ChoosingReader(judge, sentence_spans, least, spans)
+        return ChoosingReader(judge, least, SpanReader(judge, least, settings.min_certainty, quote))
 
     def quote_checker(self) -> Verifier:
         """Looks every citation up in its document, here or in the other collection, and cites what contradicts it."""

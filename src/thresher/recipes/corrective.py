@@ -34,7 +34,7 @@ from thresher.recipes.build import corrector, mapping, redundancy, strips, verif
 from thresher.recipes.components import Components
 from thresher.recipes.judges import calibration, raw_scorer
 from thresher.recipes.settings import CorrectiveSettings
-from thresher.refinement.strips import BestHits
+from thresher.refinement.refine import BestHits
 from thresher.retrieval.fusion import weighted_fusion
 from thresher.retrieval.rewrite import LLMRewriter
 from thresher.retrieval.search import HierarchyRetriever

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from thresher.errors import ModelError, UsageError
-from thresher.protocols import Scorer, about
+from thresher.protocols import Refiner, Scorer, about
 from thresher.refinement.strips import (
     STRIP,
     Decomposition,
+    descending,
     document_order,
     edge_order,
     strip_hit,
@@ -176,7 +177,7 @@ class StripRefiner:
     def _ordered(self, evidence: Sequence[Evidence]) -> list[Evidence]:
         if self.order == "document" and not self.edge_order:
             return document_order(evidence)
-        best_first = sorted(evidence, key=lambda piece: _descending(piece.hit.scores.get(STRIP)))
+        best_first = sorted(evidence, key=lambda piece: descending(piece.hit.scores.get(STRIP)))
         return edge_order(best_first) if self.edge_order else best_first
 
     def _whole(self, query: Query, hits: Sequence[Hit], notes: Notes) -> Refined:
@@ -202,13 +203,8 @@ def _dropped(strip: _Strip, why: str) -> _Strip:
     return replace(strip, dropped=why)
 
 
-def _descending(score: Score | None) -> float:
-    """Sorts the best first and what has no score last."""
-    return float("inf") if score is None else -score.value
-
-
 def _by_score(strip: _Strip) -> float:
-    return _descending(strip.score)
+    return descending(strip.score)
 
 
 def _joined(hits: Sequence[Hit], strips: Sequence[_Strip]) -> list[Evidence]:
@@ -317,3 +313,29 @@ def _with_conflicts(refined: Refined, find: ConflictFinder | None) -> Refined:
         return refined
     found = find(refined.evidence)
     return replace(refined, conflicts=found.pairs, notes=refined.notes + found.notes)
+
+
+# --- the best hits only: cutting and scoring every sentence of ten chunks takes longer than it helps ------------------
+
+
+@dataclass(frozen=True, slots=True)
+class BestHits:
+    """The first `most` hits from inside, and from outside, to another refiner; the others are dropped."""
+
+    refiner: Refiner
+    most: int
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"best {self.most} chunks: {about(self.refiner)}"
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
+        """What the refiner makes of them; every hit that came in has a judgement."""
+        chosen = [hit for origin in Origin for hit in [hit for hit in hits if hit.origin is origin][: self.most]]
+        ids = {hit.chunk.id for hit in chosen}
+        refined = self.refiner(query, [hit for hit in hits if hit.chunk.id in ids])
+        left = tuple(
+            Judgement(hit, keep=False, reason=f"below the best {self.most}") for hit in hits if hit.chunk.id not in ids
+        )
+        return replace(refined, judgements=(*refined.judgements, *left))

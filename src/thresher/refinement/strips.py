@@ -6,16 +6,14 @@ A strip is a span of the hit's text and stays one: whatever is judged, kept or q
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from itertools import pairwise
 from typing import TypeVar
 
-from thresher.protocols import Refiner, about
-from thresher.types import Evidence, Hit, Judgement, Origin, Query, Refined, Spans
-
-Span = tuple[int, int]
+from thresher.text.sentences import Span, line_spans, sentence_spans, trim
+from thresher.types import Evidence, Hit, Score
 
 Decomposition = Callable[[Hit], list[Span]]
 """Spans within the text of a hit's chunk, in order, none of them empty or blank."""
@@ -29,7 +27,6 @@ GROUP_PIECES = 3
 """The released code of CRAG, mode `excerption`."""
 
 _TOKEN = re.compile(r"\S+")
-_LINE = re.compile(r"[^\n]*\S[^\n]*")
 _SENTENCE_BREAK = re.compile(r"\?|\. ")
 # Scripts written without spaces have no words to count: each of their characters counts as one.
 _WORD = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]|[^\\W_]+(?:[-'’.][^\\W_]+)*")
@@ -38,30 +35,19 @@ _WORD = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]|[^\\W
 # --- four ways to cut -------------------------------------------------------------------------------------------------
 
 
-def sentences(spans: Spans) -> Decomposition:
+def sentences(hit: Hit) -> list[Span]:
     """Sentences of running text, rows of a table."""
-
-    def cut(hit: Hit) -> list[Span]:
-        text = hit.chunk.text
-        found = _LINE.finditer(text) if hit.chunk.kind == "table" else None
-        return _inked(text, spans(text) if found is None else [line.span() for line in found])
-
-    cut.__name__ = "sentences"  # what `thresher show` calls it
-    return cut
+    cut = line_spans if hit.chunk.kind == "table" else sentence_spans
+    return cut(hit.chunk.text)
 
 
-def fixed_num(words: int = WINDOW_WORDS, tail: int = TAIL_WORDS) -> Decomposition:
+def fixed_num(hit: Hit, words: int = WINDOW_WORDS, tail: int = TAIL_WORDS) -> list[Span]:
     """Windows of `words` words; a last one of fewer than `tail` words is merged into the one before."""
-
-    def cut(hit: Hit) -> list[Span]:
-        tokens = [token.span() for token in _TOKEN.finditer(hit.chunk.text)]
-        begins = list(range(0, len(tokens), words))
-        if len(begins) > 1 and len(tokens) - begins[-1] < tail:
-            begins.pop()
-        return [(tokens[begin][0], tokens[after - 1][1]) for begin, after in pairwise([*begins, len(tokens)]) if tokens]
-
-    cut.__name__ = "fixed_num"  # what `thresher show` calls it
-    return cut
+    tokens = [token.span() for token in _TOKEN.finditer(hit.chunk.text)]
+    begins = list(range(0, len(tokens), words))
+    if len(begins) > 1 and len(tokens) - begins[-1] < tail:
+        begins.pop()
+    return [(tokens[begin][0], tokens[after - 1][1]) for begin, after in pairwise([*begins, len(tokens)]) if tokens]
 
 
 def excerption(hit: Hit) -> list[Span]:
@@ -73,7 +59,8 @@ def excerption(hit: Hit) -> list[Span]:
     text = hit.chunk.text
     groups: list[list[Span]] = [[]]
     seen: list[str] = []
-    for start, end in _pieces(text):
+    breaks = [found.end() for found in _SENTENCE_BREAK.finditer(text)]  # a break belongs to the piece it ends
+    for start, end in _inked(text, [0, *breaks, len(text)]):
         piece = text[start:end]
         if piece in seen:
             groups.append([])
@@ -89,24 +76,22 @@ def excerption(hit: Hit) -> list[Span]:
 
 def selection(hit: Hit) -> list[Span]:
     """The whole passage: strips are chosen, none is cut (the default of CRAG's run script)."""
-    return _inked(hit.chunk.text, [(0, len(hit.chunk.text))])
+    return _inked(hit.chunk.text, [0, len(hit.chunk.text)])
 
 
-def _pieces(text: str) -> list[Span]:
-    """What stands between the breaks; a break belongs to the piece it ends."""
-    ends = [found.end() for found in _SENTENCE_BREAK.finditer(text)]
-    return _inked(text, list(pairwise([0, *ends, len(text)])))
+DECOMPOSITIONS: Mapping[str, Decomposition] = {
+    "sentences": sentences,
+    "fixed_num": fixed_num,
+    "excerption": excerption,
+    "selection": selection,
+}
+"""By the name that settings give them."""
 
 
-def _inked(text: str, spans: Sequence[Span]) -> list[Span]:
-    """The spans without white space at their ends; blank ones are left out."""
-    inked = []
-    for start, end in spans:
-        piece = text[start:end]
-        if bare := piece.strip():
-            start += piece.index(bare)
-            inked.append((start, start + len(bare)))
-    return inked
+def _inked(text: str, cuts: Sequence[int]) -> list[Span]:
+    """What lies between the cuts, without white space at its ends; blank pieces are left out."""
+    spans = (trim(text, start, end) for start, end in pairwise(cuts))
+    return [span for span in spans if span[0] < span[1]]
 
 
 # --- a strip as a hit -------------------------------------------------------------------------------------------------
@@ -135,32 +120,6 @@ def strip_hit(hit: Hit, span: Span) -> Hit:
 def word_count(text: str) -> int:
     """Words of a text: runs of letters and digits; marks and rules are none."""
     return len(_WORD.findall(text))
-
-
-# --- only the best hits are refined: cutting and scoring every sentence of ten chunks takes longer than it he----------
-
-
-@dataclass(frozen=True, slots=True)
-class BestHits:
-    """The first `most` hits from inside, and from outside, to another refiner; the others are dropped."""
-
-    refiner: Refiner
-    most: int
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return f"best {self.most} chunks: {about(self.refiner)}"
-
-    def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
-        """What the refiner makes of them; every hit that came in has a judgement."""
-        chosen = [hit for origin in Origin for hit in [hit for hit in hits if hit.origin is origin][: self.most]]
-        ids = {hit.chunk.id for hit in chosen}
-        refined = self.refiner(query, [hit for hit in hits if hit.chunk.id in ids])
-        left = tuple(
-            Judgement(hit, keep=False, reason=f"below the best {self.most}") for hit in hits if hit.chunk.id not in ids
-        )
-        return replace(refined, judgements=(*refined.judgements, *left))
 
 
 # --- the order of the evidence, and how much of it there is -----------------------------------------------------------
@@ -204,9 +163,8 @@ def within_budget(
     The best strips are taken first. What was not scored comes after them, in the order given; a piece that is too long
     leaves its room to the ones behind it.
     """
-    order = sorted(range(len(evidence)), key=lambda at: -_strip_score(evidence[at]))
     taken: set[int] = set()
-    for at in order:
+    for at in sorted(range(len(evidence)), key=lambda at: descending(evidence[at].hit.scores.get(STRIP))):
         cost = count(evidence[at].text)
         if cost <= tokens:
             taken.add(at)
@@ -215,6 +173,6 @@ def within_budget(
     return fitting, [piece for at, piece in enumerate(evidence) if at not in taken]
 
 
-def _strip_score(piece: Evidence) -> float:
-    score = piece.hit.scores.get(STRIP)
-    return float("-inf") if score is None else score.value
+def descending(score: Score | None) -> float:
+    """Sorts the best first and what has no score last."""
+    return float("inf") if score is None else -score.value

@@ -23,6 +23,7 @@ WINDOW_CHARACTERS = 8_000
 _CARRIAGE_RETURN_ALONE = re.compile(r"\r(?!\n)")
 _ODD_SPACE = re.compile(r"[^\S \n\t]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_LINE = re.compile(r"[^\n]*\S[^\n]*")
 _PARAGRAPH_BREAK = re.compile(r"\n\s*\n")
 
 
@@ -35,6 +36,19 @@ def sentence_spans(text: str, *, language: str = "en") -> list[Span]:
     starts = [start for low, high in _paragraphs(plain) for start in _starts(plain, low, high, language)]
     spans = (trim(text, start, end) for start, end in zip(starts, [*starts[1:], len(text)], strict=True))
     return [span for span in spans if span[0] < span[1]]
+
+
+def line_spans(text: str) -> list[Span]:
+    """Spans of the lines that hold something, without whitespace at their ends: the rows of a table."""
+    return [trim(text, *line.span()) for line in _LINE.finditer(text)]
+
+
+def trim(text: str, start: int, end: int) -> Span:
+    """The span without whitespace at its ends; empty (start == end) where it holds nothing else."""
+    piece = text[start:end]
+    kept = piece.lstrip()
+    start = end - len(kept)
+    return start, start + len(kept.rstrip())
 
 
 def _plain(text: str) -> str:
@@ -87,11 +101,3 @@ def _segment(text: str, language: str) -> list[str]:
         if type(error).__name__ != "PanicException":
             raise
         return [text]
-
-
-def trim(text: str, start: int, end: int) -> Span:
-    """The span without whitespace at its ends; empty (start == end) where it holds nothing else."""
-    piece = text[start:end]
-    kept = piece.lstrip()
-    start = end - len(kept)
-    return start, start + len(kept.rstrip())

@@ -56,6 +56,18 @@ def query_terms(text: str) -> list[str]:
     return list(dict.fromkeys(terms))
 
 
+@lru_cache(maxsize=1_024)  # a claim is held against each sentence, a sentence against each claim
+def term_set(text: str) -> frozenset[str]:
+    """The distinct terms of a text."""
+    return frozenset(index_terms(text))
+
+
+def term_share(text: str, other: str) -> float:
+    """Share of the distinct terms of a text that another one holds; 1 for a text without any."""
+    wanted = term_set(text)
+    return len(wanted & term_set(other)) / len(wanted) if wanted else 1.0
+
+
 def folded(text: str) -> str:
     """Lower case, accents removed."""
     if text.isascii():

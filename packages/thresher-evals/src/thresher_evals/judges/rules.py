@@ -15,7 +15,6 @@ from thresher.errors import UsageError
 from thresher.generation.verify import FRAGMENT_TERMS, LocalCheck
 from thresher.models.encoders import BundledEncoder, RememberingEncoder
 from thresher.protocols import Encoder
-from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
 from thresher_evals.judges.base import FACTS, UNSUPPORTED, Bench, Case, Judge, Look, Outcome, share_unsupported
 from thresher_evals.judges.factscore import checked_facts
@@ -45,7 +44,7 @@ def offline_judge(*, gamma: float = GAMMA, encoder: Encoder | None = None) -> Ju
     def similarity(text: str, others: Sequence[str]) -> Sequence[float]:
         return [float(cosine) for cosine in used.encode(others) @ used.encode([text])[0]]
 
-    support = Support(LocalCheck(similarity, index_terms, sentence_spans))
+    support = Support(LocalCheck(similarity))
     looks: dict[str, Look] = {UNSUPPORTED: support.answer, FACTS: partial(support.facts, gamma=gamma)}
     described = {"kind": "offline", "encoder": used.name, "rules": RULES, "note": NOTE}
     return Judge(f"offline rules, {used.name}", RULES, looks, described, NOTE)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from thresher.pipeline import as_is
-from thresher.refinement.strips import BestHits
+from thresher.refinement.refine import BestHits
 from thresher.types import Hit, Judgement, Notes, Origin, Query, Refined
 
 QUERY = Query("Why?", "Why?", 2)
