@@ -1,13 +1,27 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from time import monotonic
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.correction.making import names
-from thresher.http import NotFetched, checked_addresses, is_public, resolved
+from thresher.http import (
+    AddressRefused,
+    Bounds,
+    NotFetched,
+    Reach,
+    checked_addresses,
+    follow,
+    is_public,
+    parsed_address,
+    resolved,
+    send,
+)
+from thresher.testing.llm_server import Reply, ScriptedServer
 
 
 @pytest.mark.parametrize(
@@ -84,3 +98,50 @@ def test_a_host_without_a_plain_address_is_refused(resolve: object) -> None:
 def test_allowed_addresses_come_in_the_resolvers_order() -> None:
     resolve = names(a_test=["9.9.9.9", "8.8.8.8"])
     assert checked_addresses("a.test", 80, resolve=resolve, allowed=is_public) == ["9.9.9.9", "8.8.8.8"]
+
+
+# --- addresses that a person named ------------------------------------------------------------------------------------
+
+
+def leads(serve: Callable[..., ScriptedServer], location: str) -> ScriptedServer:
+    """A server whose /a redirects to a location."""
+    return serve(pages={"/a": Reply(status=302, headers={"Location": location}), "/b": "Oats."})
+
+
+def followed(url: str, **reach: object) -> bytes:
+    given = Reach(named=True, **reach)  # type: ignore[arg-type]
+    return follow(parsed_address(url), reach=given, bounds=Bounds(monotonic() + 5, 10_000))[1].body
+
+
+def test_a_named_address_may_be_inner_and_lead_to_inner_ones(serve: Callable[..., ScriptedServer]) -> None:
+    assert followed(f"{leads(serve, '/b').address}/a") == b"Oats."
+
+
+def test_where_a_public_address_leads_must_be_public_too(serve: Callable[..., ScriptedServer]) -> None:
+    server = leads(serve, "http://127.0.0.2/")
+    with pytest.raises(AddressRefused, match="not on the public internet"):
+        followed(f"{server.address}/a", allowed=lambda address: str(address) == "127.0.0.1")
+
+
+@pytest.mark.parametrize("location", ["http://ann:pw@127.0.0.1/", "ftp://127.0.0.1/", "http://metadata/", "\\\\x", ""])
+def test_a_redirect_may_not_lead_anywhere_odd(serve: Callable[..., ScriptedServer], location: str) -> None:
+    with pytest.raises(NotFetched, match="refused"):
+        followed(f"{leads(serve, location).address}/a")
+
+
+def test_a_password_goes_to_the_site_it_was_given_for_only(serve: Callable[..., ScriptedServer]) -> None:
+    other = serve(pages={"/b": "Oats."})
+    here = leads(serve, f"{other.address}/b")
+    for server, sent in ((leads(serve, "/b"), [True, True]), (here, [True])):
+        followed(f"{server.address.replace('://', '://ann:pw@')}/a")
+        assert ["authorization" in request.headers for request in server.requests] == sent
+    assert ["authorization" in request.headers for request in other.requests] == [False]
+
+
+def test_an_endpoint_is_sent_what_it_is_for_and_a_redirect_is_not_followed(
+    serve: Callable[..., ScriptedServer],
+) -> None:
+    server = leads(serve, "/b")
+    assert send("GET", f"{server.address}/a", bounds=Bounds(monotonic() + 5, 10_000)).status == 302
+    assert send("GET", f"{server.address}/b", bounds=Bounds(monotonic() + 5, 10_000)).body == b"Oats."
+    assert [request.path for request in server.requests] == ["/a", "/b"]

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 
 from tests.chunking.promises import assert_promises, document, hash_encoder
+from tests.documents.making import needs_papers, read_paper
 from thresher.chunking.fixed import FixedChunker, RecursiveChunker
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.chunking.semantic import SemanticChunker
-from thresher.types import Document, Page
+from thresher.types import Document
 
-PAPERS = Path(os.environ.get("THRESHER_DATA", Path(__file__).parents[3] / "shared" / "data")) / "papers"
 NAMES = ["2005.11401.pdf", "1502.03167.pdf", "BERT.pdf", "GPT1.pdf"]
 
-pytestmark = pytest.mark.skipif(not PAPERS.is_dir(), reason=f"no papers in {PAPERS}; set THRESHER_DATA")
+pytestmark = needs_papers
 
 
 @pytest.fixture(scope="module", params=NAMES)
 def paper(request: pytest.FixtureRequest) -> Document:
-    kreuzberg = pytest.importorskip("kreuzberg")
-    text = kreuzberg.extract_file_sync(str(PAPERS / request.param)).content
-    assert len(text) > 20_000
-    return document(text, pages=[Page(1, 0, len(text))])
+    read = read_paper(request.param)
+    assert len(read.text) > 20_000
+    return document(read.text, pages=read.pages)
 
 
 def test_fixed_chunks_of_a_paper_keep_every_promise(paper: Document) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import signal
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from email.message import EmailMessage
+from functools import cache
 from pathlib import Path
 
 import docx
@@ -23,6 +26,22 @@ from thresher.types import Document
 
 PAPERS = DATA / "papers"
 needs_papers = pytest.mark.skipif(not PAPERS.is_dir(), reason=f"no papers in {PAPERS} (set THRESHER_DATA)")
+
+
+@contextmanager
+def within(seconds: float = 5.0) -> Iterator[None]:
+    """Fails what takes longer: patterns that try everything in every way take days, ours milliseconds."""
+
+    def too_long(*_: object) -> None:
+        raise TimeoutError(f"not done within {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, too_long)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def save(folder: Path, name: str, data: bytes | str) -> Item:
@@ -44,7 +63,9 @@ def read_one(item: Item, **given: object) -> Document:
     return document
 
 
+@cache
 def read_paper(name: str) -> Document:
+    """One of the real papers, read once for all tests of a process."""
     path = PAPERS / name
     return read_one(Item(source=path.as_posix(), root=path.as_posix(), path=path))
 
@@ -138,19 +159,22 @@ def word() -> bytes:
     return buffer.getvalue()
 
 
-def slides() -> bytes:
+def slides(notes: Sequence[str] = ("A note for the speaker", "", ""), *, hidden: Sequence[int] = ()) -> bytes:
+    """A deck of as many slides as there are notes (empty: none is written); the second has a table."""
     deck = pptx.Presentation()
     deck.core_properties.title = "PowerPoint Presentation"
-    for number in (1, 2, 3):
+    for number, note in enumerate(notes, start=1):
         slide = deck.slides.add_slide(deck.slide_layouts[1])
         slide.shapes.title.text = f"Slide {number} on sieves"
         slide.placeholders[1].text = f"Point {number} of the talk"
-        if number == 1:
-            slide.notes_slide.notes_text_frame.text = "A note for the speaker"
+        if note:
+            slide.notes_slide.notes_text_frame.text = note
         if number == 2:
             table = slide.shapes.add_table(2, 2, 0, 0, 914400, 914400).table
             for index, text in enumerate(("mesh", "loss", "fine", "3")):
                 table.cell(index // 2, index % 2).text = text
+        if number in hidden:
+            slide._element.set("show", "0")
     buffer = io.BytesIO()
     deck.save(buffer)
     return buffer.getvalue()

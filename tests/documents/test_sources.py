@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.documents.test_broken_inputs import as_nobody
+from tests.documents.test_read_broken_inputs import as_nobody
 from thresher.documents.sources import Item, discover
 from thresher.errors import DocumentError
 
@@ -20,8 +22,8 @@ def barn(tmp_path: Path) -> Path:
     return root
 
 
-def names(root: Path, **globs: list[str]) -> list[str]:
-    found = list(discover([str(root)], **globs))
+def names(root: Path, **globs: Sequence[object]) -> list[str]:
+    found = list(discover([str(root)], **globs))  # type: ignore[arg-type]
     assert all(isinstance(item, Item) for item in found)
     return [Path(item.source).relative_to(root).as_posix() for item in found]
 
@@ -56,6 +58,26 @@ def test_links_in_a_circle_end(barn: Path) -> None:
     assert "dangling" in names(barn)
 
 
+def test_folders_to_skip_are_skipped_under_any_name_but_not_when_named_outright(barn: Path) -> None:
+    (barn / "link").symlink_to(barn / "sub" / "deep")
+    skip = [barn / "sub", barn / "nothing"]
+    assert names(barn, skip=skip) == ["a.md", "b.txt", "p.png", "link/d.pdf"]
+    assert names(barn, skip=[barn / "link"]) == ["a.md", "b.txt", "p.png", "sub/c.txt"]
+    assert [Path(item.source).name for item in discover([str(barn / "sub")], skip=skip)] == ["c.txt", "d.pdf"]  # type: ignore[union-attr]
+
+
+def test_a_name_that_is_not_utf8_is_a_failure_that_can_be_printed(barn: Path) -> None:
+    os.mkdir(os.path.join(os.fsencode(barn), b"f\xfc"))
+    for name in (b"caf\xe9.txt", b"f\xfc/a.txt"):
+        with open(os.path.join(os.fsencode(barn), name), "wb") as file:
+            file.write(b"words")
+    found = list(discover([str(barn)]))
+    failures = [item for item in found if isinstance(item, DocumentError)]
+    assert len(found) == 5 + len(failures)
+    assert [failure.subject for failure in failures] == [rf"{barn}/caf\udce9.txt", rf"{barn}/f\udcfc/a.txt"]
+    assert {(failure.what, failure.next_step) for failure in failures} == {("its name is not valid UTF-8", "rename it")}
+
+
 def test_a_missing_path_is_a_failure_and_the_others_go_on(barn: Path) -> None:
     missing, found = discover([str(barn / "no.txt"), str(barn / "b.txt")])
     assert isinstance(missing, DocumentError)
@@ -63,10 +85,11 @@ def test_a_missing_path_is_a_failure_and_the_others_go_on(barn: Path) -> None:
     assert isinstance(found, Item)
 
 
-@pytest.mark.parametrize("argument", ["", "a\0b", "x" * 5000])
+@pytest.mark.parametrize("argument", ["", "a\0b", "x" * 5000, "~nobody-of-this-name/x", "\ud800", "http://\ud800/"])
 def test_what_is_no_path_is_a_failure(argument: str) -> None:
     (failure,) = discover([argument])
     assert isinstance(failure, DocumentError)
+    assert str(failure).encode()  # it can be printed
 
 
 def test_a_folder_that_may_not_be_opened_is_a_failure(barn: Path) -> None:

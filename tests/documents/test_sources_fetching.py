@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -20,12 +21,14 @@ from . import making
 
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
-        path = self.path.partition("?")[0]
+        path = urlsplit(self.path).path  # a proxy is sent the whole address
         if path.startswith("/hop/"):
             left = int(path.rsplit("/", 1)[1])
             self.reply(302, b"", Location=f"/hop/{left - 1}" if left else "/page")
         elif path == "/page":
             self.reply(200, b"<p>Oats.", **{"Content-Type": "text/html"})
+        elif path == "/inner":
+            self.reply(302, b"", Location="http://10.0.0.1/")
         elif path == "/secret":
             known = self.headers["Authorization"] == "Basic " + base64.b64encode(b"ann:p@ss").decode()
             self.reply(200 if known else 401, b"Rye.")
@@ -144,3 +147,14 @@ def test_a_name_and_password_in_the_address_are_used(site: str) -> None:
     assert fetch(at(site.replace("://", "://ann:p%40ss@") + "/secret"))[0] == b"Rye."
     with pytest.raises(DocumentError, match="answered 401"):
         fetch(at(f"{site}/secret"))
+
+
+def test_the_proxy_of_the_environment_is_used(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", site)
+    data, hints = fetch(at("http://docs.example/hop/2"))
+    assert (data, hints.url) == (b"<p>Oats.", "http://docs.example/page")
+    with pytest.raises(DocumentError, match="not on the public internet"):
+        fetch(at("http://docs.example/inner"))
+    monkeypatch.setenv("no_proxy", "docs.example")
+    with pytest.raises(DocumentError, match="the host has no address"):
+        fetch(at("http://docs.example/page"))

@@ -27,6 +27,8 @@ class Parsed:
     metadata: Metadata = field(default_factory=dict)
     source: str = ""
     """What a file that holds many documents calls this one."""
+    kind: str = ""
+    """What such a document is; empty for what the file is."""
 
 
 def pipe_row(cells: Iterable[str]) -> str:

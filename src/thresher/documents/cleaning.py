@@ -297,7 +297,7 @@ def iso_date(value: str) -> str | None:
         return None
     try:
         return parsedate_to_datetime(value).date().isoformat()
-    except (ValueError, TypeError, IndexError):
+    except (ValueError, TypeError, IndexError, OverflowError):
         return None
 
 

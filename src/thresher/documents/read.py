@@ -64,7 +64,7 @@ def parse(
         kind = kind_of(data, name=name, content_type=hints.content_type)
         parsed = kind.read(RawFile(data, kind, name, hints.content_type, limits))
         if not isinstance(parsed, Parsed):
-            return _rows(item, parsed, metadata)
+            return _rows(item, parsed, kind.name, metadata)
         if not parsed.text.strip():
             raise DocumentError("there is no text in it", next_step="leave it out, or check its content")
         return iter((_document(item, parsed, kind.name, name, metadata),))
@@ -115,7 +115,9 @@ def _document(item: Item, parsed: Parsed, kind: str, name: str, metadata: Metada
     )
 
 
-def _rows(item: Item, rows: Iterator[Parsed | DocumentError], metadata: Metadata) -> Iterator[Document | DocumentError]:
+def _rows(
+    item: Item, rows: Iterator[Parsed | DocumentError], kind: str, metadata: Metadata
+) -> Iterator[Document | DocumentError]:
     """A document of each row; its source is its own, and an error names the file and the row."""
     with errors_about(item.source):
         for row in rows:
@@ -127,7 +129,7 @@ def _rows(item: Item, rows: Iterator[Parsed | DocumentError], metadata: Metadata
                 source=row.source,
                 title=row.title,
                 text=row.text,
-                kind="passage",
+                kind=row.kind or kind,
                 date=row.date,
                 metadata={**row.metadata, **metadata},
                 container=item.source,

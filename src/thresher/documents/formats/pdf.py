@@ -310,7 +310,7 @@ def _unpacked_size(body: memoryview, filters: int, allowed: int) -> int:
     size = 0
     try:
         for start in range(0, len(body), PIECE):
-            for piece in _through(layers, bytes(body[start : start + PIECE])):
+            for piece in _through(layers, body[start : start + PIECE]):
                 size += piece
                 if size > allowed:
                     return size
@@ -319,7 +319,7 @@ def _unpacked_size(body: memoryview, filters: int, allowed: int) -> int:
     return size
 
 
-def _through(layers: Sequence[zlib._Decompress], packed: bytes) -> Iterator[int]:
+def _through(layers: Sequence[zlib._Decompress], packed: bytes | memoryview) -> Iterator[int]:
     """Sizes of the pieces that come out of the last layer for what goes into the first."""
     first, *rest = layers
     while packed and not first.eof:

@@ -247,4 +247,4 @@ def _passage(record: Any) -> Parsed:
         raise DocumentError("has half of a surrogate pair", next_step=CORRECT)
     date = stated_date(metadata) if metadata else None
     metadata.pop("date", None)
-    return Parsed(text, source=str(source), title=title, date=date, metadata=metadata)
+    return Parsed(text, source=str(source), kind="passage", title=title, date=date, metadata=metadata)

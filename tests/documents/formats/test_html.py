@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.documents.making import parse_bytes, read_one, refusal, rows_of, save, within
+from thresher.documents.formats.html import decode_html, read_markup
+from thresher.types import Document
+
+HTML = """<!doctype html><html><head><title>Oats &amp; Rye</title><meta name="author" content="Bo">
+<meta property="article:published_time" content="2021-03-04T10:00:00Z"><style>p{}</style></head><body>
+<nav>Home About</nav><h1>Grain <b>types</b></h1><p>First
+ paragraph, <a href="http://x.y">linked</a>.<br>New line.<ul><li>one<li>two</ul>
+<table><tr><th>A<th>B<tr><td>1<td><p>2</p><p>3</p></table><script>var hidden = 1</script>
+<p hidden>secret</p><pre>code  here</pre><aside>Ads</aside></body></html>"""
+
+
+def test_a_page_is_read_as_a_reader_sees_it(tmp_path: Path) -> None:
+    document = read_one(save(tmp_path, "a.html", HTML))
+    assert (document.kind, document.title, document.date) == ("html", "Oats & Rye", "2021-03-04")
+    assert document.text == (
+        "Grain types\n\nFirst paragraph, linked.\nNew line.\n\n- one\n\n- two\n\n| A | B |\n| 1 | 2 3 |\n\ncode  here"
+    )
+    assert rows_of(document) == ["| A | B |", "| 1 | 2 3 |"]
+    assert document.metadata == {"author": "Bo"}
+
+
+@pytest.mark.parametrize(("head", "encoding"), [('<meta charset="iso-8859-1">', "latin-1"), ("", "cp1252")])
+def test_a_page_in_another_encoding_is_read_by_what_it_declares(head: str, encoding: str) -> None:
+    (document,) = parse_bytes(f"<html>{head}<p>Müller's</p>".encode(encoding), name="a.html")
+    assert isinstance(document, Document)
+    assert "Müller's" in document.text
+
+
+@pytest.mark.parametrize("html", ["<html><head><title>T</title></head></html>", "<html><script>run()</script></html>"])
+def test_html_without_text_is_refused(html: str, tmp_path: Path) -> None:
+    assert refusal(tmp_path, "a.html", html).what == "the HTML has no text"
+
+
+def test_deeply_nested_html_is_refused(tmp_path: Path) -> None:
+    assert "too deeply" in refusal(tmp_path, "a.html", "<div>" * 50_000 + "x").what
+
+
+@pytest.mark.parametrize("unit", ["<!--", "<a ", "<a b='", '<a "', "</", "<?", "<!", "<", "&#", "<li>", "</p>"])
+def test_marks_that_never_end_are_no_trap(unit: str) -> None:
+    with within():
+        assert "Oats" in read_markup("<p>Oats" + unit * (40_000 // len(unit))).assembly.text
+
+
+def test_a_few_marks_that_never_end_are_text_as_before() -> None:
+    assert read_markup("<p>Oats <b if rye").assembly.text == "Oats <b if rye"
+    assert read_markup("<p>Oats <!-- note <p>Rye").assembly.text == "Oats <!-- note <p>Rye"
+
+
+def test_a_charset_that_is_never_named_is_no_trap() -> None:
+    with within():
+        assert decode_html(b"<meta" * 40 + b" charset=" + b" " * 2000 + b"!").startswith("<meta")

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.documents.making import parse_bytes, read_one, rows_of, save, within
+from thresher.types import Document
+
+
+def test_markdown_keeps_its_text_and_gives_front_matter_and_tables(tmp_path: Path) -> None:
+    source = (
+        '---\ntitle: "Oats"\ndate: 2020-05-06\nstars: 4\ndraft: false\ntags: [a, b]\nby:\n  - Ann\n  - Bo\n---\n'
+        "# First *heading*\n\n| a | b |\n|---|:-:|\n| 1 | 2 |\n\n```\n| x | y |\n|---|---|\n```\nEnd.\n"
+    )
+    document = read_one(save(tmp_path, "a.md", source))
+    assert (document.kind, document.title, document.date) == ("markdown", "Oats", "2020-05-06")
+    assert document.metadata == {"stars": 4, "draft": False, "tags": "a, b", "by": "Ann, Bo"}
+    assert document.text.startswith("# First *heading*")
+    assert [rows_of(document, number) for number in range(len(document.tables))] == [["| a | b |", "| 1 | 2 |"]]
+
+
+@pytest.mark.parametrize(
+    ("source", "title"),
+    [
+        ("```\n# no\n```\n## On *oats* #\n\nText.", "On oats"),
+        ("On oats\n=======\n\nText.", "On oats"),
+        ("# On C# ##\n\nText.", "On C#"),
+        ("---\nJust a rule, no fields\n---\nText.", "rye"),
+        ("---\na : 1\nb:c\n---\nText.", "rye"),
+        ("---\nsub title:\tOats # not this\n---\n# Barley\n", "Barley"),
+    ],
+)
+def test_markdown_without_a_title_is_named_by_its_first_heading_or_its_file(
+    source: str, title: str, tmp_path: Path
+) -> None:
+    assert read_one(save(tmp_path, "rye.md", source)).title == title
+
+
+def test_text_keeps_its_lines_and_is_named_by_its_file(tmp_path: Path) -> None:
+    document = read_one(save(tmp_path, "notes.txt", "one\r\ntwo\r\n\r\n\r\n\r\nthree  \n"))
+    assert (document.kind, document.title, document.text) == ("text", "notes", "one\ntwo\n\nthree")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig", "utf-32"])
+def test_text_with_a_byte_order_mark_is_read(encoding: str) -> None:
+    (document,) = parse_bytes("Grüße".encode(encoding), name="a.txt")
+    assert isinstance(document, Document)
+    assert document.text == "Grüße"
+
+
+BLANKS = " " * 40_000
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"---\na{BLANKS}x\n---\n",
+        f"---\na: b{BLANKS}c\n---\nText.",
+        f"a|b\n{BLANKS}|x",
+        f"a|b\n|-{BLANKS}x",
+        f"a|b\n{'|-' * 20_000}x",
+        f"# {'#' * 40_000}x",
+        f"# a{BLANKS}x",
+        f"# {'*a ' * 13_000}",
+        "---\n" + "\n---  x" * 6_000,
+    ],
+)
+def test_no_line_is_a_trap(source: str) -> None:
+    with within():
+        assert parse_bytes(source.encode(), name="a.md")

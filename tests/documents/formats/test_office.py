@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.documents import making
+from tests.documents.making import parse_bytes, read_one, rows_of, save
+from thresher.documents.formats.office import slides_as_shown
+from thresher.types import Document
+
+DECK = making.slides(["", "Of two", "", "Of four", "Of five"], hidden=[3, 5])
+"""Three notes of five slides: their parts are notesSlide1, 2 and 3."""
+
+
+def rewritten(data: bytes, change: Callable[[str, str], str | None], rename: Callable[[str], str] = str) -> bytes:
+    """An archive whose text parts are changed, or left out where `change` gives None."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(packed, "w") as copy:
+        for name in archive.namelist():
+            if not name.endswith((".xml", ".rels")):
+                copy.writestr(name, archive.read(name))
+            elif (text := change(name, archive.read(name).decode())) is not None:
+                copy.writestr(rename(name), text)
+    return packed.getvalue()
+
+
+def reordered(data: bytes, order: list[int]) -> bytes:
+    """The deck with its slides shown in another order; the parts keep their names."""
+
+    def moved(name: str, text: str) -> str:
+        entries = re.findall(r"<p:sldId [^>]*>", text)
+        return text.replace("".join(entries), "".join(entries[number - 1] for number in order)) if entries else text
+
+    return rewritten(data, lambda name, text: moved(name, text) if name == "ppt/presentation.xml" else text)
+
+
+def pages_of(data: bytes) -> dict[int, str]:
+    (document,) = parse_bytes(data, name="deck.pptx")
+    assert isinstance(document, Document)
+    making.spans_hold(document)
+    return {page.number: document.text[page.start : page.end] for page in document.pages}
+
+
+def shown(data: bytes) -> list[tuple[str, str]]:
+    """The number in each slide's title, and the words of its note."""
+    pages = pages_of(data)
+    assert list(pages) == list(range(1, len(pages) + 1))
+    return [
+        (re.findall(r"Slide (\d+) on", text)[0], "".join(re.findall(r"Notes:\s+(.*\S)", text)))
+        for text in pages.values()
+    ]
+
+
+def test_a_word_file_keeps_its_table_in_place(tmp_path: Path) -> None:
+    document = read_one(save(tmp_path, "a.docx", making.word()))
+    assert (document.kind, document.title) == ("docx", "Harvest report")
+    assert document.metadata["author"] == "Ann Lee"
+    assert rows_of(document) == ["| Field | Tons |", "| North | 10 |", "| South \\| low | 20 |"]
+    assert document.text.index("good year.") < document.tables[0].start < document.text.index("After the table.")
+
+
+def test_slides_are_pages_with_notes_and_tables(tmp_path: Path) -> None:
+    document = read_one(save(tmp_path, "deck.pptx", making.slides()))
+    assert document.kind == "pptx"
+    assert document.title == "Slide 1 on sieves"
+    assert len(document.pages) == 3
+    assert document.page_at(document.text.index("A note for the speaker")) == 1
+    assert document.page_at(document.text.index("Point 3")) == 3
+    assert rows_of(document) == ["| mesh | loss |", "| fine | 3 |"]
+    assert document.page_at(document.tables[0].start) == 2
+
+
+def test_notes_belong_to_their_slide_whatever_slides_have_none_or_are_hidden() -> None:
+    assert shown(DECK) == [("1", ""), ("2", "Of two"), ("3", ""), ("4", "Of four"), ("5", "Of five")]
+
+
+@pytest.mark.parametrize("order", [[5, 1, 2, 3, 4], [2, 1, 4, 3, 5], [4, 2]])
+def test_slides_come_in_the_order_they_are_shown_with_their_notes(order: list[int]) -> None:
+    notes = {2: "Of two", 4: "Of four", 5: "Of five"}
+    assert shown(reordered(DECK, order)) == [(str(number), notes.get(number, "")) for number in order]
+
+
+def test_parts_of_a_deck_may_have_any_name() -> None:
+    def renamed(name: str) -> str:
+        return name.replace("slides/slide", "slides/folie").replace("slides/_rels/slide", "slides/_rels/folie")
+
+    deck = rewritten(DECK, lambda _, text: text.replace("slides/slide", "slides/folie"), renamed)
+    assert shown(deck) == shown(DECK)
+
+
+def test_a_deck_in_order_is_read_as_it_is_and_one_that_cannot_be_ordered_too() -> None:
+    plain = making.slides(["Of one", "Of two"])
+    assert slides_as_shown(plain) is plain
+    for part in ("ppt/presentation.xml", "ppt/_rels/presentation.xml.rels", "ppt/slides/_rels/slide2.xml.rels"):
+        broken = rewritten(plain, lambda name, text, part=part: "<" if name == part else text)  # type: ignore[misc]
+        assert slides_as_shown(broken) is broken
+
+
+def test_each_sheet_of_a_workbook_is_a_table_under_its_name(tmp_path: Path) -> None:
+    document = read_one(save(tmp_path, "towns.xlsx", making.workbook()))
+    assert (document.kind, document.title) == ("xlsx", "towns")
+    assert rows_of(document) == ["| city | people |", "| Paris | 2100000 |", "| Rome | 2.8 |"]
+    assert rows_of(document, 1) == ["| Po | a \\| b |"]
+    assert document.text.startswith("Cities\n\n| city")
+
+
+def test_a_book_is_read_chapter_by_chapter(tmp_path: Path) -> None:
+    document = read_one(save(tmp_path, "a.epub", making.book()))
+    assert (document.kind, document.title, document.date) == ("epub", "On Flails", "1999-05-05")
+    assert document.text.startswith("Chapter one\n\nIt was night one.\n\n| k | v |\n| 1 | one |\n\nChapter two")
+    assert document.metadata["author"] == "Zed"

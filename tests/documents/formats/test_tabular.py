@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.documents.making import read_all, read_one, refusal, rows_of, save
+from thresher.errors import DocumentError
+from thresher.types import Document
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("a.csv", 'city,note\nRome,"a, b"\n'),
+        ("b.csv", "city;note\nRome;a, b\n"),
+        ("c.tsv", "city\tnote\nRome\ta, b\n"),
+    ],
+)
+def test_a_csv_is_one_table_whatever_its_delimiter(name: str, source: str, tmp_path: Path) -> None:
+    document = read_one(save(tmp_path, name, source))
+    assert document.kind == "csv"
+    assert rows_of(document) == ["| city | note |", "| Rome | a, b |"]
+
+
+def test_a_cell_of_several_lines_is_one_line(tmp_path: Path) -> None:
+    assert rows_of(read_one(save(tmp_path, "a.csv", 'a,b\n"x\ny",2\n')))[1] == "| x y | 2 |"
+
+
+def test_json_with_a_text_field_is_that_text_and_its_scalars_are_metadata(tmp_path: Path) -> None:
+    value = {"title": "Oats", "date": "2020-01-02", "text": "All about oats.", "stars": 3, "tags": ["a"], "none": None}
+    document = read_one(save(tmp_path, "a.json", json.dumps(value)))
+    assert (document.kind, document.title, document.date) == ("json", "Oats", "2020-01-02")
+    assert document.text == "All about oats."
+    assert document.metadata == {"stars": 3}
+
+
+def test_json_records_become_a_table_and_other_json_becomes_lines(tmp_path: Path) -> None:
+    records = read_one(save(tmp_path, "a.json", '[{"city": "Rome", "n": 1}, {"city": "Bern", "n": null}]'))
+    assert rows_of(records) == ["| city | n |", "| Rome | 1 |", "| Bern |  |"]
+    nested = read_one(save(tmp_path, "b.json", '{"a": {"b": 1, "c": [true, "x"]}, "d": [{"e": 2}]}'))
+    assert nested.text == "a.b: 1\na.c: true, x\nd.1.e: 2"
+
+
+def test_json_lines_are_one_document(tmp_path: Path) -> None:
+    document = read_one(save(tmp_path, "a.jsonl", '{"q": "why", "n": 1}\n\n{"q": "how", "n": 2}\n'))
+    assert document.kind == "jsonl"
+    assert rows_of(document) == ["| q | n |", "| why | 1 |", "| how | 2 |"]
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "what"),
+    [
+        ("a.json", '{"a": 1,\n  b}', "line 2, column 3"),
+        ("a.json", "[" * 300 + "]" * 300, "nested"),
+        ("a.json", "[" * 100_000 + "]" * 100_000, "nested"),
+        ("a.json", f"[{'9' * 10_000}]", "malformed JSON"),
+        ("a.jsonl", '{"a": 1}\n{"a": }\n{"a": 3}', "line 2: malformed JSON"),
+    ],
+)
+def test_what_is_malformed_is_refused_with_its_place(name: str, source: str, what: str, tmp_path: Path) -> None:
+    assert what in refusal(tmp_path, name, source).what
+
+
+def test_each_line_of_a_corpus_is_a_passage_with_its_text_untouched(tmp_path: Path) -> None:
+    text = "  two  spaces\n\n\n\nand ﬁ\u00a0end "
+    lines = [
+        {"_id": "a1", "title": "Oats", "text": text, "metadata": {"year": 1999, "nested": []}, "url": "http://x"},
+        {"_id": 7, "text": "Rye."},
+    ]
+    item = save(tmp_path, "corpus.jsonl", "\n".join(map(json.dumps, lines)))
+    first, second = read_all(item, metadata={"set": "test"})
+    assert isinstance(first, Document)
+    assert isinstance(second, Document)
+    assert (first.source, first.title, first.text, first.kind) == ("a1", "Oats", text, "passage")
+    assert first.container == item.source
+    assert first.metadata == {"year": 1999, "url": "http://x", "set": "test"}
+    assert (second.source, second.title) == ("7", "")
+
+
+def test_a_bad_line_of_a_corpus_is_told_and_the_others_go_on(tmp_path: Path) -> None:
+    good = '{"_id": "%s", "text": "words"}'
+    bad = {
+        b"{broken": "malformed JSON",
+        b'{"_id": "x"}': "no text",
+        b"[1]": "not a JSON object",
+        b'{"text": "words"}': "no _id",
+        b'{"_id": "g1", "text": "again"}': "the _id 'g1' was used before",
+        b'{"_id": "u", "text": "\xff"}': "not valid UTF-8 at byte 22 of the line",
+        b'{"_id": "e", "text": " "}': "the text is empty",
+        b'{"_id": "s", "text": "\\ud800"}': "has half of a surrogate pair",
+        b'{"_id": "t", "text": "words", "title": "\\ud800"}': "has half of a surrogate pair",
+        b'{"_id": "k", "text": "words", "\\ud800": 1}': "has half of a surrogate pair",
+        b"[" * 100_000: "malformed JSON",
+    }
+    item = save(tmp_path, "c.jsonl", b"\n".join([(good % "g1").encode(), *bad, (good % "g2").encode()]))
+    found = read_all(item)
+    assert [document.source for document in found if isinstance(document, Document)] == ["g1", "g2"]
+    failures = [error for error in found if isinstance(error, DocumentError)]
+    assert [error.subject for error in failures] == [f"{item.source}:{n}" for n in range(2, len(bad) + 2)]
+    assert [error.what for error in failures] == list(bad.values())
+    assert all(error.next_step for error in failures)

@@ -1,0 +1,139 @@
+"""Inputs that cannot be read, one way or another: each is refused in one line that says what to do."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import stat
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from tests.documents import making
+from tests.documents.making import needs_papers, read_one, refusal, save
+from thresher.documents.read import fetch
+from thresher.documents.sources import Item, Limits
+from thresher.errors import DocumentError
+
+SMALL = Limits(max_bytes=10_000, max_unpacked_bytes=50_000)
+
+
+@needs_papers
+@pytest.mark.parametrize("name", ["2304.01373.pdf", "2309.01219.pdf"])
+def test_a_truncated_paper_is_refused(name: str, tmp_path: Path) -> None:
+    assert "cut off" in refusal(tmp_path, name, (making.PAPERS / "broken" / name).read_bytes()).what
+
+
+@pytest.mark.parametrize(
+    ("data", "what"), [(b"", "is empty"), (b" \n\t\n", "is empty"), ("\ufeff\u200b\u00ad".encode(), "no text")]
+)
+def test_a_file_without_anything_to_read_is_refused(data: bytes, what: str, tmp_path: Path) -> None:
+    assert what in refusal(tmp_path, "a.txt", data).what
+
+
+def test_an_office_file_without_text_is_refused(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    openpyxl.Workbook().save(buffer)
+    assert "no text" in refusal(tmp_path, "a.xlsx", buffer.getvalue()).what
+
+
+BOMB = making.archive({"word/document.xml": bytes(20_000_000), "[Content_Types].xml": b"<Types/>"})
+NESTED = {f"word/embeddings/{n}.zip": b"x" for n in range(300)} | {"word/document.xml": b"<w/>"}
+
+
+@pytest.mark.parametrize(
+    ("data", "what", "limits"),
+    [
+        (making.archive({"word/document.xml": b"<broken", "[Content_Types].xml": b"<Types/>"}), "", Limits()),
+        (BOMB, "archive bomb", Limits()),
+        (BOMB, "unpacks to", Limits(max_unpacked_bytes=10**6)),
+        (making.archive(NESTED, compression=zipfile.ZIP_STORED), "other archives", Limits()),
+    ],
+    ids=["damaged", "ratio", "size", "nested"],
+)
+def test_a_damaged_archive_and_a_bomb_are_refused(data: bytes, what: str, limits: Limits, tmp_path: Path) -> None:
+    assert what in refusal(tmp_path, "a.docx", data, limits=limits).what
+
+
+# --- files that cannot be had -----------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def as_nobody() -> Iterator[None]:
+    """Root may read everything, so for a moment we are not."""
+    if os.geteuid() == 0:
+        os.seteuid(65534)
+        try:
+            yield
+        finally:
+            os.seteuid(0)
+    else:
+        yield
+
+
+def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path) -> None:
+    item = save(tmp_path, "a.txt", "secret")
+    assert item.path is not None
+    item.path.chmod(0)
+    with as_nobody(), pytest.raises(DocumentError, match="permission denied"):
+        fetch(item)
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    for path, what in (
+        (tmp_path, "is a folder"),
+        (tmp_path / "pipe", "no regular file"),
+        (Path("/dev/null"), "no regular file"),
+        (tmp_path / "gone.txt", "the file is gone"),
+    ):
+        with pytest.raises(DocumentError, match=what):
+            fetch(Item(path.as_posix(), path.as_posix(), path))
+
+
+def test_a_file_over_the_limit_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "big.txt"
+    with path.open("wb") as file:
+        file.truncate(10**12)  # sparse: reading it would take all memory
+    with pytest.raises(DocumentError, match="too large"):
+        fetch(Item(path.as_posix(), path.as_posix(), path))
+
+
+# --- junk -------------------------------------------------------------------------------------------------------------
+
+WHOLE = {
+    "pdf": making.pdf(["Words of a page."] * 3),
+    "docx": making.word(),
+    "xlsx": making.workbook(),
+    "pptx": making.slides(),
+    "epub": making.book(),
+}
+
+
+@pytest.mark.parametrize("extension", WHOLE)
+def test_a_file_that_is_cut_off_is_refused(extension: str, tmp_path: Path) -> None:
+    data = WHOLE[extension]
+    for step in range(1, 8):
+        refusal(tmp_path, f"a.{extension}", data[: len(data) * step // 8], limits=SMALL if step % 2 else Limits())
+
+
+@pytest.mark.parametrize("extension", WHOLE)
+def test_a_file_with_a_hole_is_refused_or_read_without_what_was_there(extension: str, tmp_path: Path) -> None:
+    data = WHOLE[extension]
+    for step in range(1, 8):
+        at = len(data) * step // 8
+        item = save(tmp_path, f"a.{extension}", data[:at] + bytes(64) + data[at + 64 :])
+        with contextlib.suppress(DocumentError):
+            making.spans_hold(read_one(item))
+
+
+@pytest.mark.parametrize("step", range(1, 8))
+def test_a_mail_that_is_cut_off_is_read_as_far_as_it_goes(step: int, tmp_path: Path) -> None:
+    data = making.mail()
+    document = read_one(save(tmp_path, "a.eml", data[: len(data) * step // 8]))
+    assert document.text.startswith("From: Ann")
