@@ -115,9 +115,9 @@ class Collection:
         if self._store.is_new:
             around = resolved(CollectionSettings, {}, home=self.home, known=recipes.settings_keys())
             self._store.choose(around.store)
-        layouts = self._layouts([recipe] if isinstance(recipe, str) else recipe, settings, parts)
+        configs = self._index_configs([recipe] if isinstance(recipe, str) else recipe, settings, parts)
         reading = Inputs(arguments, include, exclude, stdin, metadata or {}, self.home, progress)
-        ingest = Ingest(self._store, layouts, progress=reading.encoded)
+        ingest = Ingest(self._store, configs, progress=reading.encoded)
         report = ingest.run(reading.incoming(), prune=reading.vanished if prune else None)
         return replace(report, seconds=perf_counter() - started)
 
@@ -157,16 +157,16 @@ class Collection:
         tables = self._existing().tables()
         characters = [record.characters for record in self._existing().records()]
         expected: dict[str, int] = {}
-        for layout in self._layouts(recipes.names(), None, self._parts()):
-            if isinstance(layout.chunker, HierarchicalChunker):
-                each = [layout.chunker.estimate(number) for number in characters]
-                expected |= {layout.table_name(level): sum(one[level] for one in each) for level in layout.levels}
+        for config in self._index_configs(recipes.names(), None, self._parts()):
+            if isinstance(config.chunker, HierarchicalChunker):
+                each = [config.chunker.estimate(number) for number in characters]
+                expected |= {name: sum(one[level] for one in each) for level, name in config.tables.items()}
         return [{**row, "estimated": expected.get(row["name"])} for row in tables]
 
     def doctor(self, *, repair: bool = True, settings: Mapping[str, Any] | None = None) -> list[Finding]:
         """Check the collection on disk and mend what can be mended."""
         store = self._existing()
-        return examine(store, self._layouts(recipes.names(), settings, self._parts()), repair=repair)
+        return examine(store, self._index_configs(recipes.names(), settings, self._parts()), repair=repair)
 
     # --- questions
 
@@ -323,23 +323,23 @@ class Collection:
             self._store.choose(str(given.pop("store")))
         return given
 
-    def _layouts(
+    def _index_configs(
         self, names: Sequence[str], settings: Mapping[str, Any] | None, parts: Components
     ) -> list[IndexConfig]:
-        """The layouts of recipes, without repeats; a setting counts for the recipes that have it."""
+        """What recipes need of the index, without repeats; a setting counts for the recipes that have it."""
         given = self._for_recipes(settings)
-        layouts: dict[str, IndexConfig] = {}
+        configs: dict[str, IndexConfig] = {}
         for recipe, configured in recipes.configured(names or [recipes.DEFAULT], given, home=self.home):
-            layout = recipe.index_config(configured, parts)
-            if layout is not None:
-                layouts.setdefault(layout.fingerprint, layout)
-        return list(layouts.values())
+            config = recipe.index_config(configured, parts)
+            if config is not None:
+                configs.setdefault(config.fingerprint, config)
+        return list(configs.values())
 
     def _pipeline(self, name: str, configured: RecipeSettings, parts: Components) -> Pipeline:
         recipe = recipes.get(name)
-        layout = recipe.index_config(configured, parts)
-        if layout is not None:
-            self._existing().check_encoder(layout)
+        config = recipe.index_config(configured, parts)
+        if config is not None:
+            self._existing().check_encoder(config)
         return recipe.pipeline(configured, parts)
 
     def _query(self, question: str, limit: int, where: str | None) -> Query:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -50,22 +51,20 @@ class Inputs:
 
     def incoming(self) -> Iterator[Incoming | DocumentError]:
         """The files in order, each read when its turn comes."""
-        from thresher.documents.read import fetch
-        from thresher.documents.sources import Limits
+        from thresher.documents.read import fetch, parse
 
         given = stable_json(dict(self._metadata)) if self._metadata else ""
-        limits = Limits()
         for item in self._found:
             if isinstance(item, DocumentError):
                 yield item
                 continue
             try:
-                data, hints = fetch(item, limits=limits)
+                data, hints = fetch(item)
             except DocumentError as error:
                 yield error
             else:
-                digest = hashlib.sha256(data).hexdigest()
-                yield Incoming(item.source, digest, item.root, self._reader(item, data, hints, limits), given)
+                read = partial(self._counted, item.source, partial(parse, item, data, hints, metadata=self._metadata))
+                yield Incoming(item.source, sha256(data).hexdigest(), item.root, read, given)
             self._done += self._sizes[item.source]
             self._tell()
 
@@ -79,23 +78,17 @@ class Inputs:
         path = Path(place.file)
         return any(root in path.parents for root in self._roots) and not path.exists()
 
-    def _reader(
-        self, item: Any, data: bytes, hints: Any, limits: Any
-    ) -> Callable[[], Iterator[Document | DocumentError]]:
-        from thresher.documents.read import parse
-
-        def documents() -> Iterator[Document | DocumentError]:
-            before = self._done
-            size = self._sizes[item.source]
-            read = 0
-            for document in parse(item, data, hints, metadata=self._metadata, limits=limits):
-                if isinstance(document, Document):
-                    read += len(document.text)
-                    self._done = before + min(read, size)
-                yield document
-            self._done = before
-
-        return documents
+    def _counted(
+        self, source: str, read: Callable[[], Iterator[Document | DocumentError]]
+    ) -> Iterator[Document | DocumentError]:
+        """The documents of one file, its bytes counted while its text comes."""
+        before, size, characters = self._done, self._sizes[source], 0
+        for document in read():
+            if isinstance(document, Document):
+                characters += len(document.text)
+                self._done = before + min(characters, size)
+            yield document
+        self._done = before
 
     def _tell(self) -> None:
         if self._progress is not None:

@@ -192,9 +192,9 @@ class Components:
         without = self.references(chunking.drop_references)
         return IndexConfig(FixedChunker(chunking.size, chunking.overlap, without=without), self.encoder(settings))
 
-    def table(self, layout: IndexConfig, level: str = "chunk") -> ChunkTable:
+    def table(self, config: IndexConfig, level: str = "chunk") -> ChunkTable:
         """A chunk table in step with the documents."""
-        return self.store.table(layout, level, progress=self.completing)
+        return self.store.table(config, level, progress=self.completing)
 
     def language_model(self, settings: LanguageModelSettings) -> LanguageModel | None:
         """The chat model, if one is configured."""
