@@ -1,27 +1,28 @@
-"""`thresher eval run` and `eval score`: questions to rows, rows to numbers."""
+"""`thresher eval ...`: parse, call, print. What a command does is in the module that it imports."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 from typer.core import TyperCommand
 
-from thresher.cli import output as printing
+from thresher.cli import output
 from thresher.cli.options import (
     DEFAULT_HOME,
     FAILED,
     IN_PART,
     AsJson,
     Home,
-    Name,
     Settings,
+    Target,
     assignments,
+    on_collection,
     open_collection,
-    options_of,
 )
 from thresher.errors import UsageError
 from thresher_evals.judges import JUDGES
@@ -33,84 +34,83 @@ if TYPE_CHECKING:
 
 eval_app = typer.Typer(help="Measure recipes on questions with known answers.", no_args_is_help=True)
 
+Folder = Annotated[Path, Argument(help="Folder of a run.")]
+Recipes = Annotated[list[str] | None, Option("--recipe", help="Only this recipe (repeatable).")]
+Sample = Annotated[int | None, Option(min=1, help="Ask this many questions only.")]
+Seed = Annotated[int, Option(help="Of the sample.")]
+Parallel = Annotated[int, Option(min=1, help="Questions asked at a time.")]
+
+# --- runs -------------------------------------------------------------------------------------------------------------
+
 
 @eval_app.command("run")
 def eval_run(
     dataset: Annotated[
-        str,
-        typer.Option(
-            "--dataset", metavar="KIND:PATH", help="beir:DIR, qa:FILE, papers, squad:FILE, ...; see docs/datasets.md."
-        ),
+        str, Option(metavar="KIND:PATH", help="beir:DIR, qa:FILE, papers, squad:FILE, ...; see docs/datasets.md.")
     ],
     recipe: Annotated[
-        list[str],
-        typer.Option("--recipe", help="Recipe to measure (repeatable), alone or with settings: crag[upper=0.6]."),
+        list[str], Option(help="Recipe to measure (repeatable), alone or with settings: crag[upper=0.6].")
     ],
-    out: Annotated[Path, typer.Option("--out", help="Folder for the rows of this run.")],
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Results per question.")] = None,
-    split: Annotated[str, typer.Option("--split", help="Ask the questions of train, tune, final or all.")] = "all",
-    sample: Annotated[int | None, typer.Option("--sample", min=1, help="Ask this many questions only.")] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the sample.")] = 0,
+    out: Annotated[Path, Option(help="Folder for the rows of this run.")],
+    limit: Annotated[int | None, Option(min=1, help="Results per question.")] = None,
+    split: Annotated[str, Option(help="Ask the questions of train, tune, final or all.")] = "all",
+    sample: Sample = None,
+    seed: Seed = 0,
     outside: Annotated[
         str,
-        typer.Option(
-            "--outside",
+        Option(
             metavar="PLACE",
             help="Where correcting recipes look: none, web, collection:NAME; auto is the dataset's own, if it has one.",
         ),
     ] = "auto",
     degrade: Annotated[
         float | None,
-        typer.Option(
-            "--degrade", min=0, max=1, help="Hide the gold documents inside of all but this share of the questions."
-        ),
+        Option(min=0, max=1, help="Hide the gold documents inside of all but this share of the questions."),
     ] = None,
-    parallel: Annotated[int, typer.Option("--parallel", min=1, help="Questions asked at a time.")] = 1,
+    parallel: Parallel = 1,
     together: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--together",
             help="Ask question by question, every recipe in turn: faster, but what each took says nothing.",
         ),
     ] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
+    resume: Annotated[bool, Option("--resume", help="Go on with a run that was stopped.")] = False,
     home: Home = DEFAULT_HOME,
     collection: Annotated[
-        str | None, typer.Option("--collection", help="Default: `default`; one of its own where documents come along.")
+        str | None, Option(help="Default: `default`; one of its own where documents come along.")
     ] = None,
     settings: Settings = None,
     json: AsJson = False,
 ) -> None:
     """Put the questions of a dataset to recipes and keep a row of each."""
     from thresher_evals.datasets.registry import load
-    from thresher_evals.runner import CollectionAsker, collection_of, files, outside_of, parse_variant, run
+    from thresher_evals.runner import CollectionAsker, checked, collection_of, files, outside_of, parse_variant, run
 
-    recipe = list(dict.fromkeys(recipe))
+    recipe, given = list(dict.fromkeys(recipe)), checked(assignments(settings))
+    plain = list(dict.fromkeys(parse_variant(one).recipe for one in recipe))
     loaded = load(dataset, split=split, sample=sample, seed=seed)
     name = collection or collection_of(loaded)
     elsewhere = outside_of(loaded, name) if outside == "auto" else outside
-    plain = list(dict.fromkeys(parse_variant(one).recipe for one in recipe))
-    report_failed = False
     belongings: dict[str, list[Path]] = {}
     for corpus, owner in files(loaded, home, name, outside=elsewhere):
         belongings.setdefault(owner, []).append(corpus)
+    unread = 0
     for owner, corpora in belongings.items():
         # A variant with chunks of its own gets them when it is warmed up: a question completes what an index lacks.
-        with open_collection(home, owner) as opened, printing.indexing() as progress:
-            report = opened.add(*corpora, recipe=plain, settings=assignments(settings), progress=progress)
-        printing.failures(report.failed)
-        report_failed = report_failed or bool(report.failed)
+        with open_collection(home, owner) as opened, output.indexing() as progress:
+            report = opened.add(*corpora, recipe=plain, settings=given, progress=progress)
+        output.failures(report.failed)
+        unread += len(report.failed)
     if not json:
-        told = [f"{number} {category}" for category, number in loaded.categories.items()]
-        printing.say("; ".join(filter(None, [", ".join(told) or f"{len(loaded.questions)} questions", loaded.note])))
+        counted = ", ".join(f"{number} {category}" for category, number in loaded.categories.items())
+        output.say("; ".join(filter(None, [counted or f"{len(loaded.questions)} questions", loaded.note])))
     with open_collection(home, name) as opened:
-        asker = CollectionAsker(
-            opened, assignments(settings), outside=elsewhere, degraded=degrade, questions=loaded.questions
-        )
+        asker = CollectionAsker(opened, given, outside=elsewhere, degraded=degrade, questions=loaded.questions)
         described = {one: asker.settings_of(one) for one in recipe}
         for one in recipe:
             asker.warm_up(one)
-        with printing.counting(len(loaded.questions) * len(recipe), "questions") as count:
+        with output.counting(len(loaded.questions) * len(recipe), "questions") as count:
             done = run(
                 asker,
                 loaded,
@@ -126,25 +126,24 @@ def eval_run(
                 progress=count,
             )
     if json:
-        printing.as_json(done.to_dict())
+        output.as_json(done.to_dict())
     else:
         for one in recipe:
-            printing.say(f"{one}: {done.asked[one]} asked, {done.skipped[one]} done before, {done.failed[one]} failed")
-        printing.say(f"rows in {out}; score them with: thresher eval score {out}")
+            output.say(f"{one}: {done.asked[one]} asked, {done.skipped[one]} done before, {done.failed[one]} failed")
+        output.say(f"rows in {out}; score them with: thresher eval score {out}")
     failed = sum(done.failed.values())
-    if failed or report_failed:
-        asked = sum(done.asked.values()) + sum(done.skipped.values())
-        raise typer.Exit(FAILED if failed == asked else IN_PART)
+    if failed or unread:
+        raise typer.Exit(FAILED if failed == len(loaded.questions) * len(recipe) else IN_PART)
 
 
 @eval_app.command("score")
 def eval_score(
-    directory: Annotated[Path, typer.Argument(help="Folder of a run.")],
-    measure: Annotated[list[str] | None, typer.Option("--measure", help="Only these measures.")] = None,
+    directory: Folder,
+    measure: Annotated[list[str] | None, Option(help="Only these measures.")] = None,
     baseline: Annotated[
-        str | None, typer.Option("--baseline", help="Recipe the others are compared with; the first when not given.")
+        str | None, Option(help="Recipe the others are compared with; the first when not given.")
     ] = None,
-    split: Annotated[str, typer.Option("--split", help="Only the questions of train, tune or final.")] = "all",
+    split: Annotated[str, Option(help="Only the questions of train, tune or final.")] = "all",
     json: AsJson = False,
 ) -> None:
     """Compute the measures of a run from its rows, with 95 % intervals."""
@@ -154,55 +153,179 @@ def eval_score(
 
     scored = score(directory, measures=measure, baseline=baseline, split=read_split(split))
     if json:
-        printing.as_json(scored)
+        output.as_json(scored)
         return
-    recipes = scored["recipes"]
-    names = dict.fromkeys(name for values in recipes.values() for name, value in values.items() if value["n"])
-    rows = [[name, *(interval(values.get(name)) for values in recipes.values())] for name in names]
-    printing.table(f"{scored['dataset']}, n = {scored['n']}", ["measure", *recipes], rows)
+    _measure_table(f"{scored['dataset']}, n = {scored['n']}", scored["recipes"])
     outcomes = scored["outcomes"]
     kinds = dict.fromkeys(kind for counts in outcomes.values() for kind in counts)
-    counted = [[kind, *(outcomes[one].get(kind, 0) for one in recipes)] for kind in kinds]
-    printing.table("outcomes, questions", ["outcome", *recipes], counted)
+    counted = [[kind, *(counts[kind] for counts in outcomes.values())] for kind in kinds]
+    output.table("outcomes, questions", ["outcome", *outcomes], counted)
     if is_together(read_run(directory)):
-        printing.say(WHY)
-    for one, reason in scored["against"].get("skipped", {}).items():
-        printing.say(f"{one} is not compared: {reason}")
+        output.say(WHY)
+    for one, reason in scored["against"]["skipped"].items():
+        output.say(f"{one} is not compared: {reason}")
 
 
-def interval(value: Mapping[str, Any] | None) -> str:
+def _measure_table(title: str, recipes: Mapping[str, Mapping[str, Any]], more: Iterable[list[str]] = ()) -> None:
+    """A line for each measure that has a number, a column for each recipe."""
+    names = dict.fromkeys(name for values in recipes.values() for name, value in values.items() if value["n"])
+    rows = [[name, *(_interval(values.get(name)) for values in recipes.values())] for name in names]
+    output.table(title, ["measure", *recipes], [*rows, *more])
+
+
+def _interval(value: Mapping[str, Any] | None) -> str:
     """`0.42 [0.31, 0.52] n=30`, or a dash where nothing can be said."""
     if value is None or value["value"] is None:
         return "-"
     return f"{value['value']:.4g} [{value['low']:.4g}, {value['high']:.4g}] n={value['n']}"
 
 
-# --- `thresher eval judge`, `sheet` and `ratings`: what a model or people say about the answers of a run --------------
+# --- published claims, computed again ---------------------------------------------------------------------------------
 
 
-Run = Annotated[Path, typer.Argument(help="Folder of a run.")]
-Recipes = Annotated[list[str] | None, typer.Option("--recipe", help="Only this recipe (repeatable).")]
+@eval_app.command("audit")
+def eval_audit(json: AsJson = False) -> None:
+    """Compute the claims of the published methods again from the numbers they print: claim, recomputed, verdict."""
+    from thresher_evals.claims.audit import COLUMNS, audit, summary, summary_sentence
+
+    findings = audit()
+    if json:
+        output.as_json({"summary": summary(findings), "claims": [finding.to_dict() for finding in findings]})
+        return
+    output.table("claims of the sources", COLUMNS, [finding.cells for finding in findings])
+    output.say(summary_sentence(findings))
+
+
+# --- does correction help on one's own documents ----------------------------------------------------------------------
+
+SHOWN_HURT = 10
+"""Questions that got worse, shown on a screen; --json has all."""
+
+MADE = {
+    "cloze": "ask for a name, a number or a year of a sentence (made: cloze)",
+    "title": "ask what a document says about one of its headings; no answer to compare with (made: title)",
+    "model": "drafted by the chat model, the answer stands in the passage letter by letter (made: model)",
+    "model, near miss": "drafted by the chat model to have no answer; nobody checked that (made: model, near miss)",
+    "off-topic": "that your documents cannot answer, from a list that comes with Thresher (made: off-topic)",
+}
+"""How a question was made, for a person."""
+
+READ_THEM = """
+A program drafted these. Read them before you believe numbers that come from them: delete the lines that
+nobody would ask, mend answers that are incomplete, and add questions that you really have."""
+
+WITHOUT_A_MODEL = """\
+Without a chat model, questions keep the words of your sentences and are easier to find than people's;
+and those without an answer are about nothing in particular, so they are easy to refuse."""
+
+
+@eval_app.command("make-questions")
+@on_collection()
+def eval_make_questions(
+    target: Target,
+    out: Annotated[Path, Option(metavar="FILE.jsonl", help="File to write; read it before you use it.")],
+    number: Annotated[int, Option(min=4, help="Questions to draft at most.")] = 80,
+    seed: Annotated[int, Option(help="Another seed drafts other questions.")] = 0,
+    force: Annotated[bool, Option("--force", help="Replace a file that exists.")] = False,
+) -> None:
+    """Draft questions from your own documents, for you to correct; a chat model (llm.*) drafts better ones."""
+    from thresher_evals.compare.draft_questions import check_free, draft_questions, drafting_model, write_drafts
+
+    check_free(out, force=force)
+    with target.open() as opened:
+        model = drafting_model(opened, target.settings)
+        with output.counting(number, "questions") as count:
+            drafted = draft_questions(opened, number=number, seed=seed, model=model, progress=count)
+    write_drafts(drafted.drafts, out, force=force)
+    told = drafted.to_dict()
+    if target.json:
+        output.as_json({"file": str(out), **told})
+        return
+    output.say(f"{output.counted(told['questions'], 'question')} from {told['documents']} documents, in {out}:")
+    for kind, many in told["made"].items():
+        output.say(f"  {many:>4}  {MADE[kind]}")
+    for why, many in told["dropped"].items():
+        output.say(f"  {many:>4}  not used: {why}")
+    output.say(READ_THEM)
+    if not drafted.model:
+        output.say(WITHOUT_A_MODEL)
+    output.say(f"Then: thresher eval compare --questions {out}{target.options}")
+
+
+@eval_app.command("compare")
+@on_collection()
+def eval_compare(
+    target: Target,
+    questions: Annotated[Path, Option(metavar="FILE", help="Questions, one JSON object a line.")],
+    recipe: Annotated[
+        list[str] | None, Option(help="Compare these; rag, hybrid, crag, ecrag and corrective when not given.")
+    ] = None,
+    baseline: Annotated[str, Option(help="Recipe without correction to compare with.")] = "rag",
+    outside: Annotated[str, Option(metavar="PLACE", help="Where recipes look: none, web or collection:NAME.")] = "none",
+    out: Annotated[Path | None, Option(help="Folder for the rows; in the home folder when not given.")] = None,
+    sample: Sample = None,
+    seed: Seed = 0,
+    wrong_costs: Annotated[float, Option(min=0, help="How many right answers a wrong one undoes.")] = 1.0,
+    tune: Annotated[bool, Option(help="Also look for better bounds of corrective, and calibrate it.")] = True,
+    resume: Annotated[bool, Option("--resume", help="Go on with a comparison that was stopped.")] = False,
+    parallel: Parallel = 1,
+) -> None:
+    """Ask your questions with and without correction, and say what it gains, costs and breaks on your documents."""
+    from thresher_evals.compare.compare import compare
+    from thresher_evals.compare.plan import OFF, ON, Plan
+    from thresher_evals.compare.text_report import tell
+    from thresher_evals.datasets.registry import load
+    from thresher_evals.runner import checked
+
+    given = checked(target.settings)
+    dataset = load(f"qa:{questions}", sample=sample, seed=seed)
+    with target.open() as opened:
+        opened.documents()  # says what is missing before anything is written
+        plan = Plan(
+            opened,
+            dataset,
+            out or target.home / "comparisons" / f"{target.collection}-{questions.stem}",
+            recipes=recipe or (*OFF, *ON),
+            baseline=baseline,
+            settings=given,
+            outside=outside,
+            wrong_costs=wrong_costs,
+            tune=tune,
+            resume=resume,
+            parallel=parallel,
+            seed=seed,
+        )
+        with output.counting(len(dataset.questions) * len({baseline, *plan.recipes}), "questions") as count:
+            found = compare(plan, progress=count, say=output.complain)
+    if target.json:
+        output.as_json(found)
+    else:
+        for part in tell(found, shown=SHOWN_HURT):
+            if isinstance(part, str):
+                output.say(part)
+            else:
+                output.table(*part)
+        if found["tuning"]["calibration"]["adopt"]:
+            output.say(f"  thresher calibrate --questions {questions}{target.options}")
+        rows = found["directory"]
+        output.say(f"\nEvery answer is in {rows}; measure by measure: thresher eval score {rows}")
+    if found["failed"]:
+        raise typer.Exit(FAILED if found["failed"] == found["n"] * len(found["recipes"]) else IN_PART)
+
+
+# --- what a model or people say about the answers of a run ------------------------------------------------------------
 
 
 @eval_app.command("judge")
 def eval_judge(
-    directory: Run,
+    directory: Folder,
     name: Annotated[
-        str,
-        typer.Option(
-            "--judge", metavar=f"<{'|'.join(JUDGES)}>", help="Rules and the bundled encoder, or a chat model."
-        ),
+        str, Option("--judge", metavar=f"<{'|'.join(JUDGES)}>", help="Rules and the bundled encoder, or a chat model.")
     ] = "offline",
     recipe: Recipes = None,
-    measure: Annotated[
-        list[str] | None, typer.Option("--measure", help="Only this measure (repeatable); all the judge knows.")
-    ] = None,
-    gamma: Annotated[
-        float, typer.Option("--gamma", min=0, help="Facts below which FActScore penalises; 0 penalises none.")
-    ] = 10.0,
-    same_model: Annotated[
-        bool, typer.Option("--same-model", help="Let a model judge answers that it wrote itself.")
-    ] = False,
+    measure: Annotated[list[str] | None, Option(help="Only this measure (repeatable); all the judge knows.")] = None,
+    gamma: Annotated[float, Option(min=0, help="Facts below which FActScore penalises; 0 penalises none.")] = 10.0,
+    same_model: Annotated[bool, Option("--same-model", help="Let a model judge answers that it wrote itself.")] = False,
     settings: Settings = None,
     json: AsJson = False,
 ) -> None:
@@ -216,20 +339,13 @@ def eval_judge(
     judge = make_judge(name, bench)
     measures = judge.wanted(measure)
     references = references_of(directory, rows) if FACTS in measures else {}
-    with printing.counting(sum(map(len, rows.values())), "answers") as count:
+    with output.counting(sum(map(len, rows.values())), "answers") as count:
         done = judge_run(directory, judge, rows, measures, gamma=gamma, references=references, progress=count)
     summed = summary(directory, judge, rows)
     if json:
-        printing.as_json(
-            {
-                "judge": judge.name,
-                "prompts": judge.prompts,
-                "note": judge.note,
-                "recipes": summed,
-                "done": asdict(done),
-                "usage": {**meter.usage.to_dict(), "cached": meter.cached},
-            }
-        )
+        usage = {**meter.usage.to_dict(), "cached": meter.cached}
+        described = {"judge": judge.name, "prompts": judge.prompts, "note": judge.note}
+        output.as_json({**described, "recipes": summed, "done": asdict(done), "usage": usage})
     else:
         _print_judged(judge, summed, done, meter)
     if any(done.unreached.values()):
@@ -239,47 +355,38 @@ def eval_judge(
 def _print_judged(judge: Judge, summed: Mapping[str, Any], done: Done, meter: Meter) -> None:
     """Means and failures of each recipe, and what must be known beside them."""
     for recipe in summed:
-        printing.say(f"{recipe}: {done.judged[recipe]} judged, {done.skipped[recipe]} judged before")
+        output.say(f"{recipe}: {done.judged[recipe]} judged, {done.skipped[recipe]} judged before")
         for error in done.unreached[recipe]:
-            printing.complain(f"not judged: {recipe}, {error}")
-    names = list(dict.fromkeys(name for one in summed.values() for name in one["values"]))
-    lines: list[list[Any]] = [[name, *(interval(one["values"].get(name)) for one in summed.values())] for name in names]
-    lines.append(["judge_failed", *(f"{one['judge_failed']} of {one['judged']}" for one in summed.values())])
-    printing.table(f"judged by {judge.name}", ["measure", *summed], lines)
+            output.complain(f"not judged: {recipe}, {error}")
+    failed = ["judge_failed", *(f"{one['judge_failed']} of {one['judged']}" for one in summed.values())]
+    _measure_table(f"judged by {judge.name}", {name: one["values"] for name, one in summed.items()}, [failed])
     for recipe, one in summed.items():
-        for note in _notes(one):
-            printing.say(f"{recipe}: {note}")
+        notes = {
+            "verbatim": f"{one['verbatim']} of {one['sentences']} sentences stand in the context letter by letter and "
+            "are supported by construction",
+            "context_is_quotes": f"{one['context_is_quotes']} answers were held against the quotes of their citations "
+            "alone",
+            "context_not_known": f"of {one['context_not_known']} answers the context is not known",
+        }
+        for name, note in notes.items():
+            if one[name]:
+                output.say(f"{recipe}: {note}")
     if judge.note:
-        printing.say(f"note: {judge.note}")
+        output.say(f"note: {judge.note}")
     spent = meter.usage
     if spent.llm_calls or meter.cached:
         tokens = spent.prompt_tokens + spent.completion_tokens
-        printing.say(f"{spent.llm_calls} calls, {tokens} tokens, {meter.cached} replies from the cache")
-
-
-def _notes(summed: Mapping[str, Any]) -> list[str]:
-    """What a mean does not say."""
-    told = []
-    if summed["verbatim"]:
-        share = f"{summed['verbatim']} of {summed['sentences']} sentences"
-        told.append(f"{share} stand in the context letter by letter and are supported by construction")
-    if summed["context_is_quotes"]:
-        told.append(f"{summed['context_is_quotes']} answers were held against the quotes of their citations alone")
-    if summed["context_not_known"]:
-        told.append(f"of {summed['context_not_known']} answers the context is not known")
-    return told
+        output.say(f"{spent.llm_calls} calls, {tokens} tokens, {meter.cached} replies from the cache")
 
 
 @eval_app.command("sheet")
 def eval_sheet(
-    directory: Run,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE.csv", help="The sheet that is written.")],
+    directory: Folder,
+    out: Annotated[Path, Option(metavar="FILE.csv", help="The sheet that is written.")],
     recipe: Recipes = None,
-    sample: Annotated[
-        int | None, typer.Option("--sample", min=1, help="Questions on the sheet; all by default.")
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the sample, the order and the codes.")] = 0,
-    context: Annotated[bool, typer.Option("--context", help="With the text each answer was written from.")] = False,
+    sample: Annotated[int | None, Option(min=1, help="Questions on the sheet; all by default.")] = None,
+    seed: Annotated[int, Option(help="Of the sample, the order and the codes.")] = 0,
+    context: Annotated[bool, Option("--context", help="With the text each answer was written from.")] = False,
     json: AsJson = False,
 ) -> None:
     """Write a sheet on which people rate answers without knowing which recipe gave them."""
@@ -288,16 +395,16 @@ def eval_sheet(
 
     written = write_sheet(directory, rows_of(directory, recipe), out, sample=sample, seed=seed, context=context)
     if json:
-        printing.as_json({"sheet": str(out), "key": str(written.key), "answers": written.answers})
+        output.as_json({"sheet": str(out), "key": str(written.key), "answers": written.answers})
         return
-    printing.say(f"{written.answers} answers to {written.questions} questions in {out}; the key is {written.key}")
-    printing.say(f"give a copy to each of at least two people, then: thresher eval ratings {directory} ONE.csv TWO.csv")
+    output.say(f"{written.answers} answers to {written.questions} questions in {out}; the key is {written.key}")
+    output.say(f"give a copy to each of at least two people, then: thresher eval ratings {directory} ONE.csv TWO.csv")
 
 
 @eval_app.command("ratings")
 def eval_ratings(
-    directory: Run,
-    sheet: Annotated[list[Path], typer.Argument(metavar="SHEET.csv...", help="Filled sheets, one for each person.")],
+    directory: Folder,
+    sheet: Annotated[list[Path], Argument(metavar="SHEET.csv...", help="Filled sheets, one for each person.")],
     json: AsJson = False,
 ) -> None:
     """Read filled sheets back: means of each recipe, and how far the people agree."""
@@ -305,178 +412,56 @@ def eval_ratings(
 
     rated = rate(directory, sheet)
     if json:
-        printing.as_json(rated)
+        output.as_json(rated)
         return
-    people = len(rated["raters"])
-    dimensions = list(rated["agreement"])
-    printing.table(
-        f"ratings from 1 to 5 by {people} people",
-        ["recipe", *dimensions],
-        [[name, *(interval(values[one]) for one in dimensions)] for name, values in rated["recipes"].items()],
+    agreement = rated["agreement"]
+    output.table(
+        f"ratings from 1 to 5 by {len(rated['raters'])} people",
+        ["recipe", *agreement],
+        [[name, *(_interval(values[one]) for one in agreement)] for name, values in rated["recipes"].items()],
     )
-    printing.table(
+    columns = {"same": "the same", "kappa": "weighted kappa"}
+    columns |= {"alpha_interval": "alpha (interval)", "alpha_ordinal": "alpha (ordinal)"}
+    shares = {
+        name: ["-" if found[one] is None else f"{found[one]:.3f}" for one in columns]
+        for name, found in agreement.items()
+    }
+    output.table(
         "agreement",
-        ["", "answers rated by all", "the same", "weighted kappa", "alpha (interval)", "alpha (ordinal)"],
-        [
-            [
-                one,
-                told["n"],
-                _number(told["same"]),
-                _number(told["kappa"]),
-                _number(told["alpha_interval"]),
-                _number(told["alpha_ordinal"]),
-            ]
-            for one, told in rated["agreement"].items()
-        ],
+        ["", "answers rated by all", *columns.values()],
+        [[name, found["n"], *shares[name]] for name, found in agreement.items()],
     )
     for rater, missing in rated["missing"].items():
         if missing:
-            printing.say(f"{rater}: {printing.counted(missing, 'rating')} missing")
+            output.say(f"{rater}: {output.counted(missing, 'rating')} missing")
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+# --- the report, and what is measured beside questions and answers ----------------------------------------------------
 
 
-# --- `thresher eval compare` and `eval make-questions`: does correction help on one's own documents -------------------
-
-
-SHOWN_HURT = 10
-"""Questions that got worse, shown on a screen; --json has all."""
-
-
-MADE = {
-    "cloze": "ask for a name, a number or a year of a sentence (made: cloze)",
-    "title": "ask what a document says about one of its headings; no answer to compare with (made: title)",
-    "model": "drafted by the chat model, the answer stands in the passage letter by letter (made: model)",
-    "model, near miss": "drafted by the chat model to have no answer; nobody checked that (made: model, near miss)",
-    "off-topic": "that your documents cannot answer, from a list that comes with Thresher (made: off-topic)",
-}
-"""How a question was made, for a person."""
-
-
-@eval_app.command("make-questions")
-def eval_make_questions(
-    out: Annotated[Path, typer.Option("--out", metavar="FILE.jsonl", help="File to write; read it before you use it.")],
-    number: Annotated[int, typer.Option("--number", min=4, help="Questions to draft at most.")] = 80,
-    seed: Annotated[int, typer.Option("--seed", help="Another seed drafts other questions.")] = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
-    home: Home = DEFAULT_HOME,
-    collection: Name = "default",
-    settings: Settings = None,
+@eval_app.command("report")
+def eval_report(
+    directories: Annotated[list[Path], Argument(metavar="RUN...", help="Folders of runs and studies.")],
+    out: Annotated[Path, Option(help="Folder for the report.")],
+    title: Annotated[str, Option(help="Of the page.")] = "What was measured",
+    baseline: Annotated[
+        str | None, Option(help="Recipe the others are compared with; the first of a run when not given.")
+    ] = None,
+    changes: Annotated[int, Option(min=0, help="Questions gained and lost that stand on a page.")] = 10,
+    full_changes: Annotated[
+        bool, Option("--full-changes", help="Write all of them to changes/RUN.jsonl as well.")
+    ] = False,
     json: AsJson = False,
 ) -> None:
-    """Draft questions from your own documents, for you to correct; a chat model (llm.*) drafts better ones."""
-    from thresher_evals.compare.draft_questions import check_free, draft_questions, drafting_model, write_drafts
+    """Write a summary, a page for each dataset (HTML and Markdown) and every number as CSV."""
+    from thresher_evals.report.write import write_report
 
-    check_free(out, force=force)
-    with open_collection(home, collection) as opened:
-        model = drafting_model(opened, assignments(settings))
-        with printing.counting(number, "questions") as count:
-            made = draft_questions(opened, number=number, seed=seed, model=model, progress=count)
-    write_drafts(made.drafts, out, force=force)
-    told = made.to_dict()
+    report = write_report(directories, out, title=title, baseline=baseline, shown=changes, full_changes=full_changes)
     if json:
-        printing.as_json({"file": str(out), **told})
+        output.as_json(report.to_dict())
         return
-    printing.say(f"{printing.counted(told['questions'], 'question')} from {told['documents']} documents, in {out}:")
-    for kind, many in told["made"].items():
-        printing.say(f"  {many:>4}  {MADE[kind]}")
-    for why, many in told["dropped"].items():
-        printing.say(f"  {many:>4}  not used: {why}")
-    printing.say()
-    printing.say(
-        "A program drafted these. Read them before you believe numbers that come from them: delete the lines that"
-    )
-    printing.say("nobody would ask, mend answers that are incomplete, and add questions that you really have.")
-    if not made.model:
-        printing.say(
-            "Without a chat model, questions keep the words of your sentences and are easier to find than people's;"
-        )
-        printing.say("and those without an answer are about nothing in particular, so they are easy to refuse.")
-    printing.say(f"Then: thresher eval compare --questions {out}{options_of(home, collection)}")
-
-
-@eval_app.command("compare")
-def eval_compare(
-    questions: Annotated[Path, typer.Option("--questions", metavar="FILE", help="Questions, one JSON object a line.")],
-    recipe: Annotated[
-        list[str] | None,
-        typer.Option("--recipe", help="Compare these; rag, hybrid, crag, ecrag and corrective when not given."),
-    ] = None,
-    baseline: Annotated[str, typer.Option("--baseline", help="Recipe without correction to compare with.")] = "rag",
-    outside: Annotated[
-        str, typer.Option("--outside", metavar="PLACE", help="Where recipes look: none, web or collection:NAME.")
-    ] = "none",
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for the rows; in the home folder when not given.")
-    ] = None,
-    sample: Annotated[int | None, typer.Option("--sample", min=1, help="Ask this many questions only.")] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the sample.")] = 0,
-    wrong_costs: Annotated[
-        float, typer.Option("--wrong-costs", min=0, help="How many right answers a wrong one undoes.")
-    ] = 1.0,
-    tune: Annotated[
-        bool, typer.Option("--tune/--no-tune", help="Also look for better bounds of corrective, and calibrate it.")
-    ] = True,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a comparison that was stopped.")] = False,
-    parallel: Annotated[int, typer.Option("--parallel", min=1, help="Questions asked at a time.")] = 1,
-    home: Home = DEFAULT_HOME,
-    collection: Name = "default",
-    settings: Settings = None,
-    json: AsJson = False,
-) -> None:
-    """Ask your questions with and without correction, and say what it gains, costs and breaks on your documents."""
-    from thresher_evals.compare.compare import compare
-    from thresher_evals.compare.plan import OFF, ON, Plan
-    from thresher_evals.datasets.registry import load
-
-    dataset = load(f"qa:{questions}", sample=sample, seed=seed)
-    with open_collection(home, collection) as opened:
-        opened.documents()  # says what is missing before anything is written
-        plan = Plan(
-            opened,
-            dataset,
-            out or home / "comparisons" / f"{collection}-{questions.stem}",
-            recipes=recipe or (*OFF, *ON),
-            baseline=baseline,
-            settings=assignments(settings),
-            outside=outside,
-            wrong_costs=wrong_costs,
-            tune=tune,
-            resume=resume,
-            parallel=parallel,
-            seed=seed,
-        )
-        names = {baseline, *plan.recipes}
-        with printing.counting(len(dataset.questions) * len(names), "questions") as count:
-            found = compare(plan, progress=count, say=printing.complain)
-    if json:
-        printing.as_json(found)
-    else:
-        _say(found, questions, home, collection)
-    if found["failed"]:
-        raise typer.Exit(FAILED if found["failed"] == found["n"] * len(found["recipes"]) else IN_PART)
-
-
-def _say(found: dict[str, Any], questions: Path, home: Path, collection: str) -> None:
-    """The comparison in words."""
-    from thresher_evals.compare.text_report import tell
-
-    for part in tell(found, shown=SHOWN_HURT):
-        if isinstance(part, str):
-            printing.say(part)
-        else:
-            printing.table(*part)
-    if found["tuning"]["calibration"]["adopt"]:
-        printing.say(f"  thresher calibrate --questions {questions}{options_of(home, collection)}")
-    printing.say()
-    printing.say(
-        f"Every answer is in {found['directory']}; measure by measure: thresher eval score {found['directory']}"
-    )
-
-
-# --- `thresher eval study`: measurements that are not questions and answers -------------------------------------------
+    pages, tables = output.counted(len(report.pages), "page"), output.counted(len(report.tables), "table")
+    output.say(f"{pages} and {tables}: {report.html}, {report.markdown}")
 
 
 STUDY_COMMANDS = "thresher.eval.commands"
@@ -506,50 +491,3 @@ class Study(TyperCommand):
 @eval_app.command("study", cls=Study)
 def eval_study() -> None:
     """Measure something that is not a question and its answer, and keep the rows."""
-
-
-# --- `thresher eval report`: runs and studies on one page -------------------------------------------------------------
-
-
-@eval_app.command("report")
-def eval_report(
-    directories: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs and studies.")],
-    out: Annotated[Path, typer.Option("--out", help="Folder for the report.")],
-    title: Annotated[str, typer.Option("--title", help="Of the page.")] = "What was measured",
-    baseline: Annotated[
-        str | None,
-        typer.Option("--baseline", help="Recipe the others are compared with; the first of a run when not given."),
-    ] = None,
-    changes: Annotated[
-        int, typer.Option("--changes", min=0, help="Questions gained and lost that stand on a page.")
-    ] = 10,
-    full_changes: Annotated[
-        bool, typer.Option("--full-changes", help="Write all of them to changes/RUN.jsonl as well.")
-    ] = False,
-    json: AsJson = False,
-) -> None:
-    """Write a summary, a page for each dataset (HTML and Markdown) and every number as CSV."""
-    from thresher_evals.report.write import write_report
-
-    report = write_report(directories, out, title=title, baseline=baseline, shown=changes, full_changes=full_changes)
-    if json:
-        printing.as_json(report.to_dict())
-        return
-    pages, tables = printing.counted(len(report.pages), "page"), printing.counted(len(report.tables), "table")
-    printing.say(f"{pages} and {tables}: {report.html}, {report.markdown}")
-
-
-# --- `thresher eval audit`: published claims, computed again ----------------------------------------------------------
-
-
-@eval_app.command("audit")
-def eval_audit(json: AsJson = False) -> None:
-    """Compute the claims of the published methods again from the numbers they print: claim, recomputed, verdict."""
-    from thresher_evals.claims.audit import COLUMNS, audit, summary, summary_sentence
-
-    findings = audit()
-    if json:
-        printing.as_json({"summary": summary(findings), "claims": [finding.to_dict() for finding in findings]})
-        return
-    printing.table("claims of the sources", COLUMNS, [finding.cells for finding in findings])
-    printing.say(summary_sentence(findings))

@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from thresher import recipes
 from thresher.errors import Degraded, EncoderMismatch, MissingExtra, ThresherError, UsageError
 from thresher.protocols import Progress
-from thresher.settings import check_known, keys, own, parse_assignments
+from thresher.recipes.settings import CollectionSettings
+from thresher.settings import check_known, keys, own, parse_assignments, renamed
 from thresher.types import Answer, Hit, Origin, Refined, SearchResult, Step
 from thresher_evals.dataset import Dataset, Question, Task, sha1_number
 from thresher_evals.jsonl import digest
@@ -320,6 +321,7 @@ class CollectionAsker:
     """Puts questions to one collection; a setting counts for the recipes that have it.
 
     A recipe may be a variant (`crag[upper=0.6]`), whose own settings come last and must be settings of that recipe.
+    Raises UnknownSetting for a setting that no recipe has.
     `outside` counts for the recipes that correct, so that others can be asked in the same run; a place that is not
     there is refused at once, also where no recipe would look.
 
@@ -337,16 +339,12 @@ class CollectionAsker:
         questions: Iterable[Question] = (),
     ) -> None:
         collection.check_outside(outside)
-        self._collection, self._settings = collection, dict(settings)
+        self._collection, self._settings = collection, checked(settings)
         self._outside, self._degraded = outside, degraded
         self._hidden = {} if degraded is None else hidden(collection, questions, degraded)
 
     def settings_of(self, recipe: str) -> dict[str, Any]:
-        """All settings that `recipe` runs with, and `degraded` where retrieval is.
-
-        Raises UnknownSetting for a setting no recipe has.
-        """
-        check_known(self._settings, recipes.settings_keys())
+        """All settings that `recipe` runs with, and `degraded` where retrieval is."""
         name, settings = self._own(recipe)
         worse = {} if self._degraded is None else {"degraded": self._degraded}
         return {**self._collection.settings(name, settings), **worse}
@@ -375,9 +373,17 @@ class CollectionAsker:
 
     def _own(self, recipe: str) -> tuple[str, dict[str, Any]]:
         variant = parse_variant(recipe)
-        model = recipes.get(variant.recipe).settings
-        check_known(variant.settings, keys(model))
-        return variant.recipe, {**own(model, self._settings), **variant.settings}
+        model, settings = recipes.get(variant.recipe).settings, renamed(variant.settings)
+        check_known(settings, keys(model))
+        around = own(CollectionSettings, self._settings) | own(model, self._settings)
+        return variant.recipe, around | settings
+
+
+def checked(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings under their names of today. Raises UnknownSetting for one that neither a collection nor a recipe has."""
+    settings = renamed(settings)
+    check_known(settings, recipes.settings_keys())
+    return settings
 
 
 def hidden(collection: Collection, questions: Iterable[Question], share: float) -> dict[str, str]:
