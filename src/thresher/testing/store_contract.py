@@ -8,7 +8,9 @@ return MyStore(folder)
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from hashlib import sha256
 from math import log
 from pathlib import Path
 from typing import Any
@@ -16,12 +18,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from thresher.chunking.fixed import RecursiveChunker
 from thresher.errors import StoreError
-from thresher.filters import And, Comparison, Filter, In, IsNull, Like, Not, Or
+from thresher.filters import And, Comparison, Filter, In, IsNull, Like, Not, Or, parse, resolve
+from thresher.indexing.catalog import Place
+from thresher.indexing.doctor import examine
+from thresher.indexing.index_config import IndexConfig
+from thresher.indexing.ingest import Incoming, Ingest, Report
+from thresher.indexing.store import DocumentStore
 from thresher.protocols import ChunkTable, Records, Store
 from thresher.testing.fakes import HashEncoder
 from thresher.text.terms import chunk_terms
-from thresher.types import Chunk, ChunkRow
+from thresher.types import Chunk, ChunkRow, Document
 
 ENCODER = HashEncoder(32)
 TABLE = "chunks_contract"
@@ -317,3 +325,31 @@ class StoreContract:
                 table.maintain()
             assert set(ids(table.matching("coal", limit=2, where=where))) == {"c3", "c4"}
             assert len(table.nearest(vector, limit=5, where=where)) == 5
+
+    # --- a collection
+
+    def test_a_collection_is_kept_in_it(self, tmp_path: Path) -> None:
+        store = DocumentStore(tmp_path / "collection", self.open_store(tmp_path / "store"))
+        config = IndexConfig(RecursiveChunker(60, 0), ENCODER)
+
+        def index(**texts: str) -> Report:
+            files = [Incoming(name, text, "", partial(documents, name, text)) for name, text in texts.items()]
+            return Ingest(store, [config]).run(files, prune=lambda place: True)
+
+        def documents(name: str, text: str) -> Iterator[Document]:
+            yield Document(sha256(text.encode()).hexdigest(), name, "", text, "text", metadata={"letters": len(name)})
+
+        def found(question: str, where: str = "kind = 'text'") -> set[str]:
+            table, restricted = store.table(config, "chunk"), resolve(parse(where), store.metadata)
+            return {chunk.source for chunk, _ in table.matching(question, limit=9, where=restricted)}
+
+        assert index(a=TEXTS["c1"], b=TEXTS["c2"], copy=TEXTS["c2"]).added == 2
+        assert found("lighthouse") == {"a", "b"}
+        report = index(a=TEXTS["c1"], copy=TEXTS["c2"], new=TEXTS["c3"])
+        assert (report.added, report.unchanged, report.removed) == (1, 2, 1)
+        assert found("lighthouse ships") == {"a", "copy", "new"}
+        assert [(one.number, one.source) for one in store.records()] == [(1, "a"), (2, "copy"), (3, "new")]
+        assert found("lighthouse ships", "letters > 2") == {"new"}
+        store.remove([Place("a")], files=["a"])
+        assert found("lighthouse ships") == {"copy", "new"}
+        assert examine(store, [config], repair=False) == []
