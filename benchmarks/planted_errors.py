@@ -1,4 +1,4 @@
-"""How many errors in answers the verifier removes, and how many true sentences with them.
+"""How many errors in answers the verifier removes, and how many true sentences with them; the same for conflicts.
 
     .venv/bin/python -m benchmarks.planted_errors             the questions that thresholds may be chosen on
     .venv/bin/python -m benchmarks.planted_errors --final     the rest as well; writes results/planted_errors.json
@@ -29,8 +29,10 @@ from benchmarks.machine import CACHE, DATA, keep, rows, tell
 from thresher.generation.verify import LocalCheck
 from thresher.models.cross_encoders import BundledJudge
 from thresher.models.encoders import BundledEncoder
+from thresher.text.conflicts import find_conflicts
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_share
+from thresher.types import UNIT, Chunk, Evidence, Hit, Score
 from thresher_evals.dataset import sha1_number
 from thresher_evals.stats import wilson_interval
 
@@ -251,6 +253,8 @@ Check = Callable[[Case], tuple[bool, bool]]
 def checks(known: dict[str, NDArray[np.float32]], tuning: Sequence[Case]) -> dict[str, Check]:
     """The local check, with the trained judge and without; for comparison thresholds on single numbers.
 
+    Last, what `conflicts` would say of the claim and its evidence as two documents of one title.
+
     The judge was trained on claims of the first three slices: its thresholds are chosen on the fourth alone.
     """
 
@@ -284,6 +288,12 @@ def checks(known: dict[str, NDArray[np.float32]], tuning: Sequence[Case]) -> dic
         threshold = true[int(share * len(true))]
         return lambda case: (measure(case) < threshold, False)
 
+    def between_documents(case: Case) -> tuple[bool, bool]:
+        pieces = [
+            evidence(text, name, case.title) for name, text in (("a", case.claim), ("b", " ".join(case.sentences)))
+        ]
+        return (bool(find_conflicts(pieces).pairs),) * 2
+
     denies = above(support, FEW_REMOVALS)
     return {
         "local check": by_rules,
@@ -291,7 +301,14 @@ def checks(known: dict[str, NDArray[np.float32]], tuning: Sequence[Case]) -> dic
         "trained judge alone": above(support),
         "cosine alone": above(cosine),
         "shared terms alone": above(shared),
+        "conflict between documents": between_documents,
     }
+
+
+def evidence(text: str, document: str, title: str) -> Evidence:
+    """A whole document as evidence."""
+    chunk = Chunk(document, document, document, title, 0, len(text), text)
+    return Evidence(Hit(chunk, Score(1.0, UNIT), 1), 0, len(text), text)
 
 
 def removed(cases: Sequence[Case], check: Check) -> dict[str, dict[str, Any]]:

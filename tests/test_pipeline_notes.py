@@ -35,7 +35,7 @@ from thresher.retrieval.wrappers import (
     SecondLookRetriever,
 )
 from thresher.testing.fakes import HashEncoder, ScriptedModel
-from thresher.text.contradiction import Conflicts
+from thresher.text.conflicts import Conflicts
 from thresher.types import (
     COSINE,
     NO_NOTES,

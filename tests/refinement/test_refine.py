@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from thresher.errors import ModelError, UsageError
 from thresher.refinement.refine import PassageRefiner, StripRefiner
 from thresher.refinement.strips import STRIP, selection, sentences
-from thresher.text.contradiction import Conflicts
+from thresher.text.conflicts import Conflicts
 from thresher.types import (
     COSINE,
     NO_NOTES,

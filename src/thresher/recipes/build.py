@@ -30,7 +30,7 @@ from thresher.recipes.settings import (
 from thresher.refinement.refine import PassageRefiner, StripRefiner
 from thresher.refinement.strips import DECOMPOSITIONS
 from thresher.retrieval.wrappers import Redundancy
-from thresher.text.contradiction import ConflictFinder, find_conflicts
+from thresher.text.conflicts import ConflictFinder, find_conflicts
 from thresher.text.terms import index_terms
 from thresher.types import (
     NO_NOTES,

@@ -22,7 +22,7 @@ from thresher.refinement.strips import (
     within_budget,
     word_count,
 )
-from thresher.text.contradiction import ConflictFinder
+from thresher.text.conflicts import ConflictFinder
 from thresher.types import Evidence, Hit, Judgement, Notes, Origin, Query, Refined, Score, Scores
 
 MIN_WORDS = 2
@@ -259,23 +259,6 @@ def _judged(at: int, hit: Hit, hits: Sequence[Hit], strips: Sequence[_Strip]) ->
 PassageOrder = Literal["given", "document", "edge"]
 
 
-def as_passages(
-    hits: Sequence[Hit], *, order: PassageOrder = "given", budget_tokens: int | None = None
-) -> tuple[list[Evidence], list[Evidence]]:
-    """Whole chunks in an order, and those that do not fit into the budget; hits come best first."""
-    evidence = [_evidence(hit, hit.chunk.start, hit.chunk.end, None) for hit in hits]
-    over: list[Evidence] = []
-    if budget_tokens is not None:
-        evidence, over = within_budget(evidence, budget_tokens)
-    match order:
-        case "given":
-            return evidence, over
-        case "document":
-            return document_order(evidence), over
-        case "edge":
-            return edge_order(evidence), over
-
-
 @dataclass(frozen=True, slots=True)
 class PassageRefiner:
     """Hands over the chunks whole: as given, as they stand in their documents, or the best at both ends (Y16)."""
@@ -287,25 +270,23 @@ class PassageRefiner:
     @property
     def about(self) -> str:
         """For people, in a few words."""
-        return {"given": "as_is", "document": "whole, document order", "edge": "whole, the best at both ends"}[
-            self.order
-        ]
+        names = {"given": "as_is", "document": "whole, document order", "edge": "whole, the best at both ends"}
+        return names[self.order]
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
         """All chunks that fit into the budget, best first served."""
-        evidence, over = as_passages(hits, order=self.order, budget_tokens=self.budget_tokens)
+        evidence = [_evidence(hit, hit.chunk.start, hit.chunk.end, None) for hit in hits]
+        over: list[Evidence] = []
+        if self.budget_tokens is not None:
+            evidence, over = within_budget(evidence, self.budget_tokens)
+        if self.order != "given":
+            evidence = document_order(evidence) if self.order == "document" else edge_order(evidence)
         left = {piece.hit.chunk.id for piece in over}
-        reason = f"did not fit into {self.budget_tokens} tokens"
-        judgements = tuple(
-            Judgement(hit, keep=False, reason=reason)
-            if hit.chunk.id in left
-            else Judgement(hit, keep=True, reason="handed over whole")
-            for hit in hits
-        )
-        refined = Refined(
-            tuple(evidence), judgements, notes=Notes(facts={"order": self.order, "over_budget": len(over)})
-        )
-        return _with_conflicts(refined, self.conflicts)
+        reasons = {True: "handed over whole", False: f"did not fit into {self.budget_tokens} tokens"}
+        fates = [(hit, hit.chunk.id not in left) for hit in hits]
+        judgements = tuple(Judgement(hit, keep, reasons[keep]) for hit, keep in fates)
+        notes = Notes(facts={"order": self.order, "over_budget": len(over)})
+        return _with_conflicts(Refined(tuple(evidence), judgements, notes=notes), self.conflicts)
 
 
 def _with_conflicts(refined: Refined, find: ConflictFinder | None) -> Refined:

@@ -1,25 +1,22 @@
 """Whether one sentence contradicts another, as far as words show it, and why.
 
-`contradiction` takes it for granted that both speak of the same matter (a claim and the sentence of its source);
-`find_conflicts` looks for pairs in evidence of different documents and lets only those pass that are nearly alike.
-What contradicts is the same to both: a denial of the same word, an opposite word, or another number or date of the same
-thing. The rules know no world and no syntax. They are right on sentences that are near to each other and say nothing
-about the rest; what they catch and what they wrongly accuse is measured in benchmarks/planted_errors.py.
+What contradicts is a denial of the same word, an opposite word, or another number or date of the same thing.
+Verification asks it of a claim and the sentences of its source, `conflicts` of the sentences of different documents.
+The rules know no world and no syntax. They are right on sentences that are near to each other and say nothing about
+the rest; what they catch and what they wrongly accuse is measured in benchmarks/planted_errors.py.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import chain, combinations, pairwise, product
+from itertools import chain, pairwise, product
 
 from thresher.text.entities import name_places
 from thresher.text.numbers import MONTHS, UNITS, Date, Quantity, agree, quantities_and_dates, without_iso_dates
-from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
-from thresher.types import NO_NOTES, Evidence, Notes
 
 # --- words ------------------------------------------------------------------------------------------------------------
 
@@ -82,27 +79,16 @@ buy~ bought / sell~ sold
 """Pairs of groups of opposite words, a ~ behind a verb standing for its endings. The first pairs are those on which the
 training claims of SciFact and Climate-FEVER turn; the rest are the everyday opposites of encyclopedias and reports."""
 
-WHICH = _set("male/female first/last older/younger majority/minority rich/poor import/export")
-"""Pairs that tell two things apart: what is so of men and what is so of women contradict each other in no document."""
-
-SAME = ("built constructed erected", "founded established", "died deceased")
+_SAME = {"constructed": "built", "erected": "built", "established": "founded", "deceased": "died"}
 """Words that may stand for each other, besides those on one side of a pair."""
 
 ONCE = """born died built constructed erected completed finished founded established opened inaugurated created invented
 discovered published abolished dissolved demolished destroyed incorporated patented"""
 """What happens once to a thing: two years of it contradict each other, while a cup is won again and again."""
 
-CONDITIONS = _set(
-    """may might could can should would if unless when while some most many few several only sometimes often
-    usually probably possibly perhaps rarely likely both each previously formerly once now currently longer still until
-    since yet already claim claims claimed believe believes believed said says alleged allegedly reportedly myth
-    according expected predicted planned estimated"""
-)
-"""Words that limit a statement or lay it in another mouth: sentences that differ in one do not contradict."""
-
 PAST = _set("was were had did")
 PRESENT = _set("is are has have does do will")
-PRONOUNS = _set("it he she they this that these those its his her their we i")
+_LEAD_ENDS = PAST | PRESENT | {","}
 ARTICLES = _set("a an the")
 PREPOSITIONS = _set(
     """in on at for with by under per within during over from to of into through between among across against about
@@ -237,12 +223,14 @@ def statement(sentence: str) -> Statement:
         elif read := [Word(word, number=_digits(value))] if value else _read(token.group(), words):
             if reach:
                 negations[-1][1].extend(range(len(words), len(words) + len(read)))
-            words += [replace(each, says=each.says != (reach > 0)) for each in read]
+                read = [replace(each, says=not each.says) for each in read]
+            words += read
             reach = max(0, reach - 1)
             continue
         words.append(Word(word))
-    lead = [word.text == "," or word.text in PAST | PRESENT for word in words]
-    behind = 0 if words and words[0].text in PREPOSITIONS | {"according"} else [*lead, True].index(True)
+    behind = next((at for at, word in enumerate(words) if word.text in _LEAD_ENDS), len(words))
+    if words and words[0].text in PREPOSITIONS | {"according"}:
+        behind = 0
     names = [places[start] for start, name in name_places(text) if start in places and name.lower() not in MONTHS]
     return Statement(
         words=tuple(words),
@@ -287,7 +275,7 @@ def _read(token: str, before: Sequence[Word]) -> list[Word]:
         return [Word(lower, lower)]
     if before and before[-1].number and (lower in UNITS or lower.removesuffix("s") in UNITS):
         return []
-    same = next((group.split()[0] for group in SAME if lower in group.split()), lower)
+    same = _SAME.get(lower, lower)
     # a letter that names (Vitamin A, World War I) is a stop word to a search
     letter = [lower] if before and len(token) == 1 and token.isupper() else []
     return [Word(lower, key) for key in index_terms(same) or letter]
@@ -305,7 +293,7 @@ def _number(text: str, value: Quantity | Date, at: int, words: Sequence[Word]) -
     return Number(text[value.start : value.end], value, slot, lead >= 0 and words[lead].text in PREPOSITIONS)
 
 
-def _folded(one: Statement, other: Statement) -> tuple[Statement, Statement]:
+def folded_prefixes(one: Statement, other: Statement) -> tuple[Statement, Statement]:
     """Inaccurate on one side and accurate on the other become one word, denied and said."""
     for reader, against in ((one, other), (other, one)):
         bare = {key: _PREFIX.sub("", key) for key in reader.content - against.content if "-" not in key}
@@ -326,11 +314,11 @@ def _folded(one: Statement, other: Statement) -> tuple[Statement, Statement]:
 
 def contradiction(claim: str, sentence: str) -> str:
     """Why a sentence of the evidence denies a claim about the same matter; "" when nothing shows that it does."""
-    one, other = _folded(statement(claim), statement(sentence))
+    one, other = folded_prefixes(statement(claim), statement(sentence))
     numbers = (
         f"the evidence says {theirs.text} where the sentence says {ours.text}"
-        for ours, theirs in _differing(one, other)
-        if _excludes(ours, theirs, one, other)
+        for ours, theirs in differing_numbers(one, other)
+        if exclude_each_other(ours, theirs, one, other)
     )
     return next(chain(_denials(one, other), numbers), "")
 
@@ -342,10 +330,10 @@ def _denials(one: Statement, other: Statement) -> Iterator[str]:
             shared = next((said.words[at] for at in scope if said.words[at].sign in against.signs), None)
             if shared is not None and _differ(shared.sign, one, other):
                 yield f"{whose} says “{cue}” of “{shared.text}”, the other does not"
-    yield from (f"opposite words ({key})" for key in _opposed(one, other))
+    yield from (f"opposite words ({key})" for key in opposed_pairs(one, other))
 
 
-def _opposed(one: Statement, other: Statement) -> list[str]:
+def opposed_pairs(one: Statement, other: Statement) -> list[str]:
     """The pairs of which each has the other word: everywhere, or in one of as many places."""
     opposed = []
     for key in sorted(one.opposites & other.opposites):
@@ -362,7 +350,7 @@ def _differ(sign: str, one: Statement, other: Statement) -> bool:
     return len(first) == len(second) == 1 and first != second
 
 
-def _differing(one: Statement, other: Statement) -> list[tuple[Number, Number]]:
+def differing_numbers(one: Statement, other: Statement) -> list[tuple[Number, Number]]:
     """Numbers of slots that both fill, with values of which none agrees with any of the other's."""
     differing = []
     for slot in dict.fromkeys(number.slot for number in one.numbers):
@@ -372,7 +360,7 @@ def _differing(one: Statement, other: Statement) -> list[tuple[Number, Number]]:
     return differing
 
 
-def _excludes(ours: Number, theirs: Number, one: Statement, other: Statement) -> bool:
+def exclude_each_other(ours: Number, theirs: Number, one: Statement, other: Statement) -> bool:
     """Whether two values of a slot exclude each other: years of what happens once, numbers of the same date."""
     if isinstance(ours.value, Date) and isinstance(theirs.value, Date) and ours.value.year and theirs.value.year:
         return ours.slot[1] in _ONCE_KEYS
@@ -384,10 +372,10 @@ def _excludes(ours: Number, theirs: Number, one: Statement, other: Statement) ->
         }
         for said in (one, other)
     )
-    return days == others and not _has_new_condition(one, other)
+    return days == others and not has_new_condition(one, other)
 
 
-def _has_new_condition(one: Statement, other: Statement) -> bool:
+def has_new_condition(one: Statement, other: Statement) -> bool:
     """Whether a preposition of one leads to a word or number that the other has not: "on SQuAD", "with 8 cores"."""
     for said, against in ((one, other), (other, one)):
         slots = {number.slot for number in against.numbers}
@@ -406,132 +394,3 @@ def _has_new_condition(one: Statement, other: Statement) -> bool:
 
 
 _ONCE_KEYS = {word.key for once in ONCE.split() for word in _read(once, ())}
-
-
-# --- evidence that contradicts other evidence: shown beside each other, never blended into one statement --------------
-
-
-@dataclass(frozen=True, slots=True)
-class Conflicts:
-    """Pairs of positions in the evidence, from 1, that contradict each other, smaller position first."""
-
-    pairs: tuple[tuple[int, int], ...]
-    notes: Notes = NO_NOTES
-
-
-ConflictFinder = Callable[[Sequence[Evidence]], Conflicts]
-
-OVERLAP = 0.6
-"""Least share of the content words of two sentences that are in both. Chosen on the pairs of the tests."""
-
-SIMILAR_OVERLAP = 0.45
-SIMILAR = 0.85
-"""Less overlap is enough for sentences whose embeddings are this near (cosine)."""
-
-NAMED_WORDS, SHARED_WORDS = 2, 3
-"""Least content words in both where the titles of the documents are not the same; one more for sentences that begin
-with an article and have no name in common: "the tower" may be any tower."""
-
-Titles = tuple[frozenset[str], frozenset[str]]
-
-
-def find_conflicts(
-    evidence: Sequence[Evidence], *, similar: Callable[[Sequence[str]], Sequence[Sequence[float]]] | None = None
-) -> Conflicts:
-    """Evidence of different documents that contradicts each other; tables are left out.
-
-    `similar` maps texts to the (n_texts, n_texts) cosines of their embeddings.
-    """
-    sentences = [
-        (position, piece.hit.chunk, piece.text[start:end])
-        for position, piece in enumerate(evidence, start=1)
-        if piece.hit.chunk.kind != "table"
-        for start, end in sentence_spans(piece.text)
-    ]
-    cosines = similar([sentence for *_, sentence in sentences]) if similar is not None and sentences else None
-    statements = [statement(sentence) for *_, sentence in sentences]
-    # Of a title the words: numbers tell editions apart, not subjects.
-    titles = [frozenset(t for t in index_terms(chunk.title) if not t.isdecimal()) for _, chunk, _ in sentences]
-    pairs: set[tuple[int, int]] = set()
-    for one, two in combinations(range(len(sentences)), 2):
-        (first, chunk, _), (second, other, _) = sentences[one], sentences[two]
-        if chunk.document_id == other.document_id or (first, second) in pairs:
-            continue
-        overlap = SIMILAR_OVERLAP if cosines is not None and cosines[one][two] >= SIMILAR else OVERLAP
-        if _conflict(statements[one], statements[two], overlap, (titles[one], titles[two])):
-            pairs.add((first, second))
-    return Conflicts(tuple(sorted(pairs)), Notes(facts={"conflicts": {"by_rules": len(pairs)}}))
-
-
-def _conflict(one: Statement, other: Statement, overlap: float, titles: Titles) -> bool:
-    """Whether sentences of two documents are about the same thing and differ in what contradicts, in that alone."""
-    shared, either = len(one.content & other.content), len(one.content | other.content)
-    if shared + 1 < overlap * (either - 1):  # folding makes one word more common at best
-        return False
-    one, other = _folded(one, other)
-    if not _comparable(one, other, overlap) or not _same_subject(one, other, titles):
-        return False
-    reached = {said.words[at].key for said in (one, other) for _, scope in said.negations for at in scope}
-    opposed = [key for key in _opposed(one, other) if key not in reached]
-    if differing := _differing(one, other):
-        balanced = len(one.negations) == len(other.negations)
-        return len(differing) == 1 and balanced and not opposed and _excludes(*differing[0], one, other)
-    if len(one.negations) + len(other.negations) + len(opposed) != 1 or _has_new_condition(one, other):
-        return False  # none, or two that may undo each other
-    if opposed:
-        return not _picks_out(one, opposed[0]) and not _picks_out(other, opposed[0])
-    return _denies(one, other) if one.negations else _denies(other, one)
-
-
-def _comparable(one: Statement, other: Statement, overlap: float) -> bool:
-    """Whether both speak of the same matter under the same conditions."""
-    if one.is_question or other.is_question or one.opposites != other.opposites:
-        return False
-    if one.plain & CONDITIONS != other.plain & CONDITIONS:
-        return False
-    tenses = [(bool(said.plain & PAST), bool(said.plain & PRESENT)) for said in (one, other)]
-    if all(any(tense) for tense in tenses) and tenses[0] != tenses[1]:
-        return False
-    shared = one.content & other.content
-    # words on both sides that the other has not: another subject, another predicate
-    if len(shared) < overlap * len(one.content | other.content) or (one.content - shared and other.content - shared):
-        return False
-    return not any(_is_narrowed(said, shared) for said in (one, other))
-
-
-def _is_narrowed(said: Statement, shared: frozenset[str]) -> bool:
-    """Whether a word of its own stands right beside a shared one: the large model, World War II."""
-    beside = pairwise(said.words)
-    return any(one.key and two.key and (one.key in shared) != (two.key in shared) for one, two in beside)
-
-
-def _same_subject(one: Statement, other: Statement, titles: Titles) -> bool:
-    """Whether both are about the same thing, as far as their words and the titles above them tell.
-
-    In documents about different things a sentence speaks for itself only where its subject is a name, or stands in a
-    title: "the county" is another one in each article.
-    """
-    ours, theirs = titles
-    if ours and ours == theirs:
-        return True
-    openings = {said.words[0].text for said in (one, other) if said.words}
-    if openings & PRONOUNS:
-        return False
-    if ours - theirs and theirs - ours and not one.subject & other.subject:
-        firsts = {next((word.key for word in said.words if word.key), "") for said in (one, other)}
-        return len(firsts) == 1 and bool(firsts & (ours | theirs))
-    vague = openings & ARTICLES and not one.names & other.names
-    return len(one.content & other.content) >= (SHARED_WORDS if vague else NAMED_WORDS)
-
-
-def _denies(said: Statement, other: Statement) -> bool:
-    """Whether the first word that its negation reaches is what the other says."""
-    ((_, scope),) = said.negations
-    word = said.words[scope[0]] if scope else Word("")
-    return word.says not in other.signs.get(word.sign, {word.says})
-
-
-def _picks_out(said: Statement, pair: str) -> bool:
-    """Whether an opposite word tells which one is spoken of: the north tower and the south tower, men and women."""
-    at = next(at for at, word in enumerate(said.words) if word.key == pair)
-    return pair in WHICH or at == 0 or (at == 1 and said.words[0].text in ARTICLES)

@@ -37,6 +37,8 @@ def name_places(text: str) -> Iterator[tuple[int, str]]:
     """Where each name of `names_in` begins, and the name without possessive."""
     words = list(_WORD.finditer(text))
     for position, word in enumerate(words):
+        if word.group().islower() and word.group().isalpha():
+            continue
         bare = _POSSESSIVE.sub("", word.group())
         before = text[: word.start()].rstrip(" \"“'(‘*-")
         begins = not before or before.endswith((".", ":", "!", "?", "\n"))

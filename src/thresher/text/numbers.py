@@ -277,9 +277,9 @@ def _in_digits(parts: Sequence[re.Match[str]], at: int) -> Read | None:
 
 def _in_words(parts: Sequence[re.Match[str]], at: int) -> Read | None:
     """Two hundred and fifty thousand: parts add up below a scale, a scale multiplies what stands before it."""
-    words = [(part["word"] or "").lower() for part in parts[at : at + LONGEST]]
-    if words[0] not in NUMBER_WORDS:
+    if (parts[at]["word"] or "").lower() not in NUMBER_WORDS:
         return None
+    words = [(part["word"] or "").lower() for part in parts[at : at + LONGEST]]
     total = current = 0
     last = at - 1
     for word, following in pairwise([*words, "", ""]):

@@ -1,0 +1,167 @@
+"""Evidence that contradicts other evidence: shown beside each other, never blended into one statement.
+
+Only sentences of different documents that are about the same thing, under the same conditions, and nearly alike are
+held against each other, by the rules of `contradiction`: a contradiction is rather missed than seen where none is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+
+from thresher.text.contradiction import (
+    ARTICLES,
+    PAST,
+    PRESENT,
+    Statement,
+    Word,
+    differing_numbers,
+    exclude_each_other,
+    folded_prefixes,
+    has_new_condition,
+    opposed_pairs,
+    statement,
+)
+from thresher.text.sentences import sentence_spans
+from thresher.text.terms import index_terms
+from thresher.types import NO_NOTES, Evidence, Notes
+
+WHICH = frozenset("male/female first/last older/younger majority/minority rich/poor import/export".split())  # noqa: SIM905
+"""Pairs that tell two things apart: what is so of men and what is so of women contradict each other in no document."""
+
+CONDITIONS = frozenset(
+    """may might could can should would if unless when while some most many few several only sometimes often
+    usually probably possibly perhaps rarely likely both each previously formerly once now currently longer still until
+    since yet already claim claims claimed believe believes believed said says alleged allegedly reportedly myth
+    according expected predicted planned estimated""".split()  # noqa: SIM905
+)
+"""Words that limit a statement or lay it in another mouth: sentences that differ in one do not contradict."""
+
+PRONOUNS = frozenset("it he she they this that these those its his her their we i".split())  # noqa: SIM905
+
+OVERLAP = 0.6
+"""Least share of the content words of two sentences that are in both. Chosen on the pairs of the tests."""
+
+SIMILAR_OVERLAP = 0.45
+SIMILAR = 0.85
+"""Less overlap is enough for sentences whose embeddings are this near (cosine)."""
+
+NAMED_WORDS, SHARED_WORDS = 2, 3
+"""Least content words in both where the titles of the documents are not the same; one more for sentences that begin
+with an article and have no name in common: "the tower" may be any tower."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflicts:
+    """Pairs of positions in the evidence, from 1, that contradict each other, smaller position first."""
+
+    pairs: tuple[tuple[int, int], ...]
+    notes: Notes = NO_NOTES
+
+
+ConflictFinder = Callable[[Sequence[Evidence]], Conflicts]
+
+Titles = tuple[frozenset[str], frozenset[str]]
+
+
+def find_conflicts(
+    evidence: Sequence[Evidence], *, similar: Callable[[Sequence[str]], Sequence[Sequence[float]]] | None = None
+) -> Conflicts:
+    """Evidence of different documents that contradicts each other; tables are left out.
+
+    `similar` maps texts to the (n_texts, n_texts) cosines of their embeddings.
+    """
+    sentences = [
+        (position, piece.hit.chunk, piece.text[start:end])
+        for position, piece in enumerate(evidence, start=1)
+        if piece.hit.chunk.kind != "table"
+        for start, end in sentence_spans(piece.text)
+    ]
+    cosines = similar([sentence for *_, sentence in sentences]) if similar is not None and sentences else None
+    statements = [statement(sentence) for *_, sentence in sentences]
+    # Of a title the words: numbers tell editions apart, not subjects.
+    titles = [frozenset(t for t in index_terms(chunk.title) if not t.isdecimal()) for _, chunk, _ in sentences]
+    pairs: set[tuple[int, int]] = set()
+    for one, two in combinations(range(len(sentences)), 2):
+        (first, chunk, _), (second, other, _) = sentences[one], sentences[two]
+        if chunk.document_id == other.document_id or (first, second) in pairs:
+            continue
+        overlap = SIMILAR_OVERLAP if cosines is not None and cosines[one][two] >= SIMILAR else OVERLAP
+        if _conflict(statements[one], statements[two], overlap, (titles[one], titles[two])):
+            pairs.add((first, second))
+    return Conflicts(tuple(sorted(pairs)), Notes(facts={"conflicts": {"by_rules": len(pairs)}}))
+
+
+def _conflict(one: Statement, other: Statement, overlap: float, titles: Titles) -> bool:
+    """Whether sentences of two documents are about the same thing and differ in what contradicts, in that alone."""
+    shared, either = len(one.content & other.content), len(one.content | other.content)
+    if shared + 1 < overlap * (either - 1):  # folding makes one word more common at best
+        return False
+    one, other = folded_prefixes(one, other)
+    if not _comparable(one, other, overlap) or not _same_subject(one, other, titles):
+        return False
+    reached = {said.words[at].key for said in (one, other) for _, scope in said.negations for at in scope}
+    opposed = [key for key in opposed_pairs(one, other) if key not in reached]
+    if differing := differing_numbers(one, other):
+        balanced = len(one.negations) == len(other.negations)
+        return len(differing) == 1 and balanced and not opposed and exclude_each_other(*differing[0], one, other)
+    if len(one.negations) + len(other.negations) + len(opposed) != 1 or has_new_condition(one, other):
+        return False  # none, or two that may undo each other
+    if opposed:
+        return not _picks_out(one, opposed[0]) and not _picks_out(other, opposed[0])
+    return _denies(one, other) if one.negations else _denies(other, one)
+
+
+def _comparable(one: Statement, other: Statement, overlap: float) -> bool:
+    """Whether both speak of the same matter under the same conditions."""
+    if one.is_question or other.is_question or one.opposites != other.opposites:
+        return False
+    if one.plain & CONDITIONS != other.plain & CONDITIONS:
+        return False
+    tenses = [(bool(said.plain & PAST), bool(said.plain & PRESENT)) for said in (one, other)]
+    if all(any(tense) for tense in tenses) and tenses[0] != tenses[1]:
+        return False
+    shared = one.content & other.content
+    # words on both sides that the other has not: another subject, another predicate
+    if len(shared) < overlap * len(one.content | other.content) or (one.content - shared and other.content - shared):
+        return False
+    return not any(_is_narrowed(said, shared) for said in (one, other))
+
+
+def _is_narrowed(said: Statement, shared: frozenset[str]) -> bool:
+    """Whether a word of its own stands right beside a shared one: the large model, World War II."""
+    beside = pairwise(said.words)
+    return any(one.key and two.key and (one.key in shared) != (two.key in shared) for one, two in beside)
+
+
+def _same_subject(one: Statement, other: Statement, titles: Titles) -> bool:
+    """Whether both are about the same thing, as far as their words and the titles above them tell.
+
+    In documents about different things a sentence speaks for itself only where its subject is a name, or stands in a
+    title: "the county" is another one in each article.
+    """
+    ours, theirs = titles
+    if ours and ours == theirs:
+        return True
+    openings = {said.words[0].text for said in (one, other) if said.words}
+    if openings & PRONOUNS:
+        return False
+    if ours - theirs and theirs - ours and not one.subject & other.subject:
+        firsts = {next((word.key for word in said.words if word.key), "") for said in (one, other)}
+        return len(firsts) == 1 and bool(firsts & (ours | theirs))
+    vague = openings & ARTICLES and not one.names & other.names
+    return len(one.content & other.content) >= (SHARED_WORDS if vague else NAMED_WORDS)
+
+
+def _denies(said: Statement, other: Statement) -> bool:
+    """Whether the first word that its negation reaches is what the other says."""
+    ((_, scope),) = said.negations
+    word = said.words[scope[0]] if scope else Word("")
+    return word.says not in other.signs.get(word.sign, {word.says})
+
+
+def _picks_out(said: Statement, pair: str) -> bool:
+    """Whether an opposite word tells which one is spoken of: the north tower and the south tower, men and women."""
+    at = next(at for at, word in enumerate(said.words) if word.key == pair)
+    return pair in WHICH or at == 0 or (at == 1 and said.words[0].text in ARTICLES)

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.text.pairs import AGREE, CONTRADICT, MISSED, OBVIOUS, SAME
+from thresher.text.conflicts import find_conflicts
+from thresher.types import Evidence
+
+Make = Callable[..., Evidence]
+
+
+@pytest.fixture
+def pair(make_evidence: Make) -> Callable[..., list[Evidence]]:
+    def make(one: str, other: str, **more: object) -> list[Evidence]:
+        return [
+            make_evidence(one, id="c1", document="d1", **more),
+            make_evidence(other, id="c2", document="d2", **more),
+        ]
+
+    return make
+
+
+def found(evidence: list[Evidence], **more: object) -> tuple[tuple[int, int], ...]:
+    return find_conflicts(evidence, **more).pairs  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("one", "other"), CONTRADICT)
+def test_what_contradicts_is_found(pair: Callable[..., list[Evidence]], one: str, other: str) -> None:
+    assert found(pair(one, other)) == ((1, 2),)
+    assert found(pair(other, one)) == ((1, 2),)
+
+
+A_NAME_SAYS_IT_TOO = ("Reed City is a city in Michigan.", "Reed City is not a city in Michigan.")
+
+
+@pytest.mark.parametrize(("one", "other"), [*OBVIOUS, A_NAME_SAYS_IT_TOO])
+def test_what_is_obvious_is_found_under_one_title(pair: Callable[..., list[Evidence]], one: str, other: str) -> None:
+    assert found(pair(one, other, title="The matter")) == found(pair(other, one, title="The matter")) == ((1, 2),)
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_what_says_the_same_is_found_under_no_title(pair: Callable[..., list[Evidence]], one: str, other: str) -> None:
+    assert found(pair(one, other, title="The matter")) == ()
+
+
+def test_the_trace_counts_what_the_rules_found(pair: Callable[..., list[Evidence]]) -> None:
+    conflicts = find_conflicts(pair(*CONTRADICT[0]))
+    assert (conflicts.pairs, conflicts.notes.facts) == (((1, 2),), {"conflicts": {"by_rules": 1}})
+
+
+@pytest.mark.parametrize(("one", "other"), AGREE)
+def test_what_does_not_contradict_is_left_alone(pair: Callable[..., list[Evidence]], one: str, other: str) -> None:
+    assert found(pair(one, other)) == ()
+    assert found(pair(other, one)) == ()
+
+
+@pytest.mark.parametrize(("one", "other"), MISSED)
+def test_other_words_are_beyond_the_rules(pair: Callable[..., list[Evidence]], one: str, other: str) -> None:
+    assert found(pair(one, other)) == ()
+
+
+def test_one_document_does_not_contradict_itself(make_evidence: Make) -> None:
+    evidence = [make_evidence(text, id=str(n)) for n, text in enumerate(CONTRADICT[0])]
+    assert found(evidence) == ()
+
+
+def test_tables_are_left_out(pair: Callable[..., list[Evidence]]) -> None:
+    assert found(pair(*CONTRADICT[0], kind="table")) == ()
+
+
+def test_the_same_title_tells_which_tower_is_meant(pair: Callable[..., list[Evidence]]) -> None:
+    sentences = ("It was completed in 1889.", "It was completed in 1894.")
+    assert found(pair(*sentences)) == ()
+    assert found(pair(*sentences, title="Eiffel Tower")) == ((1, 2),)
+
+
+@pytest.mark.parametrize(
+    ("sentences", "titles", "conflict"),
+    [
+        (("The per capita income for the county was $17,174.", "The per capita income for the county was $16,603."),
+         ("McLennan County, Texas", "Van Buren County, Arkansas"), False),
+        (("On Metacritic, the film has a score of 74 of 100.", "On Metacritic, the film has a score of 80 of 100."),
+         ("Beast", "Big Night"), False),
+        (("The notice period for employees is 3 months.", "The notice period for employees is 4 months."),
+         ("Handbook 2023", "Handbook 2024"), True),
+        (("The Kõpu lighthouse was built in 1531.", "The Kõpu lighthouse was built in 1532."),
+         ("Lighthouses", "Hiiumaa"), True),
+        (("Aspirin is safe during pregnancy.", "Aspirin is not safe during pregnancy."),
+         ("Aspirin leaflet", "Drugs and children"), True),
+    ],
+)  # fmt: skip
+def test_titles_tell_what_a_sentence_is_about(
+    make_evidence: Make, sentences: tuple[str, str], titles: tuple[str, str], conflict: bool
+) -> None:
+    evidence = [
+        make_evidence(text, id=title, document=title, title=title)
+        for text, title in zip(sentences, titles, strict=True)
+    ]
+    assert bool(found(evidence)) is conflict
+
+
+def test_positions_are_those_of_the_evidence(make_evidence: Make) -> None:
+    texts = [
+        "Nothing of it. BERT-base has 12 layers.",
+        "Cheese ripens.",
+        "BERT-base has 24 layers.",
+        "BERT-base has 12 layers.",
+    ]
+    evidence = [make_evidence(text, id=str(n), document=str(n)) for n, text in enumerate(texts)]
+    assert found(evidence) == ((1, 3), (3, 4))
+
+
+def test_near_embeddings_let_fewer_words_be_enough(pair: Callable[..., list[Evidence]]) -> None:
+    evidence = pair(
+        "The Kõpu lighthouse was built in 1531, and Hanseatic traders paid.",
+        "Kõpu lighthouse was built in 1532.",
+    )
+    assert found(evidence) == ()
+    assert found(evidence, similar=lambda texts: [[0.8] * len(texts)] * len(texts)) == ()
+    assert found(evidence, similar=lambda texts: [[0.9] * len(texts)] * len(texts)) == ((1, 2),)
