@@ -45,8 +45,10 @@ def test_nothing_of_one_generator_is_compared_with_another(write_run: Write, ans
     }
     run = read_measured(write_run(rows=rows), "run")
     assert [block.recipes for block in run.blocks] == [["rag", "no-retrieval"], ["corrective"]]
-    assert {(one.recipe, one.against) for one in run.differences()} == {("no-retrieval", "rag")}
-    assert all(one.p is None for one in run.measurements() if one.recipe == "corrective")
+    assert {(line["recipe"], line["against"]) for block in run.blocks for line in block.difference_lines()} == {
+        ("no-retrieval", "rag")
+    }
+    assert all(one.p is None for one in run.blocks[1].measurements.values())
 
 
 def test_where_no_generator_is_known_there_is_one_block(write_run: Write, answered: Answered) -> None:
@@ -75,8 +77,9 @@ def test_the_first_of_several_that_chance_explains_is_not_the_best(measured: Cal
 def test_differences_are_ours_minus_the_others_with_wins_and_losses(write_run: Write, answered: Answered) -> None:
     rows = {name: answered(name, right) for name, right in (("rag", 4), (FAIR, 12), ("corrective", 10))}
     run = read_measured(write_run(rows=rows), "run")
-    ours = {one.against: one for one in run.differences() if (one.recipe, one.measure) == ("corrective", "f1")}
-    assert ours["rag"].difference == pytest.approx(0.3)
+    lines = list(run.blocks[0].difference_lines())
+    (line,) = (one for one in lines if (one["recipe"], one["against"], one["measure"]) == ("corrective", FAIR, "f1"))
+    assert (line["difference"], line["better"], line["worse"]) == (pytest.approx(-0.1), 0, 2)
     told = run.blocks[0].rivals("corrective", "match")
     assert {name: (one.better, one.worse) for name, one in told.items()} == {"rag": (6, 0), FAIR: (0, 2)}
     assert told["rag"].difference == pytest.approx(0.3)

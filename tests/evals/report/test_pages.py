@@ -10,7 +10,7 @@ import pytest
 
 from thresher_evals.report.blocks import Number
 from thresher_evals.report.data import Run, read_measured
-from thresher_evals.report.pages import dataset_pages, verdict
+from thresher_evals.report.pages import dataset_pages, standing_in_words
 from thresher_evals.report.run import command, warnings
 from thresher_evals.report.summary import summary
 from thresher_evals.report.tables import labels
@@ -98,7 +98,7 @@ def test_a_run_of_several_generators_warns(write_run: Write) -> None:
 
 def test_the_sentence_names_who_is_beaten_who_is_not_and_who_is_better(measured: Callable[..., Run]) -> None:
     run = measured(rag=0, hybrid=9, crag=20, corrective=10)
-    assert verdict(run.blocks[0]) == (
+    assert standing_in_words(run.blocks[0]) == (
         "In match, corrective is significantly better than rag; not distinguishable from hybrid; significantly worse "
         "than crag (p < 0.05 after Holm's correction for 3 comparisons)."
     )
@@ -121,7 +121,7 @@ def test_ablations_are_one_table_with_the_printed_ones_apart(
     assert (base["match, difference"], same["match, difference"]) == ("–", "0 [0, 0] p = 1")
     assert worse["match, difference"].startswith("−0.4 ★ [")
     assert worse["right / wrong / refused / unreadable / late / failed"] == "2 / 18 / 0 / 0 / 0 / 0"
-    assert tables["Ablations of CRAG as printed"][0]["LLaMA2-hf-7b"] == "*0.549*"
+    assert tables["Ablations of CRAG as printed"][0]["claimed"] == "*0.549*"
 
 
 def test_variants_without_the_recipe_itself_are_compared_with_nothing(

@@ -4,72 +4,73 @@ from __future__ import annotations
 
 import csv
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.judging.verdicts import Bounds, Operators
 from thresher.types import UNIT, Score, Verdict
-from thresher_evals.report.verdicts import STEPS, BoundsMap, JudgedQuestion, verdict_at
+from thresher_evals.report.verdicts import STEPS, BoundsMap
 from thresher_evals.report.write import Report
 
-INSIDE, BETWEEN, OUTSIDE = (
-    JudgedQuestion(0.8, True, Verdict.CORRECT, 0.3, 0.7),
-    JudgedQuestion(0.5, True, Verdict.AMBIGUOUS, 0.3, 0.7),
-    JudgedQuestion(0.1, False, Verdict.INCORRECT, 0.3, 0.7),
-)
-THREE = BoundsMap([INSIDE, BETWEEN, OUTSIDE], "blog")
+NAN = float("nan")
+
+
+def questions(*lines: tuple[float, bool, Verdict], operators: Operators = "blog") -> BoundsMap:
+    """Best score, whether the collection answers, and verdict of questions with the bounds 0.3 and 0.7."""
+    best, suffices, verdicts = zip(*lines, strict=True)
+    bounds = [(NAN, NAN) if one != one else (0.3, 0.7) for one in best]
+    return BoundsMap(np.array(best), np.array(suffices), verdicts, np.array(bounds), operators)
+
+
+LINES = ((0.8, True, Verdict.CORRECT), (0.5, True, Verdict.AMBIGUOUS), (0.1, False, Verdict.INCORRECT))
+THREE = questions(*LINES)
 
 
 @given(st.floats(0, 1), st.floats(0, 0.49), st.floats(0.5, 1), st.sampled_from(["blog", "paper", "code"]))
 def test_a_verdict_is_what_the_recipes_would_have_decided(
     best: float, lower: float, upper: float, operators: Operators
 ) -> None:
-    assert verdict_at(best, lower, upper, operators) is Bounds(lower, upper, operators).verdict([Score(best, UNIT)])
+    one = questions((best, True, Verdict.UNSURE), operators=operators)
+    verdict = Bounds(lower, upper, operators).verdict([Score(best, UNIT)])
+    assert one.stays(upper)[0] == (verdict is Verdict.CORRECT)
+    assert one.goes(lower)[0] == (verdict is Verdict.INCORRECT)
 
 
 @pytest.mark.parametrize(
-    ("operators", "at_upper", "at_lower"),
-    [
-        ("blog", Verdict.AMBIGUOUS, Verdict.INCORRECT),
-        ("paper", Verdict.AMBIGUOUS, Verdict.AMBIGUOUS),
-        ("code", Verdict.CORRECT, Verdict.AMBIGUOUS),
-    ],
+    ("operators", "stays", "goes"), [("blog", False, True), ("paper", False, False), ("code", True, False)]
 )
-def test_a_score_on_a_bound_is_read_as_each_source_does(
-    operators: Operators, at_upper: Verdict, at_lower: Verdict
-) -> None:
-    assert (verdict_at(0.7, 0.3, 0.7, operators), verdict_at(0.3, 0.3, 0.7, operators)) == (at_upper, at_lower)
+def test_a_score_on_a_bound_is_read_as_each_source_does(operators: Operators, stays: bool, goes: bool) -> None:
+    """At the upper bound ambiguous, or correct as the code has it; at the lower one incorrect only in the blog."""
+    one = questions((0.7, True, Verdict.CORRECT), (0.3, True, Verdict.CORRECT), operators=operators)
+    assert (one.stays(0.7)[0], one.goes(0.3)[1]) == (stays, goes)
 
 
 def test_an_empty_retrieval_stays_incorrect_whatever_the_bounds() -> None:
-    empty = BoundsMap([JudgedQuestion(None, False, Verdict.INCORRECT)], "blog")
-    assert empty.verdicts(0.0, 0.1) == [Verdict.INCORRECT]
-    assert empty.used is None
+    empty = questions((NAN, False, Verdict.INCORRECT), *LINES)
+    assert not empty.stays(0.0)[0]
+    assert empty.goes(0.0)[0]
+    assert empty.used == (0.3, 0.7)
 
 
 def test_staying_is_right_inside_and_going_is_right_outside() -> None:
-    assert THREE.hits(0.3, 0.7, decided=False) == [1, 0, 1]
-    assert THREE.hits(0.3, 0.4, decided=False) == [1, 1, 1]
-    assert THREE.hits(0.0, 0.7, decided=False) == [1, 0, 1], "the lower bound does not count"
-    assert THREE.hits(0.0, 0.7, decided=True) == [1, 0, 0], "undecided is right nowhere"
+    assert THREE.right(0.7).tolist() == [True, False, True]
+    assert THREE.right(0.4).tolist() == [True, True, True]
+    assert THREE.decided(0.3, 0.7).tolist() == [True, False, True]
+    assert THREE.decided(0.0, 0.7).tolist() == [True, False, False], "undecided is right nowhere"
 
 
-@pytest.mark.parametrize("operators", ["blog", "paper", "code"])
-def test_the_map_has_the_share_of_every_pair_of_bounds(operators: Operators) -> None:
-    one = BoundsMap(THREE.questions, operators)
-    for row, upper in enumerate(one.grid):
-        for column, lower in enumerate(one.grid):
-            for decided in (False, True):
-                share = one.shares[decided][row, column]
-                hits = one.hits(lower, upper, decided=decided)
-                assert (share == pytest.approx(sum(hits) / 3)) if lower <= upper else share != share
-
-
-def test_the_bounds_that_were_used_come_from_the_rows() -> None:
-    assert THREE.used == (0.3, 0.7)
+def test_the_bounds_that_are_tried_cover_the_scale() -> None:
     assert (THREE.grid[0], THREE.grid[-1], len(THREE.grid)) == (0.0, 1.0, STEPS + 1)
-    assert BoundsMap([JudgedQuestion(-0.5, True, Verdict.INCORRECT, -0.9, 0.5)], "code").grid[0] == -1.0
+    assert questions((-0.5, True, Verdict.INCORRECT)).grid[0] == -1.0
+    assert len(THREE.shares) == (STEPS + 1) * (STEPS + 2) / 2
+    assert THREE.shares[0.3, 0.4] == (1.0, 1.0)
+
+
+def test_verdicts_that_come_out_otherwise_than_in_the_rows_are_counted() -> None:
+    assert THREE.not_as_recorded == 0
+    assert questions(*LINES, (0.5, True, Verdict.UNSURE), (0.5, True, Verdict.CORRECT)).not_as_recorded == 1
 
 
 def test_the_map_of_every_recipe_that_tells_its_bounds_is_a_table(report: Report) -> None:

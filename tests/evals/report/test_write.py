@@ -79,7 +79,7 @@ def test_differences_are_those_of_eval_score(report: Report, run: Path) -> None:
         if (line["recipe"], line["against"], line["measure"], line["category"]) == ("crag[upper=0.9]", "rag", "f1", "")
     )
     assert all(close(line[name], told[name]) for name in ("difference", "low", "high", "p", "p_holm"))
-    assert (line["higher"], line["lower"], line["n"]) == tuple(str(told[name]) for name in ("better", "worse", "n"))
+    assert all(line[name] == str(told[name]) for name in ("better", "worse", "n"))
     assert line["test"] == told["test"]
     assert close(line["permutation"], told["tests"]["permutation"])
 
@@ -106,8 +106,8 @@ def test_every_question_of_every_recipe_has_a_line(report: Report) -> None:
     assert len(lines) == 15
     told = {(line["recipe"], line["id"]): line for line in lines}
     assert (told["crag", "q4"]["outcome"], told["crag", "q4"]["value"]) == ("refused rightly", "1")
-    assert told["crag", "q4"]["right answers"] == "(a refusal)"
-    assert (told["crag", "q5"]["outcome"], told["crag", "q5"]["timed out"]) == ("timed out", "1")
+    assert told["crag", "q4"]["right_answers"] == "(a refusal)"
+    assert (told["crag", "q5"]["outcome"], told["crag", "q5"]["timed_out"]) == ("timed out", "1")
     assert told["crag", "q2"]["text"] == "Ben Hill | *chef* <script>alert(1)</script>"
     assert (told["crag", "q1"]["verdict"], told["crag", "q1"]["llm_calls"]) == ("correct", "1")
 

@@ -118,7 +118,6 @@ class Section:
     title: str
     text: Sequence[str] = ()
     tables: Sequence[Table] = ()
-    figures: Sequence[Figure] = ()
     examples: Sequence[Example] = ()
     details: Sequence[str] = ()
 

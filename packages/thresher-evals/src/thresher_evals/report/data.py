@@ -1,8 +1,8 @@
-"""The numbers behind a report, as tidy tables that are built once from the rows of runs; every page is a view of them.
+"""The numbers behind a report: one tidy table that is built once from the rows of runs; every page is a view of it.
 
-`Measurement` is one number of one recipe, `Difference` one recipe against another on the same questions; questions.py
-has a line for every question. Recipes whose answers another generator wrote are never compared:
-a run has a `Block` for each generator. A study is a folder that tells of itself in about.json and table.csv: study.py.
+`Measurement` is a line of that table. Beside it stand the differences between recipes, question by question; the lines
+of single questions are in questions.py. Recipes whose answers another generator wrote are never compared: a run has a
+`Block` for each generator. A study is a folder that tells of itself in about.json and table.csv, see study.py.
 """
 
 from __future__ import annotations
@@ -31,24 +31,13 @@ STEPS = range(2, 11)  # answers in a row that must all be right (ChunkRAG, equat
 
 RIVAL_MEASURES = ("em", "f1", "context_match", "refusal_recall", "wrong_refusals", "verdict_accuracy")
 """In which ours is compared with each other recipe, beside the primary one."""
-CATEGORY_MEASURES = frozenset((
-    "label_accuracy", "match", "f1", "factscore", "nDCG@10", "R@5", "abstained", "refusal_recall", "wrong_refusals",
-    "verdict_accuracy", "outside_used", "unsupported", "wrong",
-))  # fmt: skip
-"""What is told of each category of questions."""
-WITHOUT_DIRECTION = frozenset(("abstained", "llm_calls", "cpu_seconds"))
+CATEGORY_MEASURES = {
+    *("label_accuracy", "match", "f1", "factscore", "nDCG@10", "R@5", "outside_used", "unsupported", "wrong"),
+    *("abstained", "refusal_recall", "wrong_refusals", "verdict_accuracy"),
+}
+"""What is measured of each category of questions."""
+WITHOUT_SIGN = {"abstained", "llm_calls", "cpu_seconds"}
 """Compared with the baseline although less of them is neither better nor worse by itself."""
-
-
-def direction(name: str) -> int:
-    """1 where more is better, -1 where less is, 0 where neither is, and for what `eval score` does not know."""
-    try:
-        return parse(name).sign
-    except UnknownSetting:
-        return 0
-
-
-# --- the lines of the tidy tables -------------------------------------------------------------------------------------
 
 
 class Measurement(NamedTuple):
@@ -63,41 +52,32 @@ class Measurement(NamedTuple):
     value: float
     low: float | None
     high: float | None
-    """Ends of the 95 % interval."""
     n: int
-    """Questions behind it."""
+    """Questions behind the value and its 95 % interval."""
     p: float | None
     """Of the difference from the baseline of the run on the same questions, after Holm's correction."""
 
 
-class Difference(NamedTuple):
-    """A line of differences.csv: `recipe` minus `against`, question by question."""
+def sign_of(name: str) -> int:
+    """1 where more is better, -1 where less is, 0 where neither is, and for what `eval score` does not know."""
+    try:
+        return parse(name).sign
+    except UnknownSetting:
+        return 0
 
-    run: str
-    dataset: str
-    category: str
-    recipe: str
-    against: str
-    measure: str
-    difference: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    p_holm: float | None
-    """After Holm's correction for all recipes that are compared with the same one."""
-    test: str
-    """What `p` is of; the columns behind `n` have the p of every test that applies."""
-    higher: int
-    lower: int
-    """Questions on which the number of `recipe` is."""
-    n: int
-    paired_t: float | None
-    permutation: float | None
-    sign: float | None
-    mcnemar: float | None
+
+def standing(name: str, difference: Comparison) -> int:
+    """1 where a difference is significantly to the good side of its measure, -1 to the bad side, 0 elsewhere."""
+    p = difference.p if difference.p_holm is None else difference.p_holm
+    if p is None or p >= SIGNIFICANT or not difference.difference:
+        return 0
+    return sign_of(name) if difference.difference > 0 else -sign_of(name)
 
 
 # --- one generator's recipes ------------------------------------------------------------------------------------------
+
+Differences = Mapping[str, Comparison]
+"""Recipe to how it compares with another one."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +91,7 @@ class Block:
     """Empty where the rows do not say."""
     baseline: str
     rows: Mapping[str, Sequence[Row]]
-    """In the order of the run."""
+    """Recipe to its rows, in the order of the run."""
     values: Mapping[str, Mapping[Measure, Values]]
     """Recipe to measure to the number of each row."""
     ratings: Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -121,11 +101,6 @@ class Block:
     def recipes(self) -> list[str]:
         """In the order of the run."""
         return list(self.rows)
-
-    @property
-    def others(self) -> list[str]:
-        """All but the baseline."""
-        return [recipe for recipe in self.rows if recipe != self.baseline]
 
     @cached_property
     def n(self) -> int:
@@ -172,20 +147,19 @@ class Block:
 
     def _measurements(self) -> Iterator[Measurement]:
         for recipe, rows in self.rows.items():
-            known = self.values[recipe]
-            few = {measure: numbers for measure, numbers in known.items() if str(measure) in CATEGORY_MEASURES}
+            values = self.values[recipe]
+            few = {measure: numbers for measure, numbers in values.items() if measure.name in CATEGORY_MEASURES}
             for category in ("", *self.categories):
-                told = summaries(within(few, rows, category), seed=0) if category else summaries(known, seed=0)
-                for name, one in (told if category else told | self._others(recipe)).items():
-                    if one["value"] is None:
-                        continue
-                    p = self._p(recipe, name, category)
-                    line = Measurement(self.run, self.dataset, recipe, category, name, **one, p=p)
-                    yield line
-                    if name == self.primary and name in ("match", "label_accuracy") and not category:
-                        yield from (in_a_row(line, steps) for steps in STEPS)
+                intervals = summaries(within(few, rows, category) if category else values, seed=0)
+                for name, interval in (intervals if category else intervals | self._unscored(recipe)).items():
+                    if interval["value"] is not None:
+                        p = self._p(recipe, name, category)
+                        one = Measurement(self.run, self.dataset, recipe, category, name, **interval, p=p)
+                        yield one
+                        if name == self.primary in ("match", "label_accuracy") and not category:
+                            yield from (in_a_row(one, steps) for steps in STEPS)
 
-    def _others(self, recipe: str) -> dict[str, Any]:
+    def _unscored(self, recipe: str) -> dict[str, Any]:
         """What is no measure of `eval score`: what people rated, and the mean of the seconds, which papers print."""
         rated = {f"rated_{name}": one for name, one in self.ratings.get(recipe, {}).items()}
         if parse("seconds_p50") not in self.values[recipe]:
@@ -193,21 +167,18 @@ class Block:
         return {"seconds_mean": asdict(mean_interval([row.seconds for row in self.rows[recipe]])), **rated}
 
     def _p(self, recipe: str, name: str, category: str) -> float | None:
-        compares = recipe != self.baseline and (name == self.primary if category else name in self.compared_measures)
-        told = self.against_baseline(name, category).get(recipe) if compares else None
-        return None if told is None else told.p_holm
+        is_compared = name == self.primary if category else name in self.compared_measures
+        difference = self.against_baseline(name, category).get(recipe) if is_compared else None
+        return None if difference is None else difference.p_holm
 
-    def get(self, recipe: str, measure: str, category: str = "") -> Measurement | None:
-        """A number, where there is one."""
-        return self.measurements.get((recipe, measure, category))
+    def get(self, recipe: str, measure: str) -> Measurement | None:
+        """A number over all questions, where there is one."""
+        return self.measurements.get((recipe, measure, ""))
 
-    def value(self, recipe: str, measure: str) -> float:
-        """A number that is there."""
-        return self.measurements[recipe, measure, ""].value
-
-    def told(self, measure: str, category: str = "") -> dict[str, Measurement]:
+    def numbers_of(self, measure: str, category: str = "") -> dict[str, Measurement]:
         """The number of every recipe that has one, by recipe."""
-        return {recipe: one for recipe in self.rows if (one := self.get(recipe, measure, category)) is not None}
+        keys = ((recipe, measure, category) for recipe in self.rows)
+        return {key[0]: self.measurements[key] for key in keys if key in self.measurements}
 
     @cached_property
     def measures(self) -> list[str]:
@@ -216,93 +187,90 @@ class Block:
 
     def leading(self, name: str) -> str | None:
         """The recipe with the best number, the first of equals; None where no number is better than another."""
-        sign = direction(name)
-        told = self.told(name)
-        return max(told, key=lambda recipe: sign * told[recipe].value) if told and sign else None
+        numbers = self.numbers_of(name) if sign_of(name) else {}
+        return max(numbers, key=lambda recipe: sign_of(name) * numbers[recipe].value, default=None)
 
     def best(self, name: str) -> str | None:
         """The recipe that is significantly better than each other one, paired and corrected for their number."""
         leading = self.leading(name)
-        others = [one for recipe, one in self.told(name).items() if recipe != leading]
+        others = [one for recipe, one in self.numbers_of(name).items() if recipe != leading]
         if leading is None or not others:
             return None
-        nearest = max(others, key=lambda one: direction(name) * one.value)
-        found = self._compared(name, "", {leading: (nearest.recipe, leading)}).get(leading)
-        if found is None or standing(name, found) <= 0:  # spares the other comparisons: Holm makes no p smaller
-            return None
-        return leading if all(standing(name, told) > 0 for told in self.rivals(leading, name).values()) else None
+        # The nearest first, which spares most of the comparisons: Holm's correction makes no p smaller.
+        nearest = max(others, key=lambda one: sign_of(name) * one.value).recipe
+        first = self._differences(name, {nearest: (nearest, leading)})
+        rest = self.rivals(leading, name) if any(standing(name, one) > 0 for one in first.values()) else {}
+        return leading if rest and all(standing(name, one) > 0 for one in rest.values()) else None
 
     # --- recipes compared question by question ------------------------------------------------------------------------
 
     @cached_property
     def compared_measures(self) -> list[str]:
         """Those in which every recipe is compared with the baseline."""
-        known = map(str, self.values[self.baseline])
-        return [name for name in known if direction(name) or name in WITHOUT_DIRECTION]
+        return [one.name for one in self.values[self.baseline] if one.sign or one.name in WITHOUT_SIGN]
 
-    def numbers(self, recipe: str, name: str, category: str = "") -> Mapping[str, float]:
+    def numbers(self, recipe: str, name: str, category: str = "") -> dict[str, float]:
         """Question id to number, where the measure applies."""
         measure, rows = parse(name), self.rows[recipe]
-        if measure not in self.values[recipe]:
-            return {}
-        inside = {row.question.id for row in rows if not category or row.question.category == category}
-        told = by_question(rows, self.values[recipe][measure])
-        return {id: number for id, number in told.items() if id in inside}
+        values = within(self.values[recipe], rows, category) if category else self.values[recipe]
+        rows = [row for row in rows if not category or row.question.category == category]
+        return by_question(rows, values[measure]) if measure in values else {}
 
-    def against_baseline(self, name: str, category: str = "") -> Mapping[str, Comparison]:
+    def against_baseline(self, name: str, category: str = "") -> Differences:
         """Each other recipe to it minus the baseline, corrected for their number (Holm)."""
-        return self._compared(name, category, {other: (self.baseline, other) for other in self.others})
+        others = {other: (self.baseline, other) for other in self.rows if other != self.baseline}
+        return self._differences(name, others, category)
 
-    def rivals(self, recipe: str, name: str) -> Mapping[str, Comparison]:
+    def rivals(self, recipe: str, name: str) -> Differences:
         """Each other recipe to `recipe` minus it, corrected for their number (Holm)."""
-        return self._compared(name, "", {other: (other, recipe) for other in self.rows if other != recipe})
+        return self._differences(name, {other: (other, recipe) for other in self.rows if other != recipe})
 
-    def variants(self, base: str, name: str) -> Mapping[str, Comparison]:
+    def variants(self, base: str, name: str) -> Differences:
         """Each variant of a recipe to it minus the recipe as it is, corrected for the number of variants (Holm)."""
         others = [other for other in self.rows if other != base and parse_variant(other).recipe == base]
-        return self._compared(name, "", {other: (base, other) for other in others})
+        return self._differences(name, {other: (base, other) for other in others})
 
-    def _compared(self, name: str, category: str, pairs: Mapping[str, tuple[str, str]]) -> Mapping[str, Comparison]:
+    def _differences(self, name: str, pairs: Mapping[str, tuple[str, str]], category: str = "") -> Differences:
         """The second of each pair minus the first."""
         key = (name, category, *pairs.items())
         if key not in self._known:
             measure = parse(name)
             numbers = {recipe: self.numbers(recipe, name, category) for pair in pairs.values() for recipe in pair}
-            found = {
+            comparisons = {
                 other: compared(measure, numbers[first], numbers[second], seed=0)
                 for other, (first, second) in pairs.items()
                 if measure.paired and numbers[first] and numbers[second]
             }
-            holm = zip(found, corrected(list(found.values())), strict=True)
+            holm = zip(comparisons, corrected(list(comparisons.values())), strict=True)
             self._known[key] = {other: comparison for other, comparison in holm if comparison.n}
         return self._known[key]
 
     @cached_property
-    def _known(self) -> dict[tuple[Any, ...], Mapping[str, Comparison]]:
+    def _known(self) -> dict[tuple[Any, ...], Differences]:
         return {}
 
-    def differences(self) -> Iterator[Difference]:
-        """Every recipe against the baseline, in the primary measure for each category too; ours against each other."""
+    def difference_lines(self) -> Iterator[dict[str, Any]]:
+        """The lines of differences.csv: `recipe` minus `against`, question by question.
+
+        Every recipe against the baseline, in the primary measure for each category too; the subject against each other.
+        """
         for name in self.compared_measures:
             for category in ("", *(self.categories if name == self.primary else ())):
-                for other, told in self.against_baseline(name, category).items():
-                    yield self._difference(category, other, self.baseline, name, told)
+                for other, comparison in self.against_baseline(name, category).items():
+                    yield self._difference_line(category, other, self.baseline, name, comparison)
         if self.subject != self.baseline:
             for name in dict.fromkeys((self.primary, *RIVAL_MEASURES)):
-                for other, told in self.rivals(self.subject, name).items():
-                    yield self._difference("", self.subject, other, name, told)
+                for other, comparison in self.rivals(self.subject, name).items():
+                    yield self._difference_line("", self.subject, other, name, comparison)
 
-    def _difference(self, category: str, recipe: str, against: str, name: str, told: Comparison) -> Difference:
-        tests = [told.tests.get(test) for test in ("paired t", "permutation", "sign", "McNemar")]
-        numbers = (told.difference, told.low, told.high, told.p, told.p_holm, told.test, told.better, told.worse)
-        return Difference(self.run, self.dataset, category, recipe, against, name, *numbers, told.n, *tests)
-
-
-def standing(name: str, told: Comparison) -> int:
-    """1 where a comparison is significantly to the good side of its measure, -1 to the bad side, 0 elsewhere."""
-    if (p := told.p if told.p_holm is None else told.p_holm) is None or p >= SIGNIFICANT or not told.difference:
-        return 0
-    return direction(name) if told.difference > 0 else -direction(name)
+    def _difference_line(
+        self, category: str, recipe: str, against: str, measure: str, comparison: Comparison
+    ) -> dict[str, Any]:
+        names = {"run": self.run, "dataset": self.dataset, "category": category}
+        numbers = asdict(comparison)
+        tests = numbers.pop("tests")
+        each = {test.replace(" ", "_"): tests.get(test) for test in ("paired t", "permutation", "sign", "McNemar")}
+        return {**names, "recipe": recipe, "against": against, "measure": measure, **numbers, **each}
 
 
 def in_a_row(one: Measurement, steps: int) -> Measurement:
@@ -322,32 +290,23 @@ class Run:
     """Unique in the report."""
     directory: Path
     described: Mapping[str, Any]
-    asked: Mapping[str, int]
-    """Recipe to the number of its rows; fewer than there are questions in a killed run."""
-    degraded: Mapping[str, Sequence[str]]
-    """What was done without, to the recipes that did."""
+    """run.json."""
+    rows: Mapping[str, Sequence[Row]]
+    """Fewer than there are questions in a killed run."""
     blocks: Sequence[Block]
-    raters: Mapping[str, Any]
+    ratings: Mapping[str, Any]
     """ratings.json; empty where nobody rated."""
 
     @property
     def dataset(self) -> Mapping[str, Any]:
         """What run.json says of the dataset."""
-        told: Mapping[str, Any] = self.described["dataset"]
-        return told
+        described: Mapping[str, Any] = self.described["dataset"]
+        return described
 
     @property
     def key(self) -> str:
         """The same for runs of the same dataset, whose numbers share a page."""
         return f"{self.blocks[0].dataset} {self.dataset['sha256']}"
-
-    def measurements(self) -> Iterator[Measurement]:
-        """The lines of measures.csv."""
-        return (one for block in self.blocks for one in block.measurements.values())
-
-    def differences(self) -> Iterator[Difference]:
-        """The lines of differences.csv."""
-        return (one for block in self.blocks for one in block.differences())
 
     @property
     def together(self) -> bool:
@@ -356,10 +315,10 @@ class Run:
 
     @property
     def collection(self) -> str | None:
-        """The collection that was asked, where run.json tells it."""
-        found = self.described.get("collection")
-        found = found.get("name") if isinstance(found, Mapping) else found
-        return found if isinstance(found, str) else None
+        """The collection that was asked, where run.json has it."""
+        collection = self.described.get("collection")
+        name = collection.get("name") if isinstance(collection, Mapping) else collection
+        return name if isinstance(name, str) else None
 
     @cached_property
     def share(self) -> float | None:
@@ -379,35 +338,25 @@ def read_measured(directory: Path, name: str, *, baseline: str | None = None) ->
         raise UnknownSetting(baseline, described["recipes"], kind="recipe of this run")
     rows = {recipe: judged_rows(directory, recipe) for recipe in described["recipes"]}
     if not any(rows.values()):
-        raise UsageError("the run has no rows yet", subject=str(directory), next_step="finish it with --resume")
+        raise UsageError("the run has no rows yet", subject=str(directory), next_step="finish it with `resume`")
     dataset, left_out = described["dataset"], TAKEN if is_together(described) else ()
-    wanted = [measure for measure in measures_of(dataset["task"]) if str(measure) not in left_out]
+    wanted = [measure for measure in measures_of(dataset["task"]) if measure.name not in left_out]
     values = applying({recipe: {measure: measure.values(of) for measure in wanted} for recipe, of in rows.items()})
-    raters = read_ratings(directory)
+    ratings = read_ratings(directory)
     blocks = [
         Block(
             run=name,
-            dataset=title_of(dataset),
+            dataset=" ".join(dict.fromkeys((dataset["kind"], dataset["name"]))),
             task=dataset["task"],
             generator=generator,
             baseline=baseline if baseline in recipes else recipes[0],
             rows={recipe: rows[recipe] for recipe in recipes},
             values=values,
-            ratings=raters.get("recipes", {}),
+            ratings=ratings.get("recipes", {}),
         )
         for generator, recipes in by_generator(rows).items()
     ]
-    lacking: dict[str, list[str]] = {}
-    for recipe, of in rows.items():
-        for lack in sorted({name for row in of for name in row.degraded}):
-            lacking.setdefault(lack, []).append(recipe)
-    asked = {recipe: len(of) for recipe, of in rows.items()}
-    return Run(name, directory, described, asked, lacking, blocks, raters)
-
-
-def title_of(dataset: Mapping[str, Any]) -> str:
-    """Kind and name of a dataset, once where they are the same."""
-    return " ".join(dict.fromkeys((dataset["kind"], dataset["name"])))
+    return Run(name, directory, described, rows, blocks, ratings)
 
 
 def by_generator(rows: Mapping[str, Sequence[Row]]) -> dict[str, list[str]]:
@@ -415,7 +364,7 @@ def by_generator(rows: Mapping[str, Sequence[Row]]) -> dict[str, list[str]]:
 
     A recipe that only refuses has none: no other wrote its answers, so it stands with the first generator there is.
     """
-    generators = {recipe: named(row.generator for row in of) for recipe, of in rows.items() if of}
+    generators = {recipe: joined(row.generator for row in of) for recipe, of in rows.items() if of}
     first = next((generator for generator in generators.values() if generator), "")
     grouped: dict[str, list[str]] = {}
     for recipe, generator in generators.items():
@@ -423,22 +372,19 @@ def by_generator(rows: Mapping[str, Sequence[Row]]) -> dict[str, list[str]]:
     return grouped
 
 
-def named(names: Iterable[str]) -> str:
+def joined(names: Iterable[str]) -> str:
     """The distinct names that are not empty, in order."""
     return " and ".join(dict.fromkeys(name for name in names if name))
 
 
-def read_ratings(directory: Path) -> Mapping[str, Any]:
+def read_ratings(directory: Path) -> dict[str, Any]:
     """ratings.json of a run; empty where there is none."""
     path = directory / FOLDER / RATINGS
-    if not path.is_file():
-        return {}
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        if not {"raters", "recipes", "agreement"} <= set(told):
+        ratings: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        if path.is_file() and not {"raters", "recipes", "agreement"} <= set(ratings):
             raise ValueError("not ratings")
     except (OSError, ValueError, TypeError) as error:
-        raise UsageError(
-            "damaged", subject=str(path), next_step="read the sheets again: thresher eval ratings"
-        ) from error
-    return dict(told)
+        next_step = "read the sheets again: thresher eval ratings"
+        raise UsageError("damaged", subject=str(path), next_step=next_step) from error
+    return ratings

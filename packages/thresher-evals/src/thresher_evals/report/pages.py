@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from thresher_evals.report.blocks import Cell, Example, Figure, Page, Section, Table, shown
+from thresher_evals.report.blocks import Cell, Figure, Page, Section, Table, shown
 from thresher_evals.report.data import Block, Run, standing
 from thresher_evals.report.plots import Line, lines
-from thresher_evals.report.questions import example, telling
+from thresher_evals.report.questions import examples
 from thresher_evals.report.run import command, facts, small_print, warnings
 from thresher_evals.report.tables import (
     ANSWERS,
@@ -17,10 +17,10 @@ from thresher_evals.report.tables import (
     ablation_table,
     category_table,
     claimed_ablations,
-    claimed_tables,
-    cost_tables,
+    claimed_table,
+    cost_table,
     difference,
-    judged_tables,
+    judged_table,
     labels,
     measure_table,
     number,
@@ -31,6 +31,7 @@ from thresher_evals.report.tables import (
 from thresher_evals.report.verdicts import verdict_tables
 
 NAMED = 4  # recipes that a sentence names; more are counted
+STANDINGS = {1: "significantly better than", 0: "not distinguishable from", -1: "significantly worse than"}
 
 
 def dataset_pages(runs: Sequence[Run], shown_changes: int) -> list[Page]:
@@ -48,19 +49,18 @@ def dataset_pages(runs: Sequence[Run], shown_changes: int) -> list[Page]:
 
 def run_sections(run: Run, shown_changes: int) -> Iterator[Section]:
     """A section for each generator of a run; the first says what was run."""
+    head, details = [facts(run), *warnings(run)], list(small_print(run))
     for place, block in enumerate(run.blocks):
-        first, alone = place == 0, len(run.blocks) == 1
+        alone = len(run.blocks) == 1
         prefix = run.name if alone else f"{run.name}-{place}"
-        title = run.name if alone else f"{run.name}, answers of {block.generator or 'a generator not told'}"
-        said = [facts(run), *warnings(run)] if first else []
-        details = list(small_print(run)) if first else []
+        title = run.name if alone else f"{run.name}, answers of {block.generator or 'a generator not named'}"
         if block.ablated is not None:
             tables = [ablation_table(block, block.ablated, prefix), *claimed_ablations(run, block.ablated)]
-            yield Section(title, said, tables, details=details)
+            yield Section(title, head, tables, details=details)
         else:
-            examples = block_examples(run, block, shown_changes)
             tables = list(block_tables(run, block, prefix))
-            yield Section(title, [*said, *sentences(block)], tables, (), examples, details)
+            yield Section(title, [*head, *sentences(block)], tables, examples(run, block, shown_changes), details)
+        head, details = [], []
 
 
 def block_tables(run: Run, block: Block, prefix: str) -> Iterator[Table]:
@@ -69,17 +69,11 @@ def block_tables(run: Run, block: Block, prefix: str) -> Iterator[Table]:
     yield outcome_table(block, prefix)
     yield from measure_table("Answers", block, ANSWERS)
     yield from measure_table("What was retrieved", block, RETRIEVED)
-    yield from judged_tables(block)
+    yield from judged_table(block)
     yield from verdict_tables(run, block, prefix)
     yield from category_table(block)
-    yield from cost_tables(run, block)
-    yield from claimed_tables(run, block, prefix)
-
-
-def block_examples(run: Run, block: Block, number: int) -> list[Example]:
-    """The most telling questions that the recipe of the report gained and lost."""
-    recipe = block.subject if block.subject != block.baseline else next(iter(block.others), None)
-    return [] if recipe is None else [example(run, block, recipe, one) for one in telling(block, recipe, number)]
+    yield from cost_table(run, block)
+    yield from claimed_table(run, block, prefix)
 
 
 # --- sentences that follow from the numbers by rule -------------------------------------------------------------------
@@ -93,29 +87,25 @@ def sentences(block: Block) -> Iterator[str]:
     words = block.get(leading, "words_median") if name == "match" else None
     length = f" (median length of an answer in words: {shown(words.value)})" if words else ""
     rivals = block.rivals(leading, name)
-    alike = [recipe for recipe, told in rivals.items() if standing(name, told) <= 0]
+    alike = [recipe for recipe, one in rivals.items() if standing(name, one) <= 0]
     listed = ", ".join(alike) if len(alike) <= NAMED else f"{len(alike)} of {len(rivals)} others"
     how = f"not distinguishable from {listed}" if alike else "significantly better than each other"
     yield f"{leading} has the highest {name}, {number(block.get(leading, name), block.n)}{length}: {how}."
     if block.subject != leading:
-        yield verdict(block)
+        yield standing_in_words(block)
 
 
-def verdict(block: Block) -> str:
+def standing_in_words(block: Block) -> str:
     """Than whom the recipe of the report is significantly better or worse in the primary measure."""
     compared = block.rivals(block.subject, block.primary)
     if not compared:
         return f"In {block.primary}, {block.subject} cannot be compared: it has no number."
-    said = []
-    for sign, how in (
-        (1, "significantly better than"),
-        (0, "not distinguishable from"),
-        (-1, "significantly worse than"),
-    ):
-        others = [name for name, told in compared.items() if standing(block.primary, told) == sign]
-        said += [f"{how} {', '.join(others)}"] if others else []
+    parts = []
+    for sign, how in STANDINGS.items():
+        others = [name for name, one in compared.items() if standing(block.primary, one) == sign]
+        parts += [f"{how} {', '.join(others)}"] if others else []
     times = "1 comparison" if len(compared) == 1 else f"{len(compared)} comparisons"
-    return f"In {block.primary}, {block.subject} is {'; '.join(said)} (p < 0.05 after Holm's correction for {times})."
+    return f"In {block.primary}, {block.subject} is {'; '.join(parts)} (p < 0.05 after Holm's correction for {times})."
 
 
 # --- retrieval made worse on purpose (CRAG, Figure 3) -----------------------------------------------------------------
@@ -127,9 +117,9 @@ def degraded_sections(runs: Sequence[Run]) -> Iterator[Section]:
     for run in sorted(runs, key=lambda run: -(run.share or 0.0)):
         groups.setdefault(tuple(run.described["recipes"]), []).append(run)
     for group in groups.values():
-        said = dict.fromkeys([facts(group[0]), *(warning for run in group for warning in warnings(run))])
+        head = dict.fromkeys([facts(group[0]), *(warning for run in group for warning in warnings(run))])
         details = [f"{run.name}: `{command(run)}`" for run in group]
-        yield Section("Retrieval made worse", list(said), [degraded_table(group)], details=details)
+        yield Section("Retrieval made worse", list(head), [degraded_table(group)], details=details)
 
 
 def degraded_table(runs: Sequence[Run]) -> Table:
@@ -150,12 +140,10 @@ def degraded_table(runs: Sequence[Run]) -> Table:
         "3); the rest of the collection is as it was. Holm's correction is for the recipes of one share."
     )
     drawn = []
-    for recipe in recipes:
+    for recipe, label in labels(recipes).items():
         known = [(share, one) for share, block in blocks if (one := block.get(recipe, measure))]
         bands = [[getattr(one, end) or 0.0 for _, one in known] for end in ("value", "low", "high")]
-        drawn.append(Line(labels(recipes)[recipe], [share for share, _ in known], *bands))
+        drawn.append(Line(label, [share for share, _ in known], *bands))
     draw = partial(lines, drawn=drawn, x="share of the questions that may find their gold documents", y=measure)
-    figure = Figure(
-        f"{runs[0].name}-worse", f"{measure} where retrieval is made worse", draw, min(block.n for _, block in blocks)
-    )
-    return Table(f"{measure} by share", heads, rows, note, [figure])
+    title, n = f"{measure} where retrieval is made worse", min(block.n for _, block in blocks)
+    return Table(f"{measure} by share", heads, rows, note, [Figure(f"{runs[0].name}-worse", title, draw, n)])

@@ -148,14 +148,13 @@ def lines(
 
 
 def heat(
-    axes: Axes, maps: Mapping[str, Any], ends: tuple[float, float], rings: Sequence[tuple[float, float]], x: str, y: str
+    axes: Axes, maps: Mapping[str, Any], ends: tuple[float, float], ring: tuple[float, float], x: str, y: str
 ) -> None:
-    """Maps of shares (rows are y, columns x, both from the first of `ends` to the last), and rings at what was used."""
+    """Maps of shares (rows are y, columns x, both from the first of `ends` to the last), a ring at what was used."""
     drawings = side_by_side(axes, len(maps))
     for drawn, (title, shares) in zip(drawings, maps.items(), strict=True):
         image = drawn.imshow(shares, cmap="viridis", vmin=0, vmax=1, origin="lower", extent=(*ends, *ends))
-        for ring in dict.fromkeys(rings):
-            drawn.plot(*ring, marker="o", markersize=9, markerfacecolor="none", markeredgecolor=COLOURS[1], mew=2)
+        drawn.plot(*ring, marker="o", markersize=9, markerfacecolor="none", markeredgecolor=COLOURS[1], mew=2)
         drawn.set_title(title)
         drawn.set_xlabel(x)
     axes.set_ylabel(y)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any
@@ -13,25 +13,25 @@ from thresher_evals.report.data import Block, Run
 from thresher_evals.rows import Place, Row, rows_path
 
 LISTED = 5
-"""Entries of a ranking, and citations, that are told: as many as an answer is written from."""
+"""Citations, or entries of a ranking, that are shown: as many as an answer is written from."""
 
-SPENT = ("llm_calls", "prompt_tokens", "completion_tokens", "web_requests")
 LONGEST = 240
-"""Characters of what a recipe said that stand on a page: two sentences or so; the file and the trace have all."""
+"""Characters of an answer that stand on a page: two sentences or so; the file and the trace have all."""
 
 
 def question_lines(run: Run) -> Iterator[dict[str, Any]]:
     """A line of questions.csv for every question put to every recipe."""
     for block in run.blocks:
         for recipe, rows in block.rows.items():
-            numbers = successes(block, recipe)
+            values = successes(block, recipe)
             for row in rows:
-                yield question_line(run, block, row, numbers.get(row.question.id))
+                yield question_line(run, block, row, values.get(row.question.id))
 
 
 def question_line(run: Run, block: Block, row: Row, value: float | None) -> dict[str, Any]:
-    """What is told of a row; what an answer took only where that says something."""
+    """What came of a row; what an answer took only where that says something."""
     question, reply = row.question, row.reply
+    spent = ("llm_calls", "prompt_tokens", "completion_tokens", "web_requests")
     return {
         "run": run.name,
         "dataset": block.dataset,
@@ -39,7 +39,7 @@ def question_line(run: Run, block: Block, row: Row, value: float | None) -> dict
         "id": question.id,
         "category": question.category,
         "question": question.question,
-        "right answers": " | ".join(question.answers) if question.answerable else "(a refusal)",
+        "right_answers": " | ".join(question.answers) if question.answerable else "(a refusal)",
         "outcome": str(outcome(row)),
         "measure": block.primary,
         "value": value,
@@ -48,20 +48,20 @@ def question_line(run: Run, block: Block, row: Row, value: float | None) -> dict
         "text": reply and reply.text,
         "sources": " | ".join(place.source for place in sources(row)),
         "error": row.error,
-        "timed out": int(row.timed_out),
+        "timed_out": int(row.timed_out),
         "unreadable": row.unreadable,
         "degraded": " | ".join(row.degraded),
         "generator": row.generator,
         "judge": row.judge,
         "seconds": None if run.together else row.seconds,
-        "cpu seconds": None if run.together else row.cpu_seconds,
-        **{name: reply and getattr(reply.usage, name) for name in SPENT},
+        "cpu_seconds": None if run.together else row.cpu_seconds,
+        **{name: reply and getattr(reply.usage, name) for name in spent},
         "trace": reply and reply.trace,
     }
 
 
 def sources(row: Row) -> Sequence[Place]:
-    """What an answer cites, or what a search found first."""
+    """What an answer cites, or what a search ranks first."""
     return (row.ranking or () if row.reply is None else row.reply.citations)[:LISTED]
 
 
@@ -104,6 +104,21 @@ def changes(block: Block, recipe: str) -> list[Change]:
     ]
 
 
+def change_lines(run: Run) -> Iterator[dict[str, Any]]:
+    """The lines of changes/RUN.jsonl: every change of every recipe, with the lines of both rows."""
+    for block in run.blocks:
+        for recipe in block.recipes:
+            for one in changes(block, recipe):
+                yield {
+                    "id": one.first.question.id,
+                    "recipe": recipe,
+                    "baseline": block.baseline,
+                    "gained": one.gained,
+                    block.baseline: question_line(run, block, one.first, one.before),
+                    recipe: question_line(run, block, one.second, one.after),
+                }
+
+
 def telling(block: Block, recipe: str, number: int) -> list[Change]:
     """The `number` most telling changes, losses and gains in turn.
 
@@ -111,40 +126,42 @@ def telling(block: Block, recipe: str, number: int) -> list[Change]:
     """
     others = [successes(block, other) for other in block.recipes if other not in (recipe, block.baseline)]
 
-    def against(change: Change) -> float:
-        told = [one[change.first.question.id] for one in others if change.first.question.id in one]
-        return sum(abs(value - change.after) for value in told)
+    def contrast(change: Change) -> float:
+        id = change.first.question.id
+        return sum(abs(values[id] - change.after) for values in others if id in values)
 
-    found = sorted(changes(block, recipe), key=against, reverse=True)
-    losses, gains = ([one for one in found if one.gained is gained] for gained in (False, True))
+    ordered = sorted(changes(block, recipe), key=contrast, reverse=True)
+    losses, gains = ([one for one in ordered if one.gained is gained] for gained in (False, True))
     return [one for one in chain.from_iterable(zip_longest(losses, gains)) if one is not None][:number]
 
 
+def examples(run: Run, block: Block, number: int) -> list[Example]:
+    """The most telling questions that the recipe of the report gained and lost."""
+    others = [recipe for recipe in block.recipes if recipe != block.baseline]
+    recipe = block.subject if block.subject != block.baseline else next(iter(others), None)
+    return [] if recipe is None else [example(run, block, recipe, one) for one in telling(block, recipe, number)]
+
+
 def example(run: Run, block: Block, recipe: str, change: Change) -> Example:
-    """A change to read: gold answers, what each recipe said, where its row is, and the commands that explain it."""
+    """A change to read: gold answers, what came of each recipe, where its row is, and commands that explain it."""
     question = change.second.question
     facts = [("right answer", shortened("; ".join(question.answers)) if question.answerable else "a refusal")]
     for name, row, value in ((block.baseline, change.first, change.before), (recipe, change.second, change.after)):
-        facts.append((name, f"{outcome(row)} ({block.primary} {value:.3g}){verdict(row)}{said(row)}"))
+        facts.append((name, f"{outcome(row)} ({block.primary} {value:.3g}){in_words(row)}"))
     traces = [row.reply.trace for row in (change.first, change.second) if row.reply is not None]
     collection = f" --collection {run.collection}" if run.collection else ""
     commands = [f"thresher explain {trace}{collection}" for trace in traces if trace]
-    what = "Gained" if change.gained else "Lost"
     category = f", {question.category}" if question.category else ""
-    rows = rows_path(run.directory.resolve(), recipe)
-    return Example(f"{what}{category}: {question.question}", facts, rows, question.id, commands)
+    title = f"{'Gained' if change.gained else 'Lost'}{category}: {question.question}"
+    return Example(title, facts, rows_path(run.directory.resolve(), recipe), question.id, commands)
 
 
-def verdict(row: Row) -> str:
-    """What a recipe thought of its evidence."""
-    return f", verdict {row.reply.verdict}" if row.reply is not None and row.reply.verdict else ""
-
-
-def said(row: Row) -> str:
-    """What a recipe said and cited, or found, or why it failed."""
-    words = row.error or (row.reply.text if row.reply is not None else "")
-    cited = "; ".join(map(place, sources(row)))
-    return "".join([f": {shortened(words)}" if words else "", f" (sources: {shortened(cited)})" if cited else ""])
+def in_words(row: Row) -> str:
+    """Verdict, words and sources of an answer, or of a search, or why it failed."""
+    verdict = f", verdict {row.reply.verdict}" if row.reply is not None and row.reply.verdict else ""
+    text = row.error or (row.reply.text if row.reply is not None else "")
+    cited = "; ".join(map(place_in_words, sources(row)))
+    return verdict + (f": {shortened(text)}" if text else "") + (f" (sources: {shortened(cited)})" if cited else "")
 
 
 def shortened(text: str) -> str:
@@ -153,20 +170,8 @@ def shortened(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def place(cited: Place) -> str:
+def place_in_words(place: Place) -> str:
     """Source, page and characters."""
-    page = "" if cited.page is None else f", page {cited.page}"
-    span = "" if cited.start is None else f", characters {cited.start}-{cited.end}"
-    return f"{cited.source}{page}{span}"
-
-
-def change_line(run: Run, block: Block, recipe: str, change: Change) -> Mapping[str, Any]:
-    """One line of changes/RUN.jsonl."""
-    sides = {block.baseline: (change.first, change.before), recipe: (change.second, change.after)}
-    return {
-        "id": change.first.question.id,
-        "recipe": recipe,
-        "baseline": block.baseline,
-        "gained": change.gained,
-        **{name: question_line(run, block, row, value) for name, (row, value) in sides.items()},
-    }
+    page = "" if place.page is None else f", page {place.page}"
+    span = "" if place.start is None else f", characters {place.start}-{place.end}"
+    return f"{place.source}{page}{span}"

@@ -19,7 +19,7 @@ ENOUGH_FOR_HEADLINES, ENOUGH_FOR_ABLATIONS = 300, 100
 """Questions, or all there are (docs/methods.md, sizes)."""
 
 IN_SENTENCES = {"dataset", "recipes", "settings", "limit", "outside", "together", "command"}
-"""Keys of run.json that are told in words of their own."""
+"""Keys of run.json that are put into words of their own."""
 
 
 def facts(run: Run) -> str:
@@ -28,15 +28,15 @@ def facts(run: Run) -> str:
     available = dataset.get("available")
     of = f" of {available}" if available and available != dataset["questions"] else ""
     counts = ", ".join(f"{count} {name}" for name, count in dataset.get("categories", {}).items())
-    generators = " and of ".join(block.generator or "a generator not told" for block in run.blocks)
-    said = [
+    generators = " and of ".join(block.generator or "a generator not named" for block in run.blocks)
+    parts = [
         f"n = {dataset['questions']} questions{of}" + (f" ({counts})" if counts else ""),
         f"{run.described['limit']} results a search",
         "nowhere to look outside" if outside == "none" else f"looked outside in `{outside}`",
         "" if dataset["task"] == "search" else f"answers of {generators}",
         str(dataset.get("note") or ""),
     ]
-    return "; ".join(filter(None, said)) + "."
+    return "; ".join(filter(None, parts)) + "."
 
 
 def warnings(run: Run) -> Iterator[str]:
@@ -56,9 +56,9 @@ def warnings(run: Run) -> Iterator[str]:
         yield f"Only the first {dataset['limit_questions']} questions were asked. n = {n}."
     elif n < ENOUGH_FOR_ABLATIONS:
         yield f"These are all the questions of the dataset, and few: n = {n}."
-    for recipe, asked in run.asked.items():
-        if asked < n:
-            yield f"Unfinished: {recipe} has {asked} of {n} questions. Its numbers are of those."
+    for recipe, rows in run.rows.items():
+        if len(rows) < n:
+            yield f"Unfinished: {recipe} has {len(rows)} of {n} questions. Its numbers are of those."
     if len(run.blocks) > 1:
         yield "The answers have different generators: they stand apart and are not compared."
 
@@ -69,9 +69,7 @@ def small_print(run: Run) -> Iterator[str]:
     yield f"To make it again: `{command(run)}`"
     if run.together:
         yield WHY
-    for recipe, name in labels(described["recipes"]).items():
-        if name != recipe:
-            yield f"{name} is {recipe}."
+    yield from (f"{label} is {recipe}." for recipe, label in labels(described["recipes"]).items() if label != recipe)
     for recipe, settings in described["settings"].items():
         own, defaults = parse_variant(recipe).settings, defaults_of(recipe)
         changed = [
@@ -81,14 +79,15 @@ def small_print(run: Run) -> Iterator[str]:
         ]
         if changed:
             yield f"Settings of {recipe}: {'; '.join(changed)}."
-    for lack, of in sorted(run.degraded.items()):
-        yield f"Done without, by {', '.join(of)}: {lack}."
-    told = {"sha256 of the dataset": run.dataset["sha256"], "split": run.dataset.get("split", "all"), **described}
-    facts = [f"{name}: {in_words(value)}" for name, value in told.items() if value and name not in IN_SENTENCES]
-    yield f"{'; '.join(facts)}."
-    for dimension, one in run.raters.get("agreement", {}).items():
-        agreed = [f"{name.replace('_', ' ')} {shown(value)}" for name, value in one.items() if value is not None]
-        yield f"{len(run.raters['raters'])} people rated {dimension} without a recipe's name: {', '.join(agreed)}."
+    lacks = {recipe: {name for row in rows for name in row.degraded} for recipe, rows in run.rows.items()}
+    for lack in sorted(set().union(*lacks.values())):
+        yield f"Done without, by {', '.join(recipe for recipe, names in lacks.items() if lack in names)}: {lack}."
+    all_else = {"sha256 of the dataset": run.dataset["sha256"], "split": run.dataset.get("split", "all"), **described}
+    rest = [f"{name}: {in_words(value)}" for name, value in all_else.items() if value and name not in IN_SENTENCES]
+    yield f"{'; '.join(rest)}."
+    for dimension, agreement in run.ratings.get("agreement", {}).items():
+        numbers = [f"{name.replace('_', ' ')} {shown(value)}" for name, value in agreement.items() if value is not None]
+        yield f"{len(run.ratings['raters'])} people rated {dimension} without a recipe's name: {', '.join(numbers)}."
 
 
 def in_words(value: Any) -> str:
@@ -111,9 +110,10 @@ def command(run: Run) -> str:
     dataset, described = run.dataset, run.described
     if isinstance(described.get("command"), str):
         return str(described["command"])
+    split = dataset.get("split", "all")
     options: dict[str, Any] = {
         "--limit": described["limit"],
-        "--split": None if dataset.get("split", "all") == "all" else dataset["split"],
+        "--split": None if split == "all" else split,
         "--sample": dataset.get("sample"),
         "--seed": described.get("seed") or None,
         "--outside": described.get("outside"),
@@ -121,7 +121,7 @@ def command(run: Run) -> str:
         "--collection": run.collection,
         "--out": run.name,
     }
-    named = " ".join(f"--recipe {quote(recipe)}" for recipe in described["recipes"])
-    given = " ".join(f"{name} {quote(str(value))}" for name, value in options.items() if value is not None)
-    given += " --together" if run.together else ""
-    return f"thresher eval run --dataset {quote(dataset['spec'])} {named} {given}"
+    names = [f"--recipe {quote(recipe)}" for recipe in described["recipes"]]
+    given = [f"{name} {quote(str(value))}" for name, value in options.items() if value is not None]
+    together = ["--together"] if run.together else []
+    return " ".join([f"thresher eval run --dataset {quote(dataset['spec'])}", *names, *given, *together])

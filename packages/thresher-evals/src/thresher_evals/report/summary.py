@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from thresher_evals.report.blocks import Cell, Link, Section, Table, probability, shown
-from thresher_evals.report.data import Block, Run, direction, standing
+from thresher_evals.report.data import Block, Run, sign_of, standing
 from thresher_evals.report.run import in_words, warnings
 from thresher_evals.report.tables import OUTCOMES_IN_SHORT, difference, number, outcomes_in_short, short
 from thresher_evals.runner import parse_variant
@@ -16,6 +16,11 @@ NOTE = (
     "The recipe minus each other one on the same questions [95 % interval], p after Holm's correction; ★: p < 0.05. "
     "The best of the others is a preset or a variant, such as a published recipe with our judge."
 )
+COSTS = {
+    "seconds_p50": "Median seconds a question",
+    "cpu_seconds": "Processor seconds a question",
+    "llm_calls": "Calls of a language model a question",
+}
 
 
 def summary(runs: Sequence[Run]) -> list[Section]:
@@ -26,17 +31,13 @@ def summary(runs: Sequence[Run]) -> list[Section]:
     heads = ["dataset", "n", "measure", "recipe", "its number", OUTCOMES_IN_SHORT, *(f"− {one}" for one in columns)]
     rows = [summary_row(run, block, columns) for run, block in compared]
     tables = [Table("", [*heads, "− the best of the others"], rows, NOTE)] if rows else []
-    return [Section("", list(standings(blocks)), tables), Section("", [*costs(blocks), *warned(runs)])]
+    return [Section("", list(standings(blocks)), tables), Section("", [*costs(blocks), *all_warnings(runs)])]
 
 
 def own_columns(blocks: Sequence[Block]) -> list[str]:
     """The recipes that have a column: those as they are that stand in most rows."""
-    times = Counter(
-        recipe
-        for block in blocks
-        for recipe in block.recipes
-        if recipe != block.subject and not parse_variant(recipe).settings
-    )
+    others = (recipe for block in blocks for recipe in block.recipes if recipe != block.subject)
+    times = Counter(recipe for recipe in others if not parse_variant(recipe).settings)
     often = [recipe for recipe, count in times.items() if count > 1 or len(blocks) == 1]
     return sorted(often, key=lambda recipe: -times[recipe])[:COLUMNS]
 
@@ -44,11 +45,11 @@ def own_columns(blocks: Sequence[Block]) -> list[str]:
 def summary_row(run: Run, block: Block, columns: Sequence[str]) -> list[Cell]:
     """What the recipe of a block is worth there."""
     recipe, name = block.subject, block.primary
-    compared = block.rivals(recipe, name)
-    rest = [other for other in compared if other not in columns]
-    best = max(rest, key=lambda other: direction(name) * block.value(other, name), default=None)
+    compared, numbers = block.rivals(recipe, name), block.numbers_of(name)
+    others = [other for other in compared if other not in columns]
+    best = max(others, key=lambda other: sign_of(name) * numbers[other].value, default=None)
     return [
-        Link(f"{block.dataset} ({run.name})" if run.name.casefold() not in block.dataset else block.dataset, run.key),
+        Link(f"{block.dataset} ({run.name})", run.key),
         block.n,
         name,
         recipe,
@@ -61,42 +62,37 @@ def summary_row(run: Run, block: Block, columns: Sequence[str]) -> list[Cell]:
 
 def standings(blocks: Sequence[Block]) -> Iterator[str]:
     """How often the recipe of the report is better and worse, and where others are better, plainly."""
-    told = [
-        (block, other, one) for block in blocks for other, one in block.rivals(block.subject, block.primary).items()
-    ]
-    if not told:
-        return
-    times = Counter(standing(block.primary, one) for block, _, one in told)
-    subjects = " or ".join(dict.fromkeys(block.subject for block, _, _ in told))
-    yield (
-        f"Of {len(told)} comparisons of {subjects} with another recipe it is significantly better in {times[1]}, not "
-        f"distinguishable in {times[0]}, significantly worse in {times[-1]} (p < 0.05 after Holm's correction)."
-    )
-    worse = [
-        f"{short(other)} on {block.run} ({block.primary} {shown(block.value(other, block.primary))} against "
-        f"{shown(block.value(block.subject, block.primary))}, p {probability(one.p_holm or 0.0)})"
-        for block, other, one in told
-        if standing(block.primary, one) < 0
-    ]
-    if worse:
-        yield f"Others are significantly better: {'; '.join(worse)}."
+    times: Counter[int] = Counter()
+    better: list[str] = []
+    for block in blocks:
+        name, numbers = block.primary, block.numbers_of(block.primary)
+        for other, one in block.rivals(block.subject, name).items():
+            times[standing(name, one)] += 1
+            if standing(name, one) < 0:
+                values = f"{shown(numbers[other].value)} against {shown(numbers[block.subject].value)}"
+                better.append(f"{short(other)} on {block.run} ({name} {values}, p {probability(one.p_holm or 0.0)})")
+    subjects = " or ".join(dict.fromkeys(block.subject for block in blocks))
+    if times:
+        yield (
+            f"Of {times.total()} comparisons of {subjects} with another recipe it is significantly better in "
+            f"{times[1]}, not distinguishable in {times[0]}, significantly worse in {times[-1]} (p < 0.05 after Holm's "
+            "correction)."
+        )
+    if better:
+        yield f"Others are significantly better: {'; '.join(better)}."
 
 
 def costs(blocks: Sequence[Block]) -> Iterator[str]:
     """What an answer takes, of runs that say so, and what it calls."""
     for block in blocks:
-        for name, what in (
-            ("seconds_p50", "Median seconds a question"),
-            ("cpu_seconds", "Processor seconds a question"),
-            ("llm_calls", "Calls of a language model a question"),
-        ):
-            told = block.told(name)
-            if any(one.value for one in told.values()):
-                each = ", ".join(f"{short(recipe)} {shown(one.value)}" for recipe, one in told.items())
-                yield f"{what} on {block.run}, n = {block.n}: {each}."
+        for name, words in COSTS.items():
+            numbers = block.numbers_of(name)
+            if any(one.value for one in numbers.values()):
+                each = ", ".join(f"{short(recipe)} {shown(one.value)}" for recipe, one in numbers.items())
+                yield f"{words} on {block.run}, n = {block.n}: {each}."
 
 
-def warned(runs: Sequence[Run]) -> Iterator[str]:
+def all_warnings(runs: Sequence[Run]) -> Iterator[str]:
     """Every warning once, with the runs it is about, and on which machines they were made."""
     about: dict[str, list[str]] = {}
     for run in runs:

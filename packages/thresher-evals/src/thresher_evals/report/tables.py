@@ -10,9 +10,9 @@ from itertools import product
 
 from thresher_evals.metrics.answers import Outcome, outcome
 from thresher_evals.report.blocks import Cell, Figure, Number, Table
-from thresher_evals.report.data import RIVAL_MEASURES, SIGNIFICANT, Block, Measurement, Run
+from thresher_evals.report.data import RIVAL_MEASURES, SIGNIFICANT, Block, Differences, Measurement, Run
 from thresher_evals.report.plots import COLOURS, bars, differences, stacked
-from thresher_evals.report.published import ABLATED_ON, CRAG_ABLATIONS, LABEL, LLAMA, SELF_RAG_LLAMA, Claim, claims_of
+from thresher_evals.report.published import ABLATED_ON, CLAIMS, CRAG_ABLATIONS, LABEL
 from thresher_evals.report.questions import changes
 from thresher_evals.rows import Row
 from thresher_evals.runner import parse_variant
@@ -20,16 +20,14 @@ from thresher_evals.stats import Comparison
 
 ANSWERS = ("label_accuracy", "match", "em", "f1", "factscore", "respond_ratio", "wrong", "unsupported", "words_median")
 RETRIEVED = ("nDCG@10", "P@5", "R@5", "F1@5", "span_R@5", "span_F1@5", "context_match", "gold_source")
-FAILED = "judge_failed"
-JUDGED = re.compile(rf"(judged|likert|rated)_.*|{FAILED}")
+JUDGED, JUDGE_FAILED = re.compile(r"(judged|likert|rated)_.*|judge_failed"), "judge_failed"
 COST = ("seconds_p50", "seconds_p95", "seconds_mean", "cpu_seconds", "memory_mib")
 SPENT = ("llm_calls", "prompt_tokens", "completion_tokens", "web_requests", "context_characters")
 """The measures that stand on a page; measures.csv has the others."""
 
-MOVED = ("f1", "nDCG@10", "R@5", "context_match", "abstained", "refusal_recall", "verdict_accuracy")
-"""What stands beside the primary measure of an ablation, where a question of it came out otherwise."""
+ABLATION_MEASURES = ("f1", "nDCG@10", "R@5", "context_match", "abstained", "refusal_recall", "verdict_accuracy")
+"""What stands beside the primary measure of an ablation, where it moved."""
 
-STAR = "★: better than each other recipe on the same questions, p < 0.05 after Holm's correction."
 LONGEST_LABEL = 26  # characters that leave most of a drawing's width to the drawing
 FIGURE_MEASURES = 3  # that have room side by side
 NOT_DRAWN = ("em", "f1")  # whose differences look like those of the primary measure
@@ -57,19 +55,18 @@ def number(one: Measurement | None, n: int | None = None, *, mark: bool = False)
     return None if one is None else Number(one.value, one.low, one.high, None if one.n == n else one.n, mark=mark)
 
 
-def difference(told: Comparison | None) -> Number | None:
+def difference(one: Comparison | None) -> Number | None:
     """A difference with its p after Holm's correction, marked where that is small."""
-    if told is None or told.difference is None:
+    if one is None or one.difference is None:
         return None
-    p = told.p if told.p_holm is None else told.p_holm
-    return Number(told.difference, told.low, told.high, p=p, signed=True, mark=p is not None and p < SIGNIFICANT)
+    p = one.p if one.p_holm is None else one.p_holm
+    return Number(one.difference, one.low, one.high, p=p, signed=True, mark=p is not None and p < SIGNIFICANT)
 
 
 def short(recipe: str) -> str:
     """A recipe's name that fits beside a drawing: the first settings of a variant."""
-    if len(recipe) <= LONGEST_LABEL:
-        return recipe
-    return f"{recipe[: LONGEST_LABEL - 2].rsplit(',', 1)[0]}…]"
+    fits = len(recipe) <= LONGEST_LABEL
+    return recipe if fits else f"{recipe[: LONGEST_LABEL - 2].rsplit(',', 1)[0]}…]"
 
 
 def labels(recipes: Sequence[str]) -> Mapping[str, str]:
@@ -96,35 +93,35 @@ def measure_table(title: str, block: Block, names: Iterable[str], note: str = ""
 
 def number_table(title: str, block: Block, columns: Mapping[str, tuple[str, str]], note: str = "") -> list[Table]:
     """The same for columns of a measure in a category, by what stands above them."""
-    cells = {head: block.told(*column) for head, column in columns.items() if block.told(*column)}
-    if not cells:
+    numbers = {head: block.numbers_of(*column) for head, column in columns.items() if block.numbers_of(*column)}
+    if not numbers:
         return []
-    best = {head: None if columns[head][1] else block.best(columns[head][0]) for head in cells}
-    sizes = {head: {one.n for one in told.values()} for head, told in cells.items()}
-    common = {head: next(iter(of)) if len(of) == 1 else block.n for head, of in sizes.items()}
-    names = labels(block.recipes)
-    rows: list[list[Cell]] = [
-        [
-            names[recipe],
-            *(number(told.get(recipe), common[head], mark=best[head] == recipe) for head, told in cells.items()),
-        ]
-        for recipe in block.recipes
-    ]
-    heads = [head if common[head] == block.n else f"{head}, n = {common[head]}" for head in cells]
-    notes = [f"n = {block.n} where nothing else is said.", STAR if any(best.values()) else "", note]
-    return [Table(title, ["recipe", *heads], rows, " ".join(filter(None, notes)))]
+    cells: dict[str, list[Cell]] = {recipe: [label] for recipe, label in labels(block.recipes).items()}
+    heads, starred = ["recipe"], False
+    for head, of_recipes in numbers.items():
+        measure, category = columns[head]
+        best = None if category else block.best(measure)
+        sizes = {one.n for one in of_recipes.values()}
+        n = sizes.pop() if len(sizes) == 1 else block.n
+        heads.append(head if n == block.n else f"{head}, n = {n}")
+        starred = starred or best is not None
+        for recipe, row in cells.items():
+            row.append(number(of_recipes.get(recipe), n, mark=recipe == best))
+    star = "★: better than each other recipe on the same questions, p < 0.05 after Holm's correction."
+    notes = [f"n = {block.n} where nothing else is said.", star if starred else "", note]
+    return [Table(title, heads, list(cells.values()), " ".join(filter(None, notes)))]
 
 
-def judged_tables(block: Block) -> list[Table]:
+def judged_table(block: Block) -> list[Table]:
     """What judges and people rated; where no reply of a judge failed, that needs no column."""
-    names = [name for name in block.measures if JUDGED.fullmatch(name)]
-    failed = any(one.value for one in block.told(FAILED).values())
-    return measure_table("What judges and people said", block, [name for name in names if name != FAILED or failed])
+    failed = any(one.value for one in block.numbers_of(JUDGE_FAILED).values())
+    names = [name for name in block.measures if JUDGED.fullmatch(name) and (failed or name != JUDGE_FAILED)]
+    return measure_table("What judges and people said", block, names)
 
 
-def cost_tables(run: Run, block: Block) -> list[Table]:
+def cost_table(run: Run, block: Block) -> list[Table]:
     """What an answer takes and spends; not what it takes where the recipes were asked in turn."""
-    spent = [name for name in SPENT if any(one.value for one in block.told(name).values())]
+    spent = [name for name in SPENT if any(one.value for one in block.numbers_of(name).values())]
     memory = "Memory is the most the process had held: a recipe shows what the ones before it took too."
     return measure_table("Cost of a question", block, (*COST, *spent), "" if run.together else memory)
 
@@ -143,16 +140,15 @@ def outcome_table(block: Block, prefix: str) -> Table:
     """Counts of questions: nothing that was refused, failed, late or unreadable disappears."""
     counts = {recipe: Counter(map(outcome, rows)) for recipe, rows in block.rows.items()}
     ranked, names = block.task == "search", labels(block.recipes)
-    kinds = [
-        kind
-        for kind in OUTCOME_COLOURS
-        if any(counts[recipe][kind] for recipe in counts) or (not ranked and kind not in SOMETIMES)
-    ]
-    rows: list[list[Cell]] = []
-    for recipe, of in block.rows.items():
-        changed = Counter(one.gained for one in changes(block, recipe))
-        gains: list[Cell] = [None, None] if recipe == block.baseline else [changed[True], changed[False]]
-        rows.append([names[recipe], len(of), *(counts[recipe][kind] for kind in kinds), *trouble(of), *gains])
+    there = [kind for kind in OUTCOME_COLOURS if any(count[kind] for count in counts.values())]
+    kinds = [kind for kind in OUTCOME_COLOURS if kind in there or (not ranked and kind not in SOMETIMES)]
+    cells: list[list[Cell]] = []
+    for recipe, rows in block.rows.items():
+        gained = Counter(one.gained for one in changes(block, recipe))
+        late, unreadable = (sum(row.timed_out for row in rows), sum(row.unreadable > 0 for row in rows))
+        beside: list[Cell] = [late, unreadable, sum(bool(row.degraded) for row in rows)]
+        beside += [None, None] if recipe == block.baseline else [gained[True], gained[False]]
+        cells.append([names[recipe], len(rows), *(counts[recipe][kind] for kind in kinds), *beside])
     heads = ["recipe", "n", *kinds, "something late", "unreadable replies", "degraded"]
     heads += [f"gained on {block.baseline}", f"lost to {block.baseline}"]
     note = (
@@ -160,90 +156,10 @@ def outcome_table(block: Block, prefix: str) -> Table:
         "a gold document; an answer to a question that cannot be answered is wrong. Beside the outcome: something was "
         "late, a reply of a model could not be read, something was done without."
     )
-    drawn = [(names[recipe], {str(kind): counts[recipe][kind] for kind in kinds}) for recipe in block.recipes]
-    there = {str(kind): OUTCOME_COLOURS[kind] for kind in kinds if any(count[kind] for count in counts.values())}
-    draw = partial(stacked, rows=drawn, kinds=there)
+    drawn = [(label, {str(kind): counts[recipe][kind] for kind in there}) for recipe, label in names.items()]
+    draw = partial(stacked, rows=drawn, kinds={str(kind): OUTCOME_COLOURS[kind] for kind in there})
     figure = Figure(f"{prefix}-outcomes", "Shares of the questions", draw, block.n, legend=legend(names))
-    return Table("What became of the questions", heads, rows, note, [] if ranked else [figure])
-
-
-def trouble(rows: Sequence[Row]) -> list[int]:
-    """How many questions were late, had an unreadable reply, and were answered without something."""
-    return [
-        sum(row.timed_out for row in rows),
-        sum(row.unreadable > 0 for row in rows),
-        sum(bool(row.degraded) for row in rows),
-    ]
-
-
-# --- differences ------------------------------------------------------------------------------------------------------
-
-Compared = Mapping[str, Mapping[str, Comparison]]
-"""Measure to recipe to how it compares."""
-
-
-def moved(compared: Compared) -> Compared:
-    """The measures in which any question came out otherwise, and the primary one, which is the first."""
-    return {
-        name: told
-        for place, (name, told) in enumerate(compared.items())
-        if told and (place == 0 or any(one.better or one.worse for one in told.values()))
-    }
-
-
-def rival_table(block: Block, prefix: str) -> list[Table]:
-    """The recipe that the report is about minus each other one; nothing where it is alone."""
-    recipe, primary, names = block.subject, block.primary, labels(block.recipes)
-    compared = moved({name: block.rivals(recipe, name) for name in dict.fromkeys((primary, *RIVAL_MEASURES))})
-    if primary not in compared:
-        return []
-    rows: list[list[Cell]] = [
-        [names[other], f"{told.better} / {told.worse}", *(difference(of.get(other)) for of in compared.values())]
-        for other, told in compared[primary].items()
-    ]
-    note = (
-        f"On the questions both have, with p after Holm's correction for {len(rows)} recipes (★: p < 0.05). Higher / "
-        f"lower: questions on which the {primary} of {recipe} is. Of wrong_refusals less is better."
-    )
-    heads = ["against", "higher / lower", *compared]
-    figures = difference_figure(f"{prefix}-rivals", block.n, compared)
-    return [Table(f"{recipe} minus each other recipe", heads, rows, note, figures)]
-
-
-def ablation_table(block: Block, base: str, prefix: str) -> Table:
-    """Each variant minus the recipe itself, if that was asked; what became of their questions."""
-    primary, title = block.primary, f"Ablations of {base}"
-    compared: Compared = {}
-    note = f"n = {block.n}. {base} as it is was not asked, so its variants are compared with nothing here."
-    if base in block.rows:
-        compared = moved({name: block.variants(base, name) for name in dict.fromkeys((primary, *MOVED))})
-        note = f"n = {block.n}. Minus {base} as it is, p after Holm's correction for the variants (★: p < 0.05)."
-    rows: list[list[Cell]] = []
-    for recipe, of in block.rows.items():
-        differing = [difference(told.get(recipe)) for told in compared.values()]
-        rows.append([recipe, number(block.get(recipe, primary), block.n), *differing, outcomes_in_short(of)])
-    heads = ["recipe", primary, *(f"{name}, difference" for name in compared), OUTCOMES_IN_SHORT]
-    return Table(title, heads, rows, note, difference_figure(f"{prefix}-ablations", block.n, compared))
-
-
-def difference_figure(name: str, n: int, compared: Compared) -> list[Figure]:
-    """The first of the measures drawn; nothing where there is one difference only."""
-    measures = [measure for measure in compared if measure not in NOT_DRAWN][:FIGURE_MEASURES]
-    recipes = list(dict.fromkeys(recipe for measure in measures for recipe in compared[measure]))
-    if len(recipes) < 2:
-        return []
-    names = labels(recipes)
-    told = {
-        names[recipe]: {measure: difference(compared[measure].get(recipe)) for measure in measures}
-        for recipe in recipes
-    }
-    rows = [(label, {measure: one for measure, one in of.items() if one}) for label, of in told.items()]
-    draw = partial(differences, rows=rows, measures=measures)
-    return [
-        Figure(
-            name, "Differences with their intervals", draw, n, "Blue: p < 0.05 after Holm's correction.", legend(names)
-        )
-    ]
+    return Table("What became of the questions", heads, cells, note, [] if ranked else [figure])
 
 
 OUTCOMES_IN_SHORT = "right / wrong / refused / unreadable / late / failed"
@@ -257,40 +173,92 @@ def outcomes_in_short(rows: Sequence[Row]) -> str:
     return " / ".join(map(str, (counts[Outcome.RIGHT], counts[Outcome.WRONG], refused, *others)))
 
 
+# --- differences ------------------------------------------------------------------------------------------------------
+
+Compared = Mapping[str, Differences]
+"""Measure to recipe to how it compares; the primary measure first."""
+
+
+def moved(compared: Compared) -> Compared:
+    """The measures in which any question came out otherwise, and the first."""
+    first = next(iter(compared))
+    return {
+        name: of_recipes
+        for name, of_recipes in compared.items()
+        if any(name == first or one.better or one.worse for one in of_recipes.values())
+    }
+
+
+def rival_table(block: Block, prefix: str) -> list[Table]:
+    """The recipe that the report is about minus each other one; nothing where it is alone."""
+    recipe, primary, names = block.subject, block.primary, labels(block.recipes)
+    compared = moved({name: block.rivals(recipe, name) for name in dict.fromkeys((primary, *RIVAL_MEASURES))})
+    if primary not in compared:
+        return []
+    rows: list[list[Cell]] = [
+        [names[other], f"{one.better} / {one.worse}", *(difference(of.get(other)) for of in compared.values())]
+        for other, one in compared[primary].items()
+    ]
+    note = (
+        f"On the questions both have, with p after Holm's correction for {len(rows)} recipes (★: p < 0.05). Higher / "
+        f"lower: questions on which the {primary} of {recipe} is. Of wrong_refusals less is better."
+    )
+    figures = difference_figure(f"{prefix}-rivals", block.n, compared)
+    return [Table(f"{recipe} minus each other recipe", ["against", "higher / lower", *compared], rows, note, figures)]
+
+
+def ablation_table(block: Block, base: str, prefix: str) -> Table:
+    """Each variant minus the recipe itself, if that was asked; what became of their questions."""
+    compared: Compared = {}
+    note = f"n = {block.n}. {base} as it is was not asked, so its variants are compared with nothing here."
+    if base in block.rows:
+        measures = dict.fromkeys((block.primary, *ABLATION_MEASURES))
+        compared = moved({name: block.variants(base, name) for name in measures})
+        note = f"n = {block.n}. Minus {base} as it is, p after Holm's correction for the variants (★: p < 0.05)."
+    rows: list[list[Cell]] = []
+    for recipe, of in block.rows.items():
+        differing = [difference(of_recipes.get(recipe)) for of_recipes in compared.values()]
+        rows.append([recipe, number(block.get(recipe, block.primary), block.n), *differing, outcomes_in_short(of)])
+    heads = ["recipe", block.primary, *(f"{name}, difference" for name in compared), OUTCOMES_IN_SHORT]
+    return Table(f"Ablations of {base}", heads, rows, note, difference_figure(f"{prefix}-ablations", block.n, compared))
+
+
+def difference_figure(name: str, n: int, compared: Compared) -> list[Figure]:
+    """The first of the measures drawn; nothing where there is one difference only."""
+    measures = [measure for measure in compared if measure not in NOT_DRAWN][:FIGURE_MEASURES]
+    names = labels(list(dict.fromkeys(recipe for measure in measures for recipe in compared[measure])))
+    rows = [
+        (label, {one: cell for one in measures if (cell := difference(compared[one].get(recipe)))})
+        for recipe, label in names.items()
+    ]
+    draw, note = partial(differences, rows=rows, measures=measures), "Blue: p < 0.05 after Holm's correction."
+    figure = Figure(name, "Differences with their intervals", draw, n, note, legend(names))
+    return [figure] if len(rows) > 1 else []
+
+
 # --- what was claimed -------------------------------------------------------------------------------------------------
 
 
-def claimed_tables(run: Run, block: Block, prefix: str) -> list[Table]:
-    """What papers print for this dataset, beside the recipes in a drawing; nothing for other datasets."""
-    claims = claims_of(run.dataset["kind"], (*ANSWERS, *RETRIEVED, *COST))
-    claims = [one for one in claims if one.measure in block.measures]
-    if not claims:
-        return []
+def claimed_table(run: Run, block: Block, prefix: str) -> list[Table]:
+    """What papers print for this dataset, and a drawing beside the recipes; nothing for other datasets."""
+    claims = [one for one in CLAIMS if one.kind == run.dataset["kind"] and one.measure in block.measures]
     rows: list[list[Cell]] = [
         [one.system, one.generator, one.measure, Number(one.value, claimed=True), one.source] for one in claims
     ]
-    names = [name for name in dict.fromkeys(one.measure for one in claims) if name not in COST][:FIGURE_MEASURES]
-    figures = [claimed_figure(block, claims, names, f"{prefix}-claimed")] if names else []
-    heads = ["system", "generator", "measure", "claimed", "source"]
-    return [Table("What papers print for this dataset", heads, rows, f"{LABEL.capitalize()}.", figures)]
-
-
-def claimed_figure(block: Block, claims: Sequence[Claim], names: Sequence[str], figure: str) -> Figure:
-    """Measured numbers filled, printed ones hollow below them."""
-    short_names = labels(block.recipes)
-    drawn = [
-        (short_names[recipe], {name: one for name in names if (one := number(block.get(recipe, name)))})
-        for recipe in block.recipes
-    ]
-    printed: dict[str, dict[str, Number]] = {}
-    for claim in claims:
-        if claim.measure in names:
-            label = f"{claim.system} ({claim.generator})"
-            printed.setdefault(label, {})[claim.measure] = Number(claim.value, claimed=True)
-    title = "Measured (filled) and claimed (hollow)"
-    return Figure(
-        figure, title, partial(bars, rows=[*drawn, *printed.items()], measures=names), block.n, f"Hollow: {LABEL}."
-    )
+    measures = [name for name in dict.fromkeys(one.measure for one in claims) if name not in COST][:FIGURE_MEASURES]
+    drawn: dict[str, dict[str, Number]] = {}
+    for name in measures:
+        for recipe, label in labels(block.recipes).items():
+            if cell := number(block.get(recipe, name)):
+                drawn.setdefault(label, {})[name] = cell
+    for one in claims:
+        if one.measure in measures:
+            drawn.setdefault(f"{one.system} ({one.generator})", {})[one.measure] = Number(one.value, claimed=True)
+    draw = partial(bars, rows=list(drawn.items()), measures=measures)
+    figure = Figure(f"{prefix}-claimed", "Measured (filled) and claimed (hollow)", draw, block.n, f"Hollow: {LABEL}.")
+    heads, note = ["system", "generator", "measure", "claimed", "source"], f"{LABEL.capitalize()}."
+    title = "What papers print for this dataset"
+    return [Table(title, heads, rows, note, [figure] if measures else [])] if claims else []
 
 
 def claimed_ablations(run: Run, base: str) -> list[Table]:
@@ -298,8 +266,7 @@ def claimed_ablations(run: Run, base: str) -> list[Table]:
     if base != "crag" or ABLATED_ON not in f"{run.dataset['kind']} {run.dataset['name']}".lower():
         return []
     rows: list[list[Cell]] = [
-        [variant, *(Number(percent / 100, claimed=True) for percent in percents), source]
-        for (variant, source), percents in CRAG_ABLATIONS.items()
+        [one.system, one.generator, Number(one.value, claimed=True), one.source] for one in CRAG_ABLATIONS
     ]
-    note = f"Accuracy on PopQA: {LABEL}, other questions."
-    return [Table("Ablations of CRAG as printed", ["variant", LLAMA, SELF_RAG_LLAMA, "source"], rows, note)]
+    heads, note = ["variant", "generator", "claimed", "source"], f"Accuracy on PopQA: {LABEL}, other questions."
+    return [Table("Ablations of CRAG as printed", heads, rows, note)]

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
-
-import jinja2
-from markupsafe import Markup, escape
 
 from thresher.errors import UsageError
-from thresher_evals.report.blocks import Cell, Figure, Link, Number, Page, Section, shown
+from thresher_evals.report.blocks import Page
 from thresher_evals.report.data import Run, read_measured
 from thresher_evals.report.pages import dataset_pages
-from thresher_evals.report.plots import render
-from thresher_evals.report.questions import change_line, changes, question_lines
+from thresher_evals.report.questions import change_lines, question_lines
+from thresher_evals.report.render import html_template, markdown_template
 from thresher_evals.report.study import is_study, study_section
 from thresher_evals.report.summary import summary
 from thresher_evals.report.verdicts import map_lines
@@ -31,6 +25,8 @@ from thresher_evals.rows import written
 TITLE = "What was measured"
 SHOWN = 10
 """Questions gained and lost that stand on a page, where nothing else is said."""
+
+Lines = Iterable[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +42,8 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form."""
-        listed = {"pages": [str(path) for path in self.pages], "tables": [str(path) for path in self.tables]}
-        return {"html": str(self.html), "markdown": str(self.markdown), **listed}
+        lists = {"pages": [str(path) for path in self.pages], "tables": [str(path) for path in self.tables]}
+        return {"html": str(self.html), "markdown": str(self.markdown), **lists}
 
 
 def write_report(
@@ -65,49 +61,63 @@ def write_report(
     well. The same folders give the same bytes. Pages and changes that an earlier report left in `out` are removed.
     """
     if out.exists() and not out.is_dir():
-        raise UsageError("is not a folder", subject=str(out), next_step="give another --out")
+        raise UsageError("is not a folder", subject=str(out), next_step="give another `out`")
     if not directories:
         raise UsageError("nothing to report", subject=str(out), next_step="give the folder of a run or of a study")
-    names = unique([slug(directory.resolve().name) for directory in directories])
     runs: list[Run] = []
     studies: list[Page] = []
+    names = unique([slug(directory.resolve().name) for directory in directories])
     for directory, name in zip(directories, names, strict=True):
         if is_study(directory):
-            studies.append(study_page(study_section(directory, name)))
+            section = study_section(directory, name)
+            studies.append(Page(section.title, [replace(section, title="")], name))
         else:
             runs.append(read_measured(directory, name, baseline=baseline))
     out.mkdir(parents=True, exist_ok=True)
-    lines: Mapping[str, Iterable[Mapping[str, Any]]] = {
-        "measures": (one._asdict() for run in runs for one in run.measurements()),
-        "differences": (one._asdict() for run in runs for one in run.differences()),
-        "questions": (one for run in runs for one in question_lines(run)),
-        "bounds": (one._asdict() for run in runs for one in map_lines(run)),
-    }
-    tables = [path for name, of in lines.items() for path in write_csv(out / f"{name}.csv", of)]
-    tables += write_changes(runs if full_changes else [], out / "changes")
+    tables = write_tables(runs, out, full_changes=full_changes)
     pages = [*dataset_pages(runs, shown), *studies]
     addresses = dict(zip((page.key for page in pages), unique([slug(page.title) for page in pages]), strict=True))
-    top, files = summary(runs), [path.relative_to(out).as_posix() for path in tables]
-    linked = [(addresses[page.key], page) for page in pages]
-    folder = emptied(out / "datasets", "*.md")
-    written_pages = [folder / f"{name}.md" for name, _ in linked]
     markdown, html = markdown_template(addresses), html_template(addresses, out.resolve())
-    for path, (_, page) in zip(written_pages, linked, strict=True):
-        write(path, markdown.render(title=page.title, sections=page.sections, pages=(), files=()))
-    write(out / "report.md", markdown.render(title=title, sections=top, pages=linked, files=files))
-    write(out / "report.html", html.render(title=title, sections=top, pages=linked, files=files))
-    return Report(out / "report.html", out / "report.md", tuple(written_pages), tuple(tables))
+    folder = emptied(out / "datasets", "*.md")
+    files = [path.relative_to(out).as_posix() for path in tables]
+    whole = {"title": title, "sections": summary(runs), "pages": [(addresses[page.key], page) for page in pages]}
+    written_pages = [
+        write(
+            folder / f"{addresses[page.key]}.md",
+            markdown.render(title=page.title, sections=page.sections, pages=(), files=()),
+        )
+        for page in pages
+    ]
+    return Report(
+        write(out / "report.html", html.render(**whole, files=files)),
+        write(out / "report.md", markdown.render(**whole, files=files)),
+        tuple(written_pages),
+        tuple(tables),
+    )
 
 
-def study_page(section: Section) -> Page:
-    """A study on a page of its own."""
-    return Page(section.title, [replace(section, title="")], section.title)
+def write_tables(runs: Sequence[Run], out: Path, *, full_changes: bool) -> list[Path]:
+    """The CSV files that have lines, and all changes of each run where they are asked for."""
+    blocks = [block for run in runs for block in run.blocks]
+    lines: Mapping[str, Lines] = {
+        "measures": (one._asdict() for block in blocks for one in block.measurements.values()),
+        "differences": (line for block in blocks for line in block.difference_lines()),
+        "questions": (line for run in runs for line in question_lines(run)),
+        "bounds": (line for run in runs for line in map_lines(run)),
+    }
+    tables = [path for name, of in lines.items() for path in write_csv(out / f"{name}.csv", of)]
+    folder = out / "changes"
+    if full_changes or folder.is_dir():
+        emptied(folder, "*.jsonl")
+    for run in runs if full_changes else ():
+        tables.append(folder / f"{run.name}.jsonl")
+        tables[-1].write_bytes(b"".join(map(written, change_lines(run))))
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+    return tables
 
 
-# --- tables -----------------------------------------------------------------------------------------------------------
-
-
-def write_csv(path: Path, lines: Iterable[Mapping[str, Any]]) -> list[Path]:
+def write_csv(path: Path, lines: Lines) -> list[Path]:
     """A CSV file, numbers in six digits; none where there are no lines."""
     path.unlink(missing_ok=True)
     file = io.StringIO(newline="")
@@ -117,23 +127,6 @@ def write_csv(path: Path, lines: Iterable[Mapping[str, Any]]) -> list[Path]:
             table.writerow(line)
         table.writerow(f"{one:.6g}" if isinstance(one, float) else one for one in line.values())
     return [write(path, file.getvalue())] if file.getvalue() else []
-
-
-def write_changes(runs: Sequence[Run], folder: Path) -> list[Path]:
-    """Every question that changed, a file for each run; no folder where there are no runs."""
-    if runs or folder.is_dir():
-        emptied(folder, "*.jsonl")
-    for run in runs:
-        lines = (
-            written(change_line(run, block, recipe, change))
-            for block in run.blocks
-            for recipe in block.others
-            for change in changes(block, recipe)
-        )
-        (folder / f"{run.name}.jsonl").write_bytes(b"".join(lines))
-    if not runs and folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
-    return [folder / f"{run.name}.jsonl" for run in runs]
 
 
 def write(path: Path, text: str) -> Path:
@@ -159,87 +152,8 @@ def slug(name: str) -> str:
 def unique(names: Sequence[str]) -> list[str]:
     """The same names, later ones of the same kind with a number."""
     seen: Counter[str] = Counter()
-    found = []
+    numbered = []
     for name in names:
         seen[name] += 1
-        found.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
-    return found
-
-
-# --- templates: what was answered is shown as text, whatever it holds -------------------------------------------------
-
-MEANING = re.compile(r"[\\`*|]|\](?=\()|^(?=[#>+-])")
-"""What Markdown would take for its own where it stands in data."""
-
-
-def template(name: str, **filters: Callable[..., str]) -> jinja2.Template:
-    """A template of this package; HTML escapes what it shows."""
-    loader = jinja2.PackageLoader("thresher_evals.report")
-    made = jinja2.Environment(
-        loader=loader, autoescape="html" in name, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
-    )
-    made.filters.update(filters)
-    return made.get_template(name)
-
-
-def markdown_template(addresses: Mapping[str, str]) -> jinja2.Template:
-    """The template of a Markdown file; `addresses` has the name of each page by its key."""
-
-    def cell(one: Cell) -> str:
-        match one:
-            case Number(claimed=True):
-                return f"*{one}*"
-            case Number():
-                return str(one)
-            case Link():
-                return f"[{plain(one.text)}](datasets/{addresses[one.page]}.md)"
-            case _:
-                return plain(in_few_digits(one))
-
-    return template("report.md.j2", plain=plain, words=partial(words, code="`{}`".format, text=plain), cell=cell)
-
-
-def html_template(addresses: Mapping[str, str], out: Path) -> jinja2.Template:
-    """The template of the page: nothing is fetched, nothing is run. Rows are linked as they lie from `out`."""
-
-    def cell(one: Cell) -> str:
-        match one:
-            case Number():
-                number = Markup("<i>{}</i>" if one.claimed else "{}").format(one.shown + (" ★" if one.mark else ""))
-                return number + Markup("").join(Markup("<small>{}</small>").format(said) for said in one.details)
-            case Link():
-                return Markup('<a href="#{}">{}</a>').format(addresses[one.page], one.text)
-            case _:
-                return in_few_digits(one)
-
-    def marked(paragraph: str) -> Markup:
-        return Markup(words(paragraph, code=Markup("<code>{}</code>").format, text=escape))
-
-    def drawn(figure: Figure) -> Markup:
-        return Markup(render(figure))
-
-    def address(path: Path) -> str:
-        return quote(Path(os.path.relpath(path, out)).as_posix())
-
-    return template("report.html.j2", words=marked, cell=cell, drawn=drawn, address=address)
-
-
-def words(paragraph: str, *, code: Callable[[str], str], text: Callable[[str], str]) -> str:
-    """A paragraph; what stands between backticks is code."""
-    pieces = paragraph.split("`")
-    if len(pieces) % 2 == 0:
-        return text(paragraph)
-    return "".join(code(piece) if place % 2 else text(piece) for place, piece in enumerate(pieces))
-
-
-def plain(text: str) -> str:
-    """Text that Markdown and HTML leave as it is, on one line."""
-    line = re.sub(r"\s+", " ", text).replace("&", "&amp;").replace("<", "&lt;")
-    return MEANING.sub(lambda found: f"\\{found[0]}", line)
-
-
-def in_few_digits(one: str | float | None) -> str:
-    """A cell without an interval: words, a count, a number, or a dash."""
-    if one is None:
-        return "–"
-    return shown(one) if isinstance(one, float) else str(one)
+        numbered.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
+    return numbered
