@@ -158,27 +158,27 @@ def _truth(where: Filter, row: Mapping[str, Any], order: Callable[[Any, Any], in
             return row.get(field) is None
         case In(_, ()):
             return False
-    found = row.get(where.field)
-    if found is None:
+    stored = row.get(where.field)
+    if stored is None:
         return None
     match where:
         case In(_, values):
-            return any(order(found, value) == 0 for value in values)
+            return any(order(stored, value) == 0 for value in values)
         case Like(_, pattern, ignore_case):
-            return _pattern(pattern, ignore_case).fullmatch(_text(found)) is not None
+            return _pattern(pattern, ignore_case).fullmatch(_text(stored)) is not None
         case Comparison(_, operator, value):
             signs = {"=": (0,), "!=": (-1, 1), "<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1)}
-            return order(found, value) in signs[operator]
+            return order(stored, value) in signs[operator]
 
 
-def _order(found: Any, value: Any) -> int:
-    return int(found > value) - int(found < value)
+def _order(stored: Any, value: Any) -> int:
+    return int(stored > value) - int(stored < value)
 
 
-def _loose_order(found: Any, value: Any) -> int:
+def _loose_order(stored: Any, value: Any) -> int:
     """As numbers when both are numbers (text that reads as one included), otherwise as text."""
-    left, right = _finite(found), _finite(value)
-    return _order(_text(found), _text(value)) if left is None or right is None else _order(left, right)
+    left, right = _finite(stored), _finite(value)
+    return _order(_text(stored), _text(value)) if left is None or right is None else _order(left, right)
 
 
 def _finite(value: Any) -> float | None:

@@ -125,7 +125,10 @@ class ChunkTable(Protocol):
         """Chunks and their cosine, best first; ties by id."""
 
     def matching(self, query: str, *, limit: int, where: Filter | None = None) -> list[tuple[Chunk, float]]:
-        """Chunks and their BM25 score, best first; chunks that share no term with the query are not returned."""
+        """Chunks and their BM25 (k1 1.2, b 0.75, idf ln(1+(N-n+.5)/(n+.5))), best first; ties by id.
+
+        The terms are those of `text.terms`; chunks that share none with the query are not returned.
+        """
 
     def document_frequencies(self, query: str) -> dict[str, int]:
         """For each index term of the query, in how many chunks it occurs."""

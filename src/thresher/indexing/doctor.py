@@ -114,13 +114,13 @@ def _damaged(store: DocumentStore, table: ChunkTable, known: Mapping[str, Docume
     import numpy as np
 
     seen: set[str] = set()
-    found: dict[str, set[str]] = {
+    damaged: dict[str, set[str]] = {
         "chunks that stand twice": set(),
         "chunks that are not their document's text": set(),
         "chunks under another source or title than their document's": set(),
         "vectors that are not of unit length": set(),
     }
-    repeated, different, misplaced, wrong = found.values()
+    repeated, different, misplaced, wrong = damaged.values()
     for batch in table.chunks():
         texts = store.texts({chunk.document_id for chunk, _ in batch} & set(known))
         for chunk, vector in batch:
@@ -135,7 +135,7 @@ def _damaged(store: DocumentStore, table: ChunkTable, known: Mapping[str, Docume
                 record = known[chunk.document_id]
                 if (chunk.source, chunk.title) != (record.source, record.title):
                     misplaced.add(chunk.document_id)
-    return found
+    return damaged
 
 
 def _behind(store: DocumentStore, configs: Iterable[IndexConfig]) -> Iterator[tuple[str, str]]:
