@@ -15,15 +15,8 @@ from thresher.collection import Collection
 from thresher.errors import UnknownSetting
 from thresher.testing.llm_server import ScriptedServer
 from thresher.types import Chunk, Document
-from thresher_evals.compare.draft_questions import (
-    Draft,
-    cloze,
-    draft_questions,
-    drafting_model,
-    passages,
-    sentences,
-    title_questions,
-)
+from thresher_evals.compare.draft_questions import draft_questions, drafting_model
+from thresher_evals.compare.drafters import Draft, cloze, passages, sentences, title_questions
 from thresher_evals.datasets.registry import load
 
 BRIDGE = """# The Stone Bridge
