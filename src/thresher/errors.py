@@ -47,8 +47,9 @@ class UnknownSetting(UsageError):
         known = sorted(known)
         # A leaf given without its prefix ("overlap" for "chunk.overlap") is the likeliest slip, so it is tried first.
         by_leaf = [full for full in known if kind == "setting" and full.rsplit(".", 1)[-1] == name.rsplit(".", 1)[-1]]
-        nearest = by_leaf[:1] or difflib.get_close_matches(name, known, n=1, cutoff=0.0)
-        advice = f"did you mean '{nearest[0]}'?" if nearest else ""
+        by_folded = {full.casefold(): full for full in known}
+        nearest = by_leaf[:1] or difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.0)
+        advice = f"did you mean '{by_folded.get(nearest[0], nearest[0])}'?" if nearest else ""
         super().__init__(f"unknown {kind}", subject=name, next_step=advice)
 
 
