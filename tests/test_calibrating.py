@@ -40,8 +40,8 @@ KEYS = {
 }
 PLACES = """
 Aberfeld Brunnau Corvale Dornwick Elmsted Farrow Gratz Hallow Istvale Jarrow Kelmont Lindau Morvale Nordby Osterly
-Pellworm Quarn Rothby Selmont Tarvik Ulmfeld Varnow Westrin Xanten Yarrow Zellin Ashby Birkau Caldmoor Drummond
-""".split()  # noqa: SIM905 - reads better without sixty quotes
+Pellworm Quarn Rothby Selmont Tarvik Ulmfeld Varnow
+""".split()  # noqa: SIM905 - reads better without forty quotes
 THINGS = ("clockworks", "tannery", "brewery", "glass furnace", "paper mill", "rope walk")
 
 
@@ -56,13 +56,13 @@ def text(number: int, place: str) -> str:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with a collection of sixty short documents."""
+    """A home with a collection of forty-four short documents."""
     home = tmp_path_factory.mktemp("towns")
     (home / "in").mkdir()
     for number, place in enumerate([*PLACES, *(f"New {place}" for place in PLACES)]):
         (home / "in" / f"{place}.txt").write_text(text(number, place), encoding="utf-8")
     with thresher.open(home) as collection:
-        assert collection.add(home / "in", recipe="corrective").added == 60
+        assert collection.add(home / "in", recipe="corrective").added == 44
     return home
 
 
@@ -75,7 +75,7 @@ def towns(made: Path, tmp_path: Path) -> Any:
 
 MAYORLESS = """
 Paris Rome Oslo Bern Lima Cairo Delhi Tokyo Quito Accra Sofia Dublin Lisbon Madrid Vienna
-Prague Warsaw Athens Berlin London Ottawa Havana Kyiv Riga Minsk Baku
+Prague Warsaw Athens Berlin London Ottawa
 """.split()  # noqa: SIM905
 
 LABELLED = [
@@ -141,7 +141,7 @@ def test_later_questions_use_it_and_the_trace_says_so(
 
 def test_labelled_questions_are_used_as_they_are(towns: Collection) -> None:
     calibration = towns.calibrate(LABELLED)
-    assert (calibration.source, calibration.n_positive, calibration.n_negative) == ("labels", 30, 26)
+    assert (calibration.source, calibration.n_positive, calibration.n_negative) == ("labels", 22, 21)
     assert calibration.auroc > 0.9
     assert calibration.separated
     assert "labels" in decided(towns.ask(QUESTION))["mapping"]
@@ -153,15 +153,17 @@ def test_labelled_questions_are_used_as_they_are(towns: Collection) -> None:
     ("questions", "told"),
     [
         ([], "0 answerable and 0 unanswerable"),
-        (LABELLED[:30], "30 answerable and 0 unanswerable"),
-        (LABELLED[20:40], "10 answerable and 10 unanswerable"),
+        (LABELLED[:22], "22 answerable and 0 unanswerable"),
+        (LABELLED[12:32], "10 answerable and 10 unanswerable"),
     ],
 )
-def test_too_few_questions_are_refused_and_nothing_is_stored(
+def test_too_few_questions_are_refused_before_any_search_and_nothing_is_stored(
     towns: Collection, questions: list[tuple[str, bool]], told: str
 ) -> None:
+    searches: list[int] = []
     with pytest.raises(UsageError, match=told):
-        towns.calibrate(questions)
+        towns.calibrate(questions, progress=searches.append)
+    assert not searches
     assert not towns.calibrations.file.exists()
 
 
@@ -187,16 +189,15 @@ def test_other_recipes_may_use_the_calibrated_judge(calibrated: tuple[Path, Cali
     assert best == pytest.approx(calibration.probability(raw))
 
 
-def test_another_encoder_has_no_calibration_yet(calibrated: tuple[Path, Calibration, list[int]], serve: Serve) -> None:
-    server = serve()
-    settings = {"encoder": "endpoint:hash", "embeddings.base_url": server.base_url, "embeddings.dimension": 64}
-    with thresher.open(calibrated[0]) as collection:
-        parts = collection._parts()
-        from thresher import recipes
-        from thresher.recipes.build import calibration
-
-        configured = recipes.get("corrective").configured(settings)
-        assert calibration(configured, parts, "trained").source == "shipped"
+def test_another_encoder_has_no_calibration_yet(
+    calibrated: tuple[Path, Calibration, list[int]], serve: Serve, tmp_path: Path
+) -> None:
+    settings = {"encoder": "endpoint:hash", "embeddings.base_url": serve().base_url, "embeddings.dimension": 64}
+    (tmp_path / "town.txt").write_text(text(0, PLACES[0]), encoding="utf-8")
+    with thresher.open(tmp_path) as collection:
+        collection.add(tmp_path / "town.txt", settings=settings)
+        collection.calibrations.put(calibrated[1])
+        assert "shipped for another encoder" in decided(collection.ask(QUESTION, settings=settings))["mapping"]
 
 
 @pytest.mark.parametrize("damage", ["{", "[]", '{"KEY": {"judge": "local"}}', '{"KEY": 7}'])
@@ -244,14 +245,14 @@ def test_the_command_prints_one_document_with_its_keys(towns: Collection, capsys
     assert (code, out.count("\n")) == (0, 1)
     told = json.loads(out)
     assert set(told) == KEYS
-    assert (told["source"], told["n_positive"]) == ("labels", 30)
+    assert (told["source"], told["n_positive"]) == ("labels", 22)
 
 
 def test_the_command_tells_a_person_what_it_found(towns: Collection, capsys: pytest.CaptureFixture[str]) -> None:
     file = labelled_file(towns.home / "q.jsonl", LABELLED)
     code, out, _ = run(capsys, "calibrate", "--questions", file, "--home", towns.home)
     assert code == 0
-    assert out.startswith("calibrated the judge 'trained' from labels: 30 questions the collection can answer and 26")
+    assert out.startswith("calibrated the judge 'trained' from labels: 22 questions the collection can answer and 21")
     assert all(word in out for word in ("AUROC", "expected calibration error", "LOWER", "UPPER"))
 
 

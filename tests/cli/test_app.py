@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -67,8 +66,8 @@ DOCUMENT_KEYS = {"id", "source", "also", "title", "kind", "pages", "characters",
 
 
 def process(*arguments: object, **more: Any) -> subprocess.Popen[str]:
-    """The same in a process of its own."""
-    command = [sys.executable, "-c", "from thresher.cli.app import main; main()", *map(str, arguments)]
+    """The installed command in a process of its own."""
+    command = [str(Path(sys.executable).with_name("thresher")), *map(str, arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
 
 
@@ -495,13 +494,12 @@ def test_help_goes_to_stdout_and_is_no_error(run: Run) -> None:
 # --- the process itself -----------------------------------------------------------------------------------------------
 
 
-def test_a_pipe_gets_plain_lines_without_escape_codes(indexed: Path) -> None:
-    environment = {**os.environ, "TERM": "xterm-256color", "THRESHER_HOME": str(indexed)}
-    with process("documents", env=environment) as listing:
-        out, err = listing.communicate(timeout=60)
-    assert (listing.returncode, err) == (0, "")
-    assert "\x1b" not in out
-    assert out.count("\n") == 4
+def test_a_pipe_gets_plain_lines_without_escape_codes(run: Run, indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    ran = run("documents", "--home", indexed)
+    assert (ran.code, ran.err) == (0, "")
+    assert "\x1b" not in ran.out
+    assert ran.out.count("\n") == 4
 
 
 def test_an_interrupt_is_one_line_and_no_traceback(indexed: Path, serve: Callable[..., ScriptedServer]) -> None:

@@ -160,6 +160,15 @@ class CalibratedScorer:
 # --- fitting ----------------------------------------------------------------------------------------------------------
 
 
+def check_enough(answerable: int, unanswerable: int) -> None:
+    """Raise UsageError for numbers of questions that are too few to calibrate on."""
+    if min(answerable, unanswerable) < LEAST_QUESTIONS:
+        raise UsageError(
+            f"{answerable} answerable and {unanswerable} unanswerable questions are too few to calibrate on",
+            next_step=f"give at least {LEAST_QUESTIONS} of each",
+        )
+
+
 def fit(
     positives: Sequence[float],
     negatives: Sequence[float],
@@ -170,11 +179,7 @@ def fit(
     seed: int = 0,
 ) -> Calibration:
     """The calibration of a judge from the best raw scores, 0 to 1, of answerable and of unanswerable questions."""
-    if min(len(positives), len(negatives)) < LEAST_QUESTIONS:
-        raise UsageError(
-            f"{len(positives)} answerable and {len(negatives)} unanswerable questions are too few to calibrate on",
-            next_step=f"give at least {LEAST_QUESTIONS} of each",
-        )
+    check_enough(len(positives), len(negatives))
     raw = np.array([*positives, *negatives], np.float64)
     if not np.all((raw >= UNIT.low) & (raw <= UNIT.high)):
         raise UsageError("raw scores to calibrate must lie between 0 and 1", subject=judge)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from thresher.errors import UsageError
 from thresher.filters import In, Not
-from thresher.judging.calibration import LEAST_QUESTIONS, Calibration, fit
+from thresher.judging.calibration import LEAST_QUESTIONS, Calibration, check_enough, fit
 from thresher.judging.synthetic_questions import gather, gather_labelled, synthetic_questions
 from thresher.recipes import corrective
 from thresher.recipes.components import Components
@@ -38,6 +38,9 @@ def calibrated(
         raise UsageError(
             "are too few to calibrate on", subject=f"{number} questions", next_step=f"make at least {LEAST_QUESTIONS}"
         )
+    if labelled is not None:  # before the searches, which may take minutes
+        answerable = sum(answers for _, answers in labelled)
+        check_enough(answerable, len(labelled) - answerable)
     chunks = parts.table(corrective.index_config(settings, parts), "chunk")
     retrieve = corrective.retriever(settings, parts)
     scorer = raw_scorer(settings, parts, chunks, default="trained")
