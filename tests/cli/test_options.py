@@ -40,6 +40,26 @@ def test_every_command_that_takes_settings_refuses_an_unknown_one(run: Run, inde
     assert ran.error == "thresher: answer.raeder: unknown setting; did you mean 'answer.reader'?"
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "run --dataset qa:q.jsonl --recipe rag --out out",
+        "make-questions --out new.jsonl",
+        "compare --questions q.jsonl",
+        "study retrieved --questions q.jsonl --out out",
+    ],
+)
+def test_so_does_every_command_of_the_evaluation(
+    run: Run, indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    (tmp_path / "q.jsonl").write_text('{"id": "1", "question": "Who built it?", "answers": ["we"]}', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    ran = run("eval", *command.split(), "--set", "answer.raeder=spans", "--home", indexed)
+    assert ran.code == 2
+    assert ran.err == "thresher: answer.raeder: unknown setting; did you mean 'answer.reader'?\n"
+    assert not (tmp_path / "out").exists()
+
+
 def at(command: str, home: Path) -> list[str]:
     return [] if command == "show" else ["--home", str(home)]
 
