@@ -38,6 +38,9 @@ KEYS = {
     "source",
     "separated",
 }
+FEW = {"dense.depth": 5, "lexical.depth": 5}
+"""Half the chunks for a question: reading them is what costs."""
+SET_FEW = [part for key, value in FEW.items() for part in ("--set", f"{key}={value}")]
 PLACES = """
 Aberfeld Brunnau Corvale Dornwick Elmsted Farrow Gratz Hallow Istvale Jarrow Kelmont Lindau Morvale Nordby Osterly
 Pellworm Quarn Rothby Selmont Tarvik Ulmfeld Varnow
@@ -49,7 +52,6 @@ def text(number: int, place: str) -> str:
     thing = THINGS[number % len(THINGS)]
     return (
         f"The {thing} of {place} was founded in {1500 + 7 * number} by the widow of a merchant. "
-        f"It employed {20 + number} people in its best years, most of them from the villages around {place}. "
         f"A fire destroyed the {thing} in {1800 + number}, and nobody built it again."
     )
 
@@ -91,7 +93,7 @@ def calibrated(made: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pa
     shutil.copytree(made, home)
     told: list[int] = []
     with thresher.open(home) as collection:
-        return home, collection.calibrate(number=24, progress=told.append), told
+        return home, collection.calibrate(number=24, settings=FEW, progress=told.append), told
 
 
 def decided(answer: Answer) -> dict[str, Any]:
@@ -115,7 +117,7 @@ def test_questions_are_made_of_the_documents_and_each_is_asked_twice(
 def test_the_same_seed_makes_the_same_calibration(
     calibrated: tuple[Path, Calibration, list[int]], towns: Collection
 ) -> None:
-    again = towns.calibrate(number=24)
+    again = towns.calibrate(number=24, settings=FEW)
     assert (again.n_positive, again.judge, again.encoder) == (
         calibrated[1].n_positive,
         calibrated[1].judge,
@@ -140,7 +142,7 @@ def test_later_questions_use_it_and_the_trace_says_so(
 
 
 def test_labelled_questions_are_used_as_they_are(towns: Collection) -> None:
-    calibration = towns.calibrate(LABELLED)
+    calibration = towns.calibrate(LABELLED, settings=FEW)
     assert (calibration.source, calibration.n_positive, calibration.n_negative) == ("labels", 22, 21)
     assert calibration.auroc > 0.9
     assert calibration.separated
@@ -168,7 +170,7 @@ def test_too_few_questions_are_refused_before_any_search_and_nothing_is_stored(
 
 
 def test_a_judge_that_does_not_separate_says_unsure_and_goes_outside(towns: Collection) -> None:
-    calibration = towns.calibrate(LABELLED)
+    calibration = towns.calibrate(LABELLED, settings=FEW)
     towns.calibrations.put(replace(calibration, separated=False, lower=0.001, upper=0.9999))
     with thresher.open(towns.home, "other") as other:
         (towns.home / "x.txt").write_text("Stockholm has a mayor, who is called Anna.")
@@ -215,7 +217,7 @@ def test_a_damaged_store_is_an_error_in_words(
 
 def test_calibrating_again_mends_a_damaged_store(towns: Collection) -> None:
     towns.calibrations.file.write_text("{", encoding="utf-8")
-    towns.calibrate(LABELLED)
+    towns.calibrate(LABELLED, settings=FEW)
     assert "labels" in decided(towns.ask(QUESTION))["mapping"]
 
 
@@ -230,6 +232,21 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
     return int(ended.value.code or 0), written.out, written.err
 
 
+FORM = 'write {"question": "...", "answerable": true} on every line'
+
+
+@pytest.mark.parametrize(
+    "line", ["{", "[]", '"x"', '{"question": 5}', '{"question": " "}', '{"question": "x", "answerable": "no"}', "\xff"]
+)
+def test_a_line_that_is_no_labelled_question_is_named(
+    indexed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str
+) -> None:
+    file = tmp_path / "q.jsonl"
+    file.write_bytes('\ufeff{"id": "1", "question": "x"}\n\n'.encode() + line.encode("latin-1"))
+    code, _, err = run(capsys, "calibrate", "--questions", file, "--home", indexed)
+    assert (code, err) == (2, f"thresher: {file}, line 3: is no labelled question; {FORM}\n")
+
+
 def labelled_file(path: Path, questions: list[tuple[str, bool]]) -> Path:
     lines = [
         {"id": str(at), "question": question, "answers": ["x"] if answerable else [], "answerable": answerable}
@@ -241,7 +258,7 @@ def labelled_file(path: Path, questions: list[tuple[str, bool]]) -> Path:
 
 def test_the_command_prints_one_document_with_its_keys(towns: Collection, capsys: pytest.CaptureFixture[str]) -> None:
     file = labelled_file(towns.home / "q.jsonl", LABELLED)
-    code, out, _ = run(capsys, "calibrate", "--questions", file, "--home", towns.home, "--json")
+    code, out, _ = run(capsys, "calibrate", "--questions", file, *SET_FEW, "--home", towns.home, "--json")
     assert (code, out.count("\n")) == (0, 1)
     told = json.loads(out)
     assert set(told) == KEYS
@@ -250,7 +267,7 @@ def test_the_command_prints_one_document_with_its_keys(towns: Collection, capsys
 
 def test_the_command_tells_a_person_what_it_found(towns: Collection, capsys: pytest.CaptureFixture[str]) -> None:
     file = labelled_file(towns.home / "q.jsonl", LABELLED)
-    code, out, _ = run(capsys, "calibrate", "--questions", file, "--home", towns.home)
+    code, out, _ = run(capsys, "calibrate", "--questions", file, *SET_FEW, "--home", towns.home)
     assert code == 0
     assert out.startswith("calibrated the judge 'trained' from labels: 22 questions the collection can answer and 21")
     assert all(word in out for word in ("AUROC", "expected calibration error", "LOWER", "UPPER"))

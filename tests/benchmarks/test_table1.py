@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.recipes.scripting import Judge, stage
 from thresher.testing.llm_server import ScriptedServer
 from thresher_evals.judges.llm import FACT_SYSTEM, FACTS_SYSTEM
@@ -40,6 +42,7 @@ def lines(path: Path, records: list[dict[str, Any]]) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_one_command_answers_judges_and_reports_with_the_model(tmp_path: Path) -> None:
     popqa = {"id": "0", "question": "What was Ada Berg's occupation?", "answers": ["keeper"], "subject": "Ada Berg"}
     contexts = {"property": "occupation", "title": "Ada Berg", "internal": KEEPER, "web": KEEPER, "combined": KEEPER}

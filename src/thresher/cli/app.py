@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -174,10 +175,7 @@ def index(
             stdin=sys.stdin.buffer,
             progress=progress,
         )
-    if target.json:
-        output.as_json(report.to_dict())
-    else:
-        output.report(report)
+    target.show(report, output.report)
     output.failures(report.failed)
     if report.failed:
         done = report.added + report.updated + report.unchanged + report.duplicates
@@ -190,19 +188,15 @@ def status(target: Target) -> None:
     """What a collection holds: documents, chunk tables, encoders."""
     with target.open() as collection:
         documents = collection.documents()
-        tables = collection.tables()
-    described: dict[str, Any] = {
-        "collection": target.collection,
-        "home": str(target.home),
-        "documents": len(documents),
-        "characters": sum(document.characters for document in documents),
-        "pages": sum(document.pages for document in documents),
-        "tables": tables,
-    }
-    if target.json:
-        output.as_json(described)
-    else:
-        output.status(described)
+        described = {
+            "collection": target.collection,
+            "home": str(target.home),
+            "documents": len(documents),
+            "characters": sum(document.characters for document in documents),
+            "pages": sum(document.pages for document in documents),
+            "tables": collection.tables(),
+        }
+    target.show(described, output.status)
 
 
 @app.command()
@@ -210,11 +204,7 @@ def status(target: Target) -> None:
 def documents(target: Target) -> None:
     """List the documents."""
     with target.open() as collection:
-        records = collection.documents()
-    if target.json:
-        output.as_json([record.to_dict() for record in records])
-    else:
-        output.documents(records)
+        target.show(collection.documents(), output.documents)
 
 
 @app.command()
@@ -225,14 +215,9 @@ def doctor(
     """Check the collection on disk and mend what can be mended; exit 1 when something is left."""
     with target.open() as collection:
         findings = collection.doctor(repair=not check, settings=target.settings)
-    left = [finding for finding in findings if not finding.mended]
-    if target.json:
-        output.as_json({"sound": not left, "findings": [finding.to_dict() for finding in findings]})
-    else:
-        for finding in findings:
-            output.say(f"{'mended' if finding.mended else 'found'}: {finding.where}: {finding.what}")
-        output.say("the collection is sound" if not left else f"{len(left)} things are left")
-    if left:
+    sound = all(finding.mended for finding in findings)
+    target.show({"sound": sound, "findings": findings}, output.diagnosis)
+    if not sound:
         raise typer.Exit(FAILED)
 
 
@@ -247,11 +232,7 @@ def delete(
 ) -> None:
     """Forget documents."""
     with target.open() as collection:
-        gone = collection.delete(*sources, purge=purge)
-    if target.json:
-        output.as_json({"deleted": gone})
-    else:
-        output.say(f"{len(gone)} deleted: {', '.join(gone[:10])}{', …' if len(gone) > 10 else ''}")
+        target.show({"deleted": collection.delete(*sources, purge=purge)}, output.deleted)
 
 
 # --- questions --------------------------------------------------------------------------------------------------------
@@ -272,10 +253,7 @@ def search(
         result = collection.search(
             question, recipe=recipe, limit=limit, where=where, settings=target.settings, strict=strict
         )
-    if target.json:
-        output.as_json(result.to_dict())
-    else:
-        output.hits(result)
+    target.show(result, output.hits)
 
 
 @app.command()
@@ -296,7 +274,7 @@ def ask(
     budget_seconds: Annotated[float | None, typer.Option("--budget-seconds", min=0.0, help="Seconds at most.")] = None,
 ) -> None:
     """Answer a question from the documents, with citations, or say why not."""
-    from thresher.types import Answer, Step
+    from thresher.types import Step
 
     with target.open() as collection:
         run = collection.run(
@@ -311,15 +289,10 @@ def ask(
             budget_seconds=budget_seconds,
         )
         for step in run:
-            match step:
-                case Step() if stream and target.json:
-                    output.as_json(step.to_dict())
-                case Step() if stream:
-                    output.say(output.step_line(step))
-                case Answer() if target.json:
-                    output.as_json(step.to_dict())
-                case Answer():
-                    output.answer(step, steps=False, options=target.options)
+            if not isinstance(step, Step):
+                target.show(step, partial(output.answer, options=target.options))
+            elif stream:
+                target.show(step, output.step)
 
 
 @app.command()
@@ -339,10 +312,7 @@ def explain(
         if replay:
             answer, differences = collection.replay(trace)
             described = answer.to_dict(chunks=True)
-    if target.json:
-        output.as_json(described)
-    else:
-        output.explanation(described, labels)
+    target.show(described, partial(output.explanation, labels=labels))
     if differences:
         output.complain(f"thresher: the replay differs from the stored answer in: {', '.join(differences)}")
         raise typer.Exit(FAILED)
@@ -368,10 +338,7 @@ def calibrate(
         calibration = collection.calibrate(
             labelled, number=number, seed=seed, settings=target.settings, progress=progress
         )
-    if target.json:
-        output.as_json(calibration.to_dict())
-    else:
-        output.calibration(calibration)
+    target.show(calibration, output.calibration)
 
 
 def _labelled(file: Path) -> list[tuple[str, bool]]:
@@ -379,29 +346,23 @@ def _labelled(file: Path) -> list[tuple[str, bool]]:
     import json
 
     try:
-        lines = file.expanduser().read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        what = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({error})"
+        lines = file.expanduser().read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
+    except OSError as error:
+        what = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
         raise UsageError(what, subject=str(file), next_step="check the path") from error
     labelled = []
     for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
         try:
-            match json.loads(line):
-                case {"question": str(question), **more} if question.strip():
-                    answerable = more.get("answerable", True)
-                case _:
-                    answerable = None
-        except ValueError:
-            answerable = None
-        if not isinstance(answerable, bool):
-            raise UsageError(
-                "is not a labelled question",
-                subject=f"{file}, line {number}",
-                next_step='write {"id": "1", "question": "...", "answerable": true} on every line',
-            )
-        labelled.append((question, answerable))
+            match json.loads(line) if line.strip() else {}:
+                case {"question": str(question), "answerable": bool(answerable)} if question.strip():
+                    labelled.append((question, answerable))
+                case {"question": str(question), **more} if question.strip() and "answerable" not in more:
+                    labelled.append((question, True))
+                case empty if empty != {}:
+                    raise ValueError
+        except ValueError as error:
+            form = 'write {"question": "...", "answerable": true} on every line'
+            raise UsageError("is no labelled question", subject=f"{file}, line {number}", next_step=form) from error
     return labelled
 
 
@@ -477,7 +438,7 @@ def demo(home: Home = DEFAULT_HOME, json: AsJson = False) -> None:
             outside.add(almanac(), prune=True)
         answers = [(collection.ask(question, outside=place), place) for question, place in QUESTIONS]
     if json:
-        output.as_json({"index": report.to_dict(), "answers": [answer.to_dict() for answer, _ in answers]})
+        output.as_json({"index": report, "answers": [answer for answer, _ in answers]})
         return
     indexed = output.counted(report.added + report.updated + report.unchanged, "document")
     output.say(f"Indexed {indexed} of Thresher's own in {report.seconds:.1f} s.")

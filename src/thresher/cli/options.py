@@ -51,6 +51,13 @@ class Target:
         """The collection, telling on stderr when it completes an index."""
         return open_collection(self.home, self.collection)
 
+    def show(self, result: Any, in_words: Callable[[Any], None]) -> None:
+        """Print what a command came to, as JSON or in words."""
+        if self.json:
+            output.as_json(result)
+        else:
+            in_words(result)
+
     @property
     def options(self) -> str:
         """The options that name the collection, those with their usual values left out."""

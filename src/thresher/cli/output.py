@@ -41,8 +41,12 @@ def complain(text: str) -> None:
 
 
 def as_json(value: Any) -> None:
-    """One JSON document on stdout, on one line."""
-    say(json.dumps(value, ensure_ascii=False, default=str))
+    """One JSON document on stdout, on one line; what has a form for JSON is written in that."""
+
+    def form(one: Any) -> Any:
+        return one.to_dict() if hasattr(one, "to_dict") else str(one)
+
+    say(json.dumps(value, ensure_ascii=False, default=form))
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -81,11 +85,9 @@ class _Clock:
 
     def due(self) -> bool:
         """Whether the last line is some seconds ago; the one that is asked for counts as written."""
-        now = monotonic()
-        if now - self._last_line < SECONDS_BETWEEN_LINES:
-            return False
-        self._last_line = now
-        return True
+        due = monotonic() - self._last_line >= SECONDS_BETWEEN_LINES
+        self._last_line = monotonic() if due else self._last_line
+        return due
 
 
 @contextmanager
@@ -93,12 +95,7 @@ def indexing() -> Iterator[Callable[[IndexProgress], None]]:
     """Shows how far an `index` is, with rate and time left: a bar for a person, a line now and then in a pipe."""
     clock = _Clock()
     if not sys.stderr.isatty():
-
-        def line(progress: IndexProgress) -> None:
-            if clock.due():
-                complain(_rate(progress, clock.seconds))
-
-        yield line
+        yield lambda progress: complain(_rate(progress, clock.seconds)) if clock.due() else None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -107,12 +104,12 @@ def indexing() -> Iterator[Callable[[IndexProgress], None]]:
     columns = (SpinnerColumn(), TextColumn("indexing"), BarColumn(), rate, TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("index", total=None, rate="")
-
-        def move(progress: IndexProgress) -> None:
-            read, total = progress.done_bytes, progress.total_bytes or None
-            bar.update(task, total=total, completed=read, rate=_rate(progress, clock.seconds))
-
-        yield move
+        yield lambda progress: bar.update(
+            task,
+            total=progress.total_bytes or None,
+            completed=progress.done_bytes,
+            rate=_rate(progress, clock.seconds),
+        )
 
 
 def _rate(progress: IndexProgress, seconds: float) -> str:
@@ -174,14 +171,8 @@ def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
 
 def report(done: Report) -> None:
     """What an `index` did, leaving out what it did not do."""
-    counts = {
-        "added": done.added,
-        "updated": done.updated,
-        "unchanged": done.unchanged,
-        "duplicates": done.duplicates,
-        "removed": done.removed,
-        "not read": len(done.failed),
-    }
+    kinds = ("added", "updated", "unchanged", "duplicates", "removed")
+    counts = {**{kind: getattr(done, kind) for kind in kinds}, "not read": len(done.failed)}
     summary = ", ".join(f"{number} {what}" for what, number in counts.items() if number) or "nothing found"
     say(f"{summary}; {counted(done.chunks, 'new chunk')} in {done.seconds:.1f} s")
 
@@ -196,11 +187,9 @@ def status(described: Mapping[str, Any]) -> None:
     """The size of a collection and its chunk tables."""
     sizes = ", ".join(counted(described[f"{what}s"], what) for what in ("document", "page", "character"))
     say(f"collection {described['collection']} in {described['home']}: {sizes}")
-    table(
-        "chunk tables",
-        ["cut and encoded", "level", "chunks", "expected by formula"],
-        [[row["fingerprint"], row["level"], row["chunks"], row["estimated"]] for row in described["tables"]],
-    )
+    columns = ["cut and encoded", "level", "chunks", "expected by formula"]
+    keys = ("fingerprint", "level", "chunks", "estimated")
+    table("chunk tables", columns, [[row[key] for key in keys] for row in described["tables"]])
 
 
 def documents(records: Sequence[DocumentRecord]) -> None:
@@ -211,6 +200,20 @@ def documents(records: Sequence[DocumentRecord]) -> None:
     ]
     columns = ["document", "kind", "pages", "characters", "date", "title", "source", "also"]
     table(counted(len(records), "document"), columns, rows)
+
+
+def diagnosis(found: Mapping[str, Any]) -> None:
+    """What `doctor` found and mended."""
+    for finding in found["findings"]:
+        say(f"{'mended' if finding.mended else 'found'}: {finding.where}: {finding.what}")
+    left = sum(not finding.mended for finding in found["findings"])
+    say(f"{left} things are left" if left else "the collection is sound")
+
+
+def deleted(result: Mapping[str, Any]) -> None:
+    """How many sources went, and the first of them."""
+    gone = result["deleted"]
+    say(f"{len(gone)} deleted: {', '.join(gone[:10])}{', …' if len(gone) > 10 else ''}")
 
 
 # --- recipes ----------------------------------------------------------------------------------------------------------
@@ -276,11 +279,11 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def step_line(step: Step) -> str:
+def step(done: Step) -> None:
     """What a slot did, in one line."""
-    line = f"{step.name:<9} {step.considered:>4} in {step.kept:>4} out {step.seconds * 1000:8.1f} ms"
-    facts = _facts(step.detail)
-    return f"{line}  {facts}" if facts else line
+    facts = _facts(done.detail)
+    line = f"{done.name:<9} {done.considered:>4} in {done.kept:>4} out {done.seconds * 1000:8.1f} ms"
+    say(f"{line}  {facts}" if facts else line)
 
 
 def _short(value: Any) -> str:
@@ -305,7 +308,7 @@ def citation_line(cited: Mapping[str, Any], answer: str) -> str:
     return place if quote in answer else f"{place}: “{quote}”"
 
 
-def answer(given: Answer, *, steps: bool, options: str = "") -> None:
+def answer(given: Answer, *, steps: bool = False, options: str = "") -> None:
     """The answer for a person: text, citations, what was done without, and where to look further.
 
     `options` name the collection on a command line, where it is not the usual one.
@@ -322,8 +325,8 @@ def answer(given: Answer, *, steps: bool, options: str = "") -> None:
         say(f"Verdict: {given.verdict}{sure}")
     if steps:
         say()
-        for step in given.steps:
-            say(step_line(step))
+        for done in given.steps:
+            step(done)
     for degradation in given.degraded:
         complain(f"note: {degradation}")
     if given.trace:
