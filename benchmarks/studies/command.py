@@ -9,11 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-from benchmarks.studies.study import Cell, Study, Table, conduct
+from benchmarks.studies.study import Study, conduct
 from thresher.cli import output
 from thresher.cli.options import DEFAULT_HOME, AsJson, Home, Settings, assignments
 from thresher.errors import UnknownSetting, UsageError
 from thresher_evals.datasets.registry import load
+from thresher_evals.report.study import study_section
 
 HELP = """Measure something that is not a question and its answer, and keep the rows.
 
@@ -75,17 +76,21 @@ def eval_study(
     options = {"dataset": spec, "sample": sample, "seed": seed, "home": home, "collection": collection, "out": out}
     with output.counting(study.number(materials), "rows") as count:
         done = conduct(study, materials, out, resume=resume, command=typed(kind, options, given), progress=count)
-    text, tables = done.findings
+    found = study_section(out, kind)
+    tables = [(table, [[str(cell) or "-" for cell in row] for row in table.rows]) for table in found.tables]
     if json:
-        section = {"title": study.title, "text": list(text), "tables": [described(table) for table in tables]}
-        told = {"directory": str(out), "kind": kind, "measured": done.measured, "skipped": done.skipped}
-        output.as_json({**told, "section": section})
+        told = [{"title": one.title, "columns": one.columns, "rows": rows, "note": one.note} for one, rows in tables]
+        section = {"title": found.title, "text": list(found.text), "tables": told}
+        output.as_json({"directory": str(out), "kind": kind, **done._asdict(), "section": section})
         return
-    output.say(study.title)
-    for paragraph in text:
+    output.say(found.title)
+    for paragraph in found.text:
         output.say(f"\n{paragraph}")
-    for table in tables:
-        show(table)
+    for table, rows in tables:
+        output.say("" if output.on_terminal() else f"\n{table.title}")
+        output.table(table.title, table.columns, rows)
+        if table.note:
+            output.say(table.note)
     output.say(f"\n{done.measured} rows measured, {done.skipped} there before; in {out}")
 
 
@@ -96,32 +101,3 @@ def typed(kind: str, options: Mapping[str, Any], given: Mapping[str, str]) -> st
     for key, value in given.items():
         words += ["--set", f"{key}={'***' if key.endswith('api_key') else value}"]
     return join(words)
-
-
-def described(table: Table) -> dict[str, Any]:
-    """JSON form of a table."""
-    rows = [[row.get(column) for column in table.columns] for row in table.rows]
-    return {"title": table.title, "columns": table.columns, "rows": rows, "note": table.note}
-
-
-def show(table: Table) -> None:
-    """A table for a person: a value and its bounds in one cell."""
-    bounds = {f"{column} {bound}" for column in table.columns for bound in ("low", "high", "p")}
-    columns = [column for column in table.columns if column not in bounds]
-    output.say()
-    if not output.on_terminal():
-        output.say(table.title)
-    output.table(table.title, columns, [[cell_of(row, column) for column in columns] for row in table.rows])
-    if table.note:
-        output.say(table.note)
-
-
-def cell_of(row: Mapping[str, Cell], column: str) -> str:
-    """`0.42 [0.31, 0.52], p = 0.01` of a row; a dash for nothing."""
-    value, low, high, p = (row.get(name) for name in (column, f"{column} low", f"{column} high", f"{column} p"))
-    if value is None:
-        return "-"
-    cell = f"{value:.4g}" if isinstance(value, float) else str(value)
-    if low is not None and high is not None:
-        cell += f" [{low:.4g}, {high:.4g}]"
-    return cell if p is None else f"{cell}, p = {p:.2g}"

@@ -132,11 +132,10 @@ class Study:
 
 
 class Measured(NamedTuple):
-    """Rows measured now, rows that were there before, and what all of them say."""
+    """Rows measured now, and rows that were there before."""
 
     measured: int
     skipped: int
-    findings: Findings
 
 
 def conduct(
@@ -161,11 +160,9 @@ def conduct(
                 rows.setdefault(row["id"], json.loads(json.dumps(finite(row))))
                 progress(1)
         finally:
-            findings = Findings(("Nothing has been measured yet.",), ())
             if rows:
-                findings = study.tell(list(rows.values()), materials.settings, materials.seed)
-                write_findings(out, study.title, findings)
-    return Measured(len(rows) - skipped, skipped, findings)
+                write_findings(out, study.title, study.tell(list(rows.values()), materials.settings, materials.seed))
+    return Measured(len(rows) - skipped, skipped)
 
 
 def described(study: Study, materials: Materials, command: str) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
     about.json  {"title": "How latency grows", "text": ["A paragraph.", ...], "note": "What n is, what intervals are.",
                  "plot": {"x": "documents", "y": "p50 ms", "by": "recipe", "low": "...", "high": "...", "log": true}}
-    table.csv   a line of column names, then the rows; numbers as plain numbers
+    table.csv   a line of column names, then the rows; numbers as plain numbers. A value with its interval, or a
+                difference with its p, is the columns NAME, NAME low, NAME high and NAME p; they are shown as one
 
 Only `title` is needed. `plot` draws a line for each value of the column `by` (one line without it), with a band where
 `low` and `high` name columns. A study of several tables has `"tables": [{"file": "costs.csv", "title": "What it
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from thresher.errors import UsageError
-from thresher_evals.report.blocks import Cell, Figure, Section, Table, shown
+from thresher_evals.report.blocks import Cell, Figure, Number, Section, Table, shown
 from thresher_evals.report.plots import Line, lines
 
 ABOUT, ONE_TABLE = "about.json", "table.csv"
@@ -39,8 +40,7 @@ def study_section(directory: Path, name: str) -> Section:
             with (directory / told["file"]).open(encoding="utf-8", newline="") as stream:
                 columns, *rows = csv.reader(stream)
             drawn = [figure(f"{name}-{place}", told["plot"], columns, rows)] if told.get("plot") else []
-            cells = [list(map(cell, row)) for row in rows]
-            tables.append(Table(told["title"], columns, cells, told.get("note", ""), drawn))
+            tables.append(Table(told["title"], *folded(columns, rows), told.get("note", ""), drawn))
         return Section(about["title"], about.get("text", ()), tables)
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise UsageError(
@@ -48,9 +48,20 @@ def study_section(directory: Path, name: str) -> Section:
         ) from error
 
 
-def cell(text: str) -> Cell:
-    """A number in few digits, or what else stands there."""
+def folded(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[str], list[list[Cell]]]:
+    """The columns and rows as they are shown: a value, its interval and its p in one cell."""
+    aside = {f"{column} {bound}" for column in columns for bound in ("low", "high", "p")}
+    kept = [column for column in columns if column not in aside]
+    told = [dict(zip(columns, row, strict=True)) for row in rows]
+    return kept, [[cell(row, column) for column in kept] for row in told]
+
+
+def cell(row: Mapping[str, str], column: str) -> Cell:
+    """A number with its interval and p, a number in few digits, or what else stands there."""
+    text, low, high, p = (row.get(name, "") for name in (column, f"{column} low", f"{column} high", f"{column} p"))
     try:
+        if low and high:
+            return Number(float(text), float(low), float(high), p=float(p) if p else None, signed=bool(p))
         return text if text.strip().isdigit() or not text else shown(float(text))
     except ValueError:
         return text
