@@ -50,7 +50,7 @@ class Assembly:
 
     def page(self, number: int) -> None:
         """What is added from now on lies on this page."""
-        self._pages.append((number, len(self._parts)))
+        self._pages.append((number, self._next()))
 
     def paragraph(self, text: str) -> None:
         """Add a block of text, cleaned; blank ones are left out."""
@@ -67,12 +67,14 @@ class Assembly:
         self._tables.append(table_over(lines, start))
 
     def _append(self, text: str) -> int:
-        if self._parts:
-            self._length += len(PARAGRAPH)
-        start = self._length
+        start = self._next()
         self._parts.append(text)
-        self._length += len(text)
+        self._length = start + len(text)
         return start
+
+    def _next(self) -> int:
+        """Where the next block begins."""
+        return self._length + len(PARAGRAPH) if self._parts else 0
 
     @property
     def text(self) -> str:
@@ -98,14 +100,9 @@ class Assembly:
     @property
     def pages(self) -> tuple[Page, ...]:
         """The pages begun so far: contiguous, the blank line between two pages belongs to the first."""
-        starts = [0]
-        for part in self._parts:
-            starts.append(starts[-1] + len(part) + len(PARAGRAPH))
-        offsets = [min(starts[index], self._length) for _, index in self._pages]
-        ends = [*offsets[1:], self._length] if offsets else []
-        return tuple(
-            Page(number, start, end) for (number, _), start, end in zip(self._pages, offsets, ends, strict=True)
-        )
+        starts = [min(start, self._length) for _, start in self._pages]
+        ends = [*starts, self._length][1:]
+        return tuple(Page(page[0], *span) for page, *span in zip(self._pages, starts, ends, strict=True))
 
 
 def table_over(lines: Sequence[str], start: int) -> Table:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from email.utils import parsedate_to_datetime
+from itertools import chain
 
 BREAK = "\x02"
 """Stands for the hyphen at a line end, where the extractor says it is one (PDFium writes U+0002)."""
@@ -93,16 +94,11 @@ def strip_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
     The first page keeps a line that is no boilerplate: there the running head is the title itself.
     """
     stripped = [[line for line in page if line.strip()] for page in pages]
-    for edge in ("bottom", "top"):
-        ordered = [page if edge == "top" else page[::-1] for page in stripped]
-        running = _running_forms(ordered)
-        offsets = _page_number_offsets(ordered)
-        kept: list[list[str]] = []
-        for index, lines in enumerate(ordered):
-            depth = _running_depth(lines, index, running, offsets)
-            lines = lines[depth:]
-            kept.append(lines if edge == "top" else lines[::-1])
-        stripped = kept
+    for from_the_edge in (slice(None, None, -1), slice(None)):  # the bottom, then the top
+        ordered = [page[from_the_edge] for page in stripped]
+        running, offsets = _running_forms(ordered), _page_number_offsets(ordered)
+        depths = [_running_depth(lines, index, running, offsets) for index, lines in enumerate(ordered)]
+        stripped = [lines[depth:][from_the_edge] for lines, depth in zip(ordered, depths, strict=True)]
     return stripped
 
 
@@ -131,35 +127,24 @@ def _bare_number(line: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def _common(seen: Counter[tuple[int, str]], sizes: tuple[int, int]) -> set[str]:
-    forms = {form for _, form in seen}
-    total = sum(sizes)
-    found = set()
-    for form in forms:
-        even, odd = seen[0, form], seen[1, form]
-        everywhere = even + odd >= max(RUNNING_PAGES, RUNNING_SHARE * total)
-        one_side = any(
-            count >= max(RUNNING_PAGES, RUNNING_SHARE * size) for count, size in zip((even, odd), sizes, strict=True)
-        )
-        if everywhere or one_side:
-            found.add(form)
-    return found
-
-
 def _running_forms(pages: Sequence[Sequence[str]]) -> set[str]:
-    seen: Counter[tuple[int, str]] = Counter()
-    for index, lines in enumerate(pages):
-        forms = {_form(line) for line in lines[:RUNNING_DEPTH] if _bare_number(line) is None}
-        seen.update((index % 2, form) for form in forms if re.search(r"[^\W\d_]", form))
-    return _common(seen, ((len(pages) + 1) // 2, len(pages) // 2))
+    """The forms of lines that stand near this edge of most pages, or of most odd or even ones."""
+    forms = [
+        {_form(line) for line in lines[:RUNNING_DEPTH] if _bare_number(line) is None and re.search(r"[^\W\d_]", line)}
+        for lines in pages
+    ]
+    running: set[str] = set()
+    for some in (forms, forms[::2], forms[1::2]):
+        enough = max(RUNNING_PAGES, RUNNING_SHARE * len(some))
+        running |= {form for form, count in Counter(chain(*some)).items() if count >= enough}
+    return running
 
 
 def _page_number_offsets(pages: Sequence[Sequence[str]]) -> set[int]:
     """Printed number minus position in the file, where most pages agree on it."""
     seen: Counter[int] = Counter()
     for index, lines in enumerate(pages):
-        numbers = {_bare_number(line) for line in lines[:RUNNING_DEPTH]} - {None}
-        seen.update({number - index for number in numbers if number is not None})
+        seen.update({number - index for number in map(_bare_number, lines[:RUNNING_DEPTH]) if number is not None})
     enough = max(RUNNING_PAGES, len(pages) / 2)
     return {offset for offset, count in seen.items() if count >= enough}
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from thresher.documents.cleaning import clean_inline
 from thresher.documents.sources import Limits
 from thresher.errors import DocumentError
 
@@ -115,6 +116,22 @@ def extract(data: bytes, mime: str, *, limits: Limits, elements: bool = False, s
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         raise failure(str(error), mime) from error
+
+
+def described(stated: Mapping[str, Any], *, junk: Set[str]) -> dict[str, str]:
+    """Author, subject, keywords and sheet names, where the file states them and they are not `junk` (lower case)."""
+    core = stated.get("core_properties") or {}
+    values = {
+        "author": stated.get("authors") or core.get("creator"),
+        "subject": stated.get("subject") or core.get("subject"),
+        "keywords": stated.get("keywords") or core.get("keywords"),
+        "sheets": stated.get("sheet_names"),
+    }
+    texts = {
+        name: clean_inline(", ".join(map(str, value)) if isinstance(value, list) else str(value or ""))
+        for name, value in values.items()
+    }
+    return {name: text for name, text in texts.items() if text.lower() not in junk}
 
 
 def failure(message: str, mime: str) -> DocumentError:

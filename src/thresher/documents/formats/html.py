@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from html.parser import HTMLParser
+from itertools import chain
 
 from thresher.documents.assembly import Assembly, Parsed
 from thresher.documents.cleaning import clean_inline, clean_text, iso_date
@@ -24,7 +25,8 @@ BLOCKS = _words(
     "address article blockquote body caption dd details div dl dt fieldset figcaption figure footer h1 h2 h3 h4 h5 h6 "
     "header hr legend li main ol p pre section summary table tbody td tfoot th thead title tr ul"
 )
-HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+HEADINGS = _words("h1 h2 h3 h4 h5 h6")
+CELLS = _words("td th")
 CLOSES_OTHERWISE = _words("p")
 CLOSES = {
     "li": _words("li p"),
@@ -38,17 +40,8 @@ CLOSES = {
 }
 VOID = _words("area base br col embed hr img input link meta source track wbr")
 DATE_NAMES = (
-    "article:published_time",
-    "datepublished",
-    "date",
-    "dc.date",
-    "dcterms.date",
-    "dc.date.issued",
-    "citation_publication_date",
-    "pubdate",
-    "publish-date",
-    "article:modified_time",
-    "last-modified",
+    *("article:published_time", "datepublished", "date", "dc.date", "dcterms.date", "dc.date.issued"),
+    *("citation_publication_date", "pubdate", "publish-date", "article:modified_time", "last-modified"),
 )
 DESCRIBING = {"author": "author", "description": "description", "keywords": "keywords", "dc.creator": "author"}
 CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*+=\s*+[\"']?+\s*+([\w.:-]+)", re.IGNORECASE)
@@ -85,8 +78,7 @@ class Reader(HTMLParser):
         if tag == "script" and given.get("type") == "application/ld+json":
             self._linked_data = []
         if self._skipping or tag in SKIPPED or "hidden" in given or given.get("aria-hidden") == "true":
-            if tag not in VOID:
-                self._skipping.append(tag)
+            self._enter(tag, self._skipping)
             return
         if tag == "br":
             self._words.append("\n")
@@ -95,33 +87,26 @@ class Reader(HTMLParser):
             self._end_block()
         if tag == "table":
             self._tables += 1
-        elif self._tables == 1 and (tag == "tr" or (tag in ("td", "th") and not self._rows)):
+        elif self._tables == 1 and (tag == "tr" or (tag in CELLS and not self._rows)):
             self._rows.append([])
-        if tag not in VOID:
-            if len(self._open) >= MAX_DEPTH:
-                raise DocumentError("the HTML is nested too deeply", next_step="leave it out")
-            self._open.append(tag)
+        self._enter(tag, self._open)
 
     def handle_endtag(self, tag: str) -> None:
         """Close an element; end tags that close nothing are ignored, as browsers do."""
         if tag == "script" and self._linked_data is not None:
             self._read_linked_data("".join(self._linked_data))
             self._linked_data = None
-        if self._skipping:
-            if tag in self._skipping:
-                del self._skipping[len(self._skipping) - 1 - self._skipping[::-1].index(tag) :]
+        elements = self._skipping or self._open
+        if tag not in elements:
             return
-        if tag not in self._open:
-            return
-        if tag in BLOCKS:
-            while self._open[-1] != tag:
-                if self._open[-1] in BLOCKS:
-                    self._end_block(self._open[-1])
+        if tag in BLOCKS and elements is self._open:
+            while (innermost := self._open[-1]) != tag:
+                if innermost in BLOCKS:
+                    self._end_block(innermost)
                 self._open.pop()
-        if tag in BLOCKS:
             self._end_block(tag)
-        del self._open[len(self._open) - 1 - self._open[::-1].index(tag) :]
-        if tag == "table":
+        del elements[len(elements) - 1 - elements[::-1].index(tag) :]
+        if tag == "table" and elements is self._open:
             self._tables -= 1
             if self._tables == 0:
                 self._end_table()
@@ -141,6 +126,12 @@ class Reader(HTMLParser):
         self._end_block()
         self._end_table()
 
+    def _enter(self, tag: str, elements: list[str]) -> None:
+        if tag not in VOID:
+            if len(elements) >= MAX_DEPTH:
+                raise DocumentError("the HTML is nested too deeply", next_step="leave it out")
+            elements.append(tag)
+
     def _close_implied(self, closed: frozenset[str]) -> None:
         """Close what HTML lets an author leave open: a paragraph before a block, a cell before a cell."""
         while innermost := next((tag for tag in reversed(self._open) if tag in closed or tag in BLOCKS), None):
@@ -155,33 +146,25 @@ class Reader(HTMLParser):
             text = clean_text(text)
         else:
             text = "\n".join(line for line in (clean_inline(part) for part in text.split("\n")) if line)
-        inside_cell = self._tables and self._rows
-        if closing in ("td", "th") and self._tables == 1 and self._rows:
-            pending = self._cell_text(text)
-            self._rows[-1].append(pending)
+        if closing in CELLS and self._tables == 1 and self._rows:
+            self._rows[-1].append(" ".join(part for part in (*self._cell, text) if part))
+            self._cell = []
         elif not text:
             return
         elif closing == "title" or "title" in self._open:
             self.title = self.title or clean_inline(text)
-        elif inside_cell and any(tag in ("td", "th") for tag in self._open):
+        elif self._tables and self._rows and not CELLS.isdisjoint(self._open):
             self._cell.append(text)
         elif "head" not in self._open:
             if (closing in HEADINGS or (self._open and self._open[-1] in HEADINGS)) and not self.heading:
                 self.heading = clean_inline(text)
             self.assembly.paragraph(f"- {text}" if "li" in self._open and "\n" not in text else text)
 
-    def _cell_text(self, text: str) -> str:
-        parts = [*self._cell, text]
-        self._cell = []
-        return " ".join(part for part in parts if part)
-
     def _end_table(self) -> None:
         rows, self._rows = self._rows, []
         if len(rows) == 1 or (rows and max(len(row) for row in rows) == 1):
-            # One row or one column is layout, not data.
-            for row in rows:
-                for cell in row:
-                    self.assembly.paragraph(cell)
+            for cell in chain(*rows):  # one row or one column is layout, not data
+                self.assembly.paragraph(cell)
         else:
             self.assembly.table(rows)
 

@@ -6,22 +6,23 @@ import io
 import posixpath
 import re
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
 from thresher.documents.assembly import Assembly, Parsed
 from thresher.documents.cleaning import clean_inline, iso_date
-from thresher.documents.formats.extractor import SLIDE_MARK, extract
+from thresher.documents.formats.extractor import SLIDE_MARK, described, extract
 from thresher.documents.registry import RawFile
 from thresher.documents.sources import MEBIBYTE, Limits
 from thresher.errors import DocumentError
-from thresher.types import Metadata
 
 MAX_ENTRIES = 20_000  # a spreadsheet with a thousand sheets has some 5,000
 RATIO_FLOOR_BYTES = 16 * MEBIBYTE
 """Below this size a high ratio is harmless: an empty spreadsheet packs 500 fold."""
 NESTED = (".zip", ".docx", ".xlsx", ".pptx", ".jar", ".7z", ".gz", ".rar")
+PROGRAMS = frozenset({"", "openpyxl", "python-docx"})  # call themselves the author
 SLIDE = re.compile(re.escape(SLIDE_MARK).replace(re.escape("{page_num}"), r"(\d+)"))
 
 
@@ -61,7 +62,7 @@ def _parsed(file: RawFile, assembly: Assembly, result: Any, heading: str) -> Par
         title=str(result.metadata.get("title") or ""),
         heading=heading,
         date=iso_date(str(result.metadata.get("created_at") or "")),
-        metadata=described(result.metadata),
+        metadata=described(result.metadata, junk=PROGRAMS),
     )
 
 
@@ -158,25 +159,10 @@ def without_empty(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     return [row[:width] for row in kept]
 
 
-def described(said: Mapping[str, Any]) -> Metadata:
-    """Author, subject, keywords and sheet names, where the file states them."""
-    core = said.get("core_properties") or {}
-    found = {}
-    for name, value in (
-        ("author", said.get("authors") or core.get("creator")),
-        ("subject", said.get("subject") or core.get("subject")),
-        ("keywords", said.get("keywords") or core.get("keywords")),
-        ("sheets", said.get("sheet_names")),
-    ):
-        text = ", ".join(str(part) for part in value) if isinstance(value, list) else str(value or "")
-        if text and text.lower() not in ("openpyxl", "python-docx"):
-            found[name] = clean_inline(text)
-    return found
-
-
 # --- slides in the order they are shown -------------------------------------------------------------------------------
 
 SLIDE_PARTS = ("ppt/slides/", "ppt/notesSlides/")
+MAX_XML_BYTES = 4 * MEBIBYTE  # of a list of parts; one of a thousand slides takes some 200 kB, a tree in memory tenfold
 SLIDE_LIST = "ppt/_rels/presentation.xml.rels"
 PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -188,32 +174,31 @@ def slides_as_shown(data: bytes) -> bytes:
     kreuzberg goes by the names of the parts: it sorts the slides by theirs, and takes `notesSlide3.xml` for the notes
     of `slide3.xml`. But slides are moved, and the third notes that somebody wrote may be those of any slide.
     """
-    with open_archive(data) as archive:
-        try:
+    try:
+        with open_archive(data) as archive:
             names = _names_as_shown(archive)
-        except (KeyError, StopIteration, ElementTree.ParseError, zipfile.BadZipFile):
-            return data  # no presentation as the standard has it: what can be read of it, the extractor knows
-        kept = [name for name in archive.namelist() if name in names or not name.startswith(SLIDE_PARTS)]
-        if kept == archive.namelist() and all(name == shown for name, shown in names.items()):
-            return data
-        slides = [shown.removeprefix("ppt/") for shown in names.values() if re.match(r"ppt/slides/slide", shown)]
-        listing = "".join(f'<Relationship Id="s{i}" Type="{OFFICE}/slide" Target="{s}"/>' for i, s in enumerate(slides))
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w") as copy:
-            for name in kept:
-                if name == SLIDE_LIST:
-                    copy.writestr(name, f'<Relationships xmlns="{PACKAGE}">{listing}</Relationships>')
-                elif name.endswith((".xml", ".rels")):  # pictures and films are not read
-                    copy.writestr(names.get(name, name), archive.read(name))
-    return packed.getvalue()
+            kept = [name for name in archive.namelist() if name in names or not name.startswith(SLIDE_PARTS)]
+            if kept == archive.namelist() and all(name == shown for name, shown in names.items()):
+                return data
+            slides = [name.removeprefix("ppt/") for name in names.values() if name.startswith("ppt/slides/slide")]
+            entries = (f'<Relationship Id="s{i}" Type="{OFFICE}/slide" Target="{s}"/>' for i, s in enumerate(slides))
+            packed = io.BytesIO()
+            with zipfile.ZipFile(packed, "w") as copy:
+                for name in kept:
+                    if name == SLIDE_LIST:
+                        copy.writestr(name, f'<Relationships xmlns="{PACKAGE}">{"".join(entries)}</Relationships>')
+                    elif name.endswith((".xml", ".rels")):  # pictures and films are not read
+                        copy.writestr(names.get(name, name), archive.read(name))
+            return packed.getvalue()
+    except (LookupError, StopIteration, ElementTree.ParseError, zipfile.BadZipFile, zlib.error, EOFError):
+        return data  # no presentation as the standard has it: what can be read of it, the extractor knows
 
 
 def _names_as_shown(archive: zipfile.ZipFile) -> dict[str, str]:
     """The name that each slide, its relations and its notes should have; a part that no slide shown needs has none."""
-    presentation = ElementTree.fromstring(archive.read("ppt/presentation.xml"))
     parts = {identifier: target for identifier, _, target in _relations(archive, "ppt/presentation.xml")}
     names: dict[str, str] = {}
-    entries = (element for element in presentation.iter() if element.tag.endswith("}sldId"))
+    entries = (entry for entry in _xml(archive, "ppt/presentation.xml").iter() if entry.tag.endswith("}sldId"))
     for number, entry in enumerate(entries, start=1):
         slide = next(parts[value] for name, value in entry.items() if name.endswith("}id"))
         names[slide] = f"ppt/slides/slide{number}.xml"
@@ -223,6 +208,12 @@ def _names_as_shown(archive: zipfile.ZipFile) -> dict[str, str]:
                 names[target] = f"ppt/notesSlides/notesSlide{number}.xml"
                 names[_relations_of(target)] = _relations_of(names[target])
     return names
+
+
+def _xml(archive: zipfile.ZipFile, name: str) -> ElementTree.Element:
+    if archive.getinfo(name).file_size > MAX_XML_BYTES:
+        raise LookupError(name)
+    return ElementTree.fromstring(archive.read(name))
 
 
 def _relations_of(part: str) -> str:
@@ -235,6 +226,6 @@ def _relations(archive: zipfile.ZipFile, part: str) -> list[tuple[str, str, str]
     folder = part.rpartition("/")[0]
     return [
         (each.get("Id", ""), each.get("Type", ""), posixpath.normpath(posixpath.join(f"/{folder}", target))[1:])
-        for each in ElementTree.fromstring(archive.read(_relations_of(part)))
+        for each in _xml(archive, _relations_of(part))
         if (target := each.get("Target")) and each.get("TargetMode") != "External"
     ]

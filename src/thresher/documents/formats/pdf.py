@@ -15,6 +15,7 @@ import tempfile
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from thresher.documents.cleaning import (
     strip_running_lines,
     vocabulary,
 )
-from thresher.documents.formats.extractor import PDF, extract, loaded
+from thresher.documents.formats.extractor import PDF, described, extract, loaded
 from thresher.documents.formats.pdf_layout import (
     Block,
     Line,
@@ -47,7 +48,7 @@ from thresher.types import Page, Table
 PRIVATE_USE = re.compile("[\ue000-\uf8ff]")
 """Pieces of brackets from symbol fonts; they mean nothing outside their font."""
 MIN_TABLE_ROWS = 3
-MAX_TABLE_GAP = 2  # lines such as "Closed / Book" between two rows
+MAX_TABLE_GAP, MAX_TABLE_GAP_CHARACTERS = 2, 40  # lines such as "Closed / Book" between two rows
 MAX_HEADER = 8  # lines of a header; narrow columns break their names
 MAX_HEADER_CHARACTERS = 160
 TITLE_LINES = 3
@@ -65,16 +66,13 @@ def read_pdf(file: RawFile) -> Parsed:
     parsed = parse_pages(raw)
     if not parsed.text:
         raise DocumentError("the PDF has no text", next_step="check that it opens in a viewer and is not only pictures")
-    said = result.metadata
-    return Parsed(
-        parsed.text,
-        pages=parsed.pages,
-        tables=parsed.tables,
-        title=str(said.get("title") or ""),
-        heading=parsed.heading,
+    stated = result.metadata
+    return replace(
+        parsed,
+        title=str(stated.get("title") or ""),
         # The stamp is the paper's own date; PDF metadata often has the day of the last re-save.
-        date=parsed.date or iso_date(str(said.get("created_at") or "")),
-        metadata={**described(said), **notes},
+        date=parsed.date or iso_date(str(stated.get("created_at") or "")),
+        metadata={**described(stated, junk=JUNK_VALUES), **notes},
     )
 
 
@@ -88,28 +86,12 @@ def page_texts(result: Any) -> list[str]:
     for element in result.elements or ():
         if element["element_type"] not in ("page_break", "table"):
             lines[element["metadata"].get("page_number") or 0].append(element["text"])
-    pages = []
-    for page in result.pages or ():
-        text = "\n".join(lines[page["page_number"]])
-        text = text if _letters(text) == _letters(page["content"]) else page["content"]
-        pages.append(text)
-    return pages
+    pages = [("\n".join(lines[page["page_number"]]), page["content"]) for page in result.pages or ()]
+    return [text if _letters(text) == _letters(content) else content for text, content in pages]
 
 
 def _letters(text: str) -> str:
     return re.sub(r"[\W_]+", "", text)
-
-
-def described(said: Mapping[str, Any]) -> dict[str, str]:
-    """Author, subject and keywords, where the PDF states them."""
-    found = {}
-    for name, field in (("author", "authors"), ("subject", "subject"), ("keywords", "keywords")):
-        value = said.get(field)
-        text = ", ".join(str(part) for part in value) if isinstance(value, list) else str(value or "")
-        text = " ".join(normalise(text).split())
-        if text.lower() not in JUNK_VALUES:
-            found[name] = text
-    return found
 
 
 def parse_pages(raw: Sequence[str]) -> Parsed:
@@ -147,17 +129,18 @@ def assemble(
 
     for blocks in pages:
         runs = table_runs(blocks)
+        begins = {first for first, _ in runs}
         inside = {index for first, last in runs for index in range(first + 1, last + 1)}
         offsets: list[int] = []
         for index, block in enumerate(blocks):
             text = block.text
-            first_of_table = any(index == first for first, _ in runs)
-            if index == 0 and before is not None and goes_on_with(before, block) and not first_of_table:
+            if index == 0 and before is not None and goes_on_with(before, block) and index not in begins:
                 # The sentence goes on over the page end; what completes a word belongs to the page it began on.
                 if parts[-1].endswith((BREAK, "-")):
-                    head, word, text = _complete_word(parts[-1][:-1], text, words)
-                    length -= len(parts.pop())
-                    add(head + word)
+                    length -= len(parts[-1])
+                    stem, space, broken = parts.pop()[:-1].rpartition(" ")
+                    rest, _, text = text.partition(" ")
+                    add(stem + space + join_broken_word(broken, rest, words))
                 add(" " if text else "")
             elif before is not None:
                 add("\n" if index in inside else _between(before, block))
@@ -171,13 +154,6 @@ def assemble(
     ends = [*starts[1:], len(text)] if starts else []
     spans = tuple(Page(number, *span) for number, span in enumerate(zip(starts, ends, strict=True), start=1))
     return text, spans, tuple(tables)
-
-
-def _complete_word(head: str, text: str, words: Mapping[str, int]) -> tuple[str, str, str]:
-    """`... language model` and `ing objectives ...`: the head without its last word, that word whole, the rest."""
-    stem, space, broken = head.rpartition(" ")
-    rest, _, remaining = text.partition(" ")
-    return stem + space, join_broken_word(broken, rest, words), remaining
 
 
 def _between(before: Block, block: Block) -> str:
@@ -199,7 +175,7 @@ def table_runs(blocks: Sequence[Block]) -> list[tuple[int, int]]:
         while step < len(blocks) and step - last <= MAX_TABLE_GAP + 1:
             if blocks[step].kind is Line.ROW:
                 last = step
-            elif not _may_stand_in_table(blocks[step]):
+            elif blocks[step].kind not in (Line.LABEL, Line.TEXT) or len(blocks[step].text) > MAX_TABLE_GAP_CHARACTERS:
                 break
             step += 1
         rows = [block.text for block in blocks[index : last + 1] if block.kind is Line.ROW]
@@ -218,18 +194,11 @@ def _header(blocks: Sequence[Block], first: int, *, after: int) -> int:
     return start
 
 
-def _may_stand_in_table(block: Block) -> bool:
-    return block.kind in (Line.LABEL, Line.TEXT) and len(block.text) <= 40
-
-
 def _may_name_columns(block: Block) -> bool:
-    if block.kind not in (Line.TEXT, Line.LABEL) or len(block.text) > MAX_HEADER_CHARACTERS:
-        return False
-    return block.kind is Line.LABEL or not _is_sentence(block.text)
-
-
-def _is_sentence(text: str) -> bool:
-    return has_ended(text) and len(re.findall(r"\b[a-z]{2,}\b", text)) > MAX_HEADER
+    if block.kind is not Line.TEXT:
+        return block.kind is Line.LABEL and len(block.text) <= MAX_HEADER_CHARACTERS
+    is_sentence = has_ended(block.text) and len(re.findall(r"\b[a-z]{2,}\b", block.text)) > MAX_HEADER
+    return len(block.text) <= MAX_HEADER_CHARACTERS and not is_sentence
 
 
 def lower_case_words(pages: Sequence[Sequence[str]]) -> Counter[str]:
@@ -250,9 +219,8 @@ def split_front(lines: Sequence[str], lower: Mapping[str, int]) -> tuple[str, li
     while last + 1 < min(len(tidy), first + TITLE_LINES) and _continues_title(tidy[last], tidy[last + 1], lower):
         last += 1
     title = " ".join(tidy[first : last + 1])
-    too_many = (
-        last - first + 1 == TITLE_LINES and last + 1 < len(tidy) and _continues_title(title, tidy[last + 1], lower)
-    )
+    full = last - first + 1 == TITLE_LINES
+    too_many = full and last + 1 < len(tidy) and _continues_title(title, tidy[last + 1], lower)
     if too_many or len(title) > TITLE_CHARACTERS or title.endswith((".", ",", "-")):
         return "", [], list(lines)  # the page begins with a sentence
     abstract = next((i for i, line in enumerate(tidy[:FRONT_LINES]) if ABSTRACT.fullmatch(line)), last + 1)
@@ -362,8 +330,8 @@ def fill_blank_pages(pages: Sequence[str], data: bytes) -> tuple[list[str], dict
     without = sum(1 for page in filled if not page.strip())
     if without == len(filled):
         raise DocumentError("no text layer, and OCR found no text", next_step="check that the pages are not blank")
-    notes = {"pages_by_ocr": len(blank) - without, "pages_without_text": without}
-    return filled, {name: count for name, count in notes.items() if count}
+    counts = {"pages_by_ocr": len(blank) - without, "pages_without_text": without}
+    return filled, {name: count for name, count in counts.items() if count}
 
 
 def installed_languages() -> str:
@@ -376,10 +344,8 @@ def installed_languages() -> str:
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    languages = sorted(line.strip() for line in listed.splitlines()[1:] if line.strip() not in ("", "osd", "equ"))
-    if "eng" in languages:
-        languages = ["eng", *(language for language in languages if language != "eng")]
-    return "+".join(languages)
+    languages = {line.strip() for line in listed.splitlines()[1:]} - {"", "osd", "equ"}
+    return "+".join(sorted(languages, key=lambda language: (language != "eng", language)))
 
 
 def _read_page(path: Path, index: int, languages: str) -> str:

@@ -138,15 +138,14 @@ def add_value(assembly: Assembly, value: Any) -> None:
 
 def as_table(records: Sequence[Any]) -> list[list[str]] | None:
     """Header and rows, where every record is flat and has the same fields."""
-    if len(records) < 2 or not isinstance(records[0], dict) or not records[0]:
-        return None
-    names = list(records[0])
-    for record in records:
-        if not isinstance(record, dict) or list(record) != names:
-            return None
-        if any(isinstance(item, dict | list) for item in record.values()):
-            return None
-    return [names, *([shown(record[name]) for name in names] for record in records)]
+    names = list(records[0]) if len(records) > 1 and isinstance(records[0], dict) else []
+    flat = all(
+        isinstance(record, dict)
+        and list(record) == names
+        and not any(isinstance(item, dict | list) for item in record.values())
+        for record in records
+    )
+    return [names, *([shown(record[name]) for name in names] for record in records)] if names and flat else None
 
 
 def lines_of(value: Any, path: str = "") -> Iterator[str]:
