@@ -12,7 +12,7 @@ from thresher.errors import UnknownSetting, UsageError
 from thresher_evals.dataset import Split, members
 from thresher_evals.judges.judgements import read_judgements
 from thresher_evals.metrics.answers import Outcome, outcome
-from thresher_evals.metrics.measure import Measure, Values, proportion_interval
+from thresher_evals.metrics.measure import PROPORTION, Measure, Values
 from thresher_evals.metrics.registry import measures_of, parse
 from thresher_evals.rows import TAKEN, Row, is_together, read_rows, read_run
 from thresher_evals.stats import Comparison, Counts, Forecast, holm, paired_difference
@@ -194,7 +194,7 @@ def compared(measure: Measure, first: Mapping[str, float], second: Mapping[str, 
     """The difference on the questions both have; p is McNemar's where the numbers are zeros and ones."""
     shared = [id for id in first if id in second]
     comparison = paired_difference([first[id] for id in shared], [second[id] for id in shared], seed=seed)
-    if measure.summary is proportion_interval and "McNemar" in comparison.tests:
+    if measure.summary is PROPORTION and "McNemar" in comparison.tests:
         comparison = replace(comparison, p=comparison.tests["McNemar"], test="McNemar exact")
     return comparison
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,10 +205,8 @@ def columns(values: Drawn) -> Drawn:
 # --- counts of all questions together ---------------------------------------------------------------------------------
 
 
-def pooled_interval(
-    counts: Sequence[Counts], share: Literal["P", "R", "F1"], *, seed: int = 0, resamples: int = RESAMPLES
-) -> Interval:
-    """Precision, recall or F1 of the summed counts (micro average), with its bootstrap interval over the questions."""
+def pooled_interval(counts: Sequence[Counts], share: str, *, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
+    """`P`, `R` or `F1` of the summed counts (micro average), with its bootstrap interval over the questions."""
     if not counts:
         return NOTHING_MEASURED
     distinct, times = distinct_rows(counts)

@@ -130,9 +130,6 @@ def plain(label: str) -> str:
     return " ".join(re.split(r"[\s_-]+", label.strip().lower()))
 
 
-# --- letters ----------------------------------------------------------------------------------------------------------
-
-
 def letters_in(text: str, letters: tuple[str, ...]) -> Iterator[tuple[int, str]]:
     """Where each option letter stands alone, and the option."""
     if not letters:
@@ -140,11 +137,12 @@ def letters_in(text: str, letters: tuple[str, ...]) -> Iterator[tuple[int, str]]
     capital, small = letter_patterns(letters)
     named = {letter.lower(): letter for letter in letters}
     for found in capital.finditer(text):
-        if not is_article(text, found):
+        before_word = found[0] == "A" and WORD_AFTER.match(text, found.end())
+        if not (before_word and SENTENCE_BEFORE.search(text[: found.start()])):
             yield found.start(), named[found[0].lower()]
     for found in small.finditer(text):
-        letter = found[found.lastindex or 0]
-        yield found.start(found.lastindex or 0), named[letter.lower()]
+        group = found.lastindex or 0
+        yield found.start(group), named[found[group].lower()]
 
 
 @lru_cache(maxsize=100)  # a data set has one set of options, or a few
@@ -153,16 +151,6 @@ def letter_patterns(letters: tuple[str, ...]) -> tuple[re.Pattern[str], re.Patte
     one = "(" + "|".join(map(re.escape, letters)) + ")"
     forms = (rf"\A[\W_]*{one}[\W_]*\Z", rf"\({one}\)", rf"\A\W*{one}\)", rf"\banswer(?:\s+is)?\s*:?\s*{one}\W*$")
     return re.compile(ALONE.format(one)), re.compile("|".join(forms), re.IGNORECASE | re.MULTILINE)
-
-
-def is_article(text: str, found: re.Match[str]) -> bool:
-    """Whether a letter is the article at the start of a sentence, where it is a capital too."""
-    if found[0] != "A" or not WORD_AFTER.match(text, found.end()):
-        return False
-    return SENTENCE_BEFORE.search(text[: found.start()]) is not None
-
-
-# --- labels -----------------------------------------------------------------------------------------------------------
 
 
 def labels_in(text: str, labels: tuple[str, ...]) -> Iterator[tuple[int, str]]:
@@ -188,15 +176,15 @@ def label_pattern(labels: tuple[str, ...]) -> tuple[Mapping[str, str], re.Patter
 
 
 def meant(found: re.Match[str], names: Mapping[str, str], labels: Sequence[str]) -> str | None:
-    """The option that a label means where it was found, or nothing."""
+    """The option that a label means where it was found, or nothing.
+
+    After "not" it means the other one of two, and of more than two false for true.
+    """
     name, negation = plain(found["label"]), (found["negation"] or "").lower()
     if found["nor"] or negation.startswith(("neither", "nor")) or (negation and found["join"]):
         return None  # denied together with another one
-    return denied(name, names, labels) if negation else names[name]
-
-
-def denied(name: str, names: Mapping[str, str], labels: Sequence[str]) -> str | None:
-    """What a label means after "not": the other one of two, and false for true among more; otherwise nothing."""
+    if not negation:
+        return names[name]
     if len(labels) == 2:
         return next(label for label in labels if label != names[name])
     return names.get(CONTRARY.get(name, ""))

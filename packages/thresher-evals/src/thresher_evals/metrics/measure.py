@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 from thresher_evals.dataset import Task
 from thresher_evals.rows import Row
@@ -18,14 +18,8 @@ Value = float | Forecast | Counts
 Values = Sequence[Value | None]
 """One for each row, None where the measure does not apply to the question."""
 
-
-class Summary(Protocol):
-    """How the values of the questions become one number with its 95 % interval."""
-
-    def __call__(self, values: Sequence[Any], /, *, seed: int = 0) -> Interval:
-        """The number over all questions that have a value."""
-        ...
-
+MEAN, PROPORTION = mean_interval, proportion_interval
+"""How numbers become one with its interval; of zeros and ones the mean is a proportion."""
 
 MEDIAN, P95, LARGEST = (partial(quantile_interval, quantile=quantile) for quantile in (0.5, 0.95, 1.0))
 
@@ -55,8 +49,7 @@ class Measure:
     family: Family = field(kw_only=True, compare=False)
     better: Literal["higher", "lower"] | None = field(default=None, kw_only=True, compare=False)
     """None where neither is, as for a cost, which is weighed against what it buys."""
-    summary: Summary = field(default=proportion_interval, kw_only=True, compare=False)
-    """`proportion_interval` is the mean of zeros and ones, `mean_interval` that of other numbers."""
+    summary: Callable[..., Interval] = field(default=PROPORTION, kw_only=True, compare=False)
     paired: bool = field(default=True, kw_only=True, compare=False)
     """Whether two recipes can be compared question by question: it has a mean, over questions that no answer chose."""
     tasks: tuple[Task, ...] = field(default=("ask",), kw_only=True, compare=False)
@@ -87,18 +80,3 @@ class Measure:
 def each(value: Callable[[Row], Value | None]) -> Callable[[Sequence[Row]], Values]:
     """A measure of one row, for many."""
     return lambda rows: [value(row) for row in rows]
-
-
-__all__ = [
-    "LARGEST",
-    "MEDIAN",
-    "P95",
-    "Family",
-    "Measure",
-    "Summary",
-    "Value",
-    "Values",
-    "each",
-    "mean_interval",
-    "proportion_interval",
-]

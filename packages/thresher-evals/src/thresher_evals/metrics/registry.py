@@ -18,17 +18,7 @@ from thresher.types import Origin, Verdict
 from thresher_evals.dataset import Task
 from thresher_evals.metrics import answers
 from thresher_evals.metrics.answers import answered, cites_gold, is_checkable, is_right, picked, plain, spoken
-from thresher_evals.metrics.measure import (
-    LARGEST,
-    MEDIAN,
-    P95,
-    Family,
-    Measure,
-    Value,
-    Values,
-    each,
-    mean_interval,
-)
+from thresher_evals.metrics.measure import LARGEST, MEAN, MEDIAN, P95, Family, Measure, Value, Values, each
 from thresher_evals.metrics.retrieval import BOTH, retrieval
 from thresher_evals.rows import Row
 from thresher_evals.stats import Forecast, aurc_interval, auroc_interval, ece_interval
@@ -257,12 +247,12 @@ facts = partial(Measure, family=Family.FACTS, better="higher", questions=JUDGED)
 citation = partial(Measure, family=Family.CITATIONS, better="higher")
 hallucination = partial(Measure, family=Family.CITATIONS, better="lower", paired=False)
 quality = partial(Measure, family=Family.QUALITY, better="higher", questions=JUDGED)
-rating = partial(quality, summary=mean_interval, bounds="1 to 5")
+rating = partial(quality, summary=MEAN, bounds="1 to 5")
 verdict = partial(Measure, family=Family.VERDICTS, better="higher")
 known = partial(verdict, questions=KNOWN)
 fault = partial(Measure, family=Family.COST, better="lower", tasks=BOTH)
 seconds = partial(Measure, family=Family.COST, tasks=BOTH, bounds="from 0, seconds")
-count = partial(Measure, family=Family.COST, summary=mean_interval, bounds="from 0", questions=NOT_FAILED)
+count = partial(Measure, family=Family.COST, summary=MEAN, bounds="from 0", questions=NOT_FAILED)
 
 
 def rankings(*names: str) -> Iterator[Measure]:
@@ -277,7 +267,7 @@ MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in (
     *rankings("micro_P@5", "micro_R@5", "micro_span_P@5", "micro_span_R@5", "micro_chunk_P@5", "micro_chunk_R@5"),
     *rankings("nDCG_exp@10", "nDCG_retrieved@10", "nDCG_retrieved_exp@10", "returned_P@5"),
     context("context_characters", "characters of the evidence handed to the generator, mean", OURS,
-            each(context_characters), better=None, summary=mean_interval, bounds="from 0", questions=f"those {KEPT}"),
+            each(context_characters), better=None, summary=MEAN, bounds="from 0", questions=f"those {KEPT}"),
     context("context_match", "a gold answer stands in the evidence handed to the generator, letter by letter", OURS,
             each(context_match), questions=f"{ANSWERABLE}, {KEPT}"),
     answer("match", "a gold answer is a substring of the answer, letter by letter", SELF_RAG, worded(answers.match)),
@@ -286,7 +276,7 @@ MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in (
     answer("em", "the answer is a gold answer; case, punctuation and articles aside", SQUAD,
            worded(answers.exact_match)),
     answer("f1", "overlap of the answer's words with the nearest gold answer's", SQUAD, worded(answers.f1),
-           summary=mean_interval),
+           summary=MEAN),
     answer("words_median", "words of an answer that is not a refusal, median", OURS, each(words), better=None,
            summary=MEDIAN, paired=False, bounds="from 0", questions=ANSWERED),
     option("label_accuracy", "the first option that the answer names is right; naming none is wrong", OURS,
@@ -300,9 +290,9 @@ MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in (
     hallucination("wrong", "answers that are wrong against gold: no gold answer in them, or another option", OURS,
                   each(wrong), questions=f"{ANSWERABLE}, answered"),
     hallucination("unsupported", "share of an answer's sentences that its context does not support", OURS,
-                  judged("unsupported"), summary=mean_interval, questions=f"{JUDGED}, answered"),
+                  judged("unsupported"), summary=MEAN, questions=f"{JUDGED}, answered"),
     facts("factscore", "supported share of an answer's atomic facts, times exp(1 - 10/n) for n < 10 facts", FACTS,
-          each(responding_factscore), summary=mean_interval, paired=False,
+          each(responding_factscore), summary=MEAN, paired=False,
           questions=f"{JUDGED}, with an answer that responds"),
     facts("respond_ratio", "answers that state facts at all", FACTS, judged("responded")),
     quality("judged_correct", "answers that a judge calls correct", OURS, judged("judged_correct")),
@@ -338,7 +328,7 @@ MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in (
     seconds("seconds_p95", "seconds that 95 % of the questions took at most, failures included", OURS,
             each(lambda row: row.seconds), summary=P95, paired=False),
     seconds("cpu_seconds", "processor time of the process for a question, mean", OURS,
-            each(lambda row: row.cpu_seconds), summary=mean_interval, questions="those asked one at a time"),
+            each(lambda row: row.cpu_seconds), summary=MEAN, questions="those asked one at a time"),
     seconds("memory_mib", "the most memory that the process held, recipes asked earlier included", OURS,
             each(lambda row: row.memory_mib), summary=LARGEST, paired=False, bounds="from 0, MiB"),
     count("llm_calls", "calls of a language model for a question that did not fail, mean", OURS,

@@ -8,14 +8,14 @@ document are one relevant document, and several documents under one label are on
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from thresher.errors import MissingExtra
 from thresher.types import Origin
 from thresher_evals.dataset import Gold, Question, Task
 from thresher_evals.metrics.answers import matches, matching
-from thresher_evals.metrics.measure import Family, Measure, Summary, Values, each, mean_interval
+from thresher_evals.metrics.measure import MEAN, Family, Measure, each
 from thresher_evals.rows import Place, Row
 from thresher_evals.stats import Counts, pooled_interval
 
@@ -27,7 +27,7 @@ except ModuleNotFoundError as error:
     raise MissingExtra("ir-measures", distribution="thresher-evals") from error
 
 NAME = re.compile(
-    r"""(?P<whole>MRR|MAP)
+    r"""MRR|MAP
     |nDCG(?P<retrieved>_retrieved)?(?P<exponential>_exp)?@(?P<depth>[1-9][0-9]{0,3})
     |returned_P@(?P<first>[1-9][0-9]{0,3})
     |(?P<micro>micro_)?(?:(?P<level>span|chunk)_)?(?P<kind>P|R|F1)@(?P<cutoff>[1-9][0-9]{0,3})""",
@@ -48,6 +48,8 @@ GOLD: Mapping[Level, str] = {None: "relevant documents", "span": "gold spans", "
 FAMILIES: Mapping[Level, Family] = {None: Family.DOCUMENTS, "span": Family.SPANS, "chunk": Family.PAGES}
 LABELLED, PLACED = "those with relevant documents", "those with a gold place in the collection"
 
+ranked = partial(Measure, family=Family.DOCUMENTS, better="higher", summary=MEAN, tasks=BOTH, questions=LABELLED)
+
 
 def retrieval(name: str) -> Measure | None:
     """The measure of a ranking with that name; None for a name that is none of theirs."""
@@ -57,84 +59,45 @@ def retrieval(name: str) -> Measure | None:
     if found["kind"]:
         return shares(name, found["level"], found["kind"], int(found["cutoff"]), micro=bool(found["micro"]))
     if name == "MRR":
-        return ranked(name, "RR", "one over the rank of the first relevant document", "Voorhees 1999")
+        meaning = "one over the rank of the first relevant document"
+        return ranked(name, meaning, "Voorhees 1999", partial(ranking_values, "RR"))
     if name == "MAP":
         meaning = "mean precision at the ranks of the relevant documents, those not found counting 0"
-        return ranked(name, "AP", meaning, "Buckley and Voorhees 2000")
+        return ranked(name, meaning, "Buckley and Voorhees 2000", partial(ranking_values, "AP"))
     if found["first"]:
         cutoff = int(found["first"])
         meaning = f"relevant among the first {cutoff} documents, divided by how many came"
-        return ranked(name, "SetP", meaning, "ECRAG thesis, section 6.5", cutoff=cutoff, tasks=())
+        values = partial(ranking_values, "SetP", cutoff=cutoff)
+        return ranked(name, meaning, "ECRAG thesis, section 6.5", values, tasks=())
     retrieved, exponential, cutoff = bool(found["retrieved"]), bool(found["exponential"]), int(found["depth"])
     worth = "2^grade - 1" if exponential else "grade"
     best = f"the best order of those {cutoff} alone" if retrieved else "the best order of all judged documents"
     return ranked(
         name,
-        f"nDCG@{cutoff}",
         f"discounted gain ({worth}) of the first {cutoff} documents over that of {best}",
         "hybrid report" if retrieved else "Burges et al. 2005" if exponential else "Järvelin and Kekäläinen 2002",
-        cutoff=cutoff if retrieved else None,
-        exponential=exponential,
+        partial(ranking_values, f"nDCG@{cutoff}", cutoff=cutoff if retrieved else None, exponential=exponential),
         tasks=() if retrieved or exponential else BOTH,
     )
 
 
-def ranked(
-    name: str,
-    measured: str,
-    meaning: str,
-    source: str,
-    *,
-    cutoff: int | None = None,
-    exponential: bool = False,
-    tasks: tuple[Task, ...] = BOTH,
-) -> Measure:
-    """A measure of ir-measures over documents; see `ranking_values`."""
-    values = partial(ranking_values, measured, cutoff=cutoff, exponential=exponential)
-    return _measure(name, meaning, source, values, tasks=tasks)
-
-
 def shares(name: str, level: Level, kind: str, cutoff: int, *, micro: bool) -> Measure:
     """`P@k`, `R@k` or `F1@k` of documents, spans or pages: the mean over questions, or of the summed counts."""
-    count = partial(document_counts, cutoff=cutoff) if level is None else partial(counts, cutoff=cutoff, level=level)
     meaning = {
         "P": f"{RELEVANT[level]} among the first {cutoff} {HITS[level]}, divided by {cutoff} also when fewer came",
         "R": f"share of the {GOLD[level]} met by the first {cutoff} {HITS[level]}",
         "F1": f"harmonic mean of the precision and recall of the first {cutoff} {HITS[level]}, by {GOLD[level]}",
     }[kind]
+    count = partial(document_counts, cutoff=cutoff) if level is None else partial(counts, cutoff=cutoff, level=level)
+    measure = partial(ranked, family=FAMILIES[level], questions=PLACED if level else LABELLED)
     if micro:
-        meaning, tasks = f"{meaning}; counts of all questions summed", BOTH if kind == "F1" else ()
-        pooled = partial(pooled_interval, share=kind)  # type: ignore[arg-type]
-        return _measure(name, meaning, "Lewis 1991", each(count), level, summary=pooled, paired=False, tasks=tasks)
+        summary, tasks = partial(pooled_interval, share=kind), BOTH if kind == "F1" else ()
+        meaning = f"{meaning}; counts of all questions summed"
+        return measure(name, meaning, "Lewis 1991", each(count), summary=summary, paired=False, tasks=tasks)
     if level is None and kind != "F1":
-        return ranked(name, name, meaning, "trec_eval")
+        return ranked(name, meaning, "trec_eval", partial(ranking_values, name))
     source = "van Rijsbergen 1979" if kind == "F1" else "Thresher"
-    return _measure(name, meaning, source, each(lambda row: share(count(row), kind)), level)
-
-
-def _measure(
-    name: str,
-    meaning: str,
-    source: str,
-    values: Callable[[Sequence[Row]], Values],
-    level: Level = None,
-    *,
-    tasks: tuple[Task, ...] = BOTH,
-    paired: bool = True,
-    summary: Summary = mean_interval,
-) -> Measure:
-    return Measure(
-        name,
-        meaning,
-        source,
-        values,
-        family=FAMILIES[level],
-        better="higher",
-        summary=summary,
-        paired=paired,
-        tasks=tasks,
-        questions=PLACED if level else LABELLED,
-    )
+    return measure(name, meaning, source, each(lambda row: share(count(row), kind)))
 
 
 def share(counted: Counts | None, kind: str) -> float | None:
