@@ -182,7 +182,12 @@ def test_the_interval_of_auroc_agrees_with_resampling_question_by_question() -> 
     source = np.random.default_rng(9)
     table = np.asarray(forecasts)
     drawn = [table[source.integers(0, 300, 300)] for _ in range(500)]
-    theirs = np.quantile([roc_auc_score(sample[:, 1], sample[:, 0]) for sample in drawn], [0.025, 0.975])
+    chances = [
+        stats.mannwhitneyu(sample[sample[:, 1] == 1, 0], sample[sample[:, 1] == 0, 0], method="asymptotic").statistic
+        / (sample[:, 1].sum() * (300 - sample[:, 1].sum()))
+        for sample in drawn
+    ]
+    theirs = np.quantile(chances, [0.025, 0.975])
     assert (interval.low, interval.high) == pytest.approx(tuple(theirs), abs=0.015)
     assert interval.n == 300
 

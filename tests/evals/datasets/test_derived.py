@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.real_data import DATA
 from thresher.types import Origin
-from thresher_evals.dataset import split_of
+from thresher_evals.dataset import Dataset, split_of
 from thresher_evals.datasets.derived import OFF_TOPIC
 from thresher_evals.datasets.open_domain import holds_any, words_of
 from thresher_evals.datasets.registry import load
 from thresher_evals.runner import collection_of, files, outside_of
 
-Write = Callable[[Path, list[Any]], Path]
 TOWNS = 400
 
 
-@pytest.fixture
-def towns(tmp_path: Path, write_lines: Write) -> Path:
+@pytest.fixture(scope="module")
+def towns(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A paragraph, an answerable question and an unanswerable one for each of many towns in two articles."""
     lines = []
     for number in range(TOWNS):
@@ -31,18 +29,24 @@ def towns(tmp_path: Path, write_lines: Write) -> Path:
         who, why = f"Who leads town {number}?", f"Why was town {number} sold?"
         lines.append({**shared, "id": f"a{number}", "question": who, "answers": answers, "unanswerable": False})
         lines.append({**shared, "id": f"u{number}", "question": why, "answers": [], "unanswerable": True})
-    return write_lines(tmp_path / "towns.jsonl", lines)
+    path = tmp_path_factory.mktemp("towns") / "towns.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
 
 
-def test_as_many_of_each_kind_as_the_protocol_wants(towns: Path) -> None:
-    dataset = load(f"refusal:{towns}")
+@pytest.fixture(scope="module")
+def dataset(towns: Path) -> Dataset:
+    """All questions about them."""
+    return load(f"refusal:{towns}")
+
+
+def test_as_many_of_each_kind_as_the_protocol_wants(towns: Path, dataset: Dataset) -> None:
     assert dataset.categories == {"answerable": 100, "near-miss": 50, "off-topic": 20, "unanswerable": 50}
     assert {question.category for question in dataset.questions if question.answerable} == {"answerable"}
     assert dataset == load(f"refusal:{towns}")
 
 
-def test_a_near_miss_has_no_passage_and_the_others_have_theirs(towns: Path) -> None:
-    dataset = load(f"refusal:{towns}")
+def test_a_near_miss_has_no_passage_and_the_others_have_theirs(dataset: Dataset) -> None:
     texts = [words_of(passage.text) for passage in dataset.corpora[Origin.INSIDE].passages]
     assert len(texts) == TOWNS - 50
     for question in dataset.questions:
@@ -58,8 +62,8 @@ def test_a_near_miss_has_no_passage_and_the_others_have_theirs(towns: Path) -> N
                 assert any(holds_any(text, [words_of(f"town {number}")]) for text in texts)
 
 
-def test_no_question_stands_in_two_kinds(towns: Path) -> None:
-    asked = [question.id for question in load(f"refusal:{towns}").questions]
+def test_no_question_stands_in_two_kinds(dataset: Dataset) -> None:
+    asked = [question.id for question in dataset.questions]
     assert len(asked) == len(set(asked))
 
 
@@ -72,10 +76,10 @@ def test_questions_are_chosen_within_a_split(towns: Path) -> None:
     assert len(drawn) == len(set(drawn)) > 20
 
 
-def test_with_fewer_questions_a_third_are_near_misses(towns: Path) -> None:
-    lines = towns.read_text().splitlines(keepends=True)
-    towns.write_text("".join(lines[:120]))
-    counted = load(f"refusal:{towns}").categories
+def test_with_fewer_questions_a_third_are_near_misses(towns: Path, tmp_path: Path) -> None:
+    fewer = tmp_path / "towns.jsonl"
+    fewer.write_text("".join(towns.read_text().splitlines(keepends=True)[:120]))
+    counted = load(f"refusal:{fewer}").categories
     assert counted["near-miss"] + counted["answerable"] == 60
     assert 10 <= counted["near-miss"] <= 30
 

@@ -27,6 +27,7 @@ from pydantic import SerializerFunctionWrapHandler, TypeAdapter, model_serialize
 from pydantic.dataclasses import dataclass as model
 
 from thresher.errors import StoreError, UsageError
+from thresher.settings import RENAMED
 from thresher.types import Origin, Usage, Verdict
 from thresher_evals.dataset import Dataset, Question
 from thresher_evals.jsonl import is_left_of, write_whole
@@ -177,6 +178,12 @@ def read_reply(answer: Mapping[str, Any]) -> Reply:
 # --- where rows are kept: folders of JSON lines that only grow --------------------------------------------------------
 
 
+Head = Mapping[str, Any]
+"""What is measured on what: run.json, study.json, judge.json."""
+
+LOCK = "writing.lock"
+
+
 class RowLog(Generic[T]):
     """A folder that is measured into: a description of what is measured, and files of JSON lines that only grow.
 
@@ -205,19 +212,12 @@ class RowLog(Generic[T]):
             raise UsageError("is not a folder", subject=str(out), next_step="give another `out`")
         begun = out.is_dir() and not all(is_left_of(entry, self.head.name) for entry in out.iterdir())
         if begun and not resume:
-            raise UsageError(
-                "already holds something",
-                subject=str(out),
-                next_step="give another `out`, or `resume` to go on with it",
-            )
+            advice = "give another `out`, or `resume` to go on with it"
+            raise UsageError("already holds something", subject=str(out), next_step=advice)
         return begun
 
     def begin(
-        self,
-        head: Mapping[str, Any],
-        differences: Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[str]],
-        *,
-        resume: bool,
+        self, head: Head, differences: Callable[[Head, Head], Sequence[str]], *, resume: bool
     ) -> dict[str, Any] | None:
         """Write the description; or check that the one that is there is of the same measurement, and give that."""
         if not self.is_begun(resume=resume):
@@ -246,7 +246,7 @@ class RowLog(Generic[T]):
             ) from error
         return head
 
-    def write_head(self, head: Mapping[str, Any]) -> None:
+    def write_head(self, head: Head) -> None:
         """Make the folder, and put the description in the place of an earlier one."""
         self.folder.mkdir(parents=True, exist_ok=True)
         write_whole(self.head, (json.dumps(head, indent=2, allow_nan=False) + "\n").encode())
@@ -301,9 +301,6 @@ class RowLog(Generic[T]):
             except OSError:  # a full disk may have taken half a line, to which another thread would add its own
                 cut_torn_line(path)
                 raise
-
-
-LOCK = "writing.lock"
 
 
 def whole_lines(path: Path) -> list[bytes]:
@@ -361,8 +358,11 @@ def rows_path(directory: Path, recipe: str) -> Path:
 
 
 def read_run(directory: Path) -> dict[str, Any]:
-    """run.json of a folder."""
-    return run_log(directory).read_head()
+    """run.json of a folder; settings by their names of today."""
+    run = run_log(directory).read_head()
+    for recipe, settings in run["settings"].items():
+        run["settings"][recipe] = {RENAMED.get(name, name): value for name, value in settings.items()}
+    return run
 
 
 def describe_run(
@@ -413,7 +413,7 @@ def compare(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         "limit": (before["limit"], now["limit"]),
         "where recipes may look outside": (before.get("outside", "none"), now["outside"]),
         "collection": (before.get("collection") or now["collection"], now["collection"]),
-        "the order of asking": (order_of(before), order_of(now)),
+        "the order of asking": (ORDERS[is_together(before)], ORDERS[is_together(now)]),
     }
     shared = [recipe for recipe in now["recipes"] if recipe in before["settings"]]
     settings = {f"settings of {recipe}": (before["settings"][recipe], now["settings"][recipe]) for recipe in shared}
@@ -426,6 +426,9 @@ def unlike(what: str, old: Any, new: Any) -> list[str]:
         return [] if old == new else [f"{what} (was {old}, now {new})"]
     names = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
     return [f"{what}: {name} (was {old.get(name)}, now {new.get(name)})" for name in names]
+
+
+ORDERS = {False: "recipe by recipe", True: "question by question"}
 
 
 def is_together(described: Mapping[str, Any]) -> bool:
@@ -442,18 +445,10 @@ WHY = (
 )
 
 
-def order_of(described: Mapping[str, Any]) -> str:
-    """In which order the questions of a run were asked, in words."""
-    return "question by question" if is_together(described) else "recipe by recipe"
-
-
 def this_machine() -> dict[str, Any]:
     """Where something is measured."""
-    return {
-        "system": platform.platform(),
-        "processor": platform.processor() or platform.machine(),
-        "cores": os.cpu_count(),
-    }
+    processor = platform.processor() or platform.machine()
+    return {"system": platform.platform(), "processor": processor, "cores": os.cpu_count()}
 
 
 def fingerprint(value: Any) -> str:

@@ -58,7 +58,7 @@ def read_pool(path: Path) -> dict[str, Passage]:
 Words = tuple[str, str]
 """A text's words written in two ways, each between single spaces; see `words_of`."""
 
-WORD = re.compile(r"\w+")
+WORD, NOT_ASCII = re.compile(r"\w+"), re.compile(r"[^\x00-\x7f]+")
 
 
 def words_of(text: str) -> Words:
@@ -66,8 +66,13 @@ def words_of(text: str) -> Words:
 
     Either way alone overlooks places: "Rankin's" holds Rankin only in the second, "US" holds U.S. only in the first.
     """
-    plain = "".join(mark for mark in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(mark))
+    plain = NOT_ASCII.sub(without_accents, text.casefold())
     return f" {normalise(text)} ", f" {' '.join(WORD.findall(plain))} "
+
+
+def without_accents(found: re.Match[str]) -> str:
+    """Letters without the marks that combine with them."""
+    return "".join(mark for mark in unicodedata.normalize("NFKD", found[0]) if not unicodedata.combining(mark))
 
 
 def holds(text: Words, phrase: Words) -> bool:
