@@ -18,7 +18,7 @@ from thresher_evals.datasets.qa import load_qa
 from thresher_evals.datasets.records import Loader
 from thresher_evals.jsonl import digest
 
-KINDS: Mapping[str, Loader] = {
+KINDS: dict[str, Loader] = {
     "arc": load_arc,
     "asqa": load_asqa,
     "beir": load_beir,

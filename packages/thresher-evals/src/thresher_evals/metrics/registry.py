@@ -260,7 +260,7 @@ def rankings(*names: str) -> Iterator[Measure]:
     return filter(None, map(retrieval, names))
 
 
-MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in (
+MEASURES: dict[str, Measure] = {measure.name: measure for measure in (
     *rankings("nDCG@10", "P@5", "R@5", "F1@5", "MRR", "MAP"),
     *rankings("span_P@5", "span_R@5", "span_F1@5", "chunk_P@5", "chunk_R@5", "chunk_F1@5"),
     *rankings("micro_F1@5", "micro_span_F1@5", "micro_chunk_F1@5"),
