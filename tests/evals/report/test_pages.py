@@ -51,7 +51,7 @@ def test_the_summary_has_a_row_for_each_run_and_a_column_for_each_rival(measured
     assert isinstance(second[-2], Number)
     assert (first[-3].value, first[-3].mark) == (1.0, True)
     assert (second[-2].value, second[-2].mark) == (pytest.approx(-0.05), False)
-    assert second[5] == "10 / 10 / 0 / 0 / 0 / 0"
+    assert second[4] == "10 / 10 / 0 / 0 / 0 / 0"
 
 
 def test_the_summary_says_plainly_where_others_are_better(measured: Callable[..., Run]) -> None:

@@ -132,12 +132,13 @@ def degraded_table(runs: Sequence[Run]) -> Table:
     for share, block in blocks:
         compared = block.rivals(subject, measure) if subject in block.rows else {}
         outcomes = "; ".join(f"{recipe} {outcomes_in_short(of)}" for recipe, of in block.rows.items())
-        numbers = [number(block.get(recipe, measure)) for recipe in recipes]
+        numbers = [number(block.get(recipe, measure), block.n) for recipe in recipes]
         rows.append([f"{share:g}", block.run, *numbers, *(difference(compared.get(one)) for one in others), outcomes])
     heads = ["share", "run", *recipes, *(f"{subject} − {other}" for other in others), OUTCOMES_IN_SHORT]
     note = (
         f"{measure} where, of the questions with gold documents inside, only a share may still find them (CRAG, Figure "
-        "3); the rest of the collection is as it was. Holm's correction is for the recipes of one share."
+        f"3); the rest of the collection is as it was. n = {min(block.n for _, block in blocks)} each; Holm's "
+        "correction is for the recipes of one share."
     )
     drawn = []
     for recipe, label in labels(recipes).items():

@@ -28,7 +28,7 @@ def summary(runs: Sequence[Run]) -> list[Section]:
     compared = [(run, block) for run in runs if run.share is None for block in run.blocks if block.ablated is None]
     blocks = [block for _, block in compared]
     columns = own_columns(blocks)
-    heads = ["dataset", "n", "measure", "recipe", "its number", OUTCOMES_IN_SHORT, *(f"− {one}" for one in columns)]
+    heads = ["dataset", "n", "recipe, measure", "value", OUTCOMES_IN_SHORT, *(f"− {one}" for one in columns)]
     rows = [summary_row(run, block, columns) for run, block in compared]
     tables = [Table("", [*heads, "− the best of the others"], rows, NOTE)] if rows else []
     return [Section("", list(standings(blocks)), tables), Section("", [*costs(blocks), *all_warnings(runs)])]
@@ -51,8 +51,7 @@ def summary_row(run: Run, block: Block, columns: Sequence[str]) -> list[Cell]:
     return [
         Link(f"{block.dataset} ({run.name})", run.key),
         block.n,
-        name,
-        recipe,
+        f"{recipe}, {name}",
         number(block.get(recipe, name), block.n),
         outcomes_in_short(block.rows[recipe]),
         *(difference(compared.get(other)) for other in columns),

@@ -28,7 +28,7 @@ SPENT = ("llm_calls", "prompt_tokens", "completion_tokens", "web_requests", "con
 ABLATION_MEASURES = ("f1", "nDCG@10", "R@5", "context_match", "abstained", "refusal_recall", "verdict_accuracy")
 """What stands beside the primary measure of an ablation, where it moved."""
 
-LONGEST_LABEL = 26  # characters that leave most of a drawing's width to the drawing
+LONGEST_LABEL = 32  # characters that leave most of a drawing's width to the drawing
 FIGURE_MEASURES = 3  # that have room side by side
 NOT_DRAWN = ("em", "f1")  # whose differences look like those of the primary measure
 

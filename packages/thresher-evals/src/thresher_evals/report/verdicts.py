@@ -165,7 +165,7 @@ def verdict_tables(run: Run, block: Block, prefix: str) -> list[Table]:
         for recipe, one in maps.items()
         if one is not None and not parse_variant(recipe).settings
     ]
-    heads = ["recipe", "judge", *categories, *BOUNDS_COLUMNS]
+    heads = ["recipe", "judge", *(f"verdicts, {category}" for category in categories), *BOUNDS_COLUMNS]
     return [*tables, Table("Verdicts and bounds", heads, cells, NOTE, drawn[-1:])]
 
 
