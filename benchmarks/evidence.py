@@ -284,7 +284,7 @@ def without_own_paths(report: Path) -> None:
     """Name the folders of data and of the project as anyone has them, not where they are on this machine."""
     places = {str(machine.DATA): "$THRESHER_DATA", f"{machine.ROOT}/": "", str(machine.ROOT): "."}
     for file in report.rglob("*"):
-        if file.suffix in (".md", ".html", ".svg", ".jsonl"):
+        if file.suffix in (".md", ".html", ".csv", ".jsonl"):
             text = file.read_text(encoding="utf-8")
             for place, name in places.items():
                 text = text.replace(place, name)

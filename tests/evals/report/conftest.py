@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 from thresher_evals.dataset import Question
+from thresher_evals.report.blocks import Cell, Number
+from thresher_evals.report.data import read_measured
+from thresher_evals.report.pages import dataset_pages
 from thresher_evals.report.write import Report, write_report
 from thresher_evals.rows import Place, Row, read_reply, rows_path, written
 
@@ -112,13 +115,13 @@ def write_run(tmp_path: Path) -> Callable[..., Path]:
     return lambda name="run", **options: write_folder(tmp_path / name, **options)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of one run, a sample."""
     return write_folder(tmp_path_factory.mktemp("runs") / "run", sample=5)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def report(run: Path) -> Report:
     """Its report, written once."""
     return write_report([run], run.parent / "out", title="Numbers & <names>", full_changes=True)
@@ -184,5 +187,23 @@ def tables_in() -> Callable[[Path], Tables]:
             elif set("".join(cells)) != {"-"}:
                 found.setdefault(title, []).append(dict(zip(heads, cells, strict=True)))
         return found
+
+    return read
+
+
+@pytest.fixture
+def tables_of() -> Callable[..., Tables]:
+    """The same of the pages of run folders, which are neither drawn nor written."""
+
+    def text(cell: Cell) -> str:
+        return "–" if cell is None else f"*{cell}*" if isinstance(cell, Number) and cell.claimed else str(cell)
+
+    def read(*folders: Path) -> Tables:
+        pages = dataset_pages([read_measured(folder, folder.name) for folder in folders], 0)
+        tables = [table for page in pages for section in page.sections for table in section.tables]
+        return {
+            table.title: [dict(zip(table.columns, map(text, row), strict=True)) for row in table.rows]
+            for table in tables
+        }
 
     return read

@@ -11,16 +11,14 @@ import pytest
 from thresher_evals.report.blocks import Number
 from thresher_evals.report.data import Run, read_measured
 from thresher_evals.report.pages import dataset_pages, standing_in_words
-from thresher_evals.report.run import command, warnings
+from thresher_evals.report.run import command, small_print, warnings
 from thresher_evals.report.summary import summary
 from thresher_evals.report.tables import labels
-from thresher_evals.report.write import write_report
 from thresher_evals.rows import Row
 
 Write = Callable[..., Path]
 Answered = Callable[..., list[Row]]
 Tables = Mapping[str, list[dict[str, str]]]
-Read = Callable[[Path], Tables]
 FAIR = "crag[judge=calibrated,upper=0.665,lower=0.283]"
 
 
@@ -80,6 +78,11 @@ def test_warnings_stand_once_with_the_runs_they_are_about(measured: Callable[...
     assert "one, two: These are all the questions of the dataset, and few: n = 20." in text
 
 
+def test_a_recipe_that_was_not_asked_yet_is_told_of(write_run: Write, answered: Answered) -> None:
+    run = read_measured(write_run(rows={"rag": answered("rag", 5), "crag": []}), "run")
+    assert "Unfinished: crag has 0 of 20 questions. Its numbers are of those." in [*warnings(run)]
+
+
 def test_a_sample_as_large_as_the_dataset_is_all_of_it(run: Path) -> None:
     told = read_measured(run, "run")
     told.described["dataset"]["available"] = told.described["dataset"]["sample"]
@@ -110,12 +113,11 @@ def test_runs_of_one_dataset_share_a_page(measured: Callable[..., Run]) -> None:
 
 
 def test_ablations_are_one_table_with_the_printed_ones_apart(
-    write_run: Write, answered: Answered, tmp_path: Path, tables_in: Read
+    write_run: Write, answered: Answered, tables_of: Callable[..., Tables]
 ) -> None:
     names = ("crag", "crag[decompose=selection]", "crag[actions=only-correct]")
     rows = {name: answered(name, right) for name, right in zip(names, (10, 10, 2), strict=True)}
-    told = write_report([write_run(kind="routing", rows=rows)], tmp_path / "out")
-    tables = tables_in(told.pages[0])
+    tables = tables_of(write_run(kind="routing", rows=rows))
     assert list(tables) == ["Ablations of crag", "Ablations of CRAG as printed"]
     base, same, worse = tables["Ablations of crag"]
     assert (base["match, difference"], same["match, difference"]) == ("–", "0 [0, 0] p = 1")
@@ -124,12 +126,11 @@ def test_ablations_are_one_table_with_the_printed_ones_apart(
     assert tables["Ablations of CRAG as printed"][0]["claimed"] == "*0.549*"
 
 
-def test_variants_without_the_recipe_itself_are_compared_with_nothing(
-    write_run: Write, answered: Answered, tmp_path: Path
-) -> None:
+def test_variants_without_the_recipe_itself_are_compared_with_nothing(write_run: Write, answered: Answered) -> None:
     rows = {name: answered(name, 3) for name in ("crag[decompose=selection]", "crag[actions=only-correct]")}
-    told = write_report([write_run(rows=rows)], tmp_path / "out")
-    assert "crag as it is was not asked" in told.pages[0].read_text(encoding="utf-8")
+    ((section,),) = (page.sections for page in dataset_pages([read_measured(write_run(rows=rows), "run")], 0))
+    assert "crag as it is was not asked" in section.tables[0].note
+    assert not section.tables[0].figures
 
 
 @pytest.fixture
@@ -148,16 +149,21 @@ def worse(write_run: Write, answered: Answered) -> list[Path]:
 
 
 def test_runs_made_worse_are_one_table_from_the_highest_share(
-    worse: list[Path], tmp_path: Path, tables_in: Read
+    worse: list[Path], tables_of: Callable[..., Tables]
 ) -> None:
-    told = write_report(worse, tmp_path / "out")
-    (page,) = told.pages
-    rows = tables_in(page)["match by share"]
+    tables = tables_of(*worse)
+    assert "What became of the questions" in tables, "the run that was not made worse has its own section"
+    rows = tables["match by share"]
     assert [(row["share"], row["run"]) for row in rows] == [("0.6", "high"), ("0.1", "low")]
     assert rows[1]["corrective"].startswith("0.2 [")
     assert rows[1]["corrective − rag"] == "0 [0, 0] p = 1"
-    assert "share of the questions that may find" in told.html.read_text(encoding="utf-8")
-    assert {"high", "low"}.isdisjoint(row["dataset"] for row in tables_in(told.markdown)["What was measured"])
+
+
+def test_they_are_drawn_and_have_no_row_in_the_summary(worse: list[Path]) -> None:
+    runs = [read_measured(path, path.name) for path in worse[:2]]
+    ((section,),) = (page.sections for page in dataset_pages(runs, 0))
+    assert [figure.title for figure in section.tables[0].figures] == ["match where retrieval is made worse"]
+    assert not summary(runs)[0].tables
 
 
 def test_a_run_can_be_made_again_with_what_stands_below_it(worse: list[Path]) -> None:
@@ -166,21 +172,17 @@ def test_a_run_can_be_made_again_with_what_stands_below_it(worse: list[Path]) ->
     )
 
 
-def test_what_people_rated_stands_beside_what_judges_said(run: Path, tmp_path: Path, tables_in: Read) -> None:
+def test_what_people_rated_stands_beside_what_judges_said(write_run: Write, tables_of: Callable[..., Tables]) -> None:
     mean = {"value": 4.5, "low": 4.0, "high": 5.0, "n": 3}
     agreed = {"n": 3, "same": 0.5, "kappa": 0.25, "alpha_interval": None, "alpha_ordinal": 0.3}
     told = {"raters": ["ann", "bob"], "recipes": {"crag": {"correctness": mean}}, "agreement": {"correctness": agreed}}
-    rated = tmp_path / "rated"
-    rated.mkdir()
-    for path in run.iterdir():
-        (rated / path.name).symlink_to(path)
+    rated = write_run("rated")
     (rated / "ratings").mkdir()
     (rated / "ratings" / "ratings.json").write_text(json.dumps(told), encoding="utf-8")
-    page = write_report([rated], tmp_path / "out").pages[0]
-    (rag, crag, _) = tables_in(page)["What judges and people said"]
+    (rag, crag, _) = tables_of(rated)["What judges and people said"]
     assert (rag["rated_correctness, n = 3"], crag["rated_correctness, n = 3"]) == ("–", "4.5 [4, 5]")
-    text = page.read_text(encoding="utf-8")
-    assert "2 people rated correctness without a recipe's name: n 3, same 0.5, kappa 0.25, alpha ordinal 0.3." in text
+    agreement = "2 people rated correctness without a recipe's name: n 3, same 0.5, kappa 0.25, alpha ordinal 0.3."
+    assert agreement in [*small_print(read_measured(rated, "rated"))]
 
 
 def test_long_names_are_cut_where_that_leaves_them_apart() -> None:

@@ -49,14 +49,14 @@ def test_thirty_questions_are_printed_without_the_warning_in_the_colours_of_the_
 
 
 def test_no_drawing_is_taller_than_a_screen() -> None:
-    told = [(f"recipe {place}", {"match": Number(0.5, 0.4, 0.6)}) for place in range(80)]
+    told = [(f"recipe {place}", {"match": Number(0.5, 0.4, 0.6)}) for place in range(40)]
     sizes: list[float] = []
 
     def draw(axes: Axes) -> None:
         bars(axes, told, ["match"])
         sizes.append(canvas_of(axes).get_figheight())
 
-    assert "recipe 79" in render(Figure("a", "a", draw))
+    assert "recipe 39" in render(Figure("a", "a", draw))
     assert sizes == [TALLEST]
 
 

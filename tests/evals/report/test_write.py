@@ -14,6 +14,9 @@ import pytest
 from thresher.cli.app import main
 from thresher.errors import UnknownSetting, UsageError
 from thresher_evals.report.blocks import Number
+from thresher_evals.report.data import read_measured
+from thresher_evals.report.questions import question_lines
+from thresher_evals.report.run import command, small_print
 from thresher_evals.report.write import Report, slug, unique, write_report
 from thresher_evals.rows import Row
 from thresher_evals.score import score
@@ -219,20 +222,13 @@ def test_a_run_without_rows_is_refused(write_run: Write, tmp_path: Path) -> None
         write_report([write_run(rows=empty)], tmp_path / "out")
 
 
-def test_a_recipe_that_was_not_asked_yet_is_told_of(
-    write_run: Write, tmp_path: Path, answered: Callable[..., list[Row]]
-) -> None:
-    told = write_report([write_run(rows={"rag": answered("rag", 5), "crag": []})], tmp_path / "out")
-    assert "Unfinished: crag has 0 of 20 questions" in told.markdown.read_text(encoding="utf-8")
-
-
 def test_a_run_in_which_everything_failed_says_so(
-    write_run: Write, tmp_path: Path, answered: Callable[..., list[Row]]
+    write_run: Write, answered: Callable[..., list[Row]], tables_of: Callable[..., Tables]
 ) -> None:
     failed = [Row(row.question, "rag", "c0ffee", 1.0, error="ThresherError: no") for row in answered("rag", 0)]
-    told = write_report([write_run(rows={"rag": failed})], tmp_path / "out")
-    text = told.pages[0].read_text(encoding="utf-8")
-    assert "| rag | 20 | 0 | 0 | 0 | 0 | 0 | 20 |" in text
+    (row,) = tables_of(write_run(rows={"rag": failed, "crag": []}))["What became of the questions"]
+    assert {row[name] for name in ("right", "wrong", "refused wrongly", "unreadable", "timed out")} == {"0"}
+    assert (row["n"], row["failed"]) == ("20", "20")
 
 
 def test_a_search_run_tells_what_moved(write_run: Write, tmp_path: Path, ranked: Mapping[str, list[Row]]) -> None:
@@ -243,23 +239,18 @@ def test_a_search_run_tells_what_moved(write_run: Write, tmp_path: Path, ranked:
 
 
 def test_what_an_answer_took_is_left_out_where_the_recipes_were_asked_in_turn(
-    write_run: Write, tmp_path: Path, tables_in: Read
+    write_run: Write, tables_of: Callable[..., Tables]
 ) -> None:
-    alone, in_turn = (
-        write_report([write_run(name, kind="popqa-longtail", together=together)], tmp_path / f"out-{name}")
-        for name, together in (("alone", False), ("in-turn", True))
-    )
-    tables = [tables_in(told.pages[0])["Cost of a question"] for told in (alone, in_turn)]
-    costs = [[head.split(",")[0] for head in table[0]] for table in tables]
-    assert {"seconds_p50", "seconds_p95", "cpu_seconds", "memory_mib", "llm_calls"} <= set(costs[0])
-    assert set(costs[1]) == {"recipe", "llm_calls", "prompt_tokens", "completion_tokens"}
-    assert {line["measure"] for line in lines_of(alone.tables[0])} >= {"seconds_p50", "seconds_mean"}
-    assert not [line for line in lines_of(in_turn.tables[0]) if "seconds" in line["measure"]]
-    assert {line["seconds"] for line in lines_of(in_turn.tables[2])} == {""}
-    text = in_turn.pages[0].read_text(encoding="utf-8")
-    assert "the recipes were asked in turn" in text
-    assert "--together" in text
-    assert "--together" not in alone.pages[0].read_text(encoding="utf-8")
+    alone, in_turn = (write_run(f"{together}", together=together) for together in (False, True))
+    costs = [[head.split(",")[0] for head in tables_of(run)["Cost of a question"][0]] for run in (alone, in_turn)]
+    assert {"seconds_p50", "seconds_p95", "seconds_mean", "cpu_seconds", "memory_mib", "llm_calls"} <= set(costs[0])
+    assert costs[1] == ["recipe", "llm_calls", "prompt_tokens", "completion_tokens"]
+    first, second = (read_measured(run, "run") for run in (alone, in_turn))
+    assert {"seconds_p50", "seconds_mean"} <= set(first.blocks[0].measures)
+    assert not [name for name in second.blocks[0].measures if "seconds" in name]
+    assert {line["seconds"] for line in question_lines(second)} == {None}
+    assert any("the recipes were asked in turn" in line for line in small_print(second))
+    assert [command(run).endswith(" --together") for run in (first, second)] == [False, True]
 
 
 def test_the_scores_of_recipes_asked_in_turn_are_printed_without_what_they_took(
