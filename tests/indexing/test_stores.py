@@ -122,3 +122,14 @@ def test_a_folder_that_cannot_be_made_is_an_error_in_words(tmp_path: Path) -> No
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(StoreError, match=r"cannot be created .*choose another `home`"):
         DocumentStore(tmp_path / "file" / "collection").catalog()
+
+
+def test_only_the_files_of_the_store_on_lance_know_lance() -> None:
+    package = Path(thresher.__file__).parent
+    knowing = {
+        str(file.relative_to(package))
+        for file in package.rglob("*.py")
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if line.strip().startswith(("import lancedb", "from lancedb", "from thresher.indexing.lance"))
+    }
+    assert {name for name in knowing if not name.startswith("indexing/lance")} == {"indexing/stores.py"}
