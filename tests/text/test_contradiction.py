@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
@@ -7,6 +9,8 @@ from hypothesis import strategies as some
 from tests.text.pairs import CONTRADICT, OBVIOUS, SAME
 from thresher.text import contradiction as rules
 from thresher.text.contradiction import contradiction
+from thresher.text.entities import missing_name
+from thresher.text.numbers import missing_quantity
 
 
 @pytest.mark.parametrize(("one", "other"), CONTRADICT + OBVIOUS)
@@ -43,3 +47,11 @@ def test_no_word_is_on_two_sides() -> None:
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_what_says_the_same_or_something_else_denies_nothing(one: str, other: str) -> None:
     assert contradiction(one, other) == contradiction(other, one) == ""
+
+
+@pytest.mark.parametrize("piece", ["12 , ", "than", "1 March 2010 ", "open closed "])
+def test_a_sentence_without_end_takes_linear_time(piece: str) -> None:
+    text = piece * (16_000 // len(piece))
+    started = time.process_time()
+    assert contradiction(f"{text} once", text) == missing_quantity(text, text) == missing_name(text, text) == ""
+    assert time.process_time() - started < 2

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import chain, pairwise, product
+from itertools import accumulate, chain, pairwise, product
 
 from thresher.text.entities import name_places
 from thresher.text.numbers import MONTHS, UNITS, Date, Quantity, agree, quantities_and_dates, without_iso_dates
@@ -203,16 +203,18 @@ def statement(sentence: str) -> Statement:
     words: list[Word] = []
     places: dict[int, int] = {}
     negations: list[tuple[str, list[int]]] = []
-    reach = 0
+    reach = behind = 0
     for token, following in pairwise([*tokens, None]):
         assert token is not None
-        if any(value.start < token.start() < value.end for value in values.values()):
+        if token.start() < behind:  # within a number or date
             continue
         places[token.start()] = len(words)
         word = token.group().lower().replace("’", "'")
         value = values.get(token.start())
-        if value is not None and value.bound:  # at least, more than: part of the number, and no opposites
-            words[-3:] = [Word(back.text) if back.text in _BOUNDING else back for back in words[-3:]]
+        if value is not None:
+            behind = value.end
+            if value.bound:  # at least, more than: part of the number, and no opposites
+                words[-3:] = [Word(back.text) if back.text in _BOUNDING else back for back in words[-3:]]
         if word in _BOUNDARIES:
             reach = 0
         elif _negates(word, following.group().lower() if following else ""):
@@ -228,16 +230,19 @@ def statement(sentence: str) -> Statement:
             reach = max(0, reach - 1)
             continue
         words.append(Word(word))
-    behind = next((at for at, word in enumerate(words) if word.text in _LEAD_ENDS), len(words))
+    keys_before = list(accumulate((word.key for word in words), lambda last, key: key or last, initial=""))
+    lead = next((at for at, word in enumerate(words) if word.text in _LEAD_ENDS), len(words))
     if words and words[0].text in PREPOSITIONS | {"according"}:
-        behind = 0
+        lead = 0
     names = [places[start] for start, name in name_places(text) if start in places and name.lower() not in MONTHS]
     return Statement(
         words=tuple(words),
-        numbers=tuple(_number(text, value, places[start], words) for start, value in values.items()),
+        numbers=tuple(
+            _number(text, value, places[start], words, keys_before[places[start]]) for start, value in values.items()
+        ),
         negations=tuple((cue, tuple(scope)) for cue, scope in negations),
         names=frozenset(words[at].key for at in names) - {""},
-        subject=frozenset(words[at].key for at in names if at < behind) - {""},
+        subject=frozenset(words[at].key for at in names if at < lead) - {""},
         is_question=sentence.rstrip(" \"'”’)").endswith("?"),
     )
 
@@ -281,9 +286,8 @@ def _read(token: str, before: Sequence[Word]) -> list[Word]:
     return [Word(lower, key) for key in index_terms(same) or letter]
 
 
-def _number(text: str, value: Quantity | Date, at: int, words: Sequence[Word]) -> Number:
+def _number(text: str, value: Quantity | Date, at: int, words: Sequence[Word], before: str) -> Number:
     """The number in its slot, and how it is led to, past article, currency and hedge."""
-    before = next((word.key for word in reversed(words[:at]) if word.key), "")
     behind = words[at + 1].key if at + 1 < len(words) else ""
     lead = at - 1 - (value.bound == "about")
     while lead >= 0 and words[lead].text in ARTICLES | {"$", "€", "£"}:

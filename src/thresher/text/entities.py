@@ -10,7 +10,7 @@ from thresher.text.terms import folded, index_terms
 
 _WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 _POSSESSIVE = re.compile(r"['’]s$")
-_SPACED = re.compile(r"([^\W\d_]+)[ -](\d+)")
+_SPACED = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[ -](\d+)")
 _RUN = re.compile(r"\b[A-Z][\w'’-]*(?:\s+(?:(?:of|the|and|for|de|von)\s+)*[A-Z][\w'’-]*)+")
 
 PREFIX = 4

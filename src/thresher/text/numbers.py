@@ -162,9 +162,9 @@ def quantities_and_dates(text: str) -> list[Quantity | Date]:
                 int(day.strip("stndrh")) if day else None,
             )
             found.append(Date(*parts, _bound(text, *match.span(), _BEFORE_DATE), *match.span()))
-    taken = [range(each.start, each.end) for each in found]
+    within_dates = {at for each in found for at in range(each.start, each.end)}
     for each in quantities(text):
-        if not any(each.start in span for span in taken):
+        if each.start not in within_dates:
             digits = text[each.start : each.end]
             alone = re.fullmatch(r"\d{4}", digits) and not text[each.end : each.end + 1].isalpha()
             is_year = alone and int(digits) in YEARS and not each.unit
@@ -194,14 +194,17 @@ def missing_quantity(claim: str, evidence: str) -> str:
 
     A spelled one is often a pronoun and is not asked for.
     """
-    stated = quantities(evidence)
+    units_of: dict[str, set[str]] = {}
+    for stated in quantities(evidence):
+        for value in stated.values:
+            units_of.setdefault(value, set()).add(stated.unit)
     values = numbers_stated(evidence)
     for quantity in quantities(claim):
         if quantity.spelled and quantity.values == ("1",):
             continue
-        if not values & set(quantity.values):
+        if values.isdisjoint(quantity.values):
             return _written(quantity)
-        units = {other.unit for other in stated if set(other.values) & set(quantity.values)}
+        units = {unit for value in quantity.values for unit in units_of.get(value, ())}
         if quantity.unit and units and not units & {quantity.unit, ""}:
             return _written(quantity)
     return ""
