@@ -37,9 +37,9 @@ class Number:
     def details(self) -> list[str]:
         """`[0.533, 0.653]`, `p < 0.001` and `n = 141`, as far as they are known."""
         bounds = [shown(end, signed=self.signed) for end in (self.low, self.high) if end is not None]
-        said = [f"[{', '.join(bounds)}]"] if bounds else []
-        said += [] if self.p is None else [f"p {probability(self.p)}"]
-        return said if self.n is None else [*said, f"n = {self.n}"]
+        details = [f"[{', '.join(bounds)}]"] if bounds else []
+        details += [] if self.p is None else [f"p {probability(self.p)}"]
+        return details if self.n is None else [*details, f"n = {self.n}"]
 
     def __str__(self) -> str:
         """All of it, with a star where it stands out."""

@@ -201,7 +201,7 @@ POINTED_AT = re.compile(r'(?:="#|url\(#)([^")]+)')
 LONG_NUMBER = re.compile(r"-?\d+\.\d{2,}")
 NOT_SAID = re.compile(r"font-family: [^;\"]+; ?|text-anchor: start; ?|; fill: currentColor(?=\")")
 """Of a text; the figure as a whole says the same, or it is so when nothing is said."""
-SAID = 'font-family="DejaVu Sans, Verdana, sans-serif" fill="currentColor" role="img"'
+ATTRIBUTES = 'font-family="DejaVu Sans, Verdana, sans-serif" fill="currentColor" role="img"'
 NAMES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
 
 
@@ -231,7 +231,7 @@ def small(document: str, name: str) -> str:
     element = POINTED_AT.sub(lambda found: found[0].replace(found[1], ids[found[1]]), element)
     element = re.sub(r"<[^>]+>", lambda found: small_tag(found[0]), element)
     element = re.sub(r">\s+<", "><", element)
-    return re.sub(r'<svg [^>]*?(viewBox="[^"]*")[^>]*>', rf"<svg {NAMES} \1 {SAID}>", element).strip()
+    return re.sub(r'<svg [^>]*?(viewBox="[^"]*")[^>]*>', rf"<svg {NAMES} \1 {ATTRIBUTES}>", element).strip()
 
 
 def small_tag(text: str) -> str:

@@ -79,10 +79,11 @@ def small_print(run: Run) -> Iterator[str]:
         ]
         if changed:
             yield f"Settings of {recipe}: {'; '.join(changed)}."
-    lacks = {recipe: {name for row in rows for name in row.degraded} for recipe, rows in run.rows.items()}
-    for lack in sorted(set().union(*lacks.values())):
-        by = [recipe for recipe, names in lacks.items() if lack in names]
-        yield f"Done without, by {'every recipe' if len(by) == len(lacks) > 1 else ', '.join(by)}: {lack}."
+    degradations = {recipe: {name for row in rows for name in row.degraded} for recipe, rows in run.rows.items()}
+    for degradation in sorted(set().union(*degradations.values())):
+        by = [recipe for recipe, names in degradations.items() if degradation in names]
+        listed = "every recipe" if len(by) == len(degradations) > 1 else ", ".join(by)
+        yield f"Done without, by {listed}: {degradation}."
     all_else = {"sha256 of the dataset": run.dataset["sha256"], "split": run.dataset.get("split", "all"), **described}
     rest = [f"{name}: {in_words(value)}" for name, value in all_else.items() if value and name not in IN_SENTENCES]
     yield f"{'; '.join(rest)}."

@@ -36,11 +36,11 @@ def study_section(directory: Path, name: str) -> Section:
     try:
         about = json.loads((directory / ABOUT).read_text(encoding="utf-8"))
         tables = []
-        for place, told in enumerate(about.get("tables") or [{**about, "file": ONE_TABLE}], start=1):
-            with (directory / told["file"]).open(encoding="utf-8", newline="") as stream:
+        for place, table in enumerate(about.get("tables") or [{**about, "file": ONE_TABLE}], start=1):
+            with (directory / table["file"]).open(encoding="utf-8", newline="") as stream:
                 columns, *rows = csv.reader(stream)
-            drawn = [figure(f"{name}-{place}", told["plot"], columns, rows)] if told.get("plot") else []
-            tables.append(Table(told["title"], *folded(columns, rows), told.get("note", ""), drawn))
+            drawn = [figure(f"{name}-{place}", table["plot"], columns, rows)] if table.get("plot") else []
+            tables.append(Table(table["title"], *folded(columns, rows), table.get("note", ""), drawn))
         return Section(about["title"], about.get("text", ()), tables)
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise UsageError(
@@ -52,8 +52,8 @@ def folded(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[
     """The columns and rows as they are shown: a value, its interval and its p in one cell."""
     aside = {f"{column} {bound}" for column in columns for bound in ("low", "high", "p")}
     kept = [column for column in columns if column not in aside]
-    told = [dict(zip(columns, row, strict=True)) for row in rows]
-    return kept, [[cell(row, column) for column in kept] for row in told]
+    named = [dict(zip(columns, row, strict=True)) for row in rows]
+    return kept, [[cell(row, column) for column in kept] for row in named]
 
 
 def cell(row: Mapping[str, str], column: str) -> Cell:
