@@ -22,21 +22,8 @@ import onnx
 import onnxruntime
 import torch
 
-from research.export_encoder import (
-    MAX_TOKENS,
-    PROJECT,
-    Graph,
-    Quantisation,
-    Weights,
-    download,
-    embeddings,
-    layers,
-    model_of,
-    read_by_products,
-    sha256,
-    smoothed,
-    write,
-)
+from research.export_encoder import MAX_TOKENS, PROJECT, download, read_by_products, sha256, write
+from research.int8_graph import Graph, Quantisation, Weights, embeddings, layers, model_of, smoothed
 from research.train_judge import Judge, Pair, Reader, padded, read
 
 TARGET = PROJECT / "src/thresher/models/weights/thresher-judge-int8"

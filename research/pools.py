@@ -32,6 +32,7 @@ from thresher_evals.dataset import sha1_number
 FOLDER = RESEARCH / ".cache" / "calibration"
 LIST_DEPTH, CANDIDATES = 20, 10
 CUTOFF = 10
+WORDS = 90  # of a packed piece, about
 K1, B = 1.2, 0.75
 WEIGHTS = (0.4, 0.6)  # dense and lexical, as in the hybrid recipe without a cross-encoder
 SQUAD_QUESTIONS = 900
@@ -226,6 +227,16 @@ def ndcg(order: Sequence[int], grades: Mapping[int, int]) -> float:
 def discounted(gains: Sequence[int]) -> float:
     """Sum of gains, each divided by log2(rank + 1)."""
     return float(sum(gain / np.log2(rank + 1) for rank, gain in enumerate(gains, start=1)))
+
+
+def by_words(text: str) -> list[str]:
+    """Whole sentences up to about `WORDS` words."""
+    pieces: list[list[str]] = [[]]
+    for start, end in sentence_spans(text):
+        if sum(len(sentence.split()) for sentence in pieces[-1]) > WORDS:
+            pieces.append([])
+        pieces[-1].append(text[start:end])
+    return [" ".join(piece) for piece in pieces if piece]
 
 
 # --- judges -----------------------------------------------------------------------------------------------------------

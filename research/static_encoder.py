@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 
 from benchmarks.machine import DATA, RESEARCH, keep, rows, tell
 from research.distil_static_encoder import TARGET, TRAINING_PARTS, loaded_tokenizer
+from research.pools import CUTOFF, grades, ndcg
 from thresher.chunking.semantic import SemanticChunker
 from thresher.documents.read import fetch, parse
 from thresher.documents.sources import Item
@@ -56,7 +57,7 @@ ROUNDS = 7
 PAPERS = ("BERT.pdf", "2005.11401.pdf", "GPT2.pdf")
 ENCODED_BLOCK = 48  # abstracts a round
 DENSE_WEIGHTS = (0.2, 0.3, 0.4)  # 0.4 is what `hybrid` ships; a weaker encoder may deserve less
-DEPTH, CUTOFF = 20, 10
+DEPTH = 20
 JUDGED_CLAIMS = 120
 JUDGE_WEIGHT = 0.35  # what `corrective` ships
 UNCUT = 1_000_000
@@ -306,15 +307,10 @@ def read_paper(path: Path) -> Iterator[Document]:
 
 def retrieval(bundled: BundledEncoder, static: Sequence[StaticEncoder]) -> dict[str, Any]:
     """nDCG@10 of every encoder alone, fused, and judged."""
-    abstracts, claims = list(rows("scifact/corpus.jsonl")), list(rows("scifact/queries.jsonl"))
+    abstracts, claims, relevant = rows("scifact/corpus.jsonl"), rows("scifact/queries.jsonl"), grades("scifact")
     place = {row["_id"]: at for at, row in enumerate(abstracts)}
-    relevant: dict[str, set[int]] = {}
-    for line in (DATA / "scifact" / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
-        claim, abstract, grade = line.split("\t")
-        if int(grade) > 0:
-            relevant.setdefault(claim, set()).add(place[abstract])
     texts, questions = abstract_texts(abstracts), [row["text"] for row in claims]
-    gold = [relevant[row["_id"]] for row in claims]
+    gold = [{place[abstract]: grade for abstract, grade in relevant[row["_id"]].items()} for row in claims]
     tables = {
         "bundled": (kept_vectors(bundled, texts), kept_vectors(bundled, questions)),
         **{one.name: (one.encode(texts), one.encode(questions)) for one in static},
@@ -329,15 +325,15 @@ def retrieval(bundled: BundledEncoder, static: Sequence[StaticEncoder]) -> dict[
     for name, (documents, asked) in tables.items():
         near = [documents @ vector for vector in asked]
         values = found.setdefault(name, {})
-        values["dense"] = [ndcg(best(scores, CUTOFF), right) for scores, right in zip(near, gold, strict=True)]
+        values["dense"] = [ndcg(list(best(scores, CUTOFF)), right) for scores, right in zip(near, gold, strict=True)]
         for weight in DENSE_WEIGHTS:
             fused = [fuse(one, other, weight) for one, other in zip(near, matching, strict=True)]
-            values[f"hybrid, dense {weight}"] = [ndcg(one, right) for one, right in zip(fused, gold, strict=True)]
+            values[f"hybrid, dense {weight}"] = [ndcg(list(one), right) for one, right in zip(fused, gold, strict=True)]
             if weight in (DENSE_WEIGHTS[0], DENSE_WEIGHTS[-1]):
                 values[f"hybrid, dense {weight}, and judge"] = [
                     ndcg(judged(judge, questions[at], abstracts, fused[at]), gold[at]) for at in picked[:JUDGED_CLAIMS]
                 ]
-    words = [ndcg(best(scores, CUTOFF), right) for scores, right in zip(matching, gold, strict=True)]
+    words = [ndcg(list(best(scores, CUTOFF)), right) for scores, right in zip(matching, gold, strict=True)]
     results: dict[str, Any] = {"BM25": {"bundled": {"nDCG@10": mean_interval(words).to_dict()}}}
     for name, values in found.items():
         for variant, ours in values.items():
@@ -396,12 +392,6 @@ def judged(
         for at, opinion in zip(first, opinions, strict=True)
     }
     return sorted(blended, key=lambda at: -blended[at])
-
-
-def ndcg(ranking: Iterable[int], right: set[int]) -> float:
-    """nDCG@10 of a ranking, best first; relevance is 0 or 1."""
-    gain = sum(1 / math.log2(rank + 1) for rank, at in enumerate(list(ranking)[:CUTOFF], start=1) if at in right)
-    return gain / sum(1 / math.log2(rank + 1) for rank in range(1, min(CUTOFF, len(right)) + 1))
 
 
 # --- the rule ---------------------------------------------------------------------------------------------------------

@@ -19,26 +19,30 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import DATA, rows
 from benchmarks.planted_errors import clapnq, climate_fever, planted, scifact, untokenised, wikipedia
-from research.pools import Pool, candidates, grades, holds, paragraphs, plain, slice_of
+from research.pools import Pool, by_words, candidates, grades, holds, paragraphs, plain, slice_of
+from research.training_texts import (
+    NEGATIVES,
+    Group,
+    Passage,
+    at_row,
+    first_sentences,
+    made,
+    passage,
+    sentence_group,
+)
 from thresher.models.encoders import BundledEncoder
-from thresher.text.sentences import sentence_spans
 from thresher_evals.jsonl import digest
 
 SEED = 7
-NEGATIVES = 24
-"""Kept of each question; a few of them are drawn in each epoch."""
-MADE = 9_000
-"""Questions made from passages by taking a name, a year or a number out of a sentence."""
 PLANTED_CLAIMS = 7_000
 SAME_QUESTION = 0.93
 """Cosine above which two questions count as the same one, worded differently."""
@@ -57,31 +61,6 @@ FILES = {
     "climate_fever/claims.jsonl": "claim_id",
 }
 """Every file with questions or claims, and the field whose hash decides the split."""
-
-
-@dataclass(frozen=True)
-class Passage:
-    """A text, the title above it, and where in the text the answer stands, if that is known."""
-
-    title: str
-    text: str
-    spans: list[tuple[int, int]] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Group:
-    """A question with texts that answer it and texts that do not; `near` are the negatives that matter most.
-
-    With `certain=False` nobody checked that the positives answer: they are only better than the negatives.
-    """
-
-    set: str
-    kind: str
-    question: str
-    positives: list[Passage]
-    negatives: list[Passage]
-    near: list[Passage] = field(default_factory=list)
-    certain: bool = True
 
 
 def training(key: str) -> bool:
@@ -130,120 +109,61 @@ class HeldOut:
         texts = [row.get("question") or row.get("claim") or row["text"] for row in found]
         return [row for row, free in zip(found, self.free(texts), strict=True) if free]
 
-
-# --- places -----------------------------------------------------------------------------------------------------------
-
-
-def places(text: str, answers: Iterable[str]) -> list[tuple[int, int]]:
-    """Where an answer stands in the text as whole words; of places that overlap the longest."""
-    found = []
-    for answer in answers:
-        if len(answer) < 2 and not answer.isdigit():
-            continue
-        for match in re.finditer(rf"(?<!\w){re.escape(answer)}(?!\w)", text, re.IGNORECASE):
-            found.append(match.span())
-    found.sort(key=lambda span: (span[0] - span[1], span))
-    kept: list[tuple[int, int]] = []
-    for start, end in found:
-        if all(end <= other_start or start >= other_end for other_start, other_end in kept):
-            kept.append((start, end))
-    return sorted(kept)
-
-
-def passage(title: str, text: str, answers: Iterable[str] = ()) -> Passage:
-    """A text with the places of the answers."""
-    return Passage(title, text, places(text, answers))
-
-
-def sentence_group(group: Group) -> Group | None:
-    """The same question over single sentences: those that hold the answer, and the others of the same texts."""
-    holding: list[Passage] = []
-    others: list[Passage] = []
-    for one in group.positives:
-        for start, end in sentence_spans(one.text):
-            inside = [(s - start, e - start) for s, e in one.spans if start <= s and e <= end]
-            if len(one.text[start:end].split()) >= 4:
-                (holding if inside else others).append(Passage(one.title, one.text[start:end], inside))
-    strangers = [
-        Passage(one.title, one.text[start:end])
-        for one in [*group.near, *group.negatives[:8]]
-        for start, end in sentence_spans(one.text)[:6]
-        if len(one.text[start:end].split()) >= 4
-    ]
-    if not group.near and not holding:
-        return None
-    random.Random(group.question).shuffle(strangers)
-    near = [] if holding else strangers[:2]
-    return Group(group.set, "sentence", group.question, holding, [*others, *strangers][:NEGATIVES], near)
+    def with_near(
+        self, name: str, pool: Pool, number: int, field: str = "question"
+    ) -> Iterator[tuple[dict[str, Any], list[int]]]:
+        """The rows that may be trained on, each with the rows of the pool that are nearest to its question."""
+        found = self.select(name)
+        for row, vector in zip(found, self._encoder.encode([row[field] for row in found]), strict=True):
+            yield row, [one.row for one in candidates(pool, row[field], vector, number=number)]
 
 
 # --- the sets ---------------------------------------------------------------------------------------------------------
 
 
-def wikipedia_questions(pool: Pool, held: HeldOut, encoder: BundledEncoder, name: str) -> Iterator[Group]:
+def wikipedia_questions(pool: Pool, held: HeldOut, name: str) -> Iterator[Group]:
     """PopQA, Natural Questions and TriviaQA over the pool."""
-    found = held.select(f"wikipedia/{name}.jsonl")
-    for row, vector in zip(found, encoder.encode([row["question"] for row in found]), strict=True):
-        near = candidates(pool, row["question"], vector, number=40)
+    for row, near in held.with_near(f"wikipedia/{name}.jsonl", pool, 40):
         if name == "popqa":
             subject = plain(row["subject"])
-            right = {c.row for c in near if subject in pool.plain[c.row] and holds(pool.plain[c.row], row["answers"])}
+            right = {at for at in near if subject in pool.plain[at] and holds(pool.plain[at], row["answers"])}
             gold = pool.at.get(row["gold_ids"][0])
             if gold is not None and holds(pool.plain[gold], row["answers"]):
                 right.add(gold)
             unclear: set[int] = set()
         else:
             right = {pool.at[id_] for id_ in row["silver_ids"] if id_ in pool.at}
-            unclear = {c.row for c in near if holds(pool.plain[c.row], row["answers"])} - right
-        wrong = [c.row for c in near if c.row not in right and c.row not in unclear]
+            unclear = {at for at in near if holds(pool.plain[at], row["answers"])} - right
+        wrong = [at for at in near if at not in right and at not in unclear]
         positives = [at_row(pool, at, row["answers"]) for at in sorted(right)]
         yield Group(name, "passage", row["question"], positives, [at_row(pool, at) for at in wrong[:NEGATIVES]])
 
 
-def at_row(pool: Pool, row: int, answers: Iterable[str] = ()) -> Passage:
-    """A passage of the pool, without the title that its text begins with."""
-    chunk = pool.chunks[row]
-    return passage(chunk.title, chunk.text.removeprefix(chunk.title).strip(), answers)
-
-
-def long_tail(held: HeldOut, pool: Pool, encoder: BundledEncoder) -> Iterator[Group]:
+def long_tail(held: HeldOut, pool: Pool) -> Iterator[Group]:
     """Long-tail PopQA over windows of CRAG's own contexts; negatives from the pool."""
-    found = held.select("popqa_longtail/questions.jsonl")
-    for row, vector in zip(found, encoder.encode([row["question"] for row in found]), strict=True):
+    for row, near in held.with_near("popqa_longtail/questions.jsonl", pool, 12):
         right, wrong = [], []
-        for text in windows(row["internal"] + " " + row["web"]):
+        for text in by_words(row["internal"] + " " + row["web"]):
             about = plain(row["subject"]) in plain(text)
             one = passage("", text, row["answers"])
             if about and one.spans:
                 right.append(one)
             elif not one.spans:
                 wrong.append(one)
-        near = [c.row for c in candidates(pool, row["question"], vector, number=12)]
         others = [at for at in near if not holds(pool.plain[at], row["answers"])]
         negatives = [*wrong[:12], *[at_row(pool, at) for at in others]]
         yield Group("popqa-longtail", "passage", row["question"], right[:4], negatives[:NEGATIVES])
 
 
-def windows(text: str, words: int = 90) -> list[str]:
-    """Whole sentences up to about that many words."""
-    pieces: list[list[str]] = [[]]
-    for start, end in sentence_spans(text):
-        if sum(len(piece.split()) for piece in pieces[-1]) > words:
-            pieces.append([])
-        pieces[-1].append(text[start:end])
-    return [" ".join(piece) for piece in pieces if piece]
-
-
 def squad(held: HeldOut, encoder: BundledEncoder) -> Iterator[Group]:
     """Paragraph retrieval; the answered ones with their places, the unanswerable ones with nothing that answers."""
-    found = rows("squad/answered.jsonl") + rows("squad/questions_only.jsonl")
-    wanted = [row for row in found if held.wants(row["title"])]
+    every = rows("squad/answered.jsonl") + rows("squad/questions_only.jsonl")
+    wanted = [row for row in every if held.wants(row["title"])]
     pool = Pool("tune_squad" if held.tuning else "train_squad", paragraphs(wanted), encoder)
     for name in ("squad/answered.jsonl", "squad/questions_only.jsonl"):
-        asked = held.select(name)
-        for row, vector in zip(asked, encoder.encode([row["question"] for row in asked]), strict=True):
+        for row, found in held.with_near(name, pool, 20):
             own = pool.at[f"{row['title']}:{row['paragraph']}"]
-            near = [c.row for c in candidates(pool, row["question"], vector, number=20) if c.row != own]
+            near = [at for at in found if at != own]
             answers = {tuple(answer) for answer in row["answers"] or ()}
             spans = sorted({(start, start + len(text)) for start, text in answers})
             here = Passage(pool.chunks[own].title, pool.chunks[own].text, spans)
@@ -260,23 +180,20 @@ def scifact_claims(held: HeldOut, encoder: BundledEncoder) -> Iterator[Group]:
     """Claims over abstracts."""
     pool = Pool("train_scifact", rows("scifact/corpus.jsonl"), encoder)
     relevant = {claim: {pool.at[document] for document in found} for claim, found in grades("scifact").items()}
-    found = [row for row in held.select("scifact/queries.jsonl") if row["_id"] in relevant]
-    for row, vector in zip(found, encoder.encode([row["text"] for row in found]), strict=True):
-        right = relevant[row["_id"]]
-        near = [c.row for c in candidates(pool, row["text"], vector, number=40) if c.row not in right]
-        positives = [at_row(pool, at) for at in sorted(right)]
-        yield Group("scifact", "passage", row["text"], positives, [at_row(pool, at) for at in near[:NEGATIVES]])
+    for row, near in held.with_near("scifact/queries.jsonl", pool, 40, "text"):
+        if right := relevant.get(row["_id"]):
+            positives = [at_row(pool, at) for at in sorted(right)]
+            wrong = [at_row(pool, at) for at in near if at not in right]
+            yield Group("scifact", "passage", row["text"], positives, wrong[:NEGATIVES])
 
 
-def clapnq_questions(held: HeldOut, pool: Pool, encoder: BundledEncoder) -> Iterator[Group]:
+def clapnq_questions(held: HeldOut, pool: Pool) -> Iterator[Group]:
     """Passages, and their sentences as people selected them."""
-    found = held.select("clapnq/questions.jsonl")
-    for row, vector in zip(found, encoder.encode([row["question"] for row in found]), strict=True):
+    for row, near in held.with_near("clapnq/questions.jsonl", pool, 30):
         (given, *_), (output, *_) = row["passages"], row["output"]
         chosen = set(output["selected_sentences"] or ())
         here = Passage(given["title"], untokenised(given["text"]))
         about = plain(given["title"])
-        near = [c.row for c in candidates(pool, row["question"], vector, number=30)]
         others = [at_row(pool, at) for at in near if about not in pool.plain[at]][:NEGATIVES]
         answered = bool(chosen)
         yield Group("clapnq", "passage", row["question"], [here] * answered, others, [] if answered else [here])
@@ -285,11 +202,6 @@ def clapnq_questions(held: HeldOut, pool: Pool, encoder: BundledEncoder) -> Iter
         wrong = [one for good, one in sentences if not good]
         negatives = [*wrong, *first_sentences(others)][:NEGATIVES]
         yield Group("clapnq", "sentence", row["question"], right, negatives, [] if right else wrong[:2])
-
-
-def first_sentences(passages: Sequence[Passage]) -> list[Passage]:
-    """A sentence of each passage."""
-    return [Passage(one.title, one.text[slice(*sentence_spans(one.text)[0])]) for one in passages if one.text.strip()]
 
 
 def climate_claims(held: HeldOut, encoder: BundledEncoder) -> Iterator[Group]:
@@ -344,91 +256,6 @@ def asqa(held: HeldOut, pool: Pool, encoder: BundledEncoder) -> Iterator[Group]:
             negatives = [*wrong, *others][:NEGATIVES]
             if right:
                 yield Group("asqa", "passage", question, right, negatives, certain=question != row["question"])
-
-
-# --- made questions ---------------------------------------------------------------------------------------------------
-
-ENTITY = re.compile(
-    r"(?P<year>(?<![\w-])(?:1[0-9]{3}|20[0-2][0-9])(?![\w-]))"
-    r"|(?P<number>(?<![\w.,-])\d+(?:[.,]\d+)*(?: (?:million|billion|percent|km|metres|feet|miles))?(?![\w-]))"
-    r"|(?P<name>(?<![.!?] )(?<!^)\b[A-Z][\w'’.-]*[a-z]"
-    r"(?: (?:of|the|de|van|von|and|for) (?=[A-Z])| [A-Z][\w'’.-]*[a-z])*)"
-)
-PLACE_WORDS = frozenset({"in", "at", "from", "near", "to"})
-PERSON_WORDS = frozenset({"by", "with", "and", "president", "king", "actor", "director", "singer", "author", "coach"})
-PRONOUNS = frozenset({"he", "she", "it", "they", "his", "her", "its", "their", "this", "these"})
-
-
-def made(pool: Pool, held_rows: set[int], encoder: BundledEncoder, draw: random.Random) -> Iterator[Group]:
-    """A sentence's name, year or number becomes the answer, the rest of the clause the question, some words lost.
-
-    After Lewis, Denoyer and Riedel 2019 (noisy clozes); the answer's place in the passage is known exactly.
-    """
-    order = [at for at in range(len(pool.chunks)) if at not in held_rows]
-    draw.shuffle(order)
-    drafts: list[tuple[int, Passage, str, str]] = []
-    for at in order:
-        if len(drafts) == MADE:
-            break
-        one = at_row(pool, at)
-        draft = cloze(one, draw)
-        if draft is not None:
-            drafts.append((at, one, *draft))
-    encoded = encoder.encode([question for *_, question, _ in drafts])
-    for (at, one, question, answer), vector in zip(drafts, encoded, strict=True):
-        near = [c.row for c in candidates(pool, question, vector, number=16) if c.row != at]
-        others = [row for row in near if not holds(pool.plain[row], [answer])]
-        positive = passage(one.title, one.text, [answer])
-        yield Group("made", "passage", question, [positive], [at_row(pool, row) for row in others[:12]])
-
-
-def cloze(one: Passage, draw: random.Random) -> tuple[str, str] | None:
-    """A question and its answer from one passage."""
-    sentences = [one.text[s:e] for s, e in sentence_spans(one.text)[:-1] if 40 <= e - s <= 260]
-    draw.shuffle(sentences)
-    for sentence in sentences:
-        found = [m for m in ENTITY.finditer(sentence) if len(m.group()) > 1 and m.group() not in one.title]
-        if not found:
-            continue
-        names = [m for m in found if m.lastgroup == "name"]
-        match = draw.choice(names if names and draw.random() < 0.65 else found)
-        left, right = clause(sentence, match.start(), match.end())
-        before = left.split()
-        last = before[-1].lower() if before else ""
-        wh = wh_word(match, last, draw)
-        words = [*before, *right.split()]
-        kept = [w for w in words if w.lower() in PRONOUNS or draw.random() > 0.2]
-        kept = [w.strip(',;()"') for w in kept if w.lower() not in PRONOUNS]
-        known = set(plain(" ".join(kept)).split())
-        if one.title and not known & set(plain(one.title).split()):
-            kept = [*one.title.split(" ("), *kept][: len(kept) + 4] if draw.random() < 0.85 else kept
-        if len([w for w in kept if len(w) > 2]) < 4:
-            continue
-        question = " ".join([wh, *kept])
-        return (question + "?" if draw.random() < 0.5 else question.lower()), match.group()
-    return None
-
-
-def clause(sentence: str, start: int, end: int) -> tuple[str, str]:
-    """What stands left and right of the answer, to the nearest comma or bracket that leaves five words."""
-    left, right = sentence[:start], sentence[end:].rstrip(" .!?")
-    short_left, short_right = re.split(r"[,;:()]", left)[-1], re.split(r"[,;:()]", right)[0]
-    if len((short_left + short_right).split()) >= 5:
-        return short_left, short_right
-    return left, right
-
-
-def wh_word(match: re.Match[str], before: str, draw: random.Random) -> str:
-    """What asks for the answer."""
-    if match.lastgroup == "year":
-        return draw.choice(["When", "In what year", "What year"])
-    if match.lastgroup == "number":
-        return draw.choice(["How many", "How much", "What number"])
-    if before in PLACE_WORDS:
-        return draw.choice(["Where", "In what city", "In what country", "What place"])
-    if before in PERSON_WORDS:
-        return "Who"
-    return draw.choice(["Who", "What", "Which", "What is the name of"])
 
 
 # --- claims -----------------------------------------------------------------------------------------------------------
@@ -496,8 +323,8 @@ def main() -> None:
     }
 
     def of_people() -> Iterator[Group]:
-        sources = [wikipedia_questions(pool, held, encoder, name) for name in ("popqa", "nq", "triviaqa")]
-        sources += [long_tail(held, pool, encoder), squad(held, encoder)]
+        sources = [wikipedia_questions(pool, held, name) for name in ("popqa", "nq", "triviaqa")]
+        sources += [long_tail(held, pool), squad(held, encoder)]
         for source in sources:
             for group in source:
                 yield group
@@ -505,7 +332,7 @@ def main() -> None:
                 if sentences is not None:
                     yield sentences
         yield from scifact_claims(held, encoder)
-        yield from clapnq_questions(held, pool, encoder)
+        yield from clapnq_questions(held, pool)
         yield from climate_claims(held, encoder)
         yield from multihop(held, encoder)
         yield from asqa(held, pool, encoder)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.machine import rows
+from research.pools import by_words
 from research.reader.labels import ranked, weighed_support
 from research.reader.readings import (
     Asked,
@@ -17,7 +18,6 @@ from research.reader.readings import (
     Table,
     Text,
     best_by,
-    by_words,
     log_sigmoid,
     shares,
     show,

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from benchmarks.machine import rows
+from research.pools import WORDS, by_words
 from research.reader.readings import (
     QUOTED_WORDS,
     SENTENCES,
-    WORDS,
     Asked,
     BestSentence,
     Readings,
@@ -18,7 +18,6 @@ from research.reader.readings import (
     Text,
     best_by,
     by_sentences,
-    by_words,
     cut,
     measures,
     sentence_at,

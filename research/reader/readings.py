@@ -28,7 +28,6 @@ from thresher_evals.stats import mean_interval, proportion_interval, quantile_in
 
 FILE = RESEARCH / ".cache" / "judge" / "reader.sqlite"
 SENTENCES, STRIDE = 3, 2  # a window shares a sentence with the next
-WORDS = 90  # of a packed piece, about
 QUOTED_WORDS = 20  # what an extractive answer is cut to: the median of its sentences on PopQA
 LEAST = 1e-9  # a certainty below it is taken for it, so that its logarithm is finite
 BATCH = 1000
@@ -126,16 +125,6 @@ def by_sentences(text: str) -> list[str]:
 def stretch(text: str, spans: Sequence[tuple[int, int]]) -> str:
     """The text from the first span's beginning to the last one's end."""
     return text[spans[0][0] : spans[-1][1]]
-
-
-def by_words(text: str) -> list[str]:
-    """Whole sentences up to about `WORDS` words."""
-    pieces: list[list[str]] = [[]]
-    for start, end in sentence_spans(text):
-        if sum(len(sentence.split()) for sentence in pieces[-1]) > WORDS:
-            pieces.append([])
-        pieces[-1].append(text[start:end])
-    return [" ".join(piece) for piece in pieces if piece]
 
 
 def sentence_at(text: str, start: int) -> str:
