@@ -7,15 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from thresher.chunking.spans import split_at_whitespace
-from thresher.correction.corrector import (
-    FetchPage,
-    Found,
-    OutsideSource,
-    RetrieverSource,
-    SearchingCorrector,
-    WebSource,
-)
-from thresher.correction.search_query import AsAsked, KeywordWords, LLMSearchWords, SearchWords
 from thresher.generation.verify import ClaimCheck, ClaimVerifier, LLMCheck, LocalCheck
 from thresher.judging.calibration import Calibration
 from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever, Scorer, Verifier, about
@@ -46,6 +37,12 @@ from thresher.types import (
 )
 
 if TYPE_CHECKING:
+    from thresher.correction.corrector import (
+        FetchPage,
+        Found,
+        OutsideSource,
+    )
+    from thresher.correction.search_query import SearchWords
     from thresher.types import Vectors
 
 NO_WORDS = "correct: no chat model is configured (llm.base_url, llm.model); the question itself was searched for"
@@ -213,6 +210,10 @@ def searching(
     sure: float,
 ) -> Corrector:
     """Searches outside; see `thresher.recipes.correcting.corrector`."""
+    # Imported when a question may go outside: a question of one's own documents needs no HTTP client.
+    from thresher.correction.corrector import SearchingCorrector
+    from thresher.correction.search_query import AsAsked, KeywordWords, LLMSearchWords
+
     there = parts if outside.store is None else parts.elsewhere(outside.store)
     model = parts.language_model(settings.llm)
     words: SearchWords
@@ -242,6 +243,8 @@ def _source(
 ) -> OutsideSource:
     if parts.sketched:
         return SketchedSource(outside.given)
+    from thresher.correction.corrector import RetrieverSource, WebSource
+
     if outside.store is not None:
         return RetrieverSource(retriever(parts.elsewhere(outside.store)), outside.given)
     size = settings.web.passage
