@@ -170,6 +170,7 @@ SOLID_FIRST = _words(
     "any back every fore here how never no not out over some there through under what when where with pre sub"
 )
 SOLID_LAST = _words("able age ally ance ant ate ation ing ion less ment ness ship son tion ward")
+LONGEST_WORD = 100  # characters; what is longer is no word, and a page of nothing but broken ones would be one
 WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 LINE_END_BREAK = re.compile(rf"(?<!\S)\S*[{BREAK}\-‐]\n\s*\S*")
 
@@ -195,7 +196,8 @@ def join_broken_word(left: str, right: str, words: Mapping[str, int]) -> str:
     hyphenated = f"{left}-{right}"
     if not left[-1:].isalpha() or not right[:1].islower():
         return hyphenated
-    left_word = WORD.match(left[::-1])  # a pattern for the end would be tried from every character before it
+    # Backwards: a pattern for the end would be tried from every character before it.
+    left_word = WORD.match(left[: -LONGEST_WORD - 1 : -1])
     right_word = WORD.match(right)
     if left_word is None or right_word is None:
         return hyphenated

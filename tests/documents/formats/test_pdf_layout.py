@@ -3,6 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.documents.making import within
 from thresher.documents.cleaning import BREAK, vocabulary
 from thresher.documents.formats.pdf import parse_pages
 from thresher.documents.formats.pdf_layout import Line, across_pages, around_floats, classify, reflow
@@ -112,6 +113,11 @@ def test_an_empty_page_is_a_page() -> None:
     parsed = parse_pages(["One page of text.", "", "Another page of text."])
     assert [page.number for page in parsed.pages] == [1, 2, 3]
     assert parsed.text[parsed.pages[2].start :] == "Another page of text."
+
+
+def test_a_page_of_nothing_but_broken_words_is_no_trap() -> None:
+    with within():
+        assert parse_pages(["\n".join(["word-"] * 8_000)]).text
 
 
 LINES = st.sampled_from(
