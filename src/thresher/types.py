@@ -436,6 +436,8 @@ class Generation:
     conflicts: tuple[tuple[int, int], ...] = ()
     """Markers of citations that contradict each other."""
     notes: Notes = NO_NOTES
+    exact: bool = False
+    """Put together from the cited places by rule, not written: only the quotes are left to check."""
 
 
 @dataclass(frozen=True, slots=True)

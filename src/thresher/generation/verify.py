@@ -78,7 +78,7 @@ class ClaimVerifier:
     def __call__(self, query: Query, draft: Generation, refined: Refined) -> Generation:
         """The draft with its supported sentences, or an abstention when none is."""
         evidence = refined.evidence
-        if draft.abstained:
+        if draft.abstained or draft.exact:
             return draft
         places = {citation.marker: _place(citation, evidence) for citation in draft.citations}
         if _only_quotes(draft) and None not in places.values():

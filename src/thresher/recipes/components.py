@@ -16,6 +16,7 @@ from thresher.generation.citations import ConflictCiter, QuoteChecker
 from thresher.generation.llm import GroundedGenerator
 from thresher.generation.reader import ChoosingReader, ExtractiveReader, SpanReader
 from thresher.generation.sentence_support import SupportJudge, rarity_from
+from thresher.generation.tables import TableReader
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
 from thresher.judging.calibration import Calibrations
@@ -243,10 +244,15 @@ class Components:
         # The pieces that are quoted were found to answer: which of their sentences is nearest is all that is left.
         quote = ExtractiveReader(support, 0.0, settings.max_sentences)
         judge, least = self.models.judge(), settings.min_relevance
-        return ChoosingReader(judge, least, SpanReader(judge, least, settings.min_certainty, quote))
+        spans = SpanReader(judge, least, settings.min_certainty, quote)
+        return ChoosingReader(judge, least, TableReader(self.whole_documents(), spans))
 
     def quote_checker(self) -> Verifier:
         """Looks every citation up in its document, here or in the other collection, and cites what contradicts it."""
+        return ConflictCiter(QuoteChecker(self.whole_documents()))
+
+    def whole_documents(self) -> Callable[[Sequence[str]], Mapping[str, Document]]:
+        """What gives the documents of some ids, of this collection and of the other one."""
         stores = [self.store]
         if self.outside is not None and self.outside.store is not None:
             stores.append(self.outside.store)
@@ -254,7 +260,7 @@ class Components:
         def documents(ids: Sequence[str]) -> Mapping[str, Document]:
             return {id_: document for store in stores for id_, document in store.documents(ids).items()}
 
-        return ConflictCiter(QuoteChecker(documents))
+        return documents
 
 
 def chat_model(

@@ -15,6 +15,7 @@ from thresher.errors import UnknownSetting, UsageError
 from thresher.judging.calibration import SHIPPED, CalibratedScorer, Calibration
 from thresher.judging.llm_scorers import LLMRelevance
 from thresher.judging.scorers import CrossEncoderScorer, LocalRelevance, LocalScorer, TrainedScorer
+from thresher.judging.tables import TableScorer
 from thresher.protocols import ChunkTable, Scorer
 from thresher.recipes.components import Components
 from thresher.recipes.settings import JudgeSettings, RecipeSettings
@@ -83,12 +84,15 @@ def calibration(settings: RecipeSettings, components: Components, judge: str) ->
 
 
 def raw_scorer(settings: JudgeSettings, components: Components, table: ChunkTable, *, default: str) -> Scorer:
-    """The scorer of the judge that the settings name, to be calibrated; `default` is `auto`. Raises UnknownSetting."""
+    """The scorer of the judge that the settings name, to be calibrated, tables by their rows; `default` is `auto`.
+
+    Raises UnknownSetting.
+    """
     name = default if settings.judge == "auto" else settings.judge
     raw = [known for known, entry in JUDGES.items() if entry.scale is not PROBABILITY]
     if name not in raw:
         raise UnknownSetting(name, ("auto", *raw), kind="judge")
-    return JUDGES[name].make(settings, components, table)
+    return TableScorer(JUDGES[name].make(settings, components, table), components.whole_documents())
 
 
 def evaluator(

@@ -1,0 +1,93 @@
+"""Questions that a table answers: the cell of the row and column that are named, with its unit, cited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from thresher.generation.citations import abstention, cite
+from thresher.generation.sentence_support import Sentence
+from thresher.protocols import Generator, about
+from thresher.text.table_answers import looked_up
+from thresher.text.table_lookup import lacking
+from thresher.text.tables import Cell, Grid, grid_of
+from thresher.types import Document, Evidence, Generation, Notes, Query
+
+Documents = Callable[[Sequence[str]], Mapping[str, Document]]
+
+NEAR = 400
+"""Characters between a piece of evidence and a table that it leads to."""
+
+
+Read = tuple[Evidence, Document, Grid]
+"""A table and where it was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableReader:
+    """Answers from the tables of the evidence where a question maps onto one with certainty; hands on otherwise."""
+
+    documents: Documents
+    otherwise: Generator
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"tables, {about(self.otherwise)}"
+
+    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
+        """The cell with its unit, and citations of its row and of the line that states the unit."""
+        read = list(self._grids(evidence))
+        found = [
+            (piece, document, answer)
+            for piece, document, grid in read
+            if (answer := looked_up(grid, query.question)) is not None
+        ]
+        if len({answer.text for _, _, answer in found}) != 1:
+            return self._handed_on(query, evidence, read)
+        piece, document, answer = found[0]
+        lines = dict.fromkeys(_line(document.text, cell) for cell in answer.cells)
+        sentences = [Sentence(piece, start, end, document.text[start:end], piece.hit.score) for start, end in lines]
+        citations = tuple(cite(marker, sentence) for marker, sentence in enumerate(sentences, start=1))
+        markers = "".join(f" [{citation.marker}]" for citation in citations)
+        notes = Notes(facts={"reader": "table", **answer.facts})
+        return Generation(answer.text + markers, citations, notes=notes, exact=True)
+
+    def _handed_on(self, query: Query, evidence: Sequence[Evidence], read: Sequence[Read]) -> Generation:
+        """What is made of the rest: a table without the row or column that is asked for is no evidence."""
+        lacks = [
+            (document, grid, word)
+            for _, document, grid in read
+            if (word := lacking(grid, query.question, document.text))
+        ]
+        left = [piece for piece in evidence if not any(_within(piece, document, grid) for document, grid, _ in lacks)]
+        if lacks and not left:
+            return abstention(f"The table that is nearest to the question has nothing on {lacks[0][2]}.")
+        return self.otherwise(query, left)
+
+    def _grids(self, evidence: Sequence[Evidence]) -> Iterator[Read]:
+        """Each table that evidence stands in or near, once, with the best piece of evidence for it."""
+        documents = self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in evidence)))
+        seen: set[tuple[str, int]] = set()
+        for piece in evidence:
+            document = documents.get(piece.hit.chunk.document_id)
+            if document is None:
+                continue
+            for table in document.tables:
+                key = (document.id, table.start)
+                near = piece.start - NEAR < table.end and table.start < piece.end + NEAR
+                if near and key not in seen and (grid := grid_of(document, table)) is not None:
+                    seen.add(key)
+                    yield piece, document, grid
+
+
+def _within(piece: Evidence, document: Document, grid: Grid) -> bool:
+    """Whether a piece of evidence is a part of a table and nothing else."""
+    same = piece.hit.chunk.document_id == document.id and piece.hit.chunk.kind == "table"
+    return same and grid.header[0].start < piece.end and piece.start < grid.rows[-1][-1].end
+
+
+def _line(text: str, cell: Cell) -> tuple[int, int]:
+    """The line of the document that a cell stands in."""
+    end = text.find("\n", cell.end)
+    return text.rfind("\n", 0, cell.start) + 1, len(text) if end < 0 else end

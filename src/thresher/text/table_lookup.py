@@ -1,0 +1,238 @@
+"""What a question names of a table: rows by their cells, columns by their names, and what neither of them explains.
+
+A table answers only where every word of the question that says something is a cell, a column name, or a word of the
+caption, heading or title. "Revenue in Q5" is not answered from Q4's row, nor "marketing costs" from "costs".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from thresher.text.numbers import MONTHS, canonical
+from thresher.text.tables import Cell, Grid
+from thresher.text.terms import STOP_WORDS, folded, index_terms
+
+_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]\d+(?![^\W_])|[^\W\d_]+")
+_PERIOD = re.compile(
+    r"\b(?:(first|second|third|fourth|1st|2nd|3rd|4th)\s+(quarter|half)|(quarter|half)\s+([1-4]))\b", re.I
+)
+_IN_BRACKETS = re.compile(r"[(\[].*?[)\]]")
+_POSSESSIVE = re.compile(r"['’]s\b")
+_ORDINAL = {"first": 1, "second": 2, "third": 3, "fourth": 4}
+_RELATIONS = frozenset(
+    {"not", "no", "nor", "before", "below", "above", "over", "under", "than", "more", "most", "other", "between"}
+)
+"""Stop words of an index that turn a question about a table into another one."""
+_ASKING = """give tell show say state report reported record list name find get got make made reach reached achieve
+achieved obtain obtained amount amounts value values figure figures number numbers entry entries row rows column columns
+table tables according document file sheet spreadsheet much many long please company firm organisation year did does was
+were score scores result results stand stands listed shown given use used exactly currently belong belongs assigned one
+someone there"""
+_LIGHT = frozenset(term for word in _ASKING.split() for term in index_terms(word))
+"""Words that ask, or stand for any column or row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The terms of a text by where they stand; what two words make together stands where both do."""
+
+    places: dict[str, frozenset[int]]
+    tokens: tuple[str, ...]
+    spoken: tuple[str, ...]
+    """The tokens as they were written."""
+
+    def of(self, terms: Iterable[str]) -> frozenset[int] | None:
+        """Where all the terms stand; None where one is missing."""
+        found: set[int] = set()
+        for term in terms:
+            near = (at for word, at in self.places.items() if alike(word, term))
+            at = self.places.get(term) or next(near, None)
+            if at is None:
+                return None
+            found |= at
+        return frozenset(found)
+
+
+_ENDINGS = ("er", "or", "ed", "ing")
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether one term is the other's beginning: own and owner, speak and speaker, region and regional."""
+    short, long = sorted((one, other), key=len)
+    rest = long.removeprefix(short)
+    return short.isalpha() and rest != long and (rest in _ENDINGS if len(short) == 3 else len(short) > 3 >= len(rest))
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
+    """Terms in order, each with the word it is from: stems, numbers and Q3 or M8 whole, single capital letters."""
+    text = _POSSESSIVE.sub("", _PERIOD.sub(_short_period, text))
+    for match in _TOKEN.finditer(text):
+        word = match.group()
+        plain = folded(word)
+        if word[0].isdigit():
+            yield canonical(word), word
+        elif word.isupper() and word != "I" and (plain in STOP_WORDS or len(word) == 1):
+            yield word, word
+        elif plain not in STOP_WORDS or plain in _RELATIONS:
+            month = MONTHS.get(plain)
+            yield f"month{month}" if month and word[0].isupper() else "".join(index_terms(plain)) or plain, word
+
+
+def _short_period(found: re.Match[str]) -> str:
+    name = (found[2] or found[3]).lower()
+    which = _ORDINAL.get((found[1] or "").lower()) or int(re.sub(r"\D", "", found[1] or found[4]))
+    return f"{'Q' if name == 'quarter' else 'H'}{which}"
+
+
+@lru_cache(maxsize=20_000)
+def terms_of(text: str) -> tuple[str, ...]:
+    """The terms of a cell or line."""
+    return tuple(term for term, _ in _tokens(text))
+
+
+def words_of(question: str) -> Words:
+    """The terms of a question by place."""
+    tokens, spoken = zip(*found, strict=True) if (found := list(_tokens(question))) else ((), ())
+    places: dict[str, set[int]] = {}
+    for at, token in enumerate(tokens):
+        places.setdefault(token, set()).add(at)
+        if at + 1 < len(tokens):
+            places.setdefault((token + tokens[at + 1]).casefold(), set()).update((at, at + 1))
+    return Words({term: frozenset(at) for term, at in places.items()}, tokens, spoken)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One cell or column name and where the question names it; `whole` is whether nothing of it is missing."""
+
+    column: int
+    places: frozenset[int]
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a question names of one table."""
+
+    grid: Grid
+    words: Words
+    rows: tuple[int, ...]
+    """Those that fit the question best; empty where it names none."""
+    named: tuple[Match, ...]
+    """The cells by which they fit."""
+    columns: tuple[Match, ...]
+    """Columns that are named, those of the cells apart."""
+    unexplained: tuple[int, ...]
+    """Places of the question that nothing in or around the table says."""
+
+
+def look(grid: Grid, question: str, besides: frozenset[str] = frozenset()) -> Look:
+    """What the question names; `besides` are terms that need no explanation (highest, total)."""
+    words = words_of(question)
+    cells = [_cells_named(grid, row, words) for row in grid.rows]
+    reach = [frozenset().union(*(match.places for match in matches)) for matches in cells]
+    most = max(map(len, reach), default=0)
+    rows = tuple(at for at, places in enumerate(reach) if most and len(places) == most)
+    if len({reach[at] for at in rows}) > 1:  # Q3 and Q4
+        named = tuple(match for at in rows for match in cells[at])
+    else:
+        named = tuple(cells[rows[0]]) if rows else ()
+    by_rows = frozenset().union(*(match.places for match in named))
+    columns = _columns_named(grid, words, by_rows)
+    explained = by_rows.union(*(match.places for match in columns))
+    context = {term for text in _context(grid) for term in terms_of(text)}
+    left = tuple(
+        at
+        for at, token in enumerate(words.tokens)
+        if at not in explained
+        and token not in _LIGHT
+        and token not in besides
+        and not any(token == term or alike(token, term) for term in context)
+    )
+    return Look(grid, words, rows, named, columns, left)
+
+
+def _context(grid: Grid) -> list[str]:
+    units = [grid.unit(head.text)[0] for head in grid.header]
+    return [grid.title, *(cell.text for cell in (*grid.around, *grid.header)), *units]
+
+
+def _cells_named(grid: Grid, row: Sequence[Cell], words: Words) -> list[Match]:
+    """The cells of a row that the question names whole, what stands in brackets aside."""
+    found = []
+    for column, cell in enumerate(row):
+        terms = terms_of(cell.text)
+        needed = [term for term in terms if term not in _LIGHT] or list(terms)
+        if not needed or len(needed) > LONGEST_NAME:
+            continue
+        if (places := _places(words, needed)) is not None:
+            found.append(Match(column, places, True))
+            continue
+        bare = terms_of(_IN_BRACKETS.sub(" ", cell.text))
+        if bare and bare != terms and (places := _places(words, bare)) is not None:
+            found.append(Match(column, places, False))
+    best = [match for match in found if not any(match.places < other.places for other in found)]
+    return best
+
+
+LONGEST_NAME = 8
+"""Terms of a cell that can be named; a longer one is a sentence."""
+
+
+def _places(words: Words, terms: Sequence[str]) -> frozenset[int] | None:
+    found = words.of(terms)
+    joined = ["".join(terms).casefold()] if found is None and len(terms) == 2 else []
+    return words.of(joined) if joined else found
+
+
+def _columns_named(grid: Grid, words: Words, taken: frozenset[int]) -> tuple[Match, ...]:
+    """The columns that are named best by words that name no row; several where the question names several.
+
+    A word of a name may be missing, but no year, number or letter.
+    """
+    found = []
+    for column, head in enumerate(grid.header):
+        terms = terms_of(_IN_BRACKETS.sub(" ", head.text)) or terms_of(head.text)
+        there = {term: at for term in terms if (at := words.of([term])) is not None}
+        places = frozenset().union(*there.values())
+        telling = any(any(map(str.isdigit, term)) or len(term) == 1 for term in terms if term not in there)
+        if places and not places <= taken and not telling:
+            found.append(Match(column, places, len(there) == len(set(terms))))
+    best = [
+        match
+        for match in found
+        if not any(
+            match.places < other.places or (match.places == other.places and other.whole and not match.whole)
+            for other in found
+        )
+    ]
+    return tuple(best)
+
+
+# --- what a table has no row or column for ----------------------------------------------------------------------------
+
+
+_PERIODS = tuple(map(re.compile, (r"[qh][1-4]", r"month\d+", r"(?:19|20)\d\d")))
+"""Quarters and halves, months, years."""
+
+
+def lacking(grid: Grid, question: str, text: str) -> str:
+    """The first name, number or period of the question that a table has no row or column for; "" for none.
+
+    A period is lacking where the table has others of its kind, anything else where the whole document lacks it too.
+    """
+    words = words_of(question)
+    unexplained = set(look(grid, question).unexplained) & set(look(grid.transposed, question).unexplained)
+    keys = {"".join(terms_of(cell.text)).casefold() for cell in (*grid.header, *(row[0] for row in grid.rows))}
+    for at in sorted(unexplained):
+        word = words.spoken[at]
+        if any(kind.fullmatch(words.tokens[at]) and sum(map(bool, map(kind.fullmatch, keys))) > 1 for kind in _PERIODS):
+            return word
+        names = word[0].isdigit() or (word[0].isupper() and at > 0)
+        stands = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE if word[1:] else re.NOFLAG)
+        if names and not stands.search(text):
+            return word
+    return ""

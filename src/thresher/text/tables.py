@@ -1,0 +1,307 @@
+"""Tables of a document with what gives their cells a meaning: header, caption, lead-in, heading and unit.
+
+Pipe rows are cut at their bars. Rows of a PDF have none: there the numbers at the end of a line are its cells, and a
+table counts as read only where the line of column names has as many words as its rows have cells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from thresher.text.sentences import sentence_spans, trim
+from thresher.types import Document, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A piece of a document; offsets are in the document."""
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def number(self) -> float | None:
+        """Its value, a currency or unit around it aside; None for what is no single number."""
+        return number_in(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table as rows of cells; a row that is too short ends with empty ones."""
+
+    header: tuple[Cell, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    around: tuple[Cell, ...] = ()
+    """Heading, lead-in and caption, in the order of the document."""
+    title: str = ""
+    """Of the document."""
+
+    @property
+    def transposed(self) -> Grid:
+        """The same with rows and columns exchanged."""
+        first, *others = zip(self.header, *self.rows, strict=True)
+        return Grid(first, tuple(others), self.around, self.title)
+
+    def unit(self, *names: str) -> tuple[str, Cell | None]:
+        """The unit of the numbers under these names of a column and a row, and the line that states it for all of them.
+
+        Both may be missing; the line is where a name has a unit of its own.
+        """
+        for name in names:
+            if own := _unit_of_header(name):
+                return own, None
+        for cell in reversed(self.around):
+            unit = stated_unit(cell.text)
+            counted = any(_COUNTED.search(name) or (_MONEY.search(unit) and _SHARE.search(name)) for name in names)
+            if unit and not counted:
+                return unit, cell
+        return "", None
+
+    def row_form(self, number: int) -> str:
+        """A row as a model of text can read it: "header: cell; header: cell"."""
+        pairs = zip(self.header, self.rows[number], strict=True)
+        return "; ".join(f"{head.text}: {cell.text}" if head.text else cell.text for head, cell in pairs if cell.text)
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+_BAR = re.compile(r"(?<!\\)\|")
+_RULE = re.compile(r"[\s|:+-]*-[\s|:+-]*")
+_VALUE = re.compile(r"[~≈∼]?[+−–-]?[$€£]?\d[\d.,]*(?:[×x%KMBk]|/\d[\d.,]*)?[*†‡]?|[-–—]")
+_NAMES_ROWS = re.compile(
+    r"(?:systems?|models?|methods?|approach(?:es)?|tasks?|data(?:sets?)?|names?|sources?|types?|settings?|size|category|"
+    r"architectures?|country|year|metrics?|param(?:eter)?s?|hyper-?parameters?|languages?|domains?|items?|config\w*|"
+    r"encoders?|retrievers?|algorithms?|variants?|benchmarks?|corpus|layers?|stage|language|quarter|month|region)",
+    re.IGNORECASE,
+)
+"""What stands over the names of rows in a PDF, where the words of column names run into each other."""
+MOST_CELLS = 40_000
+"""Of larger tables nothing is read: a question must not wait for a data file."""
+
+
+def grid_of(document: Document, table: Table) -> Grid | None:
+    """The cells of a table; None where its columns cannot be told."""
+    spans = [span for span in table.rows if not _RULE.fullmatch(document.text[slice(*span)])]
+    piped = all("|" in document.text[start:end] for start, end in spans)
+    rows = [_pipe_cells(document.text, *span) for span in spans] if piped else _line_cells(document.text, spans)
+    if sum(map(len, rows)) > MOST_CELLS:
+        return None
+    titles = []
+    while len(rows) > 1 and sum(bool(cell.text) for cell in rows[0]) == 1 < len(rows[1]):
+        titles.append(next(cell for cell in rows.pop(0) if cell.text))
+    width = len(rows[0]) if rows else 0
+    body = tuple(_of_width(row, width) for row in rows[1:] if any(cell.text for cell in row))
+    if width < 2 or not body:
+        return None
+    return Grid(tuple(rows[0]), body, (*_around(document, table, only_captions=not piped), *titles), document.title)
+
+
+def _pipe_cells(text: str, start: int, end: int) -> list[Cell]:
+    """Between the bars of a line; a bar that a backslash goes before belongs to its cell."""
+    start, end = trim(text, start, end)
+    bars = [bar.start() for bar in _BAR.finditer(text, start, end)]
+    edges = sorted({start - 1, *bars, end})
+    if bars and bars[0] == start:
+        edges.remove(start - 1)
+    if bars and bars[-1] == end - 1:
+        edges.remove(end)
+    return [_cell(text, low + 1, high) for low, high in pairwise(edges)]
+
+
+def _line_cells(text: str, spans: Sequence[tuple[int, int]]) -> list[list[Cell]]:
+    """Rows of names and numbers, those of the usual number of cells; nothing where the names of the columns differ."""
+    lines = [_words(text, *span) for span in spans]
+    values = [next((n for n, word in enumerate(reversed(line)) if not _VALUE.fullmatch(word.text)), len(line))
+              for line in lines]  # fmt: skip
+    counts = Counter(count for count, line in zip(values, lines, strict=True) if 0 < count < len(line))
+    if not counts:
+        return []
+    width = counts.most_common(1)[0][0]
+    first = values.index(width)
+    names = next((at for at in range(first - 1, -1, -1) if len(lines[at]) in (width, width + 1)), None)
+    if width < 2 or names is None or any(_VALUE.fullmatch(word.text) for word in lines[names]):
+        return []
+    header = lines[names]
+    if len(header) > width and not _NAMES_ROWS.fullmatch(header[0].text):  # a column's name may be of two words
+        return []
+    if len(header) == width:
+        header = [Cell("", header[0].start, header[0].start), *header]
+    if len({cell.text for cell in header}) < len(header):
+        groups = lines[names - 1][-width:] if names else []
+        groups = groups[len(lines[names - 1]) % 2 :] if groups else []
+        if not groups or width % len(groups):
+            return []
+        each = width // len(groups)
+        header[1:] = [Cell(f"{groups[at // each].text} {cell.text}", cell.start, cell.end)
+                      for at, cell in enumerate(header[1:])]  # fmt: skip
+    rows = []
+    for line, count in zip(lines[names + 1 :], values[names + 1 :], strict=True):
+        if count == width < len(line):
+            label = _cell(text, line[0].start, line[-width - 1].end)
+            rows.append([label, *line[-width:]])
+    return [header, *rows]
+
+
+def _words(text: str, start: int, end: int) -> list[Cell]:
+    return [Cell(word.group(), word.start(), word.end()) for word in re.compile(r"\S+").finditer(text, start, end)]
+
+
+def _cell(text: str, start: int, end: int) -> Cell:
+    start, end = trim(text, start, end)
+    plain = text[start:end].replace("\\|", "|").strip("*_`")
+    return Cell(plain, start, end)
+
+
+def _of_width(row: Sequence[Cell], width: int) -> tuple[Cell, ...]:
+    end = row[-1].end
+    return (*row[:width], *[Cell("", end, end)] * (width - len(row)))
+
+
+# --- what stands around a table ---------------------------------------------------------------------------------------
+
+
+_CAPTION = re.compile(r"(?:Table|Tab\.|Exhibit)\s?[A-Z]?\.?\d{1,3}(?:\.\d+)?\s?[:.|–-]", re.IGNORECASE)
+LONGEST = 300
+"""Characters of a lead-in; of a longer paragraph its last sentence is one."""
+BLOCKS_BACK = 4
+"""Paragraphs before a table in which its heading is looked for."""
+HEADING_CHARACTERS = 90
+
+
+def _around(document: Document, table: Table, *, only_captions: bool) -> list[Cell]:
+    """Heading and lead-in before a table, and the caption before or behind it.
+
+    In a PDF what stands before a table is seldom about it: there the caption alone counts.
+    """
+    text = document.text
+    found: list[Cell] = []
+    behind = re.compile(r"\s*([^\n]+)").match(text, table.end)
+    caption = [_cell(text, *behind.span(1))] if behind and _CAPTION.match(behind[1]) else []
+    if only_captions:
+        above = next(_blocks_before(document, table.start), None)
+        captions = [*([above] if above and _CAPTION.match(above.text) else []), *caption]
+        return captions if len(captions) == 1 else []  # of two, one is another table's
+    for block in _blocks_before(document, table.start):
+        if is_heading(block.text):
+            found.append(Cell(block.text.strip("# "), block.start, block.end))
+            break
+        leads = all(_CAPTION.match(cell.text) for cell in found)
+        if leads or _CAPTION.match(block.text) or stated_unit(block.text):
+            last = block if len(block.text) <= LONGEST else _last_sentence(block)
+            found.append(last)
+    return [*reversed(found), *caption]
+
+
+def _blocks_before(document: Document, end: int) -> Iterator[Cell]:
+    """Paragraphs before a place, the nearest first, as far back as the table before it."""
+    floor = max((table.end for table in document.tables if table.end <= end), default=0)
+    for _ in range(BLOCKS_BACK):
+        low, high = trim(document.text, floor, end)
+        if low >= high:
+            return
+        end = max(document.text.rfind("\n\n", low, high), low - 1) + 1
+        yield _cell(document.text, end, high)
+
+
+def is_heading(text: str) -> bool:
+    """Whether a paragraph looks like a heading: one short line that is no sentence and leads to nothing."""
+    one_line = "\n" not in text and len(text) <= HEADING_CHARACTERS and not _CAPTION.match(text)
+    return text.startswith("#") or (one_line and not re.search(r"[.:;,?!]$|^[-*•\d]+[.)]?\s", text))
+
+
+def _last_sentence(block: Cell) -> Cell:
+    start, end = sentence_spans(block.text)[-1]
+    return Cell(block.text[start:end], block.start + start, block.start + end)
+
+
+# --- numbers and units ------------------------------------------------------------------------------------------------
+
+
+_SCALE = r"thousands?|millions?|billions?|mio\.?|mn|bn|k|m(?=\s*(?:€|eur|usd|gbp|nok|sek|dkk|chf|\b))|'?000s?"
+_CURRENCY = (
+    r"euros?|eur|€|(?:us[ -])?dollars?|us[d$]|\$|pounds?(?: sterling)?|gbp|£|nok|sek|dkk|chf|jpy|cny|inr|pln|cad|aud"
+    r"|yen|kron(?:er|or|a|e)|francs?|rupees?"
+)
+_MEASURE = (
+    r"%|per ?cent|percentage points?|[kmgt]?wh|[kmgt]?w|[kmgt]i?b|[kmg]?hz|kg|mg|g|t|tonnes?|tons?|km²?|m[²³23]?|cm|mm"
+    r"|ha|hours?|hrs?|h|min(?:utes)?|s|sec(?:onds)?|ms|days?|weeks?|months?|years?|°[cf]|lit(?:re|er)s?|l|ml|°"
+)
+_UNIT = rf"(?:(?P<scale>{_SCALE})\s*(?:of\s+)?)?(?P<name>{_CURRENCY}|{_MEASURE})(?:\s*(?P<behind>{_SCALE}))?"
+_WHOLE_UNIT = re.compile(rf"(?:in\s+|all\s+in\s+)?(?:{_UNIT}|(?P<only>{_SCALE}))", re.IGNORECASE)
+_IN_UNIT = re.compile(
+    rf"\b(?:in|are)\s+(?:(?P<scale>{_SCALE})\s*(?:of\s+)?)?(?P<name>{_CURRENCY}|per ?cent|%)"
+    rf"(?:\s*(?P<behind>{_SCALE}))?(?!\w)",
+    re.IGNORECASE,
+)
+_STATED_IN = re.compile(
+    r"\b(?:amounts|figures|values|numbers|prices|sums|costs|quantities|weights|lengths|times|data|everything)\b"
+    rf"[^.;\n]{{0,30}}?\bin\s+(?P<unit>{_UNIT}|{_SCALE})(?!\w)",
+    re.IGNORECASE,
+)
+_IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,30})[)\]]")
+_SCALES = {"t": "thousand", "k": "thousand", "'": "thousand", "0": "thousand", "m": "million", "b": "billion"}
+_COUNTED = re.compile(
+    r"\b(?:employees?|staff|headcount|people|persons?|number|no|count|customers?|orders?|users?|visit(?:or)?s|units|"
+    r"pieces|stores?|branches|rank|year|age|hours|days|fte)\b",
+    re.IGNORECASE,
+)
+"""Columns that are counted whatever the lead-in says of the amounts."""
+_SHARE = re.compile(r"\b(?:share|rate|ratio|margin|growth|change|percent|score|index)\b|%", re.IGNORECASE)
+_MONEY = re.compile(rf"\b(?:{_CURRENCY})\b|[€$£]", re.IGNORECASE)
+
+
+def stated_unit(text: str) -> str:
+    """The unit that a caption, lead-in or heading states for a table, as it is said behind a number; "" for none."""
+    for found in _IN_BRACKETS.findall(text):
+        if whole := _WHOLE_UNIT.fullmatch(found.strip()):
+            return _said(whole)
+    if found := _STATED_IN.search(text):
+        whole = _WHOLE_UNIT.fullmatch(found["unit"])
+        return _said(whole) if whole else ""
+    found = _IN_UNIT.search(text)
+    return _said(found) if found else ""
+
+
+def _unit_of_header(name: str) -> str:
+    """Of "Revenue (EUR m)", "Share in %", "price [NOK]"."""
+    inside = [*_IN_BRACKETS.findall(name), *re.findall(r"\bin (\S+(?: \S+)?)$", name), *re.findall(r"%$", name)]
+    return next((_said(whole) for found in inside if (whole := _WHOLE_UNIT.fullmatch(found.strip()))), "")
+
+
+def _said(unit: re.Match[str]) -> str:
+    groups = unit.groupdict()
+    scale = (groups.get("scale") or groups.get("behind") or groups.get("only") or "").lower()
+    return " ".join(filter(None, [_SCALES.get(scale[:1], ""), groups.get("name") or ""]))
+
+
+def with_unit(value: str, unit: str) -> str:
+    """A cell's text with its column's unit, unless it has one of its own."""
+    bare = re.fullmatch(r"[~≈∼]?[+−–-]?\d(?:[\d.,]| (?=\d{3}(?!\d)))*", value)
+    if not unit or not bare:
+        return value
+    return f"{value}{unit}" if unit in ("%", "°") else f"{value} {unit}"
+
+
+_NUMBER = re.compile(
+    rf"[~≈∼]?(?:{_CURRENCY})?\s*(?P<sign>[+−–-]?)\s*(?:[$€£]\s*)?(?P<digits>\d[\d., ]*)\s*(?:{_UNIT})?[*†‡]?",
+    re.IGNORECASE,
+)
+
+
+def number_in(text: str) -> float | None:
+    """The number that a text is, 1,234.5 as 1234.5 and 2 % as 2; None for dates, ranges, words and codes."""
+    found = _NUMBER.fullmatch(text.strip())
+    if found is None:
+        return None
+    digits = found["digits"].replace(" ", "").rstrip(".,")
+    digits = re.sub(r",(?=\d{3}(?!\d))", "", digits).replace(",", ".")
+    if digits.count(".") > 1:
+        return None
+    value = float(digits)
+    return -value if found["sign"] in ("-", "−", "–") else value

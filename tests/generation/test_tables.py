@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tests.text.test_tables import document
+from thresher.generation.tables import TableReader
+from thresher.types import COSINE, Chunk, Document, Evidence, Generation, Hit, Query, Score
+
+RESULTS = document(
+    "Results by quarter\n\nAll amounts in million euros.\n\n",
+    "| Quarter | Revenue | Costs |\n| Q1 | 14.2 | 11.0 |\n| Q2 | 15.8 | 11.9 |\n| Q3 | 17.9 | 12.1 |",
+    "\n\nThe board met in March.",
+)
+
+
+def documents(ids: Sequence[str]) -> Mapping[str, Document]:
+    return {id_: RESULTS for id_ in ids if id_ == RESULTS.id}
+
+
+def piece(text: str) -> Evidence:
+    start = RESULTS.text.index(text)
+    kind = "table" if text.startswith("|") else "text"
+    chunk = Chunk("c", "d", "d.md", "Halden", start, start + len(text), text, kind=kind)  # type: ignore[arg-type]
+    return Evidence(Hit(chunk, Score(0.5, COSINE), 1), start, start + len(text), text)
+
+
+def otherwise(query: Query, evidence: Sequence[Evidence]) -> Generation:
+    return Generation("otherwise " + " ".join(one.text for one in evidence))
+
+
+def answer(question: str, *evidence: Evidence) -> Generation:
+    return TableReader(documents, otherwise)(Query(question, question), evidence)
+
+
+def test_a_cell_is_answered_with_its_unit_its_row_and_the_line_of_the_unit() -> None:
+    draft = answer("What was revenue in Q3?", piece("| Quarter | Revenue | Costs |"))
+    assert draft.text == "17.9 million euros [1] [2]"
+    assert [citation.quote for citation in draft.citations] == [
+        "| Q3 | 17.9 | 12.1 |",
+        "All amounts in million euros.",
+    ]
+    assert draft.exact
+    for citation in draft.citations:
+        assert RESULTS.text[citation.start : citation.end] == citation.quote
+
+
+def test_a_table_without_the_row_that_is_asked_for_is_no_evidence() -> None:
+    table, text = piece("| Q1 | 14.2 | 11.0 |"), piece("The board met in March.")
+    assert answer("What was revenue in Q4?", table, text).text == "otherwise The board met in March."
+    draft = answer("What was revenue in Q4?", table)
+    assert draft.abstained
+    assert draft.reason == "The table that is nearest to the question has nothing on Q4."
+
+
+def test_what_the_table_cannot_answer_is_handed_on_with_all_evidence() -> None:
+    draft = answer("Why did the board meet?", piece("| Q1 | 14.2 | 11.0 |"), piece("The board met in March."))
+    assert draft.text == "otherwise | Q1 | 14.2 | 11.0 | The board met in March."

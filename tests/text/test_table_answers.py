@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.text.test_tables import grid
+from thresher.text.table_answers import looked_up
+from thresher.text.table_lookup import lacking
+
+RESULTS = grid(
+    "Results by quarter\n\nAll amounts in million euros.\n\n",
+    """| Quarter | Revenue | Costs | Employees |
+| Q1 | 14.2 | 11.0 | 210 |
+| Q2 | 15.8 | 11.9 | 214 |
+| Q3 | 17.9 | 12.1 | 220 |
+| Total | 47.9 | 35.0 | |""",
+)
+BRANCHES = grid(
+    "Branches\n\nFigures in thousand US dollars.\n\n",
+    """| Branch | Manager | City | Revenue 2022 | Revenue 2023 |
+| North | Ines Cole | Stonebridge | 410 | 455 |
+| South | Tom Reed | Oakridge | 520 | 498 |""",
+)
+MEASURES = grid("", "| Measure | 2022 | 2023 |\n| Revenue (EUR) | 5 | 6 |\n| Visitors | 70 | 80 |")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What was revenue in Q3?", "17.9 million euros"),
+        ("What were the costs in the second quarter?", "11.9 million euros"),
+        ("How many employees were there in Q1?", "210"),
+        ("What was the total revenue?", "47.9 million euros"),
+    ],
+)
+def test_a_cell_is_found_by_its_row_and_column(question: str, answer: str) -> None:
+    found = looked_up(RESULTS, question)
+    assert found is not None
+    assert found.text == answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What was revenue in Q5?",
+        "What was the profit in Q3?",
+        "What were the marketing costs in Q3?",
+        "What was the revenue of Bolt in Q3?",
+        "What was revenue before Q3?",
+        "What was revenue in Q3 of 2019?",
+        "What was revenue?",
+        "What were revenue and costs in Q3?",
+        "How many employees does it have in total?",
+    ],
+)
+def test_what_the_table_does_not_say_is_not_answered(question: str) -> None:
+    assert looked_up(RESULTS, question) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Who manages the North branch?", "Ines Cole"),
+        ("Who is in charge of South?", None),
+        ("Where is the South branch?", "Oakridge"),
+        ("What was South's revenue in 2023?", "498 thousand US dollars"),
+        ("What was South's revenue in 2021?", None),
+        ("What was the revenue of South?", None),
+        ("Which branch is in Oakridge?", "South"),
+    ],
+)
+def test_words_of_the_question_find_persons_places_and_years(question: str, answer: str | None) -> None:
+    found = looked_up(BRANCHES, question)
+    assert (found and found.text) == answer
+
+
+def test_a_table_may_have_its_measures_in_rows() -> None:
+    found = looked_up(MEASURES, "What was the revenue in 2023?")
+    assert found is not None
+    assert found.text == "6 EUR"
+
+
+def test_a_period_that_the_table_lacks_is_named() -> None:
+    assert lacking(RESULTS, "What was revenue in Q5?", "The board met on 5 May.") == "Q5"
+    assert lacking(RESULTS, "What was revenue in Q3?", "") == ""
+    assert lacking(MEASURES, "What was the revenue in 2021?", "Founded in 2021.") == "2021"
+    assert lacking(BRANCHES, "What was the revenue of East in 2023?", "The eastern branch") == "East"
