@@ -163,6 +163,7 @@ class Pipeline:
             degraded=record.degraded,
             trace="",
             chunks=record.fates(chosen),
+            certainty=None if answer.abstained else answer.certainty,
         )
 
     def answer(self, query: Query, *, strict: bool = False) -> Answer:

@@ -425,6 +425,10 @@ class Citation(Public):
     fetched: str | None = None
 
 
+PERHAPS = "Perhaps: "
+"""What an answer begins with that is not sure."""
+
+
 @dataclass(frozen=True, slots=True)
 class Generation:
     """An answer as the generator left it. An abstention has a reason and no citations."""
@@ -435,6 +439,8 @@ class Generation:
     reason: str | None = None
     conflicts: tuple[tuple[int, int], ...] = ()
     """Markers of citations that contradict each other."""
+    certainty: float | None = None
+    """Probability that the answer is right, 0 to 1; None where the generator cannot tell."""
     notes: Notes = NO_NOTES
     exact: bool = False
     """Put together from the cited places by rule, not written: only the quotes are left to check."""
@@ -498,6 +504,8 @@ class Answer:
     degraded: tuple[str, ...]
     trace: str
     chunks: tuple[ChunkTrace, ...] = ()
+    certainty: float | None = None
+    """Probability that the answer itself is right, 0 to 1; `confidence` is that the evidence suffices."""
 
     def to_dict(self, *, chunks: bool = False) -> dict[str, Any]:
         """JSON form of the public contract; `chunks=True` adds what `explain` shows."""

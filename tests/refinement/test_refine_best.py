@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from thresher.pipeline import as_is
 from thresher.refinement.refine import BestHits
-from thresher.types import Hit, Judgement, Notes, Origin, Query, Refined
+from thresher.types import PROBABILITY, Hit, Judgement, Notes, Origin, Query, Refined
 
 QUERY = Query("Why?", "Why?", 2)
 
@@ -28,3 +28,12 @@ def test_the_best_of_each_side_are_refined_and_the_others_are_dropped(make_hit: 
 def test_few_hits_are_all_refined(make_hit: Callable[..., Hit]) -> None:
     assert len(BestHits(whole, 5)(QUERY, [make_hit("a")]).evidence) == 1
     assert BestHits(whole, 5)(QUERY, []).evidence == ()
+
+
+def test_the_best_are_those_the_judge_thinks_best_where_the_order_mixes_in_something_else(
+    make_hit: Callable[..., Hit],
+) -> None:
+    probabilities = {"a": 0.2, "b": 0.9, "c": 0.5}
+    hits = [make_hit(id, value, name="judge", scale=PROBABILITY) for id, value in probabilities.items()]
+    refined = BestHits(whole, 2, by="judge")(QUERY, [*hits, make_hit("d")])
+    assert [piece.hit.chunk.id for piece in refined.evidence] == ["b", "c"]

@@ -65,6 +65,14 @@ def test_a_chunk_is_compared_with_survivors_only(hits: list[Hit]) -> None:
     assert [hit.chunk.id for hit in judged.kept] == ["c1", "c3"]
 
 
+def test_near_copies_that_say_something_of_their_own_stay(make_hit: Make) -> None:
+    texts = ["Ann Lee earns 30", "Tom Berg earns 30", "earns 30"]
+    people = [make_hit(f"c{n}", 1 - n / 10, n, text=text) for n, text in enumerate(texts, start=1)]
+    judged = Redundancy(embed=angled(0, 5, 5), facts=lambda hit: set(hit.chunk.text.split()))(people)
+    assert ids(judged.judgements) == ["c1", "c2", "c3"]
+    assert [judgement.keep for judgement in judged.judgements] == [True, True, False]
+
+
 def test_the_threshold_itself_is_not_redundant(hits: list[Hit]) -> None:
     at_threshold = Redundancy(embed=lambda hits: np.array([[1.0, 0.0], [0.5, 0.75**0.5]]), threshold=0.5)
     assert len(at_threshold(hits[:2]).kept) == 2

@@ -323,6 +323,8 @@ def answer(given: Answer, *, steps: bool = False, options: str = "") -> None:
     if given.verdict is not None:
         sure = "" if given.confidence is None else f" (probability that the evidence suffices: {given.confidence:.2f})"
         say(f"Verdict: {given.verdict}{sure}")
+    if given.certainty is not None:
+        say(f"Answer: right with a probability of {given.certainty:.2f}")
     if steps:
         say()
         for done in given.steps:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from thresher.chunking.spans import split_at_whitespace
@@ -20,8 +21,10 @@ from thresher.recipes.settings import (
 )
 from thresher.refinement.refine import PassageRefiner, StripRefiner
 from thresher.refinement.strips import DECOMPOSITIONS
-from thresher.retrieval.wrappers import Redundancy
+from thresher.retrieval.wrappers import Facts, Redundancy
 from thresher.text.conflicts import ConflictFinder, find_conflicts
+from thresher.text.entities import names_in
+from thresher.text.numbers import numbers_in
 from thresher.text.terms import index_terms
 from thresher.types import (
     NO_NOTES,
@@ -58,13 +61,23 @@ def mapping(learned: Calibration, *, fits: bool) -> str:
     return "shipped" if fits else "shipped for another encoder: run thresher calibrate"
 
 
-def redundancy(settings: RedundancySettings, table: ChunkTable) -> Redundancy:
+def redundancy(settings: RedundancySettings, table: ChunkTable, *, facts: Facts | None = None) -> Redundancy:
     """What drops a chunk that says what a better one says; vectors are those of the index."""
 
     def embed(hits: Sequence[Hit]) -> Vectors:
         return table.vectors([hit.chunk.id for hit in hits])
 
-    return Redundancy(settings.vectors, settings.threshold, embed=embed, terms=index_terms)
+    return Redundancy(settings.vectors, settings.threshold, embed=embed, terms=index_terms, facts=facts)
+
+
+def names_and_numbers(hit: Hit) -> frozenset[str]:
+    """What tells near copies apart: the names and numbers of a chunk and its title."""
+    return _names_and_numbers(hit.chunk.titled)
+
+
+@lru_cache(maxsize=1024)
+def _names_and_numbers(text: str) -> frozenset[str]:
+    return frozenset(name.casefold() for name in names_in(text)) | numbers_in(text)
 
 
 # --- correction -------------------------------------------------------------------------------------------------------

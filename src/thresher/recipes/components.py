@@ -12,10 +12,12 @@ from thresher.chunking.fixed import FixedChunker
 from thresher.chunking.spans import SpanFinder
 from thresher.documents.cleaning import references_span
 from thresher.errors import UsageError
+from thresher.generation.certainty import LEARNT
 from thresher.generation.citations import ConflictCiter, QuoteChecker
 from thresher.generation.llm import GroundedGenerator
-from thresher.generation.reader import ChoosingReader, ExtractiveReader, SpanReader
+from thresher.generation.reader import ChoosingReader, ExtractiveReader
 from thresher.generation.sentence_support import SupportJudge, rarity_from
+from thresher.generation.span_reader import SpanReader
 from thresher.generation.tables import TableReader
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
@@ -232,20 +234,30 @@ class Components:
     def reader(self, settings: RecipeSettings, table: ChunkTable) -> tuple[Generator, tuple[str, ...]]:
         """The grounded generator, or the reader without a model where none is configured, with what that lacks."""
         support = self.support(settings, table)
-        reader = self._without_model(support, settings.answer)
+        reader = self._without_model(support, self.rarity(table), settings.answer)
         model = self.language_model(settings.llm)
         if model is None:
             return reader, (NO_MODEL,)
         return GroundedGenerator(model, support, reader), ()
 
-    def _without_model(self, support: SupportJudge, settings: AnswerSettings) -> Generator:
+    def _without_model(
+        self, support: SupportJudge, rarity: Callable[[str], Mapping[str, float]], settings: AnswerSettings
+    ) -> Generator:
         if settings.reader == "sentences":
             return ExtractiveReader(support, settings.min_support, settings.max_sentences)
-        # The pieces that are quoted were found to answer: which of their sentences is nearest is all that is left.
-        quote = ExtractiveReader(support, 0.0, settings.max_sentences)
-        judge, least = self.models.judge(), settings.min_relevance
-        spans = SpanReader(judge, least, settings.min_certainty, quote)
-        return ChoosingReader(judge, least, TableReader(self.whole_documents(), spans))
+        judge = self.models.judge()
+        spans = SpanReader(
+            judge,
+            rarity,
+            LEARNT,
+            # The pieces that are quoted were found to answer: which of their sentences is nearest is all that is left.
+            ExtractiveReader(support, 0.0, settings.max_sentences),
+            settings.min_certainty,
+            settings.withhold_below,
+            settings.perhaps_below,
+            settings.max_windows,
+        )
+        return ChoosingReader(judge, settings.min_relevance, TableReader(self.whole_documents(), spans))
 
     def quote_checker(self) -> Verifier:
         """Looks every citation up in its document, here or in the other collection, and cites what contradicts it."""

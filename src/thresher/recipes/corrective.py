@@ -17,7 +17,7 @@ Left open: nothing is published about it; every choice of a number is measured i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from thresher.chunking.hierarchical import HierarchicalChunker
@@ -30,7 +30,7 @@ from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Calibrated
 from thresher.pipeline import Pipeline
 from thresher.protocols import Judge, Retriever, Scorer
-from thresher.recipes.build import corrector, mapping, redundancy, strips, verifier
+from thresher.recipes.build import corrector, mapping, names_and_numbers, redundancy, strips, verifier
 from thresher.recipes.components import Components
 from thresher.recipes.judges import calibration, raw_scorer
 from thresher.recipes.settings import CorrectiveSettings
@@ -76,7 +76,8 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
     learned = calibration(settings, parts, scorer.name)
     fits = learned.encoder == parts.encoder(settings).name
     lower, upper = bounds(settings, learned)
-    judge = partial(judges, settings, learned, lower, upper)
+    judging = partial(judging_scorer, settings, learned, lower, upper)
+    judge = partial(judges, settings, judging)
     correct, _ = corrector(
         settings, parts, partial(retriever, settings), judge=judge, keywords=True, sure=settings.second_opinion_below
     )
@@ -90,7 +91,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
             lower, upper, learned.separated and fits, mapping=mapping(learned, fits=fits), calibrated=fits
         ),
         correct=correct,
-        refine=BestHits(evidence, settings.max_chunks_refined),
+        refine=BestHits(evidence, settings.max_chunks_refined, by=judging(parts).name),
         generate=generate,
         verify=verifier(settings, parts) if settings.verify else parts.quote_checker(),
         meter=parts.meter,
@@ -117,7 +118,7 @@ def retriever(settings: CorrectiveSettings, parts: Components) -> Retriever:
         settings.lexical.depth,
         partial(weighted_fusion, weights=weights),
     )
-    found = DeduplicatedRetriever(found, redundancy(settings.dedup, chunks))
+    found = DeduplicatedRetriever(found, redundancy(settings.dedup, chunks, facts=names_and_numbers))
     reranker = parts.chosen_reranker(settings)
     if reranker is not None:
         found = RerankedRetriever(found, reranker)
@@ -138,13 +139,20 @@ def second_look(settings: CorrectiveSettings, parts: Components, scorer: Scorer,
     return SecondLookRetriever(found, LLMRewriter(model), suffices)
 
 
-def judges(settings: CorrectiveSettings, learned: Calibration, lower: float, upper: float, parts: Components) -> Judge:
-    """Our own judge over a collection, with the chat model for what it cannot tell."""
+def judging_scorer(
+    settings: CorrectiveSettings, learned: Calibration, lower: float, upper: float, parts: Components
+) -> Scorer:
+    """Our own judge's probabilities over a collection, with the chat model for what it cannot tell."""
     own = raw_scorer(settings, parts, parts.table(index_config(settings, parts)), default="trained")
-    scorer: Scorer = CalibratedScorer(own, learned)
+    scorer = CalibratedScorer(own, learned)
     model = parts.language_model(settings.llm) if settings.judge == "auto" else None
-    if model is not None:
-        relevance = LLMRelevance(model, batch=settings.batch, workers=settings.llm.concurrency)
-        scorer = BandedScorer(scorer, relevance, lower, upper, keep_local=settings.on_unreadable == "keep")
-    judge = ScoringJudge(scorer, Fixed(settings.min_probability), settings.on_unreadable, order=False)
+    if model is None:
+        return scorer
+    relevance = LLMRelevance(model, batch=settings.batch, workers=settings.llm.concurrency)
+    return BandedScorer(scorer, relevance, lower, upper, keep_local=settings.on_unreadable == "keep")
+
+
+def judges(settings: CorrectiveSettings, scorer: Callable[[Components], Scorer], parts: Components) -> Judge:
+    """The judge over a collection."""
+    judge = ScoringJudge(scorer(parts), Fixed(settings.min_probability), settings.on_unreadable, order=False)
     return BlendedJudge(judge, settings.judge_weight, MOST_JUDGED)

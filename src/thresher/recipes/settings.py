@@ -51,11 +51,18 @@ class AnswerSettings(Frozen):
     reader: Literal["spans", "sentences"] = Field(
         "spans", description="answer with the words that answer and cite their sentence, or quote sentences"
     )
-    min_relevance: float = Field(
-        0.3, ge=0, le=1, description="spans: probability of the best passage below which the answer is withheld"
+    withhold_below: float = Field(
+        0.15, ge=0, le=1, description="spans: probability that the answer is right below which it is withheld"
+    )
+    perhaps_below: float = Field(
+        0.4, ge=0, le=1, description="spans: probability that it is right below which it begins with 'Perhaps:'"
     )
     min_certainty: float = Field(
-        0.5, ge=0, le=1, description="spans: probability of the best place below which sentences are quoted instead"
+        0.3, ge=0, le=1, description="spans: probability of the best place below which sentences are quoted instead"
+    )
+    max_windows: int = Field(12, ge=1, description="spans: windows of about 90 words that are read, best chunks first")
+    min_relevance: float = Field(
+        0.3, ge=0, le=1, description="options to choose from: probability of the best passage that is asked for"
     )
     min_support: float = Field(
         0.55, ge=0, le=1, description="sentences: support of the best one below which the answer is withheld"

@@ -296,26 +296,32 @@ def _with_conflicts(refined: Refined, find: ConflictFinder | None) -> Refined:
     return replace(refined, conflicts=found.pairs, notes=refined.notes + found.notes)
 
 
-# --- the best hits only: cutting and scoring every sentence of ten chunks takes longer than it helps ------------------
+# --- the best hits only -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class BestHits:
-    """The first `most` hits from inside, and from outside, to another refiner; the others are dropped."""
+    """The best `most` hits from inside, and from outside, to another refiner; the others are dropped.
+
+    The best are the first, or, with `by`, those with the highest score of that name: what is ranked by several opinions
+    need not begin with the hit that was judged best. A hit without such a score comes after those with one.
+    """
 
     refiner: Refiner
     most: int
+    by: str = ""
 
     @property
     def about(self) -> str:
         """For people, in a few words."""
-        return f"best {self.most} chunks: {about(self.refiner)}"
+        return f"best {self.most} chunks{' as judged' if self.by else ''}: {about(self.refiner)}"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
-        """What the refiner makes of them; every hit that came in has a judgement."""
-        chosen = [hit for origin in Origin for hit in [hit for hit in hits if hit.origin is origin][: self.most]]
+        """What the refiner makes of them, best first; every hit that came in has a judgement."""
+        ranked = sorted(hits, key=lambda hit: descending(hit.scores.get(self.by))) if self.by else hits
+        chosen = [hit for origin in Origin for hit in [hit for hit in ranked if hit.origin is origin][: self.most]]
         ids = {hit.chunk.id for hit in chosen}
-        refined = self.refiner(query, [hit for hit in hits if hit.chunk.id in ids])
+        refined = self.refiner(query, [hit for hit in ranked if hit.chunk.id in ids])
         left = tuple(
             Judgement(hit, keep=False, reason=f"below the best {self.most}") for hit in hits if hit.chunk.id not in ids
         )

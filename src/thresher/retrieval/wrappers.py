@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from math import log
 from typing import TYPE_CHECKING, Any, Literal
@@ -174,6 +174,9 @@ def _told(found: Judged, rewritten: Query) -> Judged:
 Embed = Callable[[Sequence[Hit]], "Matrix"]
 """Hits to (n_hits, dimension) rows of unit length; usually the vectors they were indexed with."""
 
+Facts = Callable[[Hit], Set[str]]
+"""What a hit says that no near copy may lack."""
+
 Vectors = Literal["embedding", "tfidf", "either"]
 
 
@@ -181,7 +184,8 @@ Vectors = Literal["embedding", "tfidf", "either"]
 class Redundancy:
     """Keeps a hit unless its cosine to a better one that was kept is above `threshold` (0..1; 1 keeps all).
 
-    With `either` it is redundant when one of the two cosines is above.
+    With `either` it is redundant when one of the two cosines is above. With `facts` (names and numbers of a hit) only a
+    hit that has none of its own is: contracts of two customers are alike but for a name.
     """
 
     vectors: Vectors = "embedding"
@@ -189,6 +193,7 @@ class Redundancy:
     """ChunkRAG, Algorithm 1 ("e.g., 0.9")."""
     embed: Embed | None = None
     terms: Terms | None = None
+    facts: Facts | None = None
 
     def __post_init__(self) -> None:
         for name, given, needing in (
@@ -208,11 +213,13 @@ class Redundancy:
         survivors: list[int] = []
         dropped: dict[int, tuple[int, float]] = {}
         for at in range(len(hits)):
-            nearest = max(survivors, key=lambda other: cosines[at][other], default=None)
-            if nearest is None or cosines[at][nearest] <= self.threshold:
-                survivors.append(at)
+            near = [other for other in survivors if cosines[at][other] > self.threshold]
+            said = [other for other in near if self._says_all(hits[other], hits[at])]
+            if said:
+                twin = max(said, key=lambda other: cosines[at][other])
+                dropped[at] = (twin, float(cosines[at][twin]))
             else:
-                dropped[at] = (nearest, float(cosines[at][nearest]))
+                survivors.append(at)
         stood_for = {
             at: tuple(hits[other].chunk.id for other in dropped if dropped[other][0] == at) for at in survivors
         }
@@ -223,6 +230,9 @@ class Redundancy:
         ]
         facts = {"redundancy": self._measured(hits, survivors, cosines)}
         return Judged((*kept, *repeated), Notes(tuple(lacks), facts=facts))
+
+    def _says_all(self, one: Hit, other: Hit) -> bool:
+        return self.facts is None or self.facts(other) <= self.facts(one)
 
     def _cosines(self, hits: Sequence[Hit]) -> tuple[Matrix, list[str]]:
         """(n_hits, n_hits) cosines, the higher one where two kinds are asked for; and what could not be compared."""

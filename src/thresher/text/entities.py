@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from thresher.text.numbers import without_iso_dates
+from thresher.text.numbers import numbers_in, numbers_stated, without_iso_dates
 from thresher.text.terms import folded, index_terms
 
 _WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
@@ -105,3 +105,25 @@ def _initials(run: str) -> str:
 
 def _folded(word: str) -> str:
     return folded(_POSSESSIVE.sub("", word))
+
+
+_VARIANT = re.compile(r"\b([A-Z][\w’'-]*)[ -](\d[\w.]*)\b")
+"""A name with a number behind it: Gemma 3, GPT-2, Section 5."""
+
+
+def lacking(question: str, known: str) -> tuple[str, ...]:
+    """The names, names with numbers, and numbers of a question that the known text does not have, as they are written.
+
+    Gemma 2 does not stand in a text about Gemma 3, nor 2021 in one about 2022.
+    """
+    words = {part for word in _WORD.findall(known) for part in _parts(word)}
+    stems = set(index_terms(known))
+    run_together = re.sub(r"[\s-]+", " ", known.casefold())
+    variants = {f"{name} {number}": number for name, number in _VARIANT.findall(question)}
+    absent = [variant for variant in variants if variant.casefold() not in run_together]
+    for name in names_in(question):
+        parts = [part for part in name.split("-") if part]
+        if not all(_stands(part, words) or set(index_terms(part)) <= stems for part in parts):
+            absent.append(name)
+    absent += sorted(numbers_in(question) - numbers_stated(known) - set(variants.values()))
+    return tuple(dict.fromkeys(absent))

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 
+from thresher.types import PERHAPS
 from thresher_evals.dataset import Question
 from thresher_evals.rows import Reply, Row
 
@@ -264,7 +265,7 @@ def answered(reply: Reply | None) -> bool:
 
 def spoken(reply: Reply | None) -> str:
     """The answer's words; citation markers and the quotation marks before them are not words."""
-    return "" if reply is None else without_markers(unquoted(reply.text), reply.markers)
+    return "" if reply is None else without_markers(unquoted(reply.text.removeprefix(PERHAPS)), reply.markers)
 
 
 def picked(row: Row) -> str | None:

@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from thresher.generation.certainty import Weights, signs_of
 from thresher.generation.citations import NO_EVIDENCE
-from thresher.generation.reader import SpanReader
-from thresher.types import COSINE, Chunk, Evidence, Generation, Hit, Notes, Query, Reading, Score
+from thresher.generation.span_reader import SpanReader, windows_of
+from thresher.protocols import PairReader
+from thresher.types import COSINE, Chunk, Evidence, Generation, Hit, Notes, Query, Reading, Score, logistic
 
 OSTROM = "Elinor Ostrom was born in Los Angeles. She was an American political economist."
 PRIZE = "The political economist Elinor Ostrom shared the prize in 2009."
@@ -43,9 +45,15 @@ def quoting(query: Query, evidence: Sequence[Evidence]) -> Generation:
     return Generation("quoted " + " | ".join(one.text for one in evidence), notes=Notes(facts={"reader": "extractive"}))
 
 
+BY_RELEVANCE = Weights(relevance=1.0, place=0.0, terms=0.0, lacking=0.0, fits=0.0, intercept=0.0)
+
+
+def reading(reader: PairReader) -> SpanReader:
+    return SpanReader(reader, lambda question: {}, BY_RELEVANCE, quoting, 0.1, 0.3, 0.6, 12)
+
+
 def answer(script: Mapping[str, tuple[float, str, float]], *evidence: Evidence) -> Generation:
-    reader = SpanReader(Scripted(script), 0.3, 0.1, quoting)
-    return reader(Query(QUESTION, QUESTION), evidence)
+    return reading(Scripted(script))(Query(QUESTION, QUESTION), evidence)
 
 
 def test_the_answer_is_the_span_and_the_citation_its_whole_sentence() -> None:
@@ -54,7 +62,7 @@ def test_the_answer_is_the_span_and_the_citation_its_whole_sentence() -> None:
     (citation,) = draft.citations
     assert citation.quote == "She was an American political economist."
     assert (citation.start, citation.end) == (100 + OSTROM.index("She"), 100 + len(OSTROM))
-    assert draft.notes.facts["certainty"] == 0.6
+    assert draft.certainty == logistic(3.0)
 
 
 def test_an_answer_that_two_pieces_agree_on_beats_a_likelier_one_of_a_single_piece() -> None:
@@ -67,10 +75,42 @@ def test_an_answer_that_two_pieces_agree_on_beats_a_likelier_one_of_a_single_pie
     assert draft.text == "political economist [1]"
 
 
-def test_nothing_relevant_enough_is_an_abstention_that_says_how_relevant_it_was() -> None:
+def test_an_answer_that_is_hardly_right_is_withheld_with_what_was_found() -> None:
     draft = answer({STRANGER: (-2.0, "1531", 0.9)}, piece(STRANGER))
     assert draft.abstained
-    assert draft.reason == "The best passage answers the question with a probability of 0.12, and 0.30 is asked for."
+    assert draft.reason == (
+        "The likeliest answer is right with a probability of 0.12, and 0.30 is asked for. "
+        f"The nearest passage (Ostrom): “{STRANGER}”"
+    )
+
+
+def test_an_answer_that_may_be_wrong_says_so_first() -> None:
+    draft = answer({OSTROM: (0.0, "political economist", 0.9)}, piece(OSTROM))
+    assert draft.text == "Perhaps: political economist [1]"
+
+
+def test_a_number_is_answered_with_its_unit() -> None:
+    text = "Revenue rose to 17.9 million euros in the third quarter."
+    assert answer({text: (3.0, "17.9", 0.9)}, piece(text)).text == "17.9 million euros [1]"
+
+
+def test_windows_share_a_sentence_and_know_the_heading_above() -> None:
+    text = "Leave abroad\n\n" + " ".join(f"Sentence {n} is made of nine words and no more." for n in range(20))
+    first, second, *_ = windows_of([piece(text)])
+    assert second.heading == "Leave abroad"
+    assert second.above == "Ostrom. Leave abroad"
+    assert second.text.split(". ")[0] + "." == first.text.split(". ")[-1]
+
+
+def test_the_pieces_that_come_first_are_read_first() -> None:
+    windows = windows_of([piece(STRANGER, number=3), piece(OSTROM)])
+    assert [window.text for window in windows] == [STRANGER, OSTROM]
+
+
+def test_signs_tell_a_text_about_another_year_and_an_answer_of_another_sort() -> None:
+    rarity = {"revenu": 1.0, "2021": 3.0}
+    signs = signs_of("How much revenue in 2021?", "In 2022 revenue was high.", "", "high", 1.0, 0.5, rarity)
+    assert (signs.terms, signs.lacking, signs.fits) == (0.25, 1.0, -1.0)
 
 
 def test_an_uncertain_place_is_replaced_by_quotes_of_the_pieces_that_answer() -> None:
@@ -113,7 +153,7 @@ def test_the_marks_around_an_answer_are_left_out() -> None:
 
 def test_pieces_are_read_under_their_titles() -> None:
     scripted = Scripted({OSTROM: (3.0, "economist", 0.9)})
-    SpanReader(scripted, 0.3, 0.1, quoting)(Query(QUESTION, QUESTION), [piece(OSTROM)])
+    reading(scripted)(Query(QUESTION, QUESTION), [piece(OSTROM)])
     assert scripted.titles == ["Ostrom"]
 
 
@@ -127,7 +167,7 @@ def test_whatever_the_place_the_quote_stands_at_its_offsets_and_holds_the_answer
         def read(self, question: str, texts: Sequence[str], titles: Sequence[str] | None = None) -> list[Reading]:
             return [Reading(3.0, 0.0, start, end, 0.9)]
 
-    draft = SpanReader(At(), 0.3, 0.1, quoting)(Query(QUESTION, QUESTION), [piece(OSTROM)])
+    draft = reading(At())(Query(QUESTION, QUESTION), [piece(OSTROM)])
     for citation in draft.citations:
         assert OSTROM[citation.start : citation.end] == citation.quote
         assert draft.text.removesuffix(" [1]") in " ".join(citation.quote.split())

@@ -1,0 +1,238 @@
+"""The reader that answers with the words that answer, shows the sentence they stand in, and knows how sure it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import exp
+from typing import ClassVar
+
+from thresher.generation.certainty import Signs, Weights, signs_of
+from thresher.generation.citations import NO_EVIDENCE, abstention, cite
+from thresher.generation.sentence_support import Sentence, sentence_around
+from thresher.protocols import Generator, PairReader
+from thresher.text.injection import is_command
+from thresher.text.numbers import SCALES, UNITS
+from thresher.text.sentences import sentence_spans
+from thresher.types import PERHAPS, PROBABILITY, Evidence, Generation, Notes, Query, Reading, Score
+
+WINDOW_WORDS = 90
+"""Longer pieces are read by whole sentences of about so many words together. SQuAD's tuning questions: F1 0.52 by three
+sentences and 0.45 by paragraphs; PopQA's long tail: 0.54 by 90 words and 0.52 by three sentences."""
+
+GAP = 1_000
+"""Characters between two sentences that are read together; what lies between them was dropped."""
+
+HEADING_CHARACTERS = 80
+"""A line of its own that is longer is no heading."""
+
+EDGES = " \t\n.,;:!?\"'“”‘’()[]"
+"""Around an answer; inside one they belong to it."""
+
+WORD = re.compile(r"\w+")
+_BEHIND_NUMBER = re.compile(r"[ \u00a0]?(%|°[CF]?|[^\W\d_]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an answer stands in a piece of evidence; offsets are in the piece."""
+
+    piece: Evidence
+    start: int
+    end: int
+    signs: Signs
+    certainty: float
+    """Probability that it answers the question."""
+
+    @property
+    def text(self) -> str:
+        """The answer, on one line."""
+        return " ".join(self.piece.text[self.start : self.end].split())
+
+    @property
+    def at(self) -> tuple[str, int]:
+        """The place in its document: windows overlap, and a place counts once."""
+        return self.piece.hit.chunk.document_id, self.piece.start + self.start
+
+
+@dataclass(slots=True)
+class Window:
+    """What is read at once: sentences of a document as far apart as they stand there, so that offsets agree."""
+
+    start: int
+    """Of the text, in the document."""
+    text: str = ""
+    heading: str = ""
+    parts: list[tuple[int, Evidence]] = field(default_factory=list)
+    """Where each sentence begins in the text, and the piece it is from."""
+
+    @property
+    def above(self) -> str:
+        """What stands above it: the title of its document and the heading of its section."""
+        lines = [self.parts[0][1].hit.chunk.title, self.heading]
+        return ". ".join(line for line in dict.fromkeys(lines) if line and not is_command(line))
+
+    def add(self, piece: Evidence, begin: int, sentence: str) -> None:
+        """A sentence that begins at that place of the document."""
+        at = begin - self.start
+        self.text = self.text.ljust(at) + sentence
+        self.parts.append((at, piece))
+
+    def answer(self, reading: Reading) -> tuple[int, int]:
+        """Where the answer stands in the text: without marks that are no part of it, a number with its unit."""
+        text = self.text[reading.start : reading.end]
+        start = reading.start + len(text) - len(text.lstrip(EDGES))
+        end = max(start, reading.end - (len(text) - len(text.rstrip(EDGES))))
+        return start, _with_unit(self.text, start, end)
+
+    def piece_at(self, start: int, end: int) -> tuple[Evidence, int, int]:
+        """The piece that a place of the text begins in, and where in it the place stands."""
+        piece = next(piece for at, piece in reversed(self.parts) if at <= start)
+        first, last = self.start + start - piece.start, self.start + end - piece.start
+        return piece, first, max(first, min(last, len(piece.text)))
+
+
+@dataclass(frozen=True, slots=True)
+class SpanReader:
+    """Answers with the best place of the evidence; abstains when none is likely to answer the question.
+
+    The evidence is read window by window together with the question, the best pieces first. Places that say the same
+    are counted together (Karpukhin et al. 2020 take the best passage's best span alone; adding up what agrees was
+    better on the questions for choosing, research/reader). Where the best place is one of many, which is what questions
+    look like whose answer is no name, number or phrase, the answer is what `quote` makes of the pieces that answer.
+    """
+
+    reader: PairReader
+    rarity: Callable[[str], Mapping[str, float]]
+    """Weight of each term of a question."""
+    weights: Weights
+    quote: Generator
+    min_certainty: float
+    """Of the best place among those of its text, below which sentences are quoted instead."""
+    withhold_below: float
+    """Probability that the answer is right below which there is none."""
+    perhaps_below: float
+    """Probability below which the answer says that it is not sure."""
+    max_windows: int
+    about: ClassVar[str] = "spans"
+
+    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
+        """The answer with a citation of the sentence it stands in."""
+        notes = Notes(facts={"reader": "spans", "model": self.reader.name})
+        places = self._places(query.question, evidence)
+        if not places:
+            return abstention(NO_EVIDENCE, notes)
+        answers = self._answers(query.question, places)
+        best = answers[0] if answers else max(places, key=lambda place: place.certainty)
+        notes += Notes(facts={"certainty": best.certainty, "answers": _told(answers)})
+        if best.certainty < self.withhold_below:
+            return abstention(self._withheld(best), notes)
+        if not answers or exp(best.signs.place) < self.min_certainty:
+            likely = [place.piece for place in places if place.certainty >= self.withhold_below]
+            quoted = self.quote(query, [piece for at, piece in enumerate(likely) if piece not in likely[:at]])
+            return self._marked(replace(quoted, notes=notes + quoted.notes), best.certainty)
+        sentence = self._sentence(best)
+        return self._marked(Generation(f"{best.text} [1]", (cite(1, sentence),), notes=notes), best.certainty)
+
+    def _sentence(self, place: Place) -> Sentence:
+        return sentence_around(place.piece, place.start, place.end, Score(place.certainty, PROBABILITY))
+
+    def _withheld(self, best: Place) -> str:
+        nearest = " ".join(self._sentence(best).text.split())
+        low = f"is right with a probability of {best.certainty:.2f}, and {self.withhold_below:.2f} is asked for"
+        return f"The likeliest answer {low}. The nearest passage ({best.piece.hit.chunk.title}): “{nearest}”"
+
+    def _marked(self, answer: Generation, certainty: float) -> Generation:
+        unsure = certainty < self.perhaps_below and not answer.abstained
+        return replace(answer, text=f"{PERHAPS}{answer.text}" if unsure else answer.text, certainty=certainty)
+
+    def _places(self, question: str, evidence: Sequence[Evidence]) -> list[Place]:
+        windows = windows_of(evidence)[: self.max_windows]
+        above = [window.above for window in windows]
+        readings = self.reader.read(question, [window.text for window in windows], above)
+        rarity = self.rarity(question)
+        places: dict[tuple[str, int], Place] = {}
+        for window, title, reading in zip(windows, above, readings, strict=True):
+            start, end = window.answer(reading)
+            answer = window.text[start:end]
+            signs = signs_of(question, window.text, title, answer, reading.relevance, reading.certainty, rarity)
+            place = Place(*window.piece_at(start, end), signs, self.weights.probability(signs))
+            known = places.get(place.at)
+            if known is None or known.certainty < place.certainty:
+                places[place.at] = place
+        return list(places.values())
+
+    def _answers(self, question: str, places: Sequence[Place]) -> list[Place]:
+        """The best place of each answer, the answer first that the places agree on most; none of the question's words
+        alone.
+        """
+        asked = set(_words(question))
+        answers: dict[str, list[Place]] = {}
+        for place in places:
+            if not asked.issuperset(words := _words(place.text)):
+                answers.setdefault(" ".join(words), []).append(place)
+        agreed = sorted(answers.values(), key=lambda same: -sum(place.certainty for place in same))
+        return [max(same, key=lambda place: place.certainty) for same in agreed]
+
+
+def windows_of(evidence: Sequence[Evidence]) -> list[Window]:
+    """Sentences that follow each other in a document, whichever pieces they are from, so many words at once.
+
+    "It must be replaced after 4,000 hours" says what only with the sentence before it: a window begins with the last
+    sentence of the one before. What orders the reader about is left out. Documents in the order of their best piece.
+    """
+    first: dict[str, int] = {}
+    for at, piece in enumerate(evidence):
+        first.setdefault(piece.hit.chunk.id, at)
+    ranked: list[tuple[int, Window]] = []
+    words, last, behind, before = 0, "", -1, None
+    for piece in sorted(evidence, key=lambda piece: (piece.hit.chunk.document_id, piece.start)):
+        for start, end in sentence_spans(piece.text):
+            sentence = piece.text[start:end]
+            begin, document = piece.start + start, piece.hit.chunk.document_id
+            if is_command(sentence):
+                continue
+            near = document == last and 0 <= begin - behind <= GAP
+            if not near or words >= WINDOW_WORDS:
+                window = Window(begin, heading=_heading(piece.text, start))
+                ranked.append((first[piece.hit.chunk.id], window))
+                words = 0
+                if near and before is not None and len(before[2].split()) <= WINDOW_WORDS // 2:
+                    window.start = before[1]
+                    window.add(*before)
+            ranked[-1][1].add(piece, begin, sentence)
+            words += len(sentence.split())
+            last, behind, before = document, piece.start + end, (piece, begin, sentence)
+    return [window for _, window in sorted(ranked, key=lambda one: one[0])]
+
+
+def _heading(text: str, at: int) -> str:
+    """The last line before a place of a text that looks like a heading."""
+    for line in reversed(text[:at].splitlines()):
+        bare = line.strip(" #*_")
+        if bare and len(bare) <= HEADING_CHARACTERS and bare[-1] not in ".,;:!?|" and bare[0].isalnum():
+            return bare
+    return ""
+
+
+def _with_unit(text: str, start: int, end: int) -> int:
+    """The end of a place with the scale and the unit behind its number: 17.9 million euros."""
+    if not text[start:end] or not text[end - 1].isdigit():
+        return end
+    while (word := _BEHIND_NUMBER.match(text, end)) and any(
+        form in UNITS or form in SCALES for form in (word[1].lower(), word[1].lower().removesuffix("s"))
+    ):
+        end = word.end()
+    return end
+
+
+def _told(answers: Sequence[Place]) -> list[dict[str, object]]:
+    """The likeliest answers with what speaks for them, for the trace."""
+    return [
+        {"text": place.text, "certainty": round(place.certainty, 3), **place.signs.to_dict()} for place in answers[:5]
+    ]
+
+
+def _words(text: str) -> list[str]:
+    return WORD.findall(text.casefold())

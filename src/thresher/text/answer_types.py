@@ -1,0 +1,58 @@
+"""What sort of thing a question asks for, and whether an answer is of that sort."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from thresher.text.entities import names_in
+from thresher.text.numbers import Date, quantities_and_dates
+
+AnswerType = Literal["person", "time", "place", "number", ""]
+"""Empty for what may be anything."""
+
+_ASKING: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
+    (
+        "number",
+        re.compile(r"\bhow (?:many|much|old|tall|long|far|large|big|high|deep|fast|often|heavy)\b", re.IGNORECASE),
+    ),
+    ("number", re.compile(r"\bwhat (?:number|percentage|percent|share|fraction|proportion) of\b", re.IGNORECASE)),
+    ("time", re.compile(r"\b(?:when|(?:what|which) (?:year|date|day|month|century|decade))\b", re.IGNORECASE)),
+    ("place", re.compile(r"\b(?:where|(?:what|which) (?:city|country|state|place|town|county))\b", re.IGNORECASE)),
+    ("person", re.compile(r"\b(?:who|whom|whose)\b", re.IGNORECASE)),
+)
+_CLOCK = re.compile(
+    r"\b(?:\d{1,2}:\d\d|\d{1,2} ?[ap]\.?m\b|morning|noon|afternoon|evening|midnight|century|\d{4}s)", re.IGNORECASE
+)
+
+
+def answer_type(question: str) -> AnswerType:
+    """What sort of thing is asked for, by the first word that asks."""
+    found = [(match.start(), kind) for kind, pattern in _ASKING if (match := pattern.search(question))]
+    return min(found)[1] if found else ""
+
+
+def is_of_type(answer: str, kind: AnswerType) -> bool | None:
+    """Whether an answer is of that sort; None where any may be. Names and places are told by their capitals."""
+    return _CHECKS[kind](answer) if kind else None
+
+
+def _is_time(answer: str) -> bool:
+    return bool(_CLOCK.search(answer)) or any(isinstance(one, Date) for one in quantities_and_dates(answer))
+
+
+def _is_number(answer: str) -> bool:
+    return bool(quantities_and_dates(answer))
+
+
+def _is_name(answer: str) -> bool:
+    return bool(names_in(f"by {answer}"))  # what stands at the beginning may have a capital for that alone
+
+
+_CHECKS: Mapping[AnswerType, Callable[[str], bool]] = {
+    "person": _is_name,
+    "place": _is_name,
+    "time": _is_time,
+    "number": _is_number,
+}

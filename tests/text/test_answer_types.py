@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import pytest
+
+from thresher.text.answer_types import answer_type, is_of_type
+from thresher.text.entities import lacking
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("How many layers has BERT-base?", "number"),
+        ("who wrote it", "person"),
+        ("Since when is the pump in use?", "time"),
+        ("In which country was it built?", "place"),
+        ("What does Adam stand for?", ""),
+        ("Who knows how many there are?", "person"),
+    ],
+)
+def test_the_first_word_that_asks_says_what_for(question: str, kind: str) -> None:
+    assert answer_type(question) == kind
+
+
+def test_an_answer_is_of_the_sort_or_not_and_where_any_may_be_nobody_knows() -> None:
+    assert is_of_type("Ann Lee", "person")
+    assert not is_of_type("the manager", "person")
+    assert is_of_type("in May 1990", "time")
+    assert is_of_type("twelve", "number")
+    assert is_of_type("anything", "") is None
+
+
+@pytest.mark.parametrize(
+    ("question", "known", "lacks"),
+    [
+        ("How many layers has BERT-base?", "BERT-large has 24 layers.", ("BERT-base",)),
+        ("How many layers has BERT-base?", "BERT base has 12 layers.", ()),
+        ("How large is Gemma 3?", "Gemma 2 has 27 billion parameters; there are 3 sizes.", ("Gemma 3",)),
+        ("What was revenue in 2021?", "In 2022 revenue was 5.", ("2021",)),
+        ("Who is the manager of Stonebridge?", "Oakridge: the manager is Ann Lee.", ("Stonebridge",)),
+    ],
+)
+def test_what_a_text_lacks_of_the_names_and_numbers_that_were_asked_for(
+    question: str, known: str, lacks: tuple[str, ...]
+) -> None:
+    assert lacking(question, known) == lacks
