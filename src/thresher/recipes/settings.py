@@ -462,7 +462,9 @@ class CorrectiveSettings(OutsideSettings, RerankerSettings):
         0.05, ge=0, le=1, description="probability a chunk needs to be read at all; the bounds decide on the best one"
     )
     judge_weight: float = Field(0.5, ge=0, le=1, description="of the judge in the order; retrieval has the rest")
-    max_chunks_refined: int = Field(3, ge=1, description="chunks that are cut into strips, inside and outside each")
+    max_chunks_refined: int = Field(
+        8, ge=1, description="chunks handed on, whole or cut into strips, inside and outside each; the best judged ones"
+    )
     rewrite: bool = Field(True, description="rewrite a question whose first search found nothing good")
-    refine: RefineSettings = RefineSettings(top_k=8)
+    refine: RefineSettings = RefineSettings(of="none", top_k=8)
     verify: bool = Field(True, description="check each sentence of the answer against the strips it cites")
