@@ -105,6 +105,8 @@ class Question:
     answered_by: frozenset[int]
     slice: int
     answerable_half: bool
+    answers: tuple[str, ...] = ()
+    """What counts as right."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,7 @@ def popqa(pool: Pool, encoder: BundledEncoder) -> list[Question]:
         subject = plain(row["subject"])
         answered_by = {at for at, text in enumerate(pool.plain) if subject in text and holds(text, row["answers"])}
         place = slice_of(row["subject"]), in_answerable_half(row["id"])
-        asked.append(Question(row["question"], vector, frozenset(answered_by | {gold}), *place))
+        asked.append(Question(row["question"], vector, frozenset(answered_by | {gold}), *place, tuple(row["answers"])))
     return asked
 
 
@@ -177,7 +179,7 @@ def asked_of(pool: Pool, name: str, encoder: BundledEncoder) -> list[Question]:
         near = {found.row for found in candidates(pool, row["question"], vector, number=80)}
         answered_by = silver | {at for at in known | near if holds(pool.plain[at], row["answers"])}
         place = slice_of(row["id"]), in_answerable_half(row["id"])
-        asked.append(Question(row["question"], vector, frozenset(answered_by), *place))
+        asked.append(Question(row["question"], vector, frozenset(answered_by), *place, tuple(row["answers"])))
     return asked
 
 
@@ -199,7 +201,8 @@ def squad(encoder: BundledEncoder) -> tuple[Pool, list[Question], list[Question]
         if row["unanswerable"] is not None:
             paragraph = frozenset({pool.at[f"{row['title']}:{row['paragraph']}"]})
             place = slice_of(row["title"]), in_answerable_half(row["id"])
-            asked[not row["unanswerable"]].append(Question(row["question"], vector, paragraph, *place))
+            golds = tuple(text for _, text in row["answers"])
+            asked[not row["unanswerable"]].append(Question(row["question"], vector, paragraph, *place, golds))
     for questions in asked.values():
         random.Random(3).shuffle(questions)
     return pool, asked[True][:SQUAD_QUESTIONS], asked[False][: SQUAD_QUESTIONS // 3]

@@ -88,8 +88,53 @@ def of_groups(path: Path, draw: random.Random) -> Iterator[Row]:
 
 NAME = re.compile(r"(?<![\w.])(?:[A-Z][\w'’-]+(?: (?:of the |of |the )?[A-Z][\w'’-]+)*|\d[\d,.]*\d|\d)(?!\w)")
 NOT_NAMES = frozenset(
-    "The A An In On At Of What Who When Where Which Why How Did Does Do Is Are Was Were For From To And By With After "
-    "Before During As It If Can Could Has Have Had Whose Whom Name According Many Much I".split()
+    [
+        "The",
+        "A",
+        "An",
+        "In",
+        "On",
+        "At",
+        "Of",
+        "What",
+        "Who",
+        "When",
+        "Where",
+        "Which",
+        "Why",
+        "How",
+        "Did",
+        "Does",
+        "Do",
+        "Is",
+        "Are",
+        "Was",
+        "Were",
+        "For",
+        "From",
+        "To",
+        "And",
+        "By",
+        "With",
+        "After",
+        "Before",
+        "During",
+        "As",
+        "It",
+        "If",
+        "Can",
+        "Could",
+        "Has",
+        "Have",
+        "Had",
+        "Whose",
+        "Whom",
+        "Name",
+        "According",
+        "Many",
+        "Much",
+        "I",
+    ]
 )
 
 
@@ -172,7 +217,22 @@ THINGS = {
     "plan": ("Basic", "Standard", "Premium", "Family", "Student", "Enterprise"),
 }
 MEASURES = (
-    *"revenue profit cost price stock headcount weight height accuracy F1 population area salary budget".split(),
+    *[
+        "revenue",
+        "profit",
+        "cost",
+        "price",
+        "stock",
+        "headcount",
+        "weight",
+        "height",
+        "accuracy",
+        "F1",
+        "population",
+        "area",
+        "salary",
+        "budget",
+    ],
     *("net income", "unit price", "delivery time", "notice period", "BLEU score", "training time", "monthly fee"),
     *("number of employees", "number of layers", "storage limit", "response time", "annual leave", "error rate"),
 )
@@ -190,7 +250,9 @@ def cell(column: str, draw: random.Random) -> str:
     """A value for a column."""
     if column in WORDS:
         return draw.choice(WORDS[column])
-    value = draw.choice((f"{draw.uniform(1, 100):.1f}", f"{draw.randint(2, 999)}", f"{draw.randint(1, 99)},{draw.randint(100, 999)}"))
+    value = draw.choice(
+        (f"{draw.uniform(1, 100):.1f}", f"{draw.randint(2, 999)}", f"{draw.randint(1, 99)},{draw.randint(100, 999)}")
+    )
     return value + draw.choice(UNITS)
 
 

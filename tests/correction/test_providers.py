@@ -9,8 +9,11 @@ import pytest
 from thresher.correction.providers import (
     SEARXNG_SCALE,
     TAVILY_SCALE,
+    Fields,
     ProviderSettings,
     WebSearch,
+    brave,
+    endpoint,
     searxng,
     tavily,
     web_search,
@@ -178,3 +181,39 @@ def test_a_provider_that_is_not_wholly_configured_says_what_to_set(meter: Meter)
 def test_an_unknown_provider_names_the_nearest(meter: Meter) -> None:
     with pytest.raises(UnknownSetting, match="did you mean 'searxng'"):
         web_search("searx", ProviderSettings(meter))
+
+
+BRAVE = {"web": {"results": [{"url": "https://a.test/1", "title": "One", "description": "first"}]}}
+
+
+def test_brave_is_sent_the_words_with_its_key_and_its_results_are_found(serve: Serve, meter: Meter) -> None:
+    server = serve(pages={"/web": json.dumps(BRAVE)})
+    (result,) = brave(ProviderSettings(meter, f"{server.address}/web", "secret"))("capital France", limit=30)
+    assert (result.url, result.title, result.snippet, result.score) == ("https://a.test/1", "One", "first", None)
+    (request,) = server.requests
+    assert request.path == "/web?q=capital+France&count=20"
+    assert request.headers["x-subscription-token"] == "secret"
+
+
+def test_any_endpoint_is_searched_by_its_address_and_its_fields(serve: Serve, meter: Meter) -> None:
+    rows = {"data": {"hits": [{"link": "https://a.test/1", "name": "One", "text": "first", "score": 7}]}}
+    server = serve(pages={"/find": json.dumps(rows)})
+    fields = Fields(results="data.hits", url="link", title="name", snippet="text")
+    search = web_search(
+        "json", ProviderSettings(meter, f"{server.address}/find?w={{words}}&n={{limit}}", fields=fields)
+    )
+    (result,) = search("capital of France", limit=3)
+    assert (result.title, result.snippet, result.score.value if result.score else None) == ("One", "first", 7.0)
+    assert server.requests[0].path == "/find?w=capital+of+France&n=3"
+    assert search.host == server.host
+
+
+def test_an_endpoint_needs_the_place_of_the_words(meter: Meter) -> None:
+    with pytest.raises(UsageError, match="no address with"):
+        endpoint(ProviderSettings(meter, "http://localhost:9/search"))
+
+
+def test_a_reply_without_the_list_of_results_is_told(serve: Serve, meter: Meter) -> None:
+    server = serve(pages={"/web": json.dumps({"web": []})})
+    with pytest.raises(ProviderError, match=r"no results \(web\.results\)"):
+        brave(ProviderSettings(meter, f"{server.address}/web", "secret"))("w", limit=1)

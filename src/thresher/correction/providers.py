@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 import httpx
 
@@ -64,6 +64,21 @@ class WebSearch(Protocol):
         ...
 
 
+class Fields(NamedTuple):
+    """Where a reply keeps what: the list of results by its path, with dots, and the fields of each result."""
+
+    results: str = "results"
+    url: str = "url"
+    title: str = "title"
+    snippet: str = "content"
+    page: str = "raw_content"
+    score: str = "score"
+
+
+AS_SEARXNG = Fields()
+"""Tavily's are the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class ProviderSettings:
     """What a provider is made from."""
@@ -72,6 +87,8 @@ class ProviderSettings:
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     timeout_seconds: float = 20.0
+    fields: Fields = AS_SEARXNG
+    """For an endpoint that is no provider of ours."""
 
 
 # --- any provider that answers with JSON ------------------------------------------------------------------------------
@@ -88,7 +105,7 @@ class SearchRequest(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JsonSearch:
-    """An endpoint whose reply is `{"results": [{"url", "title", "content", "score"}, ...]}`.
+    """An endpoint whose reply is a JSON object with a list of results, `fields` says where.
 
     It is configured, hence trusted: it may be on this machine, unlike pages. A redirect is not followed: the words go
     to the host that was named and to no other.
@@ -103,6 +120,7 @@ class JsonSearch:
     timeout_seconds: float = 20.0
     advice: Mapping[int, str] = field(default_factory=dict)
     """What to do about a status that the provider is known to answer with."""
+    fields: Fields = AS_SEARXNG
 
     @property
     def host(self) -> str:
@@ -113,7 +131,8 @@ class JsonSearch:
         """The results, best first. Raises ProviderError and BudgetSpent."""
         reply = self._reply(self.request(words, limit))
         searched = datetime.now(UTC).isoformat(timespec="seconds")
-        results = [result for row in reply["results"] if (result := self._result(row, searched)) is not None]
+        rows = self._rows(reply)
+        results = [result for row in rows if (result := self._result(row, searched)) is not None]
         if not results and reply.get("unresponsive_engines"):
             # An empty list with the status of success is what SearXNG answers when every engine turned it away.
             raise self._failed("none of its engines answered", retryable=True)
@@ -138,8 +157,16 @@ class JsonSearch:
             found = json.loads(reply.body)
         except (ValueError, RecursionError) as error:
             raise self._failed("answered with something that is not JSON", retryable=True) from error
-        if not isinstance(found, dict) or not isinstance(found.get("results"), list):
+        if not isinstance(found, dict):
             raise self._failed("answered with JSON that holds no results", retryable=True)
+        return found
+
+    def _rows(self, reply: dict[str, Any]) -> list[Any]:
+        found: Any = reply
+        for name in self.fields.results.split("."):
+            found = found.get(name) if isinstance(found, dict) else None
+        if not isinstance(found, list):
+            raise self._failed(f"answered with JSON that holds no results ({self.fields.results})", retryable=True)
         return found
 
     def _failed(self, what: str, *, status: int = 0, retryable: bool = False) -> ProviderError:
@@ -152,15 +179,16 @@ class JsonSearch:
 
     def _result(self, row: Any, searched: str) -> WebResult | None:
         """A row of a reply; None when it leads nowhere."""
-        if not isinstance(row, dict) or not is_web_address(row.get("url")):
+        fields = self.fields
+        if not isinstance(row, dict) or not is_web_address(row.get(fields.url)):
             return None
         return WebResult(
-            url=row["url"],
-            title=_text(row.get("title"), MAX_TITLE),
-            snippet=_text(row.get("content"), MAX_SNIPPET),
+            url=row[fields.url],
+            title=_text(row.get(fields.title), MAX_TITLE),
+            snippet=_text(row.get(fields.snippet), MAX_SNIPPET),
             fetched=searched,
-            score=_score(row.get("score"), self.scale),
-            content=_text(row.get("raw_content"), MAX_CONTENT) or None,
+            score=_score(row.get(fields.score), self.scale),
+            content=_text(row.get(fields.page), MAX_CONTENT) or None,
         )
 
 
@@ -242,9 +270,69 @@ def tavily(settings: ProviderSettings) -> WebSearch:
     return JsonSearch("Tavily", address, TAVILY_SCALE, request, settings.meter, settings.timeout_seconds, TAVILY_ADVICE)
 
 
+# --- Brave: a hosted search, with a key -------------------------------------------------------------------------------
+
+BRAVE_ADDRESS = "https://api.search.brave.com/res/v1/web/search"
+
+NO_SCALE = Scale("no score", 0.0, 0.0)
+
+BRAVE_FIELDS = Fields(results="web.results", snippet="description")
+
+BRAVE_MOST, BRAVE_WORDS_CHARACTERS = 20, 400
+"""Results and characters of a query that Brave takes at most."""
+
+BRAVE_ADVICE = {
+    **dict.fromkeys((401, 403, 422), "check web.api_key"),
+    429: "wait, or look at the plan's limits",
+}
+
+
+def brave(settings: ProviderSettings) -> WebSearch:
+    """Brave's web search. Raises UsageError without a key."""
+    if not settings.api_key:
+        raise UsageError("has no key", subject="web.provider brave", next_step="set web.api_key")
+    address, key = (settings.base_url or BRAVE_ADDRESS).rstrip("/"), settings.api_key
+
+    def request(words: str, limit: int) -> SearchRequest:
+        asked = urlencode({"q": words[:BRAVE_WORDS_CHARACTERS], "count": min(limit, BRAVE_MOST)})
+        return SearchRequest(f"{address}?{asked}", headers={"X-Subscription-Token": key})
+
+    timeout = settings.timeout_seconds
+    return JsonSearch("Brave", address, NO_SCALE, request, settings.meter, timeout, BRAVE_ADVICE, BRAVE_FIELDS)
+
+
+# --- any other endpoint: an address with {words} in it, and where its reply keeps what --------------------------------
+
+ANY_SCALE = Scale("score of the endpoint", float("-inf"), float("inf"))
+
+
+def endpoint(settings: ProviderSettings) -> WebSearch:
+    """A search that answers a GET with JSON. Raises UsageError without such an address."""
+    address = settings.base_url or ""
+    if "{words}" not in address:
+        raise UsageError(
+            "has no address with {words} in it",
+            subject="web.provider json",
+            next_step="set web.base_url, such as http://localhost:9000/search?q={words}&n={limit}",
+        )
+    headers = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
+
+    def request(words: str, limit: int) -> SearchRequest:
+        url = address.replace("{words}", quote_plus(words)).replace("{limit}", str(limit))
+        return SearchRequest(url, headers=headers)
+
+    host, timeout = address.partition("{")[0], settings.timeout_seconds
+    return JsonSearch("the endpoint", host, ANY_SCALE, request, settings.meter, timeout, fields=settings.fields)
+
+
 # --- the registry -----------------------------------------------------------------------------------------------------
 
-PROVIDERS: dict[str, Callable[[ProviderSettings], WebSearch]] = {"searxng": searxng, "tavily": tavily}
+PROVIDERS: dict[str, Callable[[ProviderSettings], WebSearch]] = {
+    "searxng": searxng,
+    "tavily": tavily,
+    "brave": brave,
+    "json": endpoint,
+}
 
 
 def web_search(provider: str, settings: ProviderSettings) -> WebSearch:
@@ -253,7 +341,7 @@ def web_search(provider: str, settings: ProviderSettings) -> WebSearch:
         raise UsageError(
             "no web search is configured",
             subject="`outside` web",
-            next_step="set web.provider=searxng and web.base_url, or web.provider=tavily and web.api_key",
+            next_step="set web.provider=searxng and web.base_url, or web.provider=tavily (or brave) and web.api_key",
         )
     if provider not in PROVIDERS:
         raise UnknownSetting(provider, ("none", *PROVIDERS), kind="web.provider")

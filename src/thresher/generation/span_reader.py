@@ -120,10 +120,10 @@ class SpanReader:
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """The answer with a citation of the sentence it stands in."""
         notes = Notes(facts={"reader": "spans", "model": self.reader.name})
-        places = self._places(query.question, evidence)
+        places = self.places(query.question, evidence)
         if not places:
             return abstention(NO_EVIDENCE, notes)
-        answers = self._answers(query.question, places)
+        answers = self.answers(query.question, places)
         best = answers[0] if answers else max(places, key=lambda place: place.certainty)
         notes += Notes(facts={"certainty": best.certainty, "answers": _told(answers)})
         if best.certainty < self.withhold_below:
@@ -147,7 +147,8 @@ class SpanReader:
         unsure = certainty < self.perhaps_below and not answer.abstained
         return replace(answer, text=f"{PERHAPS}{answer.text}" if unsure else answer.text, certainty=certainty)
 
-    def _places(self, question: str, evidence: Sequence[Evidence]) -> list[Place]:
+    def places(self, question: str, evidence: Sequence[Evidence]) -> list[Place]:
+        """The best place of every window that is read, each once."""
         windows = windows_of(evidence)[: self.max_windows]
         above = [window.above for window in windows]
         readings = self.reader.read(question, [window.text for window in windows], above)
@@ -163,10 +164,8 @@ class SpanReader:
                 places[place.at] = place
         return list(places.values())
 
-    def _answers(self, question: str, places: Sequence[Place]) -> list[Place]:
-        """The best place of each answer, the answer first that the places agree on most; none of the question's words
-        alone.
-        """
+    def answers(self, question: str, places: Sequence[Place]) -> list[Place]:
+        """The best place of each answer, what the places agree on most first; the question's own words are none."""
         asked = set(_words(question))
         answers: dict[str, list[Place]] = {}
         for place in places:

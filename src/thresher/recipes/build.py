@@ -265,12 +265,13 @@ def _source(
     def passages(text: str) -> Sequence[tuple[int, int]]:
         return list(split_at_whitespace(text, 0, len(text), size))
 
-    from thresher.correction.providers import ProviderSettings, RecordedSearch, web_search
+    from thresher.correction.providers import Fields, ProviderSettings, RecordedSearch, web_search
 
     key = None if settings.web.api_key is None else settings.web.api_key.get_secret_value()
     if parts.exchanges.replaying:
         key = key or "played back"  # keys are not stored, and nothing is asked
-    given = ProviderSettings(parts.meter, settings.web.base_url, key, settings.web.timeout_seconds)
+    web = settings.web
+    given = ProviderSettings(parts.meter, web.base_url, key, web.timeout_seconds, Fields(**dict(web.fields)))
     search = RecordedSearch(web_search(settings.web.provider, given), parts.exchanges, parts.meter)
     fetch = page_fetcher(settings.web, parts) if settings.web.fetch else None
     return WebSource(search, fetch, passages, limit=settings.web.results)

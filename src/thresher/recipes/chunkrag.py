@@ -2,7 +2,8 @@
 
 Follows:   ChunkRAG (arXiv:2410.19572v2), section 3 and Algorithm 1: semantic chunks (a new one where the cosine of two
            neighbouring sentences falls below 0.8, at most 500 characters); the question is rewritten; BM25 and dense
-           retrieval with 0.5 each; greedy removal of chunks with a cosine above 0.9 to a better one; base score,
+           retrieval with 0.5 each; greedy removal of chunks with a cosine above 0.9 to a better one, of the texts alone
+           (the index has the titles in its vectors, and chunks of one document would all be alike); base score,
            self-reflection and critic, combined; threshold mu + sigma where the variance is below epsilon, else mu,
            scores from it on are kept; a reranker orders; answered from the context only, concisely.
 Departs:   Y13 with mu + sigma more than half of the chunks can tie above mu and nothing would reach it: the threshold
@@ -26,8 +27,9 @@ proposes, kept above it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from thresher.chunking.semantic import SemanticChunker
 from thresher.indexing.index_config import IndexConfig
@@ -36,7 +38,6 @@ from thresher.judging.llm_scorers import Critic, MultiStageScorer, Reflection, t
 from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical, Threshold
 from thresher.pipeline import Pipeline, as_asked
 from thresher.protocols import ChunkTable, Retriever, Rewriter, Scorer
-from thresher.recipes.build import redundancy
 from thresher.recipes.components import Components, nothing
 from thresher.recipes.judges import evaluator, stand_in
 from thresher.recipes.settings import ChunkragSettings, EnsembleSettings
@@ -44,7 +45,11 @@ from thresher.refinement.refine import PassageRefiner
 from thresher.retrieval.fusion import FusedRetriever, Fusion, reciprocal_rank_fusion, weighted_fusion
 from thresher.retrieval.rewrite import LLMRewriter
 from thresher.retrieval.search import DenseRetriever, LexicalRetriever
-from thresher.retrieval.wrappers import DeduplicatedRetriever
+from thresher.retrieval.wrappers import DeduplicatedRetriever, Redundancy
+from thresher.text.terms import index_terms
+
+if TYPE_CHECKING:
+    from thresher.types import Hit, Vectors
 
 ENSEMBLE_CONSTANT = 60
 """LangChain's EnsembleRetriever, `c`."""
@@ -93,6 +98,11 @@ def pipeline(settings: ChunkragSettings, parts: Components, name: str) -> Pipeli
         settings.on_unreadable,
         otherwise=stand_in(settings, parts, table, scorer),
     )
+    dedup, reading = settings.dedup, parts.encoder(settings, reading=True)
+
+    def texts_alone(hits: Sequence[Hit]) -> Vectors:
+        return reading.encode([hit.chunk.text for hit in hits])
+
     degraded = (
         *((NOT_REWRITTEN,) if settings.rewrite and model is None else ()),
         *without_judge,
@@ -103,7 +113,9 @@ def pipeline(settings: ChunkragSettings, parts: Components, name: str) -> Pipeli
     return Pipeline(
         recipe=name,
         rewrite=rewrite,
-        retrieve=DeduplicatedRetriever(retrieve, redundancy(settings.dedup, table)),
+        retrieve=DeduplicatedRetriever(
+            retrieve, Redundancy(dedup.vectors, dedup.threshold, embed=texts_alone, terms=index_terms)
+        ),
         judge=judge if reranker is None else RerankedJudge(judge, reranker),
         refine=PassageRefiner("edge" if settings.edge_order else "given"),
         generate=generate,

@@ -168,12 +168,27 @@ class SearchWordsSettings(Frozen):
     rewrite: bool = Field(True, description="put the question into such words; it is searched for itself when false")
 
 
+class ReplyFields(Frozen):
+    """Where the reply of an endpoint (`web.provider=json`) keeps what; not told, as SearXNG does."""
+
+    results: str = Field("results", description="path of the list of results, with dots")
+    url: str = Field("url", description="address of a result")
+    title: str = Field("title", description="its title")
+    snippet: str = Field("content", description="its snippet")
+    page: str = Field("raw_content", description="the text of its page")
+    score: str = Field("score", description="its score")
+
+
 class WebSettings(Frozen):
     """Web search; nothing is sent anywhere until a provider is configured and `outside` is `web`."""
 
-    provider: str = Field("none", description="who searches: none, searxng or tavily")
-    base_url: Address = Field(None, description="address of a SearXNG server, or of another Tavily endpoint")
-    api_key: SecretStr | None = Field(None, description="Tavily's key")
+    provider: str = Field("none", description="who searches: none, searxng, tavily, brave or json (any endpoint)")
+    base_url: Address = Field(
+        None,
+        description="address of a SearXNG server, of another Tavily endpoint, or of an endpoint with {words} in it",
+    )
+    api_key: SecretStr | None = Field(None, description="the key of Tavily, Brave or the endpoint")
+    fields: ReplyFields = ReplyFields()
     results: int = Field(5, ge=1, le=50, description="results looked at")
     fetch: bool = Field(True, description="fetch the pages; the results' snippets alone when false")
     timeout_seconds: float = Field(20.0, gt=0, description="seconds for one search or page")
