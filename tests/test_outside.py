@@ -110,7 +110,7 @@ def test_what_is_found_outside_and_does_not_suffice_is_dropped_by_our_own(librar
         ("collection", "use none, web or collection:NAME"),
         ("archive", "use none, web or collection:NAME"),
         ("collection:../archive", "is not a collection name"),
-        ("web", "set web.provider=searxng and web.base_url, or web.provider=tavily and web.api_key"),
+        ("web", "set web.provider=searxng and web.base_url, or web.provider=tavily (or brave) and web.api_key"),
     ],
 )
 def test_a_place_that_is_none_is_refused_before_anything_is_asked(library: Collection, given: str, told: str) -> None:

@@ -39,6 +39,7 @@ ANSWER_KEYS = {
     "reason",
     "verdict",
     "confidence",
+    "certainty",
     "citations",
     "conflicts",
     "steps",

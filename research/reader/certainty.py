@@ -4,9 +4,10 @@
 
 Questions of PopQA, Natural Questions, TriviaQA and SQuAD are asked over their pools, each as it is and with what
 answers it out of reach, and unanswerable ones of SQuAD as they are. An answer is right when it is a gold answer, or
-shares half of its words with one. The fit is a logistic regression on the answer that comes first, which changes with the
-weights, so it is repeated until it does not; every set weighs the same. Measured by folds on tune: the calibration
-error, the AUROC of right against wrong, and what is wrong among the answers given at each coverage.
+shares half of its words with one. The fit is a logistic regression on the answer that comes first, which changes with
+the weights, so it is repeated until it does not; every set weighs the same. Measured: the calibration error, the AUROC
+of right against wrong, what is wrong among the answers given at each coverage, and the first two by a fit on the other
+sets.
 """
 
 from __future__ import annotations

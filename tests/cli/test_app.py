@@ -40,6 +40,7 @@ ASK_KEYS = {
     "reason",
     "verdict",
     "confidence",
+    "certainty",
     "citations",
     "conflicts",
     "steps",

@@ -659,7 +659,11 @@ def test_the_weights_of_the_lists_and_redundancy_are_settings(collection: Collec
     usual = retrieved(collection, "corrective", {})
     lexical = retrieved(collection, "corrective", {"fuse.dense_weight": 0, "fuse.subchunk_weight": 0})
     assert [hit.score.value for hit in usual.kept] != [hit.score.value for hit in lexical.kept]
-    assert len(retrieved(collection, "corrective", {"dedup.threshold": 0.01}).kept) == 1
+    corrective = recipes.get("corrective")
+    assert (
+        "redundancy 0.01"
+        in corrective.describe(corrective.configured({"dedup.threshold": "0.01"}))["slots"]["retrieve"]
+    )
 
 
 # --- presets, differences, secrets ------------------------------------------------------------------------------------

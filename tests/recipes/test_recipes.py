@@ -102,7 +102,7 @@ SHOWN = [
     ("corrective", "upper=0.9", "decide"),
     ("corrective", "second_opinion_below=0", "correct"),
     ("corrective", "max_chunks_refined=5", "refine"),
-    ("corrective", "refine.min_score=0.5", "refine"),
+    ("corrective", "refine.of=all", "refine"),
     ("corrective", "subchunk.size=200", "retrieve"),
     ("corrective", "verify=false", "verify"),
 ]

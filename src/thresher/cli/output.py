@@ -320,11 +320,10 @@ def answer(given: Answer, *, steps: bool = False, options: str = "") -> None:
         say(citation_line(citation.to_dict(), given.text))
     for one, other in given.conflicts:
         say(f"  [{one}] and [{other}] contradict each other: look at both")
-    if given.verdict is not None:
-        sure = "" if given.confidence is None else f" (probability that the evidence suffices: {given.confidence:.2f})"
-        say(f"Verdict: {given.verdict}{sure}")
-    if given.certainty is not None:
-        say(f"Answer: right with a probability of {given.certainty:.2f}")
+    if given.verdict is not None or given.certainty is not None:
+        opinions = (("that the evidence suffices", given.confidence), ("that the answer is right", given.certainty))
+        sure = ", ".join(f"{what}: {value:.2f}" for what, value in opinions if value is not None)
+        say(f"Verdict: {given.verdict or 'none'}{f' (probability {sure})' if sure else ''}")
     if steps:
         say()
         for done in given.steps:
