@@ -29,17 +29,25 @@ ROWS = {
     "squad_train_slices": 30_000,
     "squadshifts_new_wiki": 30_000,
     "qed_nq_train": 30_000,
-    "squadshifts_amazon_reviews": 2_500,
-    "squadshifts_reddit": 3_500,
-    "qamr": 3_500,
-    "policyqa": 3_000,
-    "fairytaleqa": 3_000,
-    "friendsqa": 1_000,
-    "covidqa": 1_500,
+    "squadshifts_amazon_reviews": 1_500,
+    "squadshifts_reddit": 2_500,
+    "qamr": 2_000,
+    "policyqa": 2_000,
+    "fairytaleqa": 2_000,
+    "friendsqa": 600,
+    "covidqa": 1_200,
     "multihop": 2_000,
 }
 """At most so many of each: what is large and narrow is capped (README of the data)."""
-CLAIMS = {"nli_general": 5_000, "nli_fever": 8_000, "nli_wice": 1_309}
+RELEVANCE = {
+    "squad_train_sentences": 1_500,
+    "medquad": 1_200,
+    "selqa": 1_500,
+    "bioasq": 1_200,
+    "pubmedqa": 600,
+    "multihop": 600,
+}
+CLAIMS = {"nli_general": 2_500, "nli_fever": 4_000, "nli_wice": 700}
 LOOK_ALIKE_SHARE = 0.55
 """Of the answerable rows of Wikipedia get a look-alike."""
 LOOK_ALIKE_OF = ("squad_train_slices", "squadshifts_new_wiki", "qed_nq_train")
@@ -55,9 +63,18 @@ def lines(name: str) -> Iterator[Row]:
             yield json.loads(line)
 
 
-def row_of(question: str, title: str, text: str, spans: Sequence[tuple[int, int]], source: str) -> Row:
-    """A question with a passage; without spans nothing answers it."""
-    return {"question": question, "title": title, "text": text, "spans": list(spans), "source": source}
+def row_of(
+    question: str,
+    title: str,
+    text: str,
+    spans: Sequence[tuple[int, int]],
+    source: str,
+    *,
+    answers: bool | None = None,
+) -> Row:
+    """A question with a passage; without spans nothing answers it, unless `answers` says that its place is unknown."""
+    row = {"question": question, "title": title, "text": text, "spans": list(spans), "source": source}
+    return {**row, "answers": bool(spans) if answers is None else answers}
 
 
 def published(draw: random.Random) -> Iterator[Row]:
@@ -69,18 +86,26 @@ def published(draw: random.Random) -> Iterator[Row]:
             yield row_of(one["question"], one["title"], one["passage"], spans, name)
 
 
+def relevant(draw: random.Random) -> Iterator[Row]:
+    """Pairs of which only is known whether the text answers."""
+    for name, most in RELEVANCE.items():
+        rows = list(lines(f"rel_{name}"))
+        for one in draw.sample(rows, min(most, len(rows))):
+            yield row_of(one["question"], "", one["passage"], [], f"rel_{name}", answers=bool(one["label"]))
+
+
 def of_groups(path: Path, draw: random.Random) -> Iterator[Row]:
-    """The training fifths of the question sets: a text that answers, and one or two that do not."""
+    """The training fifths of the question sets: a text that answers, and one that does not."""
     with path.open(encoding="utf-8") as file:
-        for group in map(json.loads, file):
-            if group["set"] == "made" or group["kind"] != "passage":
-                continue
-            spanned = [text for text in group["positives"] if text["spans"]]
-            for text in draw.sample(spanned, min(2, len(spanned))):
-                yield row_of(group["question"], text["title"], text["text"], text["spans"], group["set"])
+        for line in file:
+            group = json.loads(line)
+            if group["set"] == "made":
+                break  # the last ones, which this takes from look-alikes instead
+            for text in draw.sample(group["positives"], min(1, len(group["positives"]))):
+                yield row_of(group["question"], text["title"], text["text"], text["spans"], group["set"], answers=True)
             if group["certain"]:
                 near = group["near"] + group["negatives"][:6]
-                for text in draw.sample(near, min(2, len(near))):
+                for text in draw.sample(near, min(1, len(near))):
                     yield row_of(group["question"], text["title"], text["text"], [], group["set"])
 
 
@@ -88,53 +113,7 @@ def of_groups(path: Path, draw: random.Random) -> Iterator[Row]:
 
 NAME = re.compile(r"(?<![\w.])(?:[A-Z][\w'’-]+(?: (?:of the |of |the )?[A-Z][\w'’-]+)*|\d[\d,.]*\d|\d)(?!\w)")
 NOT_NAMES = frozenset(
-    [
-        "The",
-        "A",
-        "An",
-        "In",
-        "On",
-        "At",
-        "Of",
-        "What",
-        "Who",
-        "When",
-        "Where",
-        "Which",
-        "Why",
-        "How",
-        "Did",
-        "Does",
-        "Do",
-        "Is",
-        "Are",
-        "Was",
-        "Were",
-        "For",
-        "From",
-        "To",
-        "And",
-        "By",
-        "With",
-        "After",
-        "Before",
-        "During",
-        "As",
-        "It",
-        "If",
-        "Can",
-        "Could",
-        "Has",
-        "Have",
-        "Had",
-        "Whose",
-        "Whom",
-        "Name",
-        "According",
-        "Many",
-        "Much",
-        "I",
-    ]
+    ["The", "A", "An", "In", "On", "At", "Of", "What", "Who", "When", "Where", "Which", "Why", "How", "Did", "Does", "Do", "Is", "Are", "Was", "Were", "For", "From", "To", "And", "By", "With", "After", "Before", "During", "As", "It", "If", "Can", "Could", "Has", "Have", "Had", "Whose", "Whom", "Name", "According", "Many", "Much", "I"]
 )
 
 
@@ -217,22 +196,7 @@ THINGS = {
     "plan": ("Basic", "Standard", "Premium", "Family", "Student", "Enterprise"),
 }
 MEASURES = (
-    *[
-        "revenue",
-        "profit",
-        "cost",
-        "price",
-        "stock",
-        "headcount",
-        "weight",
-        "height",
-        "accuracy",
-        "F1",
-        "population",
-        "area",
-        "salary",
-        "budget",
-    ],
+    *["revenue", "profit", "cost", "price", "stock", "headcount", "weight", "height", "accuracy", "F1", "population", "area", "salary", "budget"],
     *("net income", "unit price", "delivery time", "notice period", "BLEU score", "training time", "monthly fee"),
     *("number of employees", "number of layers", "storage limit", "response time", "annual leave", "error rate"),
 )
@@ -326,6 +290,7 @@ def main() -> None:
     rows = list(published(draw))
     rows += look_alikes(rows, draw)
     rows += of_groups(arguments.groups / "groups.jsonl", draw)
+    rows += relevant(draw)
     rows += tables(draw, TABLES)
     rows += claims(draw)
     draw.shuffle(rows)
@@ -335,8 +300,10 @@ def main() -> None:
     counts: dict[str, list[int]] = {}
     for row in rows:
         count = counts.setdefault(row["source"], [0, 0])
-        count[bool(row.get("spans"))] += 1
-    print(json.dumps({source: f"{yes} answerable, {no} not" for source, (no, yes) in counts.items()}, indent=1))
+        count[bool(row.get("answers", row.get("label")))] += 1
+    print(
+        json.dumps({source: f"{yes} answered or supported, {no} not" for source, (no, yes) in counts.items()}, indent=1)
+    )
 
 
 if __name__ == "__main__":
