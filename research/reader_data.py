@@ -113,7 +113,8 @@ def of_groups(path: Path, draw: random.Random) -> Iterator[Row]:
 
 NAME = re.compile(r"(?<![\w.])(?:[A-Z][\w'’-]+(?: (?:of the |of |the )?[A-Z][\w'’-]+)*|\d[\d,.]*\d|\d)(?!\w)")
 NOT_NAMES = frozenset(
-    ["The", "A", "An", "In", "On", "At", "Of", "What", "Who", "When", "Where", "Which", "Why", "How", "Did", "Does", "Do", "Is", "Are", "Was", "Were", "For", "From", "To", "And", "By", "With", "After", "Before", "During", "As", "It", "If", "Can", "Could", "Has", "Have", "Had", "Whose", "Whom", "Name", "According", "Many", "Much", "I"]
+    """The A An In On At Of What Who When Where Which Why How Did Does Do Is Are Was Were For From To And By With After
+    Before During As It If Can Could Has Have Had Whose Whom Name According Many Much I""".split()  # noqa: SIM905
 )
 
 
@@ -196,7 +197,8 @@ THINGS = {
     "plan": ("Basic", "Standard", "Premium", "Family", "Student", "Enterprise"),
 }
 MEASURES = (
-    *["revenue", "profit", "cost", "price", "stock", "headcount", "weight", "height", "accuracy", "F1", "population", "area", "salary", "budget"],
+    *("revenue", "profit", "cost", "price", "stock", "headcount", "weight", "height", "accuracy", "F1", "population"),
+    *("area", "salary", "budget"),
     *("net income", "unit price", "delivery time", "notice period", "BLEU score", "training time", "monthly fee"),
     *("number of employees", "number of layers", "storage limit", "response time", "annual leave", "error rate"),
 )

@@ -28,13 +28,13 @@ from research.pools import (
     with_interval,
 )
 from thresher.judging.calibration import CLIP, auroc, calibration_error, fit
-from thresher.judging.scorers import LocalRelevance
+from thresher.judging.scorers import LocalRelevance, absent_names
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
 from thresher_evals.stats import Forecast, auroc_interval
 
 FOLDS, ROUNDS = 5, 20
-PARTS = ("logit", "sentence", "terms")
+PARTS = ("logit", "sentence", "terms", "lacking")
 TRAINED, COMBINED, ELSEWHERE, REFERENCE = "trained judge", "combination", "combination, other sets", "local"
 
 PUBLISHED = "CRAG's evaluator on PopQA, accuracy: T5-large 0.843, ChatGPT 0.580 to 0.647 (Yan et al. 2024, table 4)"
@@ -48,7 +48,7 @@ class Read:
     best: dict[str, np.ndarray]
     """(n_questions, 2) by score."""
     parts: np.ndarray
-    """(n_questions, 2, 10, 3): `PARTS` of every candidate; where there are fewer, the first one again."""
+    """(n_questions, 2, 10, 4): `PARTS` of every candidate; where there are fewer, the first one again."""
 
     def split(self, name: str, slices: Sequence[int]) -> Scores:
         """The scores of the questions of some slices."""
@@ -77,7 +77,11 @@ def read(
                 best[name].append(max(judge(asked.text, pool, found)))
             best[REFERENCE].append(max(relevance.relevance(one) for one in made_of))
             best[TRAINED].append(float(sigmoid(np.max(values))))
-            table = [[value, one.sentence, one.terms] for value, one in zip(values, made_of, strict=True)]
+            lacks = [absent_names(asked.text, chunk.titled) for chunk in chunks]
+            table = [
+                [value, one.sentence, one.terms, absent]
+                for value, one, absent in zip(values, made_of, lacks, strict=True)
+            ]
             parts.append(table + table[:1] * (CANDIDATES - len(table)))
     shape = (len(questions), 2)
     return Read(
