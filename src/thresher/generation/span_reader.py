@@ -133,7 +133,8 @@ class SpanReader:
             quoted = self.quote(query, [piece for at, piece in enumerate(likely) if piece not in likely[:at]])
             return self._marked(replace(quoted, notes=notes + quoted.notes), best.certainty)
         sentence = self._sentence(best)
-        return self._marked(Generation(f"{best.text} [1]", (cite(1, sentence),), notes=notes), best.certainty)
+        answer = Generation(f"{best.text} [1]", (cite(1, sentence),), notes=notes, exact=True)
+        return self._marked(answer, best.certainty)
 
     def _sentence(self, place: Place) -> Sentence:
         return sentence_around(place.piece, place.start, place.end, Score(place.certainty, PROBABILITY))

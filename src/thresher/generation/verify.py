@@ -19,7 +19,7 @@ from thresher.text.injection import fenced_attribute as fenced
 from thresher.text.numbers import missing_quantity, quantities
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_set, term_share
-from thresher.types import NO_NOTES, Citation, Evidence, Generation, Notes, Query, Refined, Score
+from thresher.types import NO_NOTES, PERHAPS, Citation, Evidence, Generation, Notes, Query, Refined, Score
 
 UNSUPPORTED = "No sentence of the answer is supported by its evidence."
 
@@ -109,7 +109,7 @@ class ClaimVerifier:
 
 
 def _only_quotes(draft: Generation) -> bool:
-    rest = draft.text
+    rest = draft.text.removeprefix(PERHAPS)
     for citation in draft.citations:
         rest = rest.replace(quoted(citation), "", 1)
     return bool(draft.citations) and not rest.strip()
