@@ -12,9 +12,11 @@ from thresher.chunking.fixed import FixedChunker
 from thresher.chunking.spans import SpanFinder
 from thresher.documents.cleaning import references_span
 from thresher.errors import UsageError
+from thresher.generation.answers import ComparingReader, KindReader, PartsReader, PassageReader, YesNoReader
 from thresher.generation.certainty import LEARNT
 from thresher.generation.citations import ConflictCiter, QuoteChecker
 from thresher.generation.llm import GroundedGenerator
+from thresher.generation.passages import PassageChooser
 from thresher.generation.reader import ChoosingReader, ExtractiveReader
 from thresher.generation.sentence_support import SupportJudge, rarity_from
 from thresher.generation.span_reader import SpanReader
@@ -36,6 +38,7 @@ from thresher.recipes.settings import (
     RecipeSettings,
     RerankerSettings,
 )
+from thresher.text.questions import Kind
 from thresher.types import Document, Judged, Query
 
 if TYPE_CHECKING:
@@ -257,7 +260,21 @@ class Components:
             settings.perhaps_below,
             settings.max_windows,
         )
-        return ChoosingReader(judge, settings.min_relevance, TableReader(self.whole_documents(), spans))
+        return ChoosingReader(judge, settings.min_relevance, self._by_kind(spans, support, settings))
+
+    def _by_kind(self, spans: Generator, support: SupportJudge, settings: AnswerSettings) -> Generator:
+        """The reader for each kind of question, before the one that answers every other."""
+        documents = self.whole_documents()
+        if not settings.kinds:
+            return TableReader(documents, spans)
+        choose = PassageChooser(self.models.judge(), support, settings.min_relevance)
+        readers: dict[Kind, Generator] = {
+            Kind.YES_NO: YesNoReader(support, spans),
+            Kind.EXPLANATION: PassageReader(choose, settings.max_explained, spans),
+            Kind.COMPARISON: ComparingReader(choose, spans),
+            Kind.KEYWORD: PassageReader(choose, settings.max_sentences, spans),
+        }
+        return PartsReader(TableReader(documents, KindReader(readers, spans)))
 
     def quote_checker(self) -> Verifier:
         """Looks every citation up in its document, here or in the other collection, and cites what contradicts it."""

@@ -68,6 +68,12 @@ class AnswerSettings(Frozen):
         0.55, ge=0, le=1, description="sentences: support of the best one below which the answer is withheld"
     )
     max_sentences: int = Field(2, ge=1, description="sentences quoted at most")
+    kinds: bool = Field(
+        True,
+        description="spans: answer several questions in one each, yes or no first, what, how and why by several "
+        "sentences, a comparison by both sides; everything by a span when false",
+    )
+    max_explained: int = Field(4, ge=1, description="sentences of an explanation at most")
 
 
 class CollectionSettings(Frozen):

@@ -1,0 +1,263 @@
+"""Readers without a chat model that give each question the kind of answer it asks for.
+
+Each stands before another generator, `otherwise`, which answers what it cannot. They quote; the words around the
+quotes ("Yes.", what a part is about, "Not stated.") are their own and claim nothing that the quotes do not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from thresher.generation.citations import abstention, cite, quoted
+from thresher.generation.passages import PassageChooser
+from thresher.generation.sentence_support import Sentence, SupportJudge
+from thresher.protocols import Generator, about
+from thresher.text.boilerplate import is_bibliography, says_nothing
+from thresher.text.contradiction import contradiction, statement
+from thresher.text.entities import missing_name, name_places
+from thresher.text.injection import is_command
+from thresher.text.numbers import missing_quantity
+from thresher.text.questions import Kind, asked_for, parts_of
+from thresher.text.terms import index_terms, term_set
+from thresher.types import NO_NOTES, PERHAPS, Citation, Evidence, Generation, Notes, Query
+
+NOT_STATED = "Not stated."
+
+
+@dataclass(frozen=True, slots=True)
+class KindReader:
+    """Hands each question to the reader of its kind."""
+
+    readers: Mapping[Kind, Generator]
+    otherwise: Generator
+
+    @property
+    def about(self) -> str:
+        """What every other question is answered by."""
+        return about(self.otherwise)
+
+    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
+        """The answer of the reader for its kind, with the kind in the notes."""
+        kind = asked_for(query.question).kind
+        answer = self.readers.get(kind, self.otherwise)(query, evidence)
+        return replace(answer, notes=answer.notes + Notes(facts={"kind": str(kind)}))
+
+
+@dataclass(frozen=True, slots=True)
+class PartsReader:
+    """Answers each of several questions in one by itself; one that nothing answers is said to be."""
+
+    otherwise: Generator
+
+    @property
+    def about(self) -> str:
+        """What each part is answered by."""
+        return about(self.otherwise)
+
+    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
+        """The parts in their order, a line each; an abstention where none is answered."""
+        parts = parts_of(query.question)
+        if len(parts) == 1:
+            return self.otherwise(query, evidence)
+        answers = [self.otherwise(replace(query, question=part), evidence) for part in parts]
+        notes = sum((answer.notes for answer in answers), NO_NOTES)
+        notes += Notes(
+            facts={"parts": [{"question": p, "answered": not a.abstained} for p, a in zip(parts, answers, strict=True)]}
+        )
+        if all(answer.abstained for answer in answers):
+            return replace(answers[0], notes=notes)
+        return replace(joined([(part, answer) for part, answer in zip(parts, answers, strict=True)]), notes=notes)
+
+
+def joined(answers: Sequence[tuple[str, Generation]]) -> Generation:
+    """Several answers as one, each on a line behind what it is the answer to; their citations numbered through."""
+    lines: list[str] = []
+    citations: list[Citation] = []
+    for heading, answer in answers:
+        shift = len(citations)
+        text = NOT_STATED if answer.abstained else _shifted(answer, shift)
+        lines.append(f"{heading} {text}")
+        citations += [replace(citation, marker=citation.marker + shift) for citation in answer.citations]
+    sure = [answer.certainty for _, answer in answers if not answer.abstained]
+    certain = [certainty for certainty in sure if certainty is not None]
+    least = min(certain) if certain and len(certain) == len(sure) else None
+    return Generation("\n".join(lines), tuple(citations), certainty=least, exact=True)
+
+
+def _shifted(answer: Generation, shift: int) -> str:
+    """The text with its markers raised; brackets that are no marker of its own stay."""
+    own = {citation.marker for citation in answer.citations}
+
+    def raised(found: re.Match[str]) -> str:
+        marker = int(found[1])
+        return f"[{marker + shift}]" if marker in own else found[0]
+
+    return re.sub(r"\[(\d+)\]", raised, answer.text)
+
+
+# --- explanations, comparisons, keywords ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PassageReader:
+    """Quotes up to `most` sentences that answer together, in the order of their document."""
+
+    choose: PassageChooser
+    most: int
+    otherwise: Generator
+
+    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
+        """The sentences with a citation each; what `otherwise` says where none is good enough."""
+        question = query.question
+        is_keyword = asked_for(question).kind is Kind.KEYWORD
+        fits = (lambda sentence: _names(sentence, question)) if is_keyword else None
+        passage = self.choose(question, evidence, most=self.most, fits=fits)
+        if not passage.sentences:
+            return self.otherwise(query, evidence)
+        facts = {"reader": "passage", "relevance": passage.relevance, "min_relevance": self.choose.min_relevance}
+        return replace(quoting(passage.sentences), notes=Notes(facts=facts))
+
+
+def quoting(sentences: Sequence[Sentence]) -> Generation:
+    """Quotes one behind the other."""
+    citations = tuple(cite(marker, sentence) for marker, sentence in enumerate(sentences, start=1))
+    return Generation(" ".join(map(quoted, citations)), citations)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparingReader:
+    """One passage for each of the two things that are compared, named."""
+
+    choose: PassageChooser
+    otherwise: Generator
+    most: int = 2
+    """Sentences for each."""
+
+    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
+        """A line for each thing; what `otherwise` says where neither is spoken of."""
+        things = asked_for(query.question).things
+        if len(things) != 2:
+            return self.otherwise(query, evidence)
+        one, other = things
+        both = self.choose(query.question, evidence, most=1, fits=lambda s: _says(s.text, one) and _says(s.text, other))
+        each = [
+            self.choose(query.question, evidence, most=self.most, fits=partial(_is_of, thing=thing, other=than))
+            for thing, than in ((one, other), (other, one))
+        ]
+        if not any(passage.sentences for passage in each):
+            return self.otherwise(query, evidence)
+        answers = [(f"{one} and {other}:", quoting(both.sentences))] if both.sentences else []
+        for thing, passage in zip(things, each, strict=True):
+            if passage.sentences or not both.sentences:
+                answers.append((f"{thing}:", quoting(passage.sentences) if passage.sentences else abstention("")))
+        facts = {"reader": "comparison", "relevance": max(passage.relevance for passage in (both, *each))}
+        return replace(joined(answers), notes=Notes(facts=facts))
+
+
+def _says(text: str, thing: str) -> bool:
+    return term_set(thing) <= term_set(text)
+
+
+def _names(sentence: Sentence, thing: str) -> bool:
+    """Whether a sentence or its title has the words."""
+    return _says(f"{sentence.evidence.hit.chunk.title} {sentence.text}", thing)
+
+
+def _is_of(sentence: Sentence, thing: str, other: str) -> bool:
+    """Whether a sentence is about a thing and not about the other."""
+    return _names(sentence, thing) and not _says(sentence.text, other)
+
+
+# --- yes or no --------------------------------------------------------------------------------------------------------
+
+
+LOOKED_AT = 3
+"""Sentences nearest to the question that may decide it, and must not disagree."""
+
+HELD = 0.85
+"""Share of the question's terms, weighted by their rarity, that a deciding sentence and its title hold."""
+
+LEAST_SAID = 2
+"""Terms besides the names that a deciding sentence holds where only the title has the names."""
+
+_LIGHT = term_set("use used using have has make does do get give be work happen there possible true need")
+"""What a sentence that answers may say in other words."""
+
+_STRICT = frozenset("all every always only each any never exactly both".split())  # noqa: SIM905
+"""A sentence that decides a question with one of these has it as well."""
+
+_DOUBT = re.compile(
+    r"\b(?:if|whether|unless|may|might|could|would|perhaps|possibly|probably|likely|suggests?|hypothesi[sz]e|assum\w+|"
+    r"except|unclear|unknown|future|planned|propos\w+|previously|formerly)\b",
+    re.IGNORECASE,
+)
+_MODAL = re.compile(r"\b(?:can|could|may|might|must|should|shall|would|will|allowed|possible|if|when)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class YesNoReader:
+    """Says yes or no where the sentences nearest to the question decide it, and quotes them; else quotes alone.
+
+    A sentence decides that holds the question's words, names and numbers: with yes where it says them, with no where it
+    contradicts them. One that doubts, or has the names in another order, decides nothing.
+    """
+
+    support: SupportJudge
+    otherwise: Generator
+
+    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
+        """The verdict first, the deciding sentence behind it; what `otherwise` says where nothing decides."""
+        answer = self.otherwise(query, evidence)
+        if answer.abstained:
+            return answer
+        texts = [piece for piece in evidence if not is_bibliography(piece.text)]
+        stating = [s for s in self.support(query.question, texts) if not _asks_or_orders(s.text)]
+        weights = self.support.rarity(query.question)
+        deciding = [(s, said) for s in stating[: 2 * LOOKED_AT] if (said := decision(query.question, s, weights))]
+        if not deciding or len({said for _, said in deciding[:LOOKED_AT]}) > 1:
+            notes = answer.notes + Notes(facts={"decided": "by no sentence"})
+            perhaps = PERHAPS if answer.text.startswith(PERHAPS) else ""
+            return replace(answer, text=perhaps + " ".join(map(quoted, answer.citations)), notes=notes)
+        sentence, said = deciding[0]
+        citation = cite(1, sentence)
+        notes = answer.notes + Notes(facts={"reader": "yes or no", "decided": said})
+        return Generation(f"{said} {quoted(citation)}", (citation,), notes=notes, exact=True)
+
+
+def _asks_or_orders(text: str) -> bool:
+    return text.rstrip(" \"'”’)").endswith("?") or is_command(text) or says_nothing(text)
+
+
+def decision(question: str, sentence: Sentence, weights: Mapping[str, float]) -> str:
+    """Yes., No. or "" for neither: what a sentence says to a question that asks whether something is so."""
+    claim, text = question.rstrip(" ?"), sentence.text
+    known = f"{sentence.evidence.hit.chunk.title} {text}"
+    names = {term for _, name in name_places(f"- {claim}") for term in index_terms(name)}
+    # numbers are held against each other below
+    weights = {term: weight for term, weight in weights.items() if term not in _LIGHT and not term[0].isdigit()}
+    total = sum(weights.values())
+    # the title says whom a sentence is about, not what is said of him
+    held = sum(weight for term, weight in weights.items() if term in term_set(known if term in names else text))
+    told_by_title = not names <= term_set(text)
+    about_another = told_by_title and bool(statement(text).subject - names)
+    alone = told_by_title and len(weights.keys() - names) < LEAST_SAID
+    if not total or held < HELD * total or missing_name(claim, known) or not _same_order(claim, text):
+        return ""
+    if about_another or alone:
+        return ""
+    if contradiction(claim, text):
+        return "No."
+    strict = _STRICT & set(question.lower().split())
+    doubts = _DOUBT.search(text) is not None and _MODAL.search(question) is None
+    return "" if doubts or missing_quantity(claim, known) or not strict <= set(text.lower().split()) else "Yes."
+
+
+def _same_order(claim: str, text: str) -> bool:
+    """Whether the names of a claim stand in the text in their order: who is better than whom, who sued whom."""
+    lower = text.lower()
+    places = [lower.find(name.lower()) for _, name in name_places(f"- {claim}")]
+    found = [place for place in places if place >= 0]
+    return found == sorted(found)

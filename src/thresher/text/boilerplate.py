@@ -1,0 +1,103 @@
+"""Sentences that stand in a document and say nothing about its matter: headings, captions, signposts, references."""
+
+from __future__ import annotations
+
+import re
+
+_CAPTION = re.compile(
+    r"(?:figure|fig\.|table|algorithm|listing|chart|exhibit|equation)\s*[\dA-Z]+(?:\.\d+)*\s*[.:(|–-]", re.IGNORECASE
+)
+_PLACE = (
+    r"(?:sections?|sec\.|chapters?|appendix|appendices|figures?|fig\.|tables?|parts?|annex|§)"
+    r"\s*(?:\d[\d.]*|[A-Z]\b|[IVX]+\b)"
+)
+_TELLING = (
+    r"(?:summari[sz]|describ|present|show|discuss|review|contain|list|provid|introduc|outlin|conclud|explain|giv|"
+    r"report|detail|cover)"
+)
+_SIGNPOSTS = re.compile(
+    rf"^(?:in )?{_PLACE}[^.]{{0,30}}\b{_TELLING}\w*"
+    rf"|^(?:see|cf\.?|refer to)(?: also)? {_PLACE}"
+    rf"|\b(?:is|are) (?:summari[sz]ed|described|presented|discussed|detailed|given|listed|provided) in {_PLACE}"
+    rf"|\bwe {_TELLING}\w*\b[^.]{{0,80}} in {_PLACE}"
+    r"|\b(?:rest|remainder) of (?:this|the) \w+ is|\b(?:organi[sz]ed|structured) as follows"
+    r"|\bfuture (?:work|research)\b|\bwe (?:plan|leave|hope)\b|\bour (?:main )?contributions are\b"
+    r"|\b(?:directions?|avenues?) for\b|\bremains? an? (?:area|open)\b"
+    r"|\b(?:further|additional) (?:study|studies|investigation|theoretical)\b"
+    r"|^(?:page \d+(?: of \d+)?|table of contents|contents|all rights reserved|confidential|copyright|©)\b",
+    re.IGNORECASE,
+)
+
+HEADING_WORDS = 8
+"""So few words without a stop behind them, a number or a colon within are a heading."""
+
+LEAST_LETTERS = 0.6
+"""Share of letters and spaces below which a line is a formula, or a figure's labels."""
+
+_REFERENCE_SIGNS = tuple(
+    re.compile(sign)
+    for sign in (
+        r"\barXiv\b|\bdoi\b|\bISBN\b|\bURL https?:",
+        r"\b[Ii]n (?:Proc(?:\.|eedings)|Advances|International Conference|Conference|Findings|Annual|IEEE|ACL|EMNLP|"
+        r"ICLR|ICML|NeurIPS)",
+        r"\bpp?\.\s?\d+|\bpages? \d+\s?[–-]\s?\d+|\d+\(\d+\):\s?\d+",
+        r"(?:[A-Z][\w'’-]+, (?:[A-Z]\.[ -]?){1,3}(?:,|and|&|\()|(?:\b[A-Z]\.\s){1,3}[A-Z][\w'’-]+(?:,| and))",
+        r"[,.(]\s?(?:19|20)\d\d[a-z]?\)?\.?\s*$",
+        r"\b(?:Press|Journal|Transactions|Trans\.|CoRR|preprint|Association for)\b",
+        r"^\[\d+\]\s|^(?:[A-Z][\w'’-]+ [A-Z][\w'’-]+, ){2}",
+    )
+)
+REFERENCE_SIGNS = 2
+"""A sentence with so many of the marks of a reference is one; a sentence of the text has one at times."""
+
+ENTRIES = 3
+"""A chunk with so many references, and one for every `ENTRY_CHARACTERS`, is a bibliography."""
+ENTRY_CHARACTERS = 400
+
+_ENTRY = re.compile(
+    r"\barXiv\b|\bpp\.\s?\d|\bpages \d|\d+\(\d+\):|\b[Ii]n (?:Proc|Advances)|\b(?:19|20)\d\d[a-z]?\.\s*(?:\n|$)"
+)
+
+_LEANS = re.compile(
+    r"(?:this|it|they|these|those|that|such|he|she|its|their|his|her|however|therefore|thus|hence|moreover|furthermore|"
+    r"additionally|also|consequently|instead|otherwise|then|similarly|likewise|as a result|"
+    r"in (?:that|addition|contrast|turn|particular)|for (?:this|example|instance)|on the other hand|but|and|so|both|"
+    r"the (?:former|latter|same)"
+    r")\b",
+    re.IGNORECASE,
+)
+
+
+def says_nothing(sentence: str) -> bool:
+    """Whether a sentence is a heading, a caption, a signpost, a reference or a formula."""
+    text = " ".join(sentence.split())
+    plain = sum(character.isalpha() or character == " " for character in text)
+    is_heading = len(text.split()) <= HEADING_WORDS and not re.search(r"[.!?:;\d]", text)
+    return (
+        is_heading
+        or plain < LEAST_LETTERS * len(text)
+        or _CAPTION.match(text) is not None
+        or _SIGNPOSTS.search(text) is not None
+        or is_reference(text)
+    )
+
+
+def is_reference(sentence: str) -> bool:
+    """Whether a sentence looks like an entry of a bibliography."""
+    return sum(sign.search(sentence) is not None for sign in _REFERENCE_SIGNS) >= REFERENCE_SIGNS
+
+
+def is_bibliography(text: str) -> bool:
+    """Whether a chunk is part of a list of references."""
+    entries = len(_ENTRY.findall(text))
+    return entries >= ENTRIES and entries * ENTRY_CHARACTERS >= len(text)
+
+
+def asks_for_references(question: str) -> bool:
+    """Whether a question is about what is cited."""
+    return re.search(r"\b(?:cit\w+|referenc\w+|bibliograph\w+)\b", question, re.IGNORECASE) is not None
+
+
+def leans(sentence: str) -> bool:
+    """Whether a sentence begins by leaning on the one before it: "It must be replaced after 4,000 hours"."""
+    return _LEANS.match(sentence.lstrip(" \"“'(")) is not None

@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from thresher.generation.answers import ComparingReader, KindReader, PartsReader, PassageReader, YesNoReader, joined
+from thresher.generation.citations import abstention, cite, quoted
+from thresher.generation.passages import PassageChooser
+from thresher.generation.sentence_support import SUPPORT, Sentence, SupportJudge, rarity_from
+from thresher.protocols import Generator
+from thresher.testing.fakes import HashEncoder, OverlapCrossEncoder
+from thresher.text.questions import Kind
+from thresher.text.terms import index_terms
+from thresher.types import COSINE, Chunk, Evidence, Generation, Hit, Query, Reading, Score
+
+PUMP = (
+    "Maintenance\n\n"
+    "The pump is a device that moves water through the heating. It is driven by a small motor. "
+    "Figure 2: The pump and its motor. See Section 4 for details. "
+    "The pump must be serviced every 500 hours because sand wears its seals. "
+    "Lunch is served at noon in the hall."
+)
+
+
+def rarity(question: str) -> Mapping[str, float]:
+    return rarity_from(dict.fromkeys(index_terms(question), 1), 10)
+
+
+class Overlapping:
+    """As relevant as the texts share words with the question."""
+
+    name = "overlapping"
+
+    def read(self, question: str, texts: Sequence[str], titles: Sequence[str] | None = None) -> list[Reading]:
+        scores = OverlapCrossEncoder()(question, texts)
+        return [Reading(10 * score.value - 2, 0.0, 0, 1, 1.0) for score in scores]
+
+
+SUPPORTS = SupportJudge(HashEncoder(256), rarity)
+CHOOSE = PassageChooser(Overlapping(), SUPPORTS, 0.3)
+
+
+def piece(text: str, *, title: str = "Notes", document: str = "d1") -> Evidence:
+    chunk = Chunk(f"c-{document}", document, f"{document}.txt", title, 0, len(text), text)
+    return Evidence(Hit(chunk, Score(0.5, COSINE), 1), 0, len(text), text)
+
+
+def ask(read: Generator, question: str, *evidence: Evidence) -> Generation:
+    return read(Query(question, question), evidence)
+
+
+def first(query: Query, evidence: Sequence[Evidence]) -> Generation:
+    """Quotes the first piece whose words the question shares; abstains where there is none."""
+    for each in evidence:
+        if set(index_terms(query.question)) & set(index_terms(each.text)):
+            citation = cite(1, Sentence.whole(each, Score(0.5, SUPPORT)))
+            return Generation(quoted(citation), (citation,))
+    return abstention("nothing")
+
+
+def test_each_part_is_answered_and_its_citations_are_numbered_through() -> None:
+    answer = ask(PartsReader(first), "How many layers and heads has BERT?", piece("BERT has 12 layers and 12 heads."))
+    quote = "“BERT has 12 layers and 12 heads.”"
+    assert answer.text == f"How many layers has BERT? {quote} [1]\nHow many heads has BERT? {quote} [2]"
+    assert [citation.marker for citation in answer.citations] == [1, 2]
+
+
+def test_a_part_that_nothing_answers_is_said_to_be_and_none_is_an_abstention() -> None:
+    question = "Who signed the lease and when does the war end?"
+    answer = ask(PartsReader(first), question, piece("Miller signed the lease."))
+    assert answer.text == "Who signed the lease? “Miller signed the lease.” [1]\nWhen does the war end? Not stated."
+    assert ask(PartsReader(first), question, piece("Nothing here.")).abstained
+
+
+def test_brackets_that_are_no_marker_of_the_answer_are_left_alone() -> None:
+    citation = cite(1, Sentence.whole(piece("As [7] says, it is 5."), Score(0.5, SUPPORT)))
+    answer = Generation(quoted(citation), (citation,))
+    assert joined([("A:", answer), ("B:", answer)]).text.endswith("B: “As [7] says, it is 5.” [2]")
+
+
+def test_an_explanation_quotes_sentences_in_order_and_neither_captions_nor_signposts() -> None:
+    answer = ask(PassageReader(CHOOSE, 3, first), "What is the pump?", piece(PUMP))
+    quotes = [citation.quote for citation in answer.citations]
+    assert quotes[0] == "The pump is a device that moves water through the heating."
+    assert [citation.start for citation in answer.citations] == sorted(citation.start for citation in answer.citations)
+    assert not any("Figure" in quote or "Section" in quote or "Lunch" in quote for quote in quotes)
+
+
+def test_a_sentence_that_leans_is_quoted_behind_the_one_it_leans_on() -> None:
+    text = "The boiler heats the water. It is driven by gas from a tank."
+    answer = ask(PassageReader(CHOOSE, 2, first), "How is it driven by gas?", piece(text))
+    assert [c.quote for c in answer.citations] == ["The boiler heats the water.", "It is driven by gas from a tank."]
+
+
+def test_where_no_sentence_is_good_enough_the_other_reader_answers() -> None:
+    answer = ask(PassageReader(CHOOSE, 3, first), "Why does dropout help networks?", piece(PUMP))
+    assert answer.abstained
+
+
+def test_a_comparison_has_a_passage_for_each_side() -> None:
+    basic = piece("The basic plan costs 5 euros each month.", document="d1")
+    premium = piece("The premium plan costs 9 euros each month.", document="d2")
+    answer = ask(ComparingReader(CHOOSE, first), "Compare the basic plan and the premium plan", basic, premium)
+    assert answer.text == (
+        "the basic plan: “The basic plan costs 5 euros each month.” [1]\n"
+        "the premium plan: “The premium plan costs 9 euros each month.” [2]"
+    )
+    alone = ask(ComparingReader(CHOOSE, first), "Compare the basic plan and the premium plan", basic)
+    assert alone.text.endswith("the premium plan: Not stated.")
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "said"),
+    [
+        ("May employees work from abroad?", "Employees may work from abroad for 30 days a year.", "Yes."),
+        ("May employees work from abroad?", "Employees may not work from abroad.", "No."),
+        ("Is the fee refundable?", "The fee is not refundable under any circumstances.", "No."),
+        ("Is DPO simpler than RLHF?", "DPO is much simpler to implement than RLHF.", "Yes."),
+        ("Was the bridge built in 1931?", "The bridge was built in 1931 by the city.", "Yes."),
+        ("Was the bridge built in 1931?", "The bridge was built in 1940 by the city.", "No."),
+    ],
+)
+def test_yes_or_no_is_said_where_a_sentence_decides(question: str, sentence: str, said: str) -> None:
+    answer = ask(YesNoReader(SUPPORTS, first), question, piece(sentence))
+    assert answer.text == f"{said} “{sentence}” [1]"
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("Is RLHF simpler than DPO?", "DPO is much simpler to implement than RLHF."),
+        ("Can I return an opened item?", "An item can be returned within 30 days."),
+        ("Do all employees get a car?", "Employees get a car after ten years."),
+        ("Is the bridge safe?", "It is unclear whether the bridge is safe."),
+        ("Does Oakridge sell insurance?", "The branch of Stonebridge does sell insurance."),
+    ],
+)
+def test_what_does_not_decide_is_quoted_alone(question: str, sentence: str) -> None:
+    answer = ask(YesNoReader(SUPPORTS, first), question, piece(sentence))
+    assert answer.text == f"“{sentence}” [1]"
+
+
+def test_sentences_that_disagree_decide_nothing() -> None:
+    text = "The fee is refundable in full. The fee is not refundable in full."
+    assert not ask(YesNoReader(SUPPORTS, first), "Is the fee refundable?", piece(text)).text.startswith(("Yes", "No"))
+
+
+def test_a_title_names_whom_a_sentence_is_about_and_not_what_is_said_of_it() -> None:
+    evidence = piece("ELMo uses the concatenation of two LSTMs.", title="BERT: Deep Bidirectional Transformers")
+    assert not ask(YesNoReader(SUPPORTS, first), "Does ELMo use a transformer?", evidence).text.startswith("Yes")
+
+
+def test_each_kind_has_its_reader_and_the_rest_another() -> None:
+    def explains(query: Query, evidence: Sequence[Evidence]) -> Generation:
+        return Generation("explained")
+
+    reader = KindReader({Kind.EXPLANATION: explains}, lambda query, evidence: Generation("found"))
+    assert ask(reader, "Why?  Why is it so?").text == "explained"
+    answer = ask(reader, "When was it built?")
+    assert answer.text == "found"
+    assert answer.notes.facts["kind"] == "fact"

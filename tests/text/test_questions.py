@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from thresher.text.questions import Asked, Kind, asked_for, parts_of
+
+OF_EACH_KIND = {
+    Kind.FACT: """
+        How many layers does BERT-base have?
+        What is the learning rate?
+        What is the capital of France?
+        How long is the warranty?
+        How much does the premium plan cost?
+        When is invoice 4711 due?
+        Who is the supplier on invoice 12?
+        Which court has jurisdiction?
+        What is the total of invoice 4711?
+        When was the company founded?
+        Please tell me when the office opens
+        Is Adam better or worse than SGD?
+        Are refunds paid in cash or by card?
+        Wie viele Schichten hat BERT?
+        """,
+    Kind.YES_NO: """
+        Does ELMo use a transformer?
+        Can I return an opened item after 30 days?
+        According to the policy, may employees work from abroad?
+        If the goods are damaged, must the seller pay for the return?
+        I bought a lamp. Can I send it back?
+        Is the invoice paid?
+        """,
+    Kind.EXPLANATION: """
+        What is dropout?
+        What is a force majeure clause?
+        What is speculative decoding?
+        What is the purpose of layer normalization?
+        What does "force majeure" mean?
+        What happens if payment is late?
+        Why does dropout help?
+        How do I reset my password?
+        Could you please explain the refund process?
+        """,
+    Kind.LIST: """
+        List the steps to install the pump
+        What are the steps for filing a claim?
+        What are the requirements for a visa?
+        Which plans are there?
+        """,
+    Kind.KEYWORD: """
+        dropout
+        refund policy
+        Refunds?
+        """,
+    Kind.NUMBER_OF_DOCUMENTS: """
+        How many documents are there?
+        How many papers do you have?
+        """,
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "question"),
+    [(kind, line.strip()) for kind, lines in OF_EACH_KIND.items() for line in lines.strip().splitlines()],
+)
+def test_the_kind_of_answer_is_told_by_the_words(kind: Kind, question: str) -> None:
+    assert asked_for(question).kind is kind
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("What is the difference between BERT and GPT?", Asked(Kind.COMPARISON, ("BERT", "GPT"))),
+        ("How does Longformer differ from BERT?", Asked(Kind.COMPARISON, ("Longformer", "BERT"))),
+        ("Compare the basic plan and the premium plan", Asked(Kind.COMPARISON, ("the basic plan", "the premium plan"))),
+        ("BERT vs. ELMo", Asked(Kind.COMPARISON, ("BERT", "ELMo"))),
+        ("Which is larger, BERT-base or BERT-large?", Asked(Kind.COMPARISON, ("BERT-base", "BERT-large"))),
+        ("Who wrote the GaLore paper?", Asked(Kind.AUTHORS, ("the GaLore paper",))),
+        ("Who are the authors of BERT?", Asked(Kind.AUTHORS, ("BERT",))),
+        ("When was the lease written?", Asked(Kind.PUBLISHED, ("the lease",))),
+        ("Which documents are about retrieval?", Asked(Kind.DOCUMENTS, ("retrieval",))),
+        ("How many documents mention dropout?", Asked(Kind.DOCUMENTS, ("dropout",))),
+        ("Can you summarize BERT.pdf?", Asked(Kind.SUMMARY, ("BERT.pdf",))),
+        ("Give me a short summary of the contract", Asked(Kind.SUMMARY, ("the contract",))),
+        ("What is the paper about?", Asked(Kind.SUMMARY, ("the paper",))),
+        ("What are the main findings of the report?", Asked(Kind.SUMMARY, ("the report",))),
+    ],
+)
+def test_what_is_compared_and_which_document_is_meant_are_named(question: str, asked: Asked) -> None:
+    assert asked_for(question) == asked
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (
+            "How many layers and heads has BERT-base?",
+            ("How many layers has BERT-base?", "How many heads has BERT-base?"),
+        ),
+        (
+            "How many employees, branches and customers does the bank have?",
+            (
+                "How many employees does the bank have?",
+                "How many branches does the bank have?",
+                "How many customers does the bank have?",
+            ),
+        ),
+        (
+            "Who wrote Attention Is All You Need and when?",
+            ("Who wrote Attention Is All You Need?", "When was Attention Is All You Need written?"),
+        ),
+        ("When and where was Ada Lovelace born?", ("When was Ada Lovelace born?", "Where was Ada Lovelace born?")),
+        ("When was the lease signed and by whom?", ("When was the lease signed?", "By whom was the lease signed?")),
+        (
+            "What are the batch size and learning rate of BERT?",
+            ("What is the batch size of BERT?", "What is the learning rate of BERT?"),
+        ),
+        ("What is RAG and why is it used?", ("What is RAG?", "Why is RAG used?")),
+        ("What is LoRA? Who invented it?", ("What is LoRA?", "Who invented LoRA?")),
+        (
+            "Who is the manager of Stonebridge and how many people work there?",
+            ("Who is the manager of Stonebridge?", "How many people work at Stonebridge?"),
+        ),
+        (
+            "Why was the shipment late and when will it arrive?",
+            ("Why was the shipment late?", "When will the shipment arrive?"),
+        ),
+        (
+            "What is the total amount of invoice 2024-17 and when is it due?",
+            ("What is the total amount of invoice 2024-17?", "When is invoice 2024-17 due?"),
+        ),
+        (
+            "Is the library open on Sundays, and is it free?",
+            ("Is the library open on Sundays?", "Is the library free?"),
+        ),
+        ("Who signed the lease and when does it end?", ("Who signed the lease?", "When does the lease end?")),
+    ],
+)
+def test_a_question_of_several_is_taken_apart_into_ones_that_stand_alone(question: str, parts: tuple[str, ...]) -> None:
+    assert parts_of(question) == parts
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What are the terms and conditions of the contract?",
+        "What are the pros and cons of distillation?",
+        "What is the difference between BERT and GPT?",
+        "Does the tenant pay for heating and water?",
+        "How is research and development funded?",
+        "Who decides what is paid and when refunds are due?",
+        "What hardware did they use to train and evaluate the model?",
+        "How are strips selected and recombined?",
+        "I bought a lamp. Can I send it back?",
+        "What optimizer did they use, and why did it help?",
+        "dropout",
+    ],
+)
+def test_what_is_one_question_or_cannot_stand_alone_is_left_whole(question: str) -> None:
+    assert parts_of(question) == (question,)
+
+
+@given(some.text(max_size=80))
+def test_whatever_is_asked_has_a_kind_and_parts_that_are_not_empty(question: str) -> None:
+    assert asked_for(question).kind in Kind
+    assert all(part.strip() for part in parts_of(question)) or not question.strip()
