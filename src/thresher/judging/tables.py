@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.protocols import Scorer, about
-from thresher.text.tables import grid_of
+from thresher.text.lists import asks_for_list, fits, lists_of
+from thresher.text.table_answers import looked_up
+from thresher.text.tables import Grid, grid_of
 from thresher.text.terms import term_set
-from thresher.types import Document, Hit, Query, Scale, Scores
+from thresher.types import Document, Hit, Query, Scale, Score, Scores
 
 ROWS = 3
 """Rows of a piece of a table that are judged, together, those that share most words with the question. On 25 questions
 to 6 office files the logit of three is above that of the best one for 21, and above that of the bare table for 24."""
 
+SAID = 0.9
+"""Score of a table one of whose cells the question names by row and column, and of a list whose lead-in says what the
+question asks for: how often such an answer was right on questions of our own to office files and papers."""
+
 
 @dataclass(frozen=True, slots=True)
 class TableScorer:
-    """Another scorer, which reads of a piece of a table its best rows in words."""
+    """Another scorer, from 0 to 1, which reads the rows of a table in words; a table or list that fits counts more."""
 
     scorer: Scorer
     documents: Callable[[Sequence[str]], Mapping[str, Document]]
@@ -39,26 +45,51 @@ class TableScorer:
         return about(self.scorer)
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
-        """One score per hit."""
-        tables = sorted({hit.chunk.document_id for hit in hits if hit.chunk.kind == "table"})
-        documents = self.documents(tables) if tables else {}
-        return self.scorer(query, [_in_words(hit, documents.get(hit.chunk.document_id), query) for hit in hits])
+        """One score per hit, not below `SAID` where a table or list says what is asked for."""
+        lists = asks_for_list(query.question)
+        wanted = sorted({hit.chunk.document_id for hit in hits if hit.chunk.kind == "table" or lists})
+        documents = self.documents(wanted) if wanted else {}
+        within = [list(_grids(documents.get(hit.chunk.document_id), hit)) for hit in hits]
+        read = [
+            _in_words(hit, grids[0], query.question) if grids else hit for hit, grids in zip(hits, within, strict=True)
+        ]
+        scored = self.scorer(query, read)
+        scores = []
+        for hit, grids, score in zip(hits, within, scored.scores, strict=True):
+            said = any(looked_up(grid, query.question) for grid in grids)
+            said = said or (lists and _listed(documents.get(hit.chunk.document_id), hit, query.question))
+            low = said and (score is None or score.value < SAID)
+            scores.append(Score(SAID, self.scale) if low else score)
+        return replace(scored, scores=tuple(scores))
 
 
-def _in_words(hit: Hit, document: Document | None, query: Query) -> Hit:
-    """The hit with rows in words for its text; as it is where it is no table that can be read."""
-    chunk = hit.chunk
-    if document is None or chunk.kind != "table":
+def _grids(document: Document | None, hit: Hit) -> Iterator[Grid]:
+    """The tables that a hit is a piece of, as far as they can be read."""
+    if document is not None and hit.chunk.kind == "table":
+        for table in document.tables:
+            if table.start < hit.chunk.end and hit.chunk.start < table.end and (grid := grid_of(document, table)):
+                yield grid
+
+
+def _in_words(hit: Hit, grid: Grid, question: str) -> Hit:
+    """The hit with words for its text: what stands around the table, and the rows that share most with the question."""
+    start, end = hit.chunk.start, hit.chunk.end
+    rows = [grid.row_form(at) for at, row in enumerate(grid.rows) if start <= row[0].start < end]
+    if not rows:
         return hit
-    for table in document.tables:
-        if table.start < chunk.end and chunk.start < table.end and (grid := grid_of(document, table)) is not None:
-            within = [grid.row_form(at) for at, row in enumerate(grid.rows) if chunk.start <= row[0].start < chunk.end]
-            asked = term_set(query.question)
-            best = sorted(within, key=lambda form: -len(asked & term_set(form)))[:ROWS]
-            text = " ".join([*map(_stopped, (cell.text for cell in grid.around)), *map(_stopped, best)])
-            # The vector of the bare table says nothing of this text: it has to be encoded.
-            return replace(hit, chunk=replace(chunk, text=text), scores={}) if best else hit
-    return hit
+    asked = term_set(question)
+    best = sorted(rows, key=lambda form: -len(asked & term_set(form)))[:ROWS]
+    text = " ".join([*map(_stopped, (cell.text for cell in grid.around)), *map(_stopped, best)])
+    # What is known of the bare table, its vector above all, says nothing of this text.
+    return replace(hit, chunk=replace(hit.chunk, text=text), scores={})
+
+
+def _listed(document: Document | None, hit: Hit, question: str) -> bool:
+    """Whether a hit holds a part of a list that is what the question asks for."""
+    return document is not None and any(
+        listing.start < hit.chunk.end and hit.chunk.start < listing.end and fits(question, document, listing)
+        for listing in lists_of(document)
+    )
 
 
 def _stopped(text: str) -> str:

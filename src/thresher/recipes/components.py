@@ -15,6 +15,7 @@ from thresher.errors import UsageError
 from thresher.generation.answers import ComparingReader, KindReader, PartsReader, PassageReader, YesNoReader
 from thresher.generation.certainty import LEARNT
 from thresher.generation.citations import ConflictCiter, QuoteChecker
+from thresher.generation.lists import ListReader
 from thresher.generation.llm import GroundedGenerator
 from thresher.generation.passages import PassageChooser
 from thresher.generation.reader import ChoosingReader, ExtractiveReader
@@ -266,7 +267,7 @@ class Components:
         """The reader for each kind of question, before the one that answers every other."""
         documents = self.whole_documents()
         if not settings.kinds:
-            return TableReader(documents, spans)
+            return TableReader(documents, ListReader(documents, spans))
         choose = PassageChooser(self.models.judge(), support, settings.min_relevance)
         readers: dict[Kind, Generator] = {
             Kind.YES_NO: YesNoReader(support, spans),
@@ -274,7 +275,7 @@ class Components:
             Kind.COMPARISON: ComparingReader(choose, spans),
             Kind.KEYWORD: PassageReader(choose, settings.max_sentences, spans),
         }
-        return PartsReader(TableReader(documents, KindReader(readers, spans)))
+        return PartsReader(TableReader(documents, ListReader(documents, KindReader(readers, spans))))
 
     def quote_checker(self) -> Verifier:
         """Looks every citation up in its document, here or in the other collection, and cites what contradicts it."""

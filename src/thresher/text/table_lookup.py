@@ -93,6 +93,11 @@ def terms_of(text: str) -> tuple[str, ...]:
     return tuple(term for term, _ in _tokens(text))
 
 
+def telling_terms(text: str) -> list[str]:
+    """The terms of a text that say something: those that ask are left out."""
+    return [term for term in terms_of(text) if term not in _LIGHT]
+
+
 def words_of(question: str) -> Words:
     """The terms of a question by place."""
     tokens, spoken = zip(*found, strict=True) if (found := list(_tokens(question))) else ((), ())
@@ -231,8 +236,15 @@ def lacking(grid: Grid, question: str, text: str) -> str:
         word = words.spoken[at]
         if any(kind.fullmatch(words.tokens[at]) and sum(map(bool, map(kind.fullmatch, keys))) > 1 for kind in _PERIODS):
             return word
-        names = word[0].isdigit() or (word[0].isupper() and at > 0)
-        stands = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE if word[1:] else re.NOFLAG)
-        if names and not stands.search(text):
+        if unsaid_at(words, at, text):
             return word
     return ""
+
+
+def unsaid_at(words: Words, at: int, text: str) -> bool:
+    """Whether a place of the question is a name or number that stands nowhere in the text."""
+    word = words.spoken[at]
+    if not (word[0].isdigit() or (word[0].isupper() and at > 0)):
+        return False
+    stands = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE if word[1:] else re.NOFLAG)
+    return stands.search(text) is None

@@ -184,10 +184,10 @@ def _around(document: Document, table: Table, *, only_captions: bool) -> list[Ce
     behind = re.compile(r"\s*([^\n]+)").match(text, table.end)
     caption = [_cell(text, *behind.span(1))] if behind and _CAPTION.match(behind[1]) else []
     if only_captions:
-        above = next(_blocks_before(document, table.start), None)
+        above = next(blocks_before(document, table.start), None)
         captions = [*([above] if above and _CAPTION.match(above.text) else []), *caption]
         return captions if len(captions) == 1 else []  # of two, one is another table's
-    for block in _blocks_before(document, table.start):
+    for block in blocks_before(document, table.start):
         if is_heading(block.text):
             found.append(Cell(block.text.strip("# "), block.start, block.end))
             break
@@ -198,7 +198,7 @@ def _around(document: Document, table: Table, *, only_captions: bool) -> list[Ce
     return [*reversed(found), *caption]
 
 
-def _blocks_before(document: Document, end: int) -> Iterator[Cell]:
+def blocks_before(document: Document, end: int) -> Iterator[Cell]:
     """Paragraphs before a place, the nearest first, as far back as the table before it."""
     floor = max((table.end for table in document.tables if table.end <= end), default=0)
     for _ in range(BLOCKS_BACK):

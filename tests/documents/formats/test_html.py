@@ -56,3 +56,9 @@ def test_a_few_marks_that_never_end_are_text_as_before() -> None:
 def test_a_charset_that_is_never_named_is_no_trap() -> None:
     with within():
         assert decode_html(b"<meta" * 40 + b" charset=" + b" " * 2000 + b"!").startswith("<meta")
+
+
+def test_numbered_lists_keep_their_numbers_and_lists_within_them_their_own(tmp_path: Path) -> None:
+    page = "<ol><li><p>One</p><p>more</p><li>Two<ul><li>inner</ul><li>Three</ol><ol><li>Again</ol><ul><li>free</ul>"
+    document = read_one(save(tmp_path, "a.html", f"<html><body>{page}</body></html>"))
+    assert document.text.split("\n\n") == ["1. One", "more", "2. Two", "- inner", "3. Three", "1. Again", "- free"]

@@ -6,6 +6,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import docx
 import pytest
 
 from tests.documents import making
@@ -114,3 +115,21 @@ def test_a_book_is_read_chapter_by_chapter(tmp_path: Path) -> None:
     assert (document.kind, document.title, document.date) == ("epub", "On Flails", "1999-05-05")
     assert document.text.startswith("Chapter one\n\nIt was night one.\n\n| k | v |\n| 1 | one |\n\nChapter two")
     assert document.metadata["author"] == "Zed"
+
+
+def test_items_of_a_word_list_keep_their_marks_whether_by_style_or_by_numbering(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_paragraph("A branch is closed in these steps:")
+    for step in ("Tell the council.", "Move the archive."):
+        document.add_paragraph(step, style="List Number")
+    document.add_paragraph("It offers:")
+    document.add_paragraph("Advice", style="List Bullet")
+    numbering = document.add_paragraph("By numbering")._p.get_or_add_pPr().get_or_add_numPr()
+    numbering.get_or_add_ilvl().val = 0
+    numbering.get_or_add_numId().val = 5
+    buffer = io.BytesIO()
+    document.save(buffer)
+    text = read_one(save(tmp_path, "a.docx", buffer.getvalue())).text.split("\n\n")
+    assert text[:3] == ["A branch is closed in these steps:", "1. Tell the council.", "2. Move the archive."]
+    assert text[3:5] == ["It offers:", "- Advice"]
+    assert text[5].endswith(" By numbering")

@@ -66,6 +66,8 @@ class Reader(HTMLParser):
         self._rows: list[list[str]] = []
         self._cell: list[str] = []
         self._tables = 0
+        self._numbers: list[int | None] = []
+        self._marked = (0, 0)
         self._linked_data: list[str] | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -85,6 +87,11 @@ class Reader(HTMLParser):
         if tag in BLOCKS:
             self._close_implied(CLOSES.get(tag, CLOSES_OTHERWISE))
             self._end_block()
+        if tag in ("ol", "ul"):
+            self._numbers.append(0 if tag == "ol" else None)
+            self._marked = (0, 0)
+        elif tag == "li" and self._numbers and self._numbers[-1] is not None:
+            self._numbers[-1] += 1
         if tag == "table":
             self._tables += 1
         elif self._tables == 1 and (tag == "tr" or (tag in CELLS and not self._rows)):
@@ -106,6 +113,8 @@ class Reader(HTMLParser):
                 self._open.pop()
             self._end_block(tag)
         del elements[len(elements) - 1 - elements[::-1].index(tag) :]
+        if tag in ("ol", "ul") and elements is self._open:
+            self._numbers.pop()
         if tag == "table" and elements is self._open:
             self._tables -= 1
             if self._tables == 0:
@@ -158,7 +167,13 @@ class Reader(HTMLParser):
         elif "head" not in self._open:
             if (closing in HEADINGS or (self._open and self._open[-1] in HEADINGS)) and not self.heading:
                 self.heading = clean_inline(text)
-            self.assembly.paragraph(f"- {text}" if "li" in self._open and "\n" not in text else text)
+            self.assembly.paragraph(self._mark() + text if "li" in self._open and "\n" not in text else text)
+
+    def _mark(self) -> str:
+        """What stands before a block of a list item; only the first block of a numbered one has its number."""
+        number = self._numbers[-1] if self._numbers else None
+        before, self._marked = self._marked, (len(self._numbers), number or 0)
+        return "- " if number is None else "" if before == self._marked else f"{number}. "
 
     def _end_table(self) -> None:
         rows, self._rows = self._rows, []

@@ -29,7 +29,8 @@ SLIDE = re.compile(re.escape(SLIDE_MARK).replace(re.escape("{page_num}"), r"(\d+
 def read_document(file: RawFile) -> Parsed:
     """A docx or epub file: headings, paragraphs and tables in order."""
     result, assembly = _extracted(file), Assembly()
-    return _parsed(file, assembly, result, add_nodes(assembly, result.document))
+    items = styled_items(file.data) if file.kind.name == "docx" else {}
+    return _parsed(file, assembly, result, add_nodes(assembly, result.document, items))
 
 
 def read_slides(file: RawFile) -> Parsed:
@@ -98,19 +99,56 @@ def check_archive(data: bytes, *, limits: Limits) -> None:
         )
 
 
-def add_nodes(assembly: Assembly, document: Mapping[str, Any] | None) -> str:
-    """Headings, paragraphs and tables of a document tree in order; returns the first heading."""
-    first = ""
-    for node in (document or {}).get("nodes", ()):
+def add_nodes(assembly: Assembly, document: Mapping[str, Any] | None, items: Mapping[str, bool]) -> str:
+    """Headings, paragraphs, list items with their marks, and tables in order; returns the first heading.
+
+    `items` are paragraphs that are items by their style alone, which the extractor does not tell.
+    """
+    first, number = "", 0
+    nodes = (document or {}).get("nodes", ())
+    for node in nodes:
         content = node["content"]
         kind = content.get("node_type")
+        text = str(content.get("text") or "")
+        numbered = items.get(clean_inline(text)) if kind == "paragraph" else None
+        if kind == "list_item":
+            numbered = bool(nodes[node["parent"]]["content"].get("ordered")) if "parent" in node else False
+        number = 0 if numbered is None else number + 1
         if kind == "table":
             assembly.table(_cells(content["grid"]))
         elif kind not in ("group", "slide"):
-            text = str(content.get("text") or "")
             first = first or (clean_inline(text) if kind in ("heading", "title") else "")
-            assembly.paragraph(text)
+            mark = "" if numbered is None else f"{number}. " if numbered else "- "
+            assembly.paragraph(mark + text if text.strip() else "")
     return first
+
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+
+
+def styled_items(data: bytes) -> dict[str, bool]:
+    """Paragraphs of a Word file whose style is List Bullet or List Number, on one line, and whether it is the second.
+
+    None of a file that is not as the standard has it.
+    """
+    try:
+        with open_archive(data) as archive:
+            styles = {
+                style.get(f"{_W}styleId"): name.get(f"{_W}val", "").lower()
+                for style in _xml(archive, "word/styles.xml").iter(f"{_W}style")
+                if (name := style.find(f"{_W}name")) is not None
+            }
+            paragraphs = list(_xml(archive, "word/document.xml").iter(f"{_W}p"))
+    except (LookupError, ElementTree.ParseError, zipfile.BadZipFile, zlib.error, EOFError):
+        return {}
+    items = {}
+    for paragraph in paragraphs:
+        style = paragraph.find(f"{_W}pPr/{_W}pStyle")
+        called = styles.get(style.get(f"{_W}val"), "") if style is not None else ""
+        if called.startswith(("list bullet", "list number")):
+            text = "".join(part.text or "" for part in paragraph.iter(f"{_W}t"))
+            items[clean_inline(text)] = called.startswith("list number")
+    return items
 
 
 def _cells(grid: Mapping[str, Any]) -> list[list[str]]:

@@ -1,0 +1,51 @@
+"""Questions for steps, rules and lists: the whole list, in order, with the line that leads to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from thresher.generation.citations import cite
+from thresher.generation.sentence_support import Sentence
+from thresher.protocols import Generator, about
+from thresher.text.injection import is_command
+from thresher.text.lists import Listing, asks_for_list, closeness, fits, lists_of
+from thresher.types import Document, Evidence, Generation, Notes, Query
+
+
+@dataclass(frozen=True, slots=True)
+class ListReader:
+    """Answers with a list of the evidence that its lead-in or heading fits to the question; hands on otherwise."""
+
+    documents: Callable[[Sequence[str]], Mapping[str, Document]]
+    otherwise: Generator
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"lists, {about(self.otherwise)}"
+
+    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
+        """The list as it stands, with one citation of all of it."""
+        question = query.question
+        fitting = list(self._fitting(question, evidence)) if asks_for_list(question) else []
+        if not fitting:
+            return self.otherwise(query, evidence)
+        piece, document, listing = max(fitting, key=lambda found: closeness(question, found[2]))
+        quote = document.text[listing.start : listing.end]
+        citation = cite(1, Sentence(piece, listing.start, listing.end, quote, piece.hit.score))
+        notes = Notes(facts={"reader": "list", "items": len(listing.items)})
+        lines = [line.lstrip("# ") if line.startswith("#") else line for line in quote.splitlines() if line.strip()]
+        return Generation("\n".join(lines) + " [1]", (citation,), notes=notes, exact=True)
+
+    def _fitting(self, question: str, evidence: Sequence[Evidence]) -> Iterator[tuple[Evidence, Document, Listing]]:
+        """The lists that a piece of evidence holds a part of, and whose lead-in or heading speaks of the question."""
+        documents = self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in evidence)))
+        for document in documents.values():
+            pieces = [piece for piece in evidence if piece.hit.chunk.document_id == document.id]
+            for listing in lists_of(document):
+                touched = (piece for piece in pieces if piece.start < listing.end and listing.start < piece.end)
+                piece = next(touched, None)
+                orders = is_command(document.text[listing.start : listing.end])
+                if piece is not None and not orders and fits(question, document, listing):
+                    yield piece, document, listing

@@ -1,0 +1,179 @@
+"""Lists of a document with what they are lists of: the line that leads to them, the heading above."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
+
+from thresher.text.sentences import line_spans, sentence_spans, trim
+from thresher.text.table_lookup import alike, telling_terms
+from thresher.text.tables import Cell, blocks_before, is_heading
+from thresher.types import Document
+
+_ITEM = re.compile(
+    r"[ \t]*(?:(?P<bullet>[-*+•‣◦▪●■–·➢✓])|(?P<number>\(?\d{1,3}[.)])|(?P<letter>\(?(?:[a-z]|[ivx]{2,5})\)))"
+    r"[ \t]+(?=\S)"
+)
+_LEADS = re.compile(r":$|\b(?:following|follows|below|these|steps)\b", re.IGNORECASE)
+LEAST = 2
+"""Items of a list; one is a remark."""
+SLIDE_ITEM = 200
+"""Characters of a line of a slide; what is longer is text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list; offsets are in the document, `start` and `end` those of lead-in (or heading) and items together."""
+
+    start: int
+    end: int
+    items: tuple[Cell, ...]
+    lead: Cell | None
+    """The sentence that leads to it."""
+    heading: Cell | None
+    numbered: bool
+
+    @property
+    def about(self) -> str:
+        """What it is a list of, in the document's words."""
+        return " ".join(cell.text for cell in (self.heading, self.lead) if cell is not None)
+
+
+def lists_of(document: Document) -> Iterator[Listing]:
+    """The lists of a document in order: runs of marked lines, and the lines of a slide under its title."""
+    run: list[Cell] = []
+    for line in _lines(document):
+        if mark := _ITEM.match(line.text):
+            nested = document.text[max(0, line.start - 1) : line.start] not in ("", "\n")
+            if run and not nested and _kind(run[0]) != mark.lastgroup:
+                yield from _listing(document, run)
+                run = []
+            run.append(line)
+        elif run and _goes_on(document.text, run[-1], line):
+            run[-1] = Cell(document.text[run[-1].start : line.end], run[-1].start, line.end)
+        else:
+            yield from _listing(document, run)
+            run = []
+    yield from _listing(document, run)
+    if document.kind == "pptx":
+        yield from _slides(document)
+
+
+def _lines(document: Document) -> Iterator[Cell]:
+    """The lines that hold something; the tables are left out, and end what is before them."""
+    tables = [(table.start, table.end) for table in document.tables]
+    for start, end in line_spans(document.text):
+        inside = any(low <= start < high for low, high in tables)
+        yield Cell("|" if inside else document.text[start:end], start, end)
+
+
+def _goes_on(text: str, item: Cell, line: Cell) -> bool:
+    """Whether an unmarked line belongs to the item above: no blank line between, or indented as the item's text is."""
+    indented = text[text.rfind("\n", 0, line.start) + 1 : line.start].isspace()
+    return line.text != "|" and (text.count("\n", item.end, line.start) == 1 or indented)
+
+
+def _listing(document: Document, run: list[Cell]) -> Iterator[Listing]:
+    if len(run) < LEAST:
+        return
+    lead = heading = None
+    for block in blocks_before(document, run[0].start):
+        if is_heading(block.text):
+            heading = Cell(block.text.strip("# "), block.start, block.end)
+            break
+        if lead is None and block.end >= run[0].start - 3:
+            start, end = sentence_spans(block.text)[-1]
+            last = Cell(block.text[start:end], block.start + start, block.start + end)
+            lead = last if _LEADS.search(last.text) else None
+    first = lead or heading
+    begin = first.start if first is not None and run[0].start - first.end < SLIDE_ITEM else run[0].start
+    yield Listing(begin, run[-1].end, tuple(run), lead, heading, _kind(run[0]) == "number")
+
+
+def _kind(item: Cell) -> str | None:
+    mark = _ITEM.match(item.text)
+    return None if mark is None else mark.lastgroup
+
+
+def _slides(document: Document) -> Iterator[Listing]:
+    """A slide that has no table and no long line: its title and what stands below."""
+    for page in document.pages:
+        start, end = trim(document.text, page.start, page.end)
+        title, *lines = [Cell(document.text[low:high], low, high) for low, high in _spans(document.text, start, end)]
+        tabled = any(page.start <= table.start < page.end for table in document.tables)
+        if len(lines) >= LEAST and not tabled and all(len(line.text) <= SLIDE_ITEM for line in lines):
+            yield Listing(title.start, lines[-1].end, tuple(lines), None, title, False)
+
+
+def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    yield from (
+        ((start + low, start + high) for low, high in line_spans(text[start:end])) if start < end else [(start, end)]
+    )
+
+
+# --- questions that a list answers ------------------------------------------------------------------------------------
+
+
+LONGEST = 4_000
+"""Characters of a list that is answered whole; what is longer is no answer but a document."""
+
+SHARE = 0.5
+"""Of the question's words that lead-in, heading and title hold together."""
+
+_STEPS = re.compile(
+    r"\bhow (?:do|does|can|could|should|must|would|to|is|are)\b|\bsteps?\b|\bprocedure\b",
+    re.IGNORECASE,
+)
+_SEVERAL = re.compile(
+    r"^(?:please\s+)?(?:list|name|enumerate|give (?:me )?(?:all|the|a list))\b"
+    r"|\b(?:what|which)\b(?:\s+[\w-]+){0,4}?\s+(?:are|were|do|must|should|can|need|have|did|will)\b"
+    r"|\bwhat (?:must|should|do|can|may) \w+",
+    re.IGNORECASE,
+)
+_ONE = re.compile(
+    r"\b(?:first|second|third|last|next|many|much|highest|lowest|most|least|only)\b|\bstep \d", re.IGNORECASE
+)
+
+
+def asks_for_list(question: str) -> bool:
+    """Whether a question is for several things or for steps, and not for one of them or their number."""
+    return bool(_STEPS.search(question) or _SEVERAL.search(question)) and not _ONE.search(question)
+
+
+def fits(question: str, document: Document, listing: Listing) -> bool:
+    """Whether a list is what a question asks for: every word of it is said by title, heading, lead-in or items.
+
+    At least half of them by what leads to the items (the lead-in; without one the heading) or the title, one of them by
+    what leads there; of a question for steps the first one, what is to be done.
+    """
+    text = document.text[listing.start : listing.end]
+    asked = set(telling_terms(question)) - _LISTING
+    above = set(telling_terms(listing.about))
+    said = {*above, *telling_terms(document.title), *telling_terms(text)}
+    if len(text) > LONGEST or not all(_said_in(said, term) for term in asked):
+        return False
+    leading = set(telling_terms((listing.lead or listing.heading or listing.items[0]).text))
+    first = next(iter(one for one in telling_terms(question) if one not in _LISTING), "")
+    if _STEPS.search(question) and not _said_in(leading | (above if listing.numbered else set()), first):
+        return False
+    led = leading | set(telling_terms(document.title))
+    shared = sum(_said_in(led, term) for term in asked)
+    return any(_said_in(leading, term) for term in asked) and shared >= SHARE * len(asked)
+
+
+def closeness(question: str, listing: Listing) -> float:
+    """Share of what leads to a list that the question says as well, 0 to 1."""
+    leading = telling_terms((listing.lead or listing.heading or listing.items[0]).text)
+    asked = set(telling_terms(question))
+    return sum(_said_in(asked, term) for term in leading) / max(1, len(leading))
+
+
+def _said_in(terms: Set[str], term: str) -> bool:
+    return any(one == term or alike(one, term) for one in terms)
+
+
+_LISTING = frozenset(
+    telling_terms("steps step procedure list rules rule things thing need must follow following do proceed")
+)
+"""Words for a list as such."""
