@@ -34,6 +34,8 @@ class Row:
     evidence_holds: bool | None
     """Whether what was handed on holds all that is expected."""
     seconds: float
+    certainty: float | None = None
+    """Of the answer, 0 to 1, where the reader says one."""
 
 
 class Asked(Protocol):
@@ -92,6 +94,7 @@ def asked(question: Question, collection: Asked, recipe: str) -> Row:
         why=marked.why,
         evidence_holds=rules.holds(question, handed_on(answer)),
         seconds=round(seconds, 3),
+        certainty=answer.certainty,
     )
 
 

@@ -11,9 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from benchmarks.questions.ask import Row
 from benchmarks.questions.rules import Mark, Question
+from thresher_evals.stats import Forecast, ece_interval, mcnemar
 
 FOLDER = Path(__file__).with_name("verdicts")
 COLUMNS = ("id", "question", "answer", "verdict", "why")
@@ -144,13 +146,32 @@ def table(questions: Sequence[Question], rows: Sequence[Row], verdicts: Sequence
         f"what stands under correct, unanswerable refused {_share(of.rightly_refused, of.unanswerable)}; "
         f"{read} of {answered} answers read by a person"
     )
+    lines.append(f"{certainty(rows, verdicts)}; median {median(row.seconds for row in rows):.2f} s")
     return "\n".join(lines)
+
+
+def certainty(rows: Sequence[Row], verdicts: Sequence[Verdict]) -> str:
+    """How well the certainty of the answers is calibrated, and how many are not right among the surest ones.
+
+    By the answer's own certainty where there is one, else by the confidence in the evidence. Partly right is not right.
+    """
+    right = {verdict.id: verdict.verdict == Mark.RIGHT for verdict in verdicts}
+    sure = [
+        (row.confidence if row.certainty is None else row.certainty, right[row.id]) for row in rows if not row.abstained
+    ]
+    known = sorted(((value, good) for value, good in sure if value is not None), reverse=True)
+    if not known:
+        return "no certainties"
+    ece = ece_interval([Forecast(value, float(good)) for value, good in known])
+    risks = []
+    for share in (0.25, 0.5, 0.75, 1.0):
+        surest = known[: max(1, round(share * len(known)))]
+        risks.append(f"{1 - sum(good for _, good in surest) / len(surest):.2f} of the surest {share:.0%}")
+    return f"certainty: ECE {ece.value:.3f} over {len(known)} answers; not right: {', '.join(risks)}"
 
 
 def compared(questions: Sequence[Question], first: Sequence[Verdict], second: Sequence[Verdict]) -> str:
     """Paired: on how many questions the second is right and the first is not, and the other way round."""
-    from thresher_evals.stats import mcnemar
-
     good = [{one.id: one.verdict for one in table} for table in (first, second)]
     lines = []
     for name, answerable in (("answerable right", True), ("unanswerable refused", False)):

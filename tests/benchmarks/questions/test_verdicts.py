@@ -80,6 +80,14 @@ def test_counts_tell_wrong_answers_under_correct_and_refusals_of_what_has_no_ans
     assert "right 0.000 of the answerable" in verdicts.table([WHO, WHEN], rows, verdicts.judged(rows, {}), by="kind")
 
 
+def test_certainty_is_that_of_the_answer_where_there_is_one() -> None:
+    asked_of = Replying(replace(RIGHT, certainty=0.75), answer(WHEN.question, "In 1950 [1]"))
+    rows = [asked(one, asked_of, "corrective") for one in (WHO, WHEN)]
+    # the wrong one stands at .9, the confidence in its evidence, and is the surer: errors (.25 + .9) / 2
+    told = verdicts.certainty(rows, verdicts.judged(rows, {}))
+    assert told.startswith("certainty: ECE 0.575 over 2 answers; not right: 1.00 of the surest 25%")
+
+
 def test_the_comparison_is_paired_and_names_what_was_lost() -> None:
     told = verdicts.compared([WHO, WHEN], judged(RIGHT, REFUSED), judged(WRONG, REFUSED))
     assert "answerable right       1 -> 0 of 1; better on 0, worse on 1" in told
