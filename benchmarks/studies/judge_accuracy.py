@@ -21,8 +21,7 @@ from thresher.recipes.judges import evaluator
 from thresher.recipes.settings import EcragSettings, JudgeSettings
 from thresher.settings import Frozen
 from thresher.types import Query
-from thresher_evals.dataset import split_of
-from thresher_evals.metrics.answers import matches
+from thresher_evals.dataset import matches, split_of
 from thresher_evals.stats import Forecast, auroc_interval, ece_interval
 
 RETRIEVER = "rag"

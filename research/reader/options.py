@@ -25,8 +25,8 @@ from research.reader.readings import (
 )
 from thresher.text.terms import index_terms
 from thresher.types import Reading
-from thresher_evals.dataset import split_of
-from thresher_evals.metrics.answers import normalise, word_f1
+from thresher_evals.dataset import normalise, split_of
+from thresher_evals.metrics.answers import word_f1
 
 ASKED_WORDS = 40  # a longer question loses its beginning, or the option behind it would not be read
 PASSAGE = re.compile(r"; (?=[^;/]{1,80} // )")  # between a passage and the next one's title

@@ -25,8 +25,7 @@ from research.reader.readings import (
     sureness,
 )
 from thresher.types import Reading
-from thresher_evals.dataset import split_of
-from thresher_evals.metrics.answers import normalise
+from thresher_evals.dataset import normalise, split_of
 
 PUBLISHED = {
     "CRAG, 7B generator": {"match": 0.598, "n": 1399},

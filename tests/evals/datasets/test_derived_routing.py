@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from tests.real_data import DATA
 from thresher.errors import UsageError
 from thresher.types import Origin
-from thresher_evals.dataset import Dataset, Question
+from thresher_evals.dataset import Dataset, Question, normalise
 from thresher_evals.datasets.derived import divided, side_of
 from thresher_evals.datasets.open_domain import Candidate
 from thresher_evals.datasets.registry import load
-from thresher_evals.metrics.answers import normalise
 from thresher_evals.runner import collection_of, files, outside_of
 
 Write = Callable[[Path, list[Any]], Path]

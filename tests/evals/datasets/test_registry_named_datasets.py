@@ -16,7 +16,7 @@ from thresher.errors import UsageError
 from thresher.generation.reader import choice_of
 from thresher.types import Origin
 from thresher_evals.dataset import Dataset, Gold, passage_id
-from thresher_evals.datasets.papers import QUESTIONS
+from thresher_evals.datasets.qa import QUESTIONS
 from thresher_evals.datasets.records import Articles, Passages, sides
 from thresher_evals.datasets.registry import KINDS, load
 from thresher_evals.runner import collection_of, files, outside_of

@@ -17,17 +17,10 @@ from thresher.models.structured import Unreadable
 from thresher.models.usage import Meter
 from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher_evals.dataset import Question
+from thresher_evals.datasets.registry import references_of
 from thresher_evals.judges.base import VALUES, Case, Judge, Outcome, judged
-from thresher_evals.judges.judgements import (
-    judge_run,
-    judgement_log,
-    judgements_of,
-    read_judgements,
-    references_of,
-    rows_of,
-    summary,
-)
-from thresher_evals.judges.knowledge import Knowledge
+from thresher_evals.judges.judgements import judgement_log, judgements_of, read_judgements, rows_of
+from thresher_evals.judges.judging import judge_run, summary
 from thresher_evals.judges.llm import judge_model, judge_settings, llm_judge, marked, read_qualities, read_supports
 from thresher_evals.judges.rules import NOTE, offline_judge
 from thresher_evals.rows import Context, Row, read_reply, rows_path, written
@@ -148,7 +141,7 @@ def test_rows_without_context_are_held_against_their_quotes() -> None:
 
 def test_offline_facts_are_sentences_and_say_so() -> None:
     row = make_row("q", "The lighthouse of Vik was built in 1871. It was painted by Maria Berg.", topic="Vik")
-    told = judged(offline_judge(gamma=0), "factscore", Case(row, Knowledge(CONTEXT)))
+    told = judged(offline_judge(gamma=0), "factscore", Case(row, CONTEXT))
     assert told.values == {"responded": 1.0, "factscore": 0.5}
     assert (told.detail["supported"], told.detail["facts"]) == (1, 2)
     assert "not comparable" in told.detail["note"]
@@ -389,9 +382,9 @@ def test_references_come_from_the_file_that_was_asked(make_run: Callable[..., Pa
     described["dataset"]["spec"] = f"qa:{qa}"
     (run / "run.json").write_text(json.dumps(described), encoding="utf-8")
     with pytest.raises(UsageError, match="is not the file that was asked"):
-        references_of(run, rows_of(run))
+        references_of(described["dataset"], [row.question for row in rows_of(run)["rag"]])
 
 
-def test_without_topics_no_dataset_is_opened(make_run: Callable[..., Path]) -> None:
-    run = make_run(make_row("q1", "1871"))
-    assert references_of(run, rows_of(run)) == {}
+def test_without_topics_no_dataset_is_opened() -> None:
+    asked = [make_row("q1", "1871").question]
+    assert references_of({"spec": "qa:nowhere.jsonl", "sha256": ""}, asked) == {}

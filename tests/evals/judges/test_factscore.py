@@ -10,9 +10,8 @@ import pytest
 from thresher.models.structured import Unreadable
 from thresher_evals.dataset import Question
 from thresher_evals.judges.base import Case, Outcome
-from thresher_evals.judges.factscore import checked_facts, read_bullets, read_verdict
-from thresher_evals.judges.knowledge import Knowledge
-from thresher_evals.judges.llm import read_facts
+from thresher_evals.judges.factscore import Knowledge, checked_facts
+from thresher_evals.judges.llm import read_bullets, read_facts, read_verdict
 from thresher_evals.rows import Reply, Row
 
 ADA = ("Ada Moor was a Danish painter. She was born in 1900.", "The Ada Moor was a ship. It sank in 1931.")
@@ -21,7 +20,7 @@ ADA = ("Ada Moor was a Danish painter. She was born in 1900.", "The Ada Moor was
 def case(text: str, references: Sequence[str] = ADA) -> Case:
     """A long answer about Ada Moor."""
     asked = Question("q", "Who was Ada Moor?", topic="Ada Moor")
-    return Case(Row(asked, "rag", "c0ffee", 1.0, reply=Reply(text, False)), Knowledge(references))
+    return Case(Row(asked, "rag", "c0ffee", 1.0, reply=Reply(text, False)), references)
 
 
 def by_words(topic: str, fact: str, passages: Sequence[str]) -> bool:

@@ -14,10 +14,10 @@ from thresher_evals.judges.judgements import (
     answer_of,
     judgement_log,
     judgements_of,
-    missing,
     read_judgements,
     remember_judge,
 )
+from thresher_evals.judges.judging import missing
 from thresher_evals.rows import Reply, Row, rows_path, written
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher_evals.metrics.answers import exact_match, f1, match, match_norm, normalise, unquoted, without_markers
+from thresher_evals.dataset import normalise
+from thresher_evals.metrics.answers import exact_match, f1, match, match_norm, unquoted, without_markers
 
 TEXTS = st.text(alphabet="ab aTthe.,é\n", max_size=30)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from thresher_evals.metrics.answers import matches, matching
+from thresher_evals.dataset import matches, matching
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 
 from thresher_evals.report.blocks import Number
-from thresher_evals.report.data import Run, read_measured
-from thresher_evals.report.pages import dataset_pages, standing_in_words
+from thresher_evals.report.data import Run, labels, read_measured
+from thresher_evals.report.pages import dataset_pages, standing_in_words, summary
 from thresher_evals.report.run import command, small_print, warnings
-from thresher_evals.report.summary import summary
-from thresher_evals.report.tables import labels
 from thresher_evals.rows import Row
 
 Write = Callable[..., Path]

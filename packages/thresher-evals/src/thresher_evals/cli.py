@@ -30,7 +30,7 @@ from thresher_evals.judges import JUDGES
 if TYPE_CHECKING:
     from thresher.models.usage import Meter
     from thresher_evals.judges.base import Judge
-    from thresher_evals.judges.judgements import Done
+    from thresher_evals.judges.judging import Done
 
 eval_app = typer.Typer(help="Measure recipes on questions with known answers.", no_args_is_help=True)
 
@@ -331,14 +331,18 @@ def eval_judge(
 ) -> None:
     """Judge the answers of a run: supported by their context, right, relevant, well written, true fact by fact."""
     from thresher.models.usage import Meter
+    from thresher_evals.datasets.registry import references_of
     from thresher_evals.judges.base import FACTS, Bench, make_judge
-    from thresher_evals.judges.judgements import generators_of, judge_run, references_of, rows_of, summary
+    from thresher_evals.judges.judgements import rows_of
+    from thresher_evals.judges.judging import generators_of, judge_run, summary
+    from thresher_evals.rows import read_run
 
     rows, meter = rows_of(directory, recipe), Meter()
     bench = Bench(directory, generators_of(directory, rows), assignments(settings), gamma, meter, same_model)
     judge = make_judge(name, bench)
     measures = judge.wanted(measure)
-    references = references_of(directory, rows) if FACTS in measures else {}
+    asked = [row.question for each in rows.values() for row in each] if FACTS in measures else []
+    references = references_of(read_run(directory)["dataset"], asked)
     with output.counting(sum(map(len, rows.values())), "answers") as count:
         done = judge_run(directory, judge, rows, measures, gamma=gamma, references=references, progress=count)
     summed = summary(directory, judge, rows)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+import string
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -15,7 +17,6 @@ from pydantic.dataclasses import dataclass as model
 
 from thresher.errors import UsageError
 from thresher.types import Origin
-from thresher_evals.jsonl import write_whole
 
 Task = Literal["search", "ask"]
 """What a dataset's questions are put to: the ranking alone, or the whole path to an answer."""
@@ -94,13 +95,6 @@ class Corpus:
         """Of the corpus.jsonl."""
         return hashlib.sha256(self.content).hexdigest()
 
-    def write(self, path: Path) -> Path:
-        """Write the corpus.jsonl, unless it is there already: a file that stays is not indexed again."""
-        if not path.is_file() or path.read_bytes() != self.content:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, self.content)
-        return path
-
 
 def passage_id(title: str, text: str) -> str:
     """A name for a passage that is the same in every file that has it."""
@@ -175,3 +169,47 @@ def read_split(name: str) -> Split:
 def sha1_number(text: str) -> int:
     """The sha1 of a text as a number: the same on every machine, unrelated to the order of a file."""
     return int(hashlib.sha1(text.encode("utf-8", "backslashreplace"), usedforsecurity=False).hexdigest(), 16)
+
+
+# --- whether words, or names of documents, are the same ---------------------------------------------------------------
+
+ARTICLES = re.compile(r"\b(a|an|the)\b")
+PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def normalise(text: str) -> str:
+    """Lower case, without ASCII punctuation and English articles, single spaces (SQuAD's `normalize_answer`)."""
+    return " ".join(ARTICLES.sub(" ", text.lower().translate(PUNCTUATION)).split())
+
+
+def matches(gold: str, source: str, also: Iterable[str] = ()) -> bool:
+    """Whether a gold source names the document: its source, one of its other sources, or the end of one.
+
+    An end starts at a path component: "BERT.pdf" names "/x/papers/BERT.pdf" and not "/x/papers/RoBERT.pdf".
+    """
+    return matching([gold], source, also) != []
+
+
+def matching(labels: Iterable[str], source: str, also: Iterable[str] = ()) -> list[str]:
+    """The labels that name the document, in their order; where some equal a source, only those."""
+    labels = list(labels)
+    own = {source, *also}
+    equal = [label for label in labels if label in own]
+    if equal:
+        return equal
+    return [label for label in labels if any("/".join(components(label)) in path_ends(name) for name in own)]
+
+
+@lru_cache(maxsize=100_000)  # a run names the same documents over and over
+def path_ends(source: str) -> frozenset[str]:
+    """The path and every end of it that starts at a component."""
+    parts = components(source)
+    return frozenset("/".join(parts[start:]) for start in range(len(parts)))
+
+
+def components(path: str) -> list[str]:
+    r"""Names along a path without `.`; leading `..` cannot be compared and are dropped; `\` separates too."""
+    parts = [part for part in path.replace("\\", "/").split("/") if part != "."]
+    while parts and parts[0] == "..":
+        parts = parts[1:]
+    return parts

@@ -26,9 +26,8 @@ from thresher.protocols import Progress
 from thresher.recipes.settings import CollectionSettings
 from thresher.settings import check_known, keys, own, parse_assignments, renamed
 from thresher.types import Answer, Hit, Origin, Refined, SearchResult, Step
-from thresher_evals.dataset import Dataset, Question, Task, sha1_number
-from thresher_evals.jsonl import digest
-from thresher_evals.metrics.answers import matches
+from thresher_evals.dataset import Dataset, Question, Task, matches, sha1_number
+from thresher_evals.jsonl import digest, write_whole
 from thresher_evals.rows import (
     Context,
     Place,
@@ -445,4 +444,8 @@ def files(dataset: Dataset, home: Path, name: str, *, outside: str) -> Iterator[
     for origin, corpus in dataset.corpora.items():
         if origin is Origin.INSIDE or outside == outside_of(dataset, name):
             owner = name if origin is Origin.INSIDE else outside_name(name)
-            yield corpus.write(home / "datasets" / f"{own}-{origin}.jsonl"), owner
+            path = home / "datasets" / f"{own}-{origin}.jsonl"
+            if not path.is_file() or path.read_bytes() != corpus.content:  # a file that stays is not indexed again
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_whole(path, corpus.content)
+            yield path, owner

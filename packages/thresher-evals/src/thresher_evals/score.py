@@ -4,30 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from thresher.errors import UnknownSetting, UsageError
 from thresher_evals.dataset import Split, members
-from thresher_evals.judges.judgements import read_judgements
+from thresher_evals.judges.judgements import judged_rows
 from thresher_evals.metrics.answers import Outcome, outcome
-from thresher_evals.metrics.measure import PROPORTION, Measure, Values
+from thresher_evals.metrics.measure import Valued, applying, by_question, compared, corrected, summaries, within
 from thresher_evals.metrics.registry import measures_of, parse
-from thresher_evals.rows import TAKEN, Row, is_together, read_rows, read_run
-from thresher_evals.stats import Comparison, Counts, Forecast, holm, paired_difference
-
-Valued = Mapping[Measure, Values]
-"""Each measure's number for every row of one recipe, None where it does not apply."""
-
-ALWAYS = frozenset(
-    {
-        *("P@5", "R@5", "F1@5", "nDCG@10", "MRR", "match", "match_norm", "em", "f1", "words_median", "abstained"),
-        *("verdict_accuracy", "auroc", "ece", "refusal_precision", "refusal_recall"),
-        *("seconds_p50", "seconds_p95", "llm_calls", "unreadable", "timed_out"),
-    }
-)
-"""Measures that a reader of the JSON finds for every dataset of their task, also where they apply to no question."""
+from thresher_evals.rows import TAKEN, Row, is_together, read_run
 
 
 def score(
@@ -90,29 +77,9 @@ def score(
     return scored
 
 
-def judged_rows(directory: Path, recipe: str) -> list[Row]:
-    """The rows of a recipe with what was judged of their answers."""
-    judgements = read_judgements(directory, recipe)
-    return [replace(row, judged=judgements.get(row.question.id, {})) for row in read_rows(directory, recipe)]
-
-
 def of_split(rows: Sequence[Row], split: Split) -> list[Row]:
     """The rows whose questions belong to a split."""
     return [row for row in rows if members([row.question], split)]
-
-
-def applying(values: Mapping[str, Valued]) -> dict[str, Valued]:
-    """The same without the measures that have a number for no row of any recipe; those of the contract stay, empty."""
-    known = {
-        measure
-        for of_recipe in values.values()
-        for measure, numbers in of_recipe.items()
-        if str(measure) in ALWAYS or any(number is not None for number in numbers)
-    }
-    return {
-        recipe: {measure: numbers for measure, numbers in of_recipe.items() if measure in known}
-        for recipe, of_recipe in values.items()
-    }
 
 
 def outcomes(rows: Sequence[Row]) -> dict[str, int]:
@@ -138,19 +105,6 @@ def keys(rows: Sequence[Row]) -> dict[str, list[str]]:
     return {
         "generator": sorted({row.generator for row in rows if row.generator}),
         "judge": sorted({row.judge for row in rows if row.judge}),
-    }
-
-
-def summaries(values: Valued, *, seed: int) -> dict[str, Any]:
-    """Each measure's name to its value, interval and number of questions."""
-    return {str(measure): asdict(measure.summarise_values(numbers, seed=seed)) for measure, numbers in values.items()}
-
-
-def within(values: Valued, rows: Sequence[Row], category: str) -> Valued:
-    """The numbers of the rows of one category."""
-    return {
-        measure: [one for one, row in zip(numbers, rows, strict=True) if row.question.category == category]
-        for measure, numbers in values.items()
     }
 
 
@@ -182,24 +136,3 @@ def against(
         for other, comparison in zip(others, corrected(comparisons), strict=True):
             found[other][str(measure)] = asdict(comparison)
     return {"baseline": baseline, "recipes": found, "skipped": skipped}
-
-
-def by_question(rows: Sequence[Row], numbers: Values) -> dict[str, float]:
-    """Question id to number, where the measure applies."""
-    pairs = zip(rows, numbers, strict=True)
-    return {row.question.id: one for row, one in pairs if one is not None and not isinstance(one, Forecast | Counts)}
-
-
-def compared(measure: Measure, first: Mapping[str, float], second: Mapping[str, float], *, seed: int) -> Comparison:
-    """The difference on the questions both have; p is McNemar's where the numbers are zeros and ones."""
-    shared = [id for id in first if id in second]
-    comparison = paired_difference([first[id] for id in shared], [second[id] for id in shared], seed=seed)
-    if measure.summary is PROPORTION and "McNemar" in comparison.tests:
-        comparison = replace(comparison, p=comparison.tests["McNemar"], test="McNemar exact")
-    return comparison
-
-
-def corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """The comparisons with their p values corrected for being several (Holm); those without a p do not count."""
-    ps = iter(holm([comparison.p for comparison in comparisons if comparison.p is not None]))
-    return [comparison if comparison.p is None else replace(comparison, p_holm=next(ps)) for comparison in comparisons]

@@ -18,8 +18,7 @@ from thresher.text.injection import fenced
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
 from thresher.types import Chunk, Document
-from thresher_evals.dataset import Gold, sha1_number
-from thresher_evals.metrics.answers import normalise
+from thresher_evals.dataset import Gold, normalise, sha1_number
 
 Made = Literal["cloze", "title", "model", "model, near miss", "off-topic"]
 """How a question came about; every one should be read by a person."""

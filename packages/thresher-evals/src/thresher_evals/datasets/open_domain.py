@@ -16,9 +16,8 @@ from pathlib import Path
 
 from thresher.errors import UsageError
 from thresher.types import Origin
-from thresher_evals.dataset import Corpus, Gold, Passage, Question, Split, passage_id
+from thresher_evals.dataset import Corpus, Gold, Passage, Question, Split, normalise, passage_id
 from thresher_evals.datasets.records import Content, Passages, Record, records, sides, unique
-from thresher_evals.metrics.answers import normalise
 
 POOL = "corpus.jsonl"
 

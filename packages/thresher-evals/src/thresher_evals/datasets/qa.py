@@ -1,9 +1,14 @@
-"""`qa:FILE.jsonl`: questions with answers and the places that answer them, asked of a collection."""
+"""Questions with answers and the places that answer them: `qa:FILE.jsonl` and `papers`.
+
+The questions of `papers`, about AI papers, come along; the PDFs do not.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
+from pathlib import Path, PurePosixPath
 
+from thresher.errors import UsageError
 from thresher_evals.dataset import Gold, Question, Split
 from thresher_evals.datasets.records import Content, Record, unique
 
@@ -42,3 +47,32 @@ def gold_place(place: Record) -> Gold:
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
             raise place.bad(f"'{name}' of a gold place is not a whole number from {least}")
     return Gold(source, place.fields.get("page"), place.fields.get("start"), place.fields.get("end"))
+
+
+# --- papers -----------------------------------------------------------------------------------------------------------
+
+QUESTIONS = Path(__file__).with_name("papers.jsonl")
+"""Written from the PDFs before anything was tuned. Their tuning fifth was looked at once."""
+
+
+def load_papers(path: Path, split: Split) -> Content:
+    """Every line in its order; the collection is the PDFs in the folder `papers` of $THRESHER_DATA."""
+    questions = read_questions(path)
+    data = os.environ.get("THRESHER_DATA")
+    folder = Path(data).expanduser() / "papers" if data else None
+    if folder is None or not folder.is_dir():
+        raise UsageError(
+            f"the PDFs are missing: {'THRESHER_DATA is not set' if folder is None else f'no folder {folder}'}",
+            subject="papers",
+            next_step="put them in the folder papers of some folder, and name that one in THRESHER_DATA",
+        )
+    named = dict.fromkeys(PurePosixPath(place.source).name for question in questions for place in question.gold)
+    missing = [name for name in named if not (folder / name).is_file()]
+    if missing:
+        raise UsageError(
+            f"{len(missing)} of the {len(named)} papers that the questions are about are missing: "
+            f"{', '.join(missing[:3])}{', ...' if len(missing) > 3 else ''}",
+            subject=str(folder),
+            next_step="put them there under these names; docs/datasets.md says which papers they are",
+        )
+    return Content(questions, corpus=folder, collection="papers")

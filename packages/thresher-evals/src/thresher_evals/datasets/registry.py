@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from thresher.errors import UnknownSetting, UsageError
 from thresher_evals.dataset import Dataset, Question, members, read_split
@@ -13,8 +14,7 @@ from thresher_evals.datasets.derived import load_refusal, load_routing
 from thresher_evals.datasets.long_form import load_asqa, load_biography, load_clapnq, load_multihop
 from thresher_evals.datasets.multiple_choice import load_arc, load_choice, load_climate_fever, load_pubhealth
 from thresher_evals.datasets.open_domain import load_popqa_longtail, load_squad, load_wikipedia
-from thresher_evals.datasets.papers import QUESTIONS, load_papers
-from thresher_evals.datasets.qa import load_qa
+from thresher_evals.datasets.qa import QUESTIONS, load_papers, load_qa
 from thresher_evals.datasets.records import Loader
 from thresher_evals.jsonl import digest
 
@@ -101,3 +101,20 @@ def sampled(questions: tuple[Question, ...], size: int, seed: int) -> tuple[Ques
 
     chosen = {question.id for question in sorted(questions, key=draw)[:size]}
     return tuple(question for question in questions if question.id in chosen)
+
+
+def references_of(asked: Mapping[str, Any], questions: Iterable[Question]) -> Mapping[str, tuple[str, ...]]:
+    """The texts that long answers are checked against, by question; nothing where no question has a topic.
+
+    `asked` is what run.json says of the dataset. Raises UsageError where its files are not those that were asked.
+    """
+    if not any(question.topic for question in questions):
+        return {}
+    dataset = load(asked["spec"], split=asked.get("split", "all"))
+    if dataset.sha256 != asked["sha256"]:
+        raise UsageError(
+            f"is not the file that was asked (was {asked['sha256']:.12}, now {dataset.sha256:.12})",
+            subject=asked["spec"],
+            next_step="put the old file back, or judge other measures than factscore",
+        )
+    return dataset.references

@@ -15,8 +15,8 @@ from typing import Any
 
 from thresher.errors import UnknownSetting, UsageError
 from thresher.models.usage import Meter
+from thresher.text.sentences import sentence_spans
 from thresher_evals.judges import JUDGES
-from thresher_evals.judges.knowledge import GAMMA, Knowledge, sentences
 from thresher_evals.metrics.answers import answered, spoken
 from thresher_evals.rows import Row
 
@@ -38,8 +38,8 @@ class Case:
     """An answer and what it is judged by."""
 
     row: Row
-    references: Knowledge | None = None
-    """What the facts of a long answer are checked against."""
+    references: Sequence[str] = ()
+    """The texts that the facts of a long answer are checked against."""
 
     @cached_property
     def text(self) -> str:
@@ -66,6 +66,12 @@ class Case:
     def context_is_quotes(self) -> bool:
         """Whether the context is only what the answer quotes of it."""
         return self.row.context is None and bool(self.context)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text that hold a letter or a digit; a line break ends one."""
+    pieces = (line[start:end] for line in text.splitlines() for start, end in sentence_spans(line))
+    return [piece for piece in pieces if any(map(str.isalnum, piece))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +174,10 @@ class Bench:
     """Of the run whose answers are judged."""
     generators: Sequence[str]
     """What wrote the answers."""
-    given: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, Any]
     """Settings of the judge."""
-    gamma: float = GAMMA
+    gamma: float
+    """Facts below which FActScore penalises."""
     meter: Meter = field(default_factory=Meter)
     same_model: bool = False
     """Whether a model may judge answers that it wrote itself."""

@@ -3,23 +3,30 @@
 The algorithm is theirs (section 4, github.com/shmsw25/FActScore): the answer is cut into sentences, each sentence into
 atomic facts, each fact is checked by itself against the five nearest passages of the topic's own texts, shown in
 reverse order, and few facts are penalised. Ours departs in three ways: who cuts and who checks can be chosen, replies
-are asked for at temperature 0 (theirs at 0.7), and passages are found by BM25 (theirs by GTR).
+are asked for at temperature 0 (theirs at 0.7), and passages are found by BM25, which needs no further model (theirs by
+GTR).
 """
 
 from __future__ import annotations
 
-import re
-import string
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 
-from thresher_evals.judges.base import Case, Outcome
-from thresher_evals.judges.knowledge import GAMMA, factscore
+from thresher.judging.kdm import Statistics, bm25, retrieved_statistics
+from thresher.text.terms import index_terms
+from thresher_evals.judges.base import Case, Outcome, sentences
 
 LEADS = ("Sure", "Please", "Here are")
 """What lines begin with that speak to the reader and state no fact."""
 
-DENYING = frozenset(("not", "cannot", "unknown", "information"))
-"""Words that make a reply without true or false a no."""
+PASSAGE_WORDS = 190
+"""FActScore's passages have 256 tokens; four tokens are about three English words."""
+
+SHOWN = 5
+"""Passages shown for a fact; FActScore's k."""
+
+GAMMA = 10  # facts below which an answer is short; the value of the published numbers (Min et al. 2023, released code)
 
 Decompose = Callable[[str], Sequence[str] | None]
 """A sentence to its facts; None where the reply could not be read."""
@@ -30,8 +37,8 @@ Verify = Callable[[str, str, Sequence[str]], bool]
 
 def checked_facts(case: Case, decompose: Decompose, verify: Verify, *, gamma: float = GAMMA) -> Outcome:
     """The facts of an answer, each of them checked; nothing but that it responded where a sentence was not cut."""
-    knowledge = case.references
-    if knowledge is None or not knowledge.passages:
+    knowledge = Knowledge(case.references)
+    if not knowledge.passages:
         return Outcome({"responded": 1.0}, {"references": 0})
     topic = case.row.question.topic
     facts: list[str] = []
@@ -50,19 +57,56 @@ def checked_facts(case: Case, decompose: Decompose, verify: Verify, *, gamma: fl
     return Outcome({"responded": 1.0, "factscore": factscore(sum(holds), len(facts), gamma)}, detail)
 
 
-def read_bullets(text: str) -> list[str]:
-    """The lines of a reply that begin with a bullet, rid of it and of those that only speak to the reader."""
-    lines = (re.match(r"\s*(?:[-*•]|\d+[.)])\s+(.*\S)", line) for line in text.splitlines())
-    return [found[1] for found in lines if found and not found[1].startswith(LEADS)]
+# --- what facts are checked against -----------------------------------------------------------------------------------
 
 
-def read_verdict(text: str) -> bool:
-    """Whether a reply says that a fact is true.
+class Knowledge:
+    """The passages of some texts, in their order; a passage never crosses from one text to the next."""
 
-    Where it says both true and false, the later word counts; where neither, it is true unless it denies something.
+    def __init__(self, texts: Sequence[str], *, words: int = PASSAGE_WORDS) -> None:
+        self.passages = tuple(passage for text in texts for passage in packed(sentences(text), words))
+
+    def nearest(self, query: str, *, limit: int = SHOWN) -> list[str]:
+        """The passages with the highest BM25, best first; ties keep the order of the texts."""
+        wanted, counted = index_terms(query), self._statistics
+        scores = [
+            bm25(
+                wanted, terms,
+                frequencies=counted.frequencies, total=counted.total, average_length=counted.average_length,
+            )
+            for terms in self._terms
+        ]  # fmt: skip
+        best = sorted(range(len(scores)), key=lambda at: -scores[at])[:limit]
+        return [self.passages[at] for at in best]
+
+    @cached_property
+    def _terms(self) -> list[list[str]]:
+        return [index_terms(passage) for passage in self.passages]
+
+    @cached_property
+    def _statistics(self) -> Statistics:
+        return retrieved_statistics(self._terms)
+
+
+def packed(pieces: Sequence[str], words: int) -> Iterator[str]:
+    """Sentences put together until the next one would make more than `words` words."""
+    held: list[str] = []
+    for piece in pieces:
+        if held and sum(len(one.split()) for one in (*held, piece)) > words:
+            yield " ".join(held)
+            held = []
+        held.append(piece)
+    if held:
+        yield " ".join(held)
+
+
+def factscore(supported: int, facts: int, gamma: float = GAMMA) -> float:
+    """Share of the facts that are supported, times exp(1 - gamma / facts) for fewer facts than gamma; 0..1.
+
+    Without facts it is 0. ValueError where more are supported than there are.
     """
-    said = text.lower()
-    true, false = said.rfind("true"), said.rfind("false")
-    if true != false:
-        return true > false
-    return not DENYING & set(said.translate(str.maketrans("", "", string.punctuation)).split())
+    if not 0 <= supported <= facts:
+        raise ValueError(f"{supported} of {facts} facts cannot be supported")
+    if not facts:
+        return 0.0
+    return supported / facts * (1.0 if facts > gamma else math.exp(1 - gamma / facts))

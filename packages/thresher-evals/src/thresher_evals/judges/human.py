@@ -18,11 +18,11 @@ from typing import Any, Literal
 from thresher.errors import UsageError
 from thresher_evals.jsonl import write_whole
 from thresher_evals.judges.base import Case
-from thresher_evals.judges.judgements import answer_of
+from thresher_evals.judges.judgements import RATINGS, answer_of
 from thresher_evals.rows import Row, read_run
 from thresher_evals.stats import mean_interval
 
-FOLDER, KEY, RATINGS = "ratings", "KEY.json", "ratings.json"
+KEY = RATINGS.with_name("KEY.json")
 
 DIMENSIONS = ("correctness", "coherence", "relevance")
 """What ECRAG's evaluation (section 6.2) has people rate, from 1 to 5."""
@@ -97,7 +97,7 @@ def write_sheet(
 
 def write_key(directory: Path, key: Mapping[str, Mapping[str, str]]) -> Path:
     """Replace the key as a whole: ratings of earlier sheets mean nothing without it."""
-    path = directory / FOLDER / KEY
+    path = directory / KEY
     path.parent.mkdir(exist_ok=True)
     write_whole(path, (json.dumps(key, indent=1, ensure_ascii=False) + "\n").encode())
     return path
@@ -105,7 +105,7 @@ def write_key(directory: Path, key: Mapping[str, Mapping[str, str]]) -> Path:
 
 def read_key(directory: Path) -> dict[str, dict[str, str]]:
     """Code to recipe, question id and hash of the answer; empty where no sheet was written."""
-    path = directory / FOLDER / KEY
+    path = directory / KEY
     if not path.is_file():
         return {}
     try:
@@ -228,7 +228,7 @@ def rate(directory: Path, sheets: Sequence[Path]) -> dict[str, Any]:
         "missing": {rater: cells - sum(map(len, sheet.values())) for rater, sheet in read.items()},
         "answers": answers,
     }
-    path = directory / FOLDER / RATINGS
+    path = directory / RATINGS
     path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return found
 

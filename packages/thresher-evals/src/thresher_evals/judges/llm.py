@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,8 +36,7 @@ from thresher_evals.judges.base import (
     Outcome,
     share_unsupported,
 )
-from thresher_evals.judges.factscore import LEADS, checked_facts, read_bullets, read_verdict
-from thresher_evals.judges.knowledge import GAMMA
+from thresher_evals.judges.factscore import GAMMA, LEADS, checked_facts
 
 PROMPTS = "1"
 """Version of everything below: raised with every change of a word, so that numbers of two wordings are kept apart."""
@@ -158,7 +159,7 @@ class Reader:
         return self._asked(FACTS_SYSTEM, user, FACTS_SCHEMA, read_facts).value
 
     def is_true(self, topic: str, fact: str, passages: Sequence[str]) -> bool:
-        """Whether the passages say that a fact is so; every reply means one or the other (`factscore.read_verdict`)."""
+        """Whether the passages say that a fact is so; every reply means one or the other (`read_verdict`)."""
         shown = [marked("passage", passage) for passage in passages]
         user = "\n".join([*shown, marked("topic", topic), marked("statement", fact), "True or False?"])
         return read_verdict(self.model.complete(FACT_SYSTEM, user))
@@ -242,6 +243,28 @@ def read_facts(text: str) -> list[str]:
     if not isinstance(facts, list) or not all(isinstance(fact, str) for fact in facts):
         raise Unreadable("facts is not a list of texts")
     return [fact.strip() for fact in facts if fact.strip() and not fact.strip().startswith(LEADS)]
+
+
+def read_bullets(text: str) -> list[str]:
+    """The lines of a reply that begin with a bullet, rid of it and of those that only speak to the reader."""
+    lines = (re.match(r"\s*(?:[-*•]|\d+[.)])\s+(.*\S)", line) for line in text.splitlines())
+    return [found[1] for found in lines if found and not found[1].startswith(LEADS)]
+
+
+DENYING = frozenset(("not", "cannot", "unknown", "information"))
+"""Words that make a reply without true or false a no."""
+
+
+def read_verdict(text: str) -> bool:
+    """Whether a reply says that a fact is true.
+
+    Where it says both true and false, the later word counts; where neither, it is true unless it denies something.
+    """
+    said = text.lower()
+    true, false = said.rfind("true"), said.rfind("false")
+    if true != false:
+        return true > false
+    return not DENYING & set(said.translate(str.maketrans("", "", string.punctuation)).split())
 
 
 # --- the chat model that judges: settings of its own, apart from the model that answered ------------------------------

@@ -16,9 +16,18 @@ from thresher.generation.verify import FRAGMENT_TERMS, LocalCheck
 from thresher.models.encoders import BundledEncoder, RememberingEncoder
 from thresher.protocols import Encoder
 from thresher.text.terms import index_terms
-from thresher_evals.judges.base import FACTS, UNSUPPORTED, Bench, Case, Judge, Look, Outcome, share_unsupported
-from thresher_evals.judges.factscore import checked_facts
-from thresher_evals.judges.knowledge import GAMMA, sentences
+from thresher_evals.judges.base import (
+    FACTS,
+    UNSUPPORTED,
+    Bench,
+    Case,
+    Judge,
+    Look,
+    Outcome,
+    sentences,
+    share_unsupported,
+)
+from thresher_evals.judges.factscore import GAMMA, checked_facts
 
 RULES = "1"
 

@@ -8,18 +8,15 @@ by which an answer is right or wrong: `eval score`, the report and `eval compare
 from __future__ import annotations
 
 import re
-import string
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 
 from thresher.types import PERHAPS
-from thresher_evals.dataset import Question
+from thresher_evals.dataset import Question, matches, normalise
 from thresher_evals.rows import Reply, Row
 
-ARTICLES = re.compile(r"\b(a|an|the)\b")
-PUNCTUATION = str.maketrans("", "", string.punctuation)
 QUOTE = re.compile(r"“(.*?)”(?=\s*\[\d)", re.DOTALL)
 MARKER = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
 
@@ -54,11 +51,6 @@ def word_f1(words: list[str], gold: list[str]) -> float:
         return float(words == gold)
     common = (Counter(words) & Counter(gold)).total()
     return 2 * common / (len(words) + len(gold))
-
-
-def normalise(text: str) -> str:
-    """Lower case, without ASCII punctuation and English articles, single spaces (SQuAD's `normalize_answer`)."""
-    return " ".join(ARTICLES.sub(" ", text.lower().translate(PUNCTUATION)).split())
 
 
 def unquoted(text: str) -> str:
@@ -289,39 +281,3 @@ def cites_gold(row: Row, *, pages: bool = False) -> bool:
         and (not pages or (gold.page is not None and gold.page == first.page))
         for gold in row.question.gold
     )
-
-
-# --- whether a label and a document mean the same thing ---------------------------------------------------------------
-
-
-def matches(gold: str, source: str, also: Iterable[str] = ()) -> bool:
-    """Whether a gold source names the document: its source, one of its other sources, or the end of one.
-
-    An end starts at a path component: "BERT.pdf" names "/x/papers/BERT.pdf" and not "/x/papers/RoBERT.pdf".
-    """
-    return matching([gold], source, also) != []
-
-
-def matching(labels: Iterable[str], source: str, also: Iterable[str] = ()) -> list[str]:
-    """The labels that name the document, in their order; where some equal a source, only those."""
-    labels = list(labels)
-    own = {source, *also}
-    equal = [label for label in labels if label in own]
-    if equal:
-        return equal
-    return [label for label in labels if any("/".join(components(label)) in path_ends(name) for name in own)]
-
-
-@lru_cache(maxsize=100_000)  # a run names the same documents over and over
-def path_ends(source: str) -> frozenset[str]:
-    """The path and every end of it that starts at a component."""
-    parts = components(source)
-    return frozenset("/".join(parts[start:]) for start in range(len(parts)))
-
-
-def components(path: str) -> list[str]:
-    r"""Names along a path without `.`; leading `..` cannot be compared and are dropped; `\` separates too."""
-    parts = [part for part in path.replace("\\", "/").split("/") if part != "."]
-    while parts and parts[0] == "..":
-        parts = parts[1:]
-    return parts

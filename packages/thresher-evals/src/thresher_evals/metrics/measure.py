@@ -1,16 +1,29 @@
-"""A measure: a declared value that prints as its name, gives every row a number, and says how numbers become one."""
+"""A measure: a declared value that prints as its name, gives every row a number, and says how numbers become one.
+
+Below it, what is made of the numbers of several recipes: `eval score` and the report ask for the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from thresher_evals.dataset import Task
 from thresher_evals.rows import Row
-from thresher_evals.stats import Counts, Forecast, Interval, mean_interval, proportion_interval, quantile_interval
+from thresher_evals.stats import (
+    Comparison,
+    Counts,
+    Forecast,
+    Interval,
+    holm,
+    mean_interval,
+    paired_difference,
+    proportion_interval,
+    quantile_interval,
+)
 
 Value = float | Forecast | Counts
 """What a measure says of one question: a number, a probability and what came of it, or what is to be summed."""
@@ -80,3 +93,66 @@ class Measure:
 def each(value: Callable[[Row], Value | None]) -> Callable[[Sequence[Row]], Values]:
     """A measure of one row, for many."""
     return lambda rows: [value(row) for row in rows]
+
+
+# --- the numbers of recipes, of their categories, and against each other ----------------------------------------------
+
+Valued = Mapping[Measure, Values]
+"""Each measure's number for every row of one recipe, None where it does not apply."""
+
+ALWAYS = frozenset(
+    {
+        *("P@5", "R@5", "F1@5", "nDCG@10", "MRR", "match", "match_norm", "em", "f1", "words_median", "abstained"),
+        *("verdict_accuracy", "auroc", "ece", "refusal_precision", "refusal_recall"),
+        *("seconds_p50", "seconds_p95", "llm_calls", "unreadable", "timed_out"),
+    }
+)
+"""Measures that a reader of the JSON finds for every dataset of their task, also where they apply to no question."""
+
+
+def applying(values: Mapping[str, Valued]) -> dict[str, Valued]:
+    """The same without the measures that have a number for no row of any recipe; those of the contract stay, empty."""
+    known = {
+        measure
+        for of_recipe in values.values()
+        for measure, numbers in of_recipe.items()
+        if str(measure) in ALWAYS or any(number is not None for number in numbers)
+    }
+    return {
+        recipe: {measure: numbers for measure, numbers in of_recipe.items() if measure in known}
+        for recipe, of_recipe in values.items()
+    }
+
+
+def summaries(values: Valued, *, seed: int) -> dict[str, Any]:
+    """Each measure's name to its value, interval and number of questions."""
+    return {str(measure): asdict(measure.summarise_values(numbers, seed=seed)) for measure, numbers in values.items()}
+
+
+def within(values: Valued, rows: Sequence[Row], category: str) -> Valued:
+    """The numbers of the rows of one category."""
+    return {
+        measure: [one for one, row in zip(numbers, rows, strict=True) if row.question.category == category]
+        for measure, numbers in values.items()
+    }
+
+
+def by_question(rows: Sequence[Row], numbers: Values) -> dict[str, float]:
+    """Question id to number, where the measure applies."""
+    pairs = zip(rows, numbers, strict=True)
+    return {row.question.id: one for row, one in pairs if one is not None and not isinstance(one, Forecast | Counts)}
+
+
+def compared(measure: Measure, first: Mapping[str, float], second: Mapping[str, float], *, seed: int) -> Comparison:
+    """The difference on the questions both have; p is McNemar's where the numbers are zeros and ones."""
+    shared = [id for id in first if id in second]
+    comparison = paired_difference([first[id] for id in shared], [second[id] for id in shared], seed=seed)
+    if measure.summary is PROPORTION and "McNemar" in comparison.tests:
+        comparison = replace(comparison, p=comparison.tests["McNemar"], test="McNemar exact")
+    return comparison
+
+
+def corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """The comparisons with their p values corrected for being several (Holm); those without a p do not count."""
+    ps = iter(holm([comparison.p for comparison in comparisons if comparison.p is not None]))
+    return [comparison if comparison.p is None else replace(comparison, p_holm=next(ps)) for comparison in comparisons]

@@ -13,8 +13,7 @@ from functools import partial
 
 from thresher.errors import MissingExtra
 from thresher.types import Origin
-from thresher_evals.dataset import Gold, Question, Task
-from thresher_evals.metrics.answers import matches, matching
+from thresher_evals.dataset import Gold, Question, Task, matches, matching
 from thresher_evals.metrics.measure import MEAN, Family, Measure, each
 from thresher_evals.rows import Place, Row
 from thresher_evals.stats import Counts, pooled_interval

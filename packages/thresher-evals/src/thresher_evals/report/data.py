@@ -7,7 +7,7 @@ of single questions are in questions.py. Recipes whose answers another generator
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -15,12 +15,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from thresher.errors import UnknownSetting, UsageError
-from thresher_evals.judges.human import FOLDER, RATINGS
-from thresher_evals.metrics.measure import Measure, Values
+from thresher_evals.judges.judgements import judged_rows, read_ratings
+from thresher_evals.metrics.measure import (
+    Measure,
+    Values,
+    applying,
+    by_question,
+    compared,
+    corrected,
+    summaries,
+    within,
+)
 from thresher_evals.metrics.registry import measures_of, parse
 from thresher_evals.rows import TAKEN, Row, is_together, read_run
 from thresher_evals.runner import parse_variant
-from thresher_evals.score import applying, by_question, compared, corrected, judged_rows, summaries, within
 from thresher_evals.stats import Comparison, mean_interval
 
 OURS = "corrective"
@@ -303,6 +311,11 @@ class Run:
         described: Mapping[str, Any] = self.described["dataset"]
         return described
 
+    def settings_of(self, recipe: str) -> Mapping[str, Any]:
+        """What run.json says a recipe ran with."""
+        settings: Mapping[str, Any] = self.described["settings"].get(recipe, {})
+        return settings
+
     @property
     def key(self) -> str:
         """The same for runs of the same dataset, whose numbers share a page."""
@@ -377,14 +390,65 @@ def joined(names: Iterable[str]) -> str:
     return " and ".join(dict.fromkeys(name for name in names if name))
 
 
-def read_ratings(directory: Path) -> dict[str, Any]:
-    """ratings.json of a run; empty where there is none."""
-    path = directory / FOLDER / RATINGS
-    try:
-        ratings: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        if path.is_file() and not {"raters", "recipes", "agreement"} <= set(ratings):
-            raise ValueError("not ratings")
-    except (OSError, ValueError, TypeError) as error:
-        next_step = "read the sheets again: thresher eval ratings"
-        raise UsageError("damaged", subject=str(path), next_step=next_step) from error
-    return ratings
+def successes(block: Block, recipe: str) -> dict[str, float]:
+    """Question id to the primary measure's number; for what cannot be answered, to whether it was refused."""
+    refusals = {
+        row.question.id: float(row.reply is not None and row.reply.abstained)
+        for row in block.rows[recipe]
+        if not row.question.answerable and (row.reply is not None or row.ranking is None)
+    }
+    return {**refusals, **block.numbers(recipe, block.primary)}
+
+
+# --- gains and losses -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A question that came out otherwise than with the baseline: the primary measure's numbers and both rows."""
+
+    before: float
+    after: float
+    first: Row
+    second: Row
+
+    @property
+    def gained(self) -> bool:
+        """Whether the recipe is better than the baseline here."""
+        return self.after > self.before
+
+
+def changes(block: Block, recipe: str) -> list[Change]:
+    """Every question on which a recipe and the baseline differ, in the order of the baseline's rows."""
+    before, after = successes(block, block.baseline), successes(block, recipe)
+    second = {row.question.id: row for row in block.rows[recipe]}
+    return [
+        Change(before[id], after[id], row, second[id])
+        for row in block.rows[block.baseline]
+        if (id := row.question.id) in before and id in after and before[id] != after[id]
+    ]
+
+
+# --- names of recipes that fit ----------------------------------------------------------------------------------------
+
+LONGEST_LABEL = 32  # characters that leave most of a drawing's width to the drawing
+
+
+def short(recipe: str) -> str:
+    """A recipe's name that fits beside a drawing: the first settings of a variant."""
+    fits = len(recipe) <= LONGEST_LABEL
+    return recipe if fits else f"{recipe[: LONGEST_LABEL - 2].rsplit(',', 1)[0]}…]"
+
+
+def labels(recipes: Sequence[str]) -> Mapping[str, str]:
+    """Short names, numbered where two would be the same."""
+    times = Counter(map(short, recipes))
+    return {
+        recipe: short(recipe) if times[short(recipe)] == 1 else f"{parse_variant(recipe).recipe} ({place})"
+        for place, recipe in enumerate(recipes, start=1)
+    }
+
+
+def legend(names: Mapping[str, str]) -> list[tuple[str, str]]:
+    """What numbered names stand for."""
+    return [(label, recipe) for recipe, label in names.items() if label.endswith(")")]

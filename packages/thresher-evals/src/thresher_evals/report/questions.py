@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any
 
 from thresher_evals.metrics.answers import outcome
 from thresher_evals.report.blocks import Example
-from thresher_evals.report.data import Block, Run
+from thresher_evals.report.data import Block, Change, Run, changes, successes
 from thresher_evals.rows import Place, Row, rows_path
 
 LISTED = 5
@@ -65,43 +64,7 @@ def sources(row: Row) -> Sequence[Place]:
     return (row.ranking or () if row.reply is None else row.reply.citations)[:LISTED]
 
 
-def successes(block: Block, recipe: str) -> dict[str, float]:
-    """Question id to the primary measure's number; for what cannot be answered, to whether it was refused."""
-    refusals = {
-        row.question.id: float(row.reply is not None and row.reply.abstained)
-        for row in block.rows[recipe]
-        if not row.question.answerable and (row.reply is not None or row.ranking is None)
-    }
-    return {**refusals, **block.numbers(recipe, block.primary)}
-
-
 # --- gains and losses -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A question that came out otherwise than with the baseline: the primary measure's numbers and both rows."""
-
-    before: float
-    after: float
-    first: Row
-    second: Row
-
-    @property
-    def gained(self) -> bool:
-        """Whether the recipe is better than the baseline here."""
-        return self.after > self.before
-
-
-def changes(block: Block, recipe: str) -> list[Change]:
-    """Every question on which a recipe and the baseline differ, in the order of the baseline's rows."""
-    before, after = successes(block, block.baseline), successes(block, recipe)
-    second = {row.question.id: row for row in block.rows[recipe]}
-    return [
-        Change(before[id], after[id], row, second[id])
-        for row in block.rows[block.baseline]
-        if (id := row.question.id) in before and id in after and before[id] != after[id]
-    ]
 
 
 def change_lines(run: Run) -> Iterator[dict[str, Any]]:

@@ -10,8 +10,7 @@ from thresher import recipes
 from thresher.errors import ThresherError
 from thresher.settings import flat
 from thresher_evals.report.blocks import shown
-from thresher_evals.report.data import Run
-from thresher_evals.report.tables import labels
+from thresher_evals.report.data import Run, labels
 from thresher_evals.rows import WHY
 from thresher_evals.runner import parse_variant
 

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from thresher.types import Verdict
 from thresher_evals.metrics.answers import Outcome, outcome
+from thresher_evals.metrics.registry import forecast, risk_coverage, verdict_of
 from thresher_evals.report.blocks import Cell, Figure, Number, Table
-from thresher_evals.report.data import RIVAL_MEASURES, SIGNIFICANT, Block, Differences, Measurement, Run
-from thresher_evals.report.plots import COLOURS, bars, differences, stacked
-from thresher_evals.report.published import ABLATED_ON, CLAIMS, CRAG_ABLATIONS, LABEL
-from thresher_evals.report.questions import changes
+from thresher_evals.report.data import (
+    RIVAL_MEASURES,
+    SIGNIFICANT,
+    Block,
+    Differences,
+    Measurement,
+    Run,
+    changes,
+    joined,
+    labels,
+    legend,
+)
+from thresher_evals.report.plots import COLOURS, Line, bars, differences, heat, lines, stacked
+from thresher_evals.report.verdicts import BoundsMap, bounds_map
 from thresher_evals.rows import Row
 from thresher_evals.runner import parse_variant
-from thresher_evals.stats import Comparison
+from thresher_evals.stats import BINS, Comparison, proportion_interval, wilson_interval
 
 ANSWERS = ("label_accuracy", "match", "em", "f1", "factscore", "respond_ratio", "wrong", "unsupported", "words_median")
 RETRIEVED = ("nDCG@10", "P@5", "R@5", "F1@5", "span_R@5", "span_F1@5", "context_match", "gold_source")
@@ -28,7 +46,6 @@ SPENT = ("llm_calls", "prompt_tokens", "completion_tokens", "web_requests", "con
 ABLATION_MEASURES = ("f1", "nDCG@10", "R@5", "context_match", "abstained", "refusal_recall", "verdict_accuracy")
 """What stands beside the primary measure of an ablation, where it moved."""
 
-LONGEST_LABEL = 32  # characters that leave most of a drawing's width to the drawing
 FIGURE_MEASURES = 3  # that have room side by side
 NOT_DRAWN = ("em", "f1")  # whose differences look like those of the primary measure
 
@@ -61,26 +78,6 @@ def difference(one: Comparison | None) -> Number | None:
         return None
     p = one.p if one.p_holm is None else one.p_holm
     return Number(one.difference, one.low, one.high, p=p, signed=True, mark=p is not None and p < SIGNIFICANT)
-
-
-def short(recipe: str) -> str:
-    """A recipe's name that fits beside a drawing: the first settings of a variant."""
-    fits = len(recipe) <= LONGEST_LABEL
-    return recipe if fits else f"{recipe[: LONGEST_LABEL - 2].rsplit(',', 1)[0]}…]"
-
-
-def labels(recipes: Sequence[str]) -> Mapping[str, str]:
-    """Short names, numbered where two would be the same."""
-    times = Counter(map(short, recipes))
-    return {
-        recipe: short(recipe) if times[short(recipe)] == 1 else f"{parse_variant(recipe).recipe} ({place})"
-        for place, recipe in enumerate(recipes, start=1)
-    }
-
-
-def legend(names: Mapping[str, str]) -> list[tuple[str, str]]:
-    """What numbered names stand for."""
-    return [(label, recipe) for recipe, label in names.items() if label.endswith(")")]
 
 
 # --- the recipes side by side -----------------------------------------------------------------------------------------
@@ -238,6 +235,35 @@ def difference_figure(name: str, n: int, compared: Compared) -> list[Figure]:
 
 # --- what was claimed -------------------------------------------------------------------------------------------------
 
+# Numbers that papers print (published.json), which were not measured here and are never mixed with what was. All shares
+# are in 0..1. A published table prints no intervals, so none are drawn. What the papers call accuracy is Self-RAG's
+# `match`, a gold string is part of the answer, and FActScore of biographies. CRAG's seconds were taken on the authors'
+# machine. ECRAG's 250 papers and questions were not published: another set of papers stands in for them.
+
+LABEL = "claimed, not measured here, other generator"
+"""What stands beside every published number."""
+
+ABLATED_ON = "popqa"
+"""In the name of the datasets that CRAG's ablations were published on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One printed number: of which system, on which dataset, written by which generator, from which table."""
+
+    kind: str
+    """Kind of the dataset (`eval run --dataset KIND:PATH`)."""
+    measure: str
+    system: str
+    """Of an ablation, what was left out."""
+    generator: str
+    value: float
+    source: str
+
+
+_PUBLISHED = json.loads(Path(__file__).with_name("published.json").read_text(encoding="utf-8"))
+CLAIMS, CRAG_ABLATIONS = (tuple(Claim(**claim) for claim in _PUBLISHED[part]) for part in ("claims", "crag ablations"))
+
 
 def claimed_table(run: Run, block: Block, prefix: str) -> list[Table]:
     """What papers print for this dataset, and a drawing beside the recipes; nothing for other datasets."""
@@ -270,3 +296,108 @@ def claimed_ablations(run: Run, base: str) -> list[Table]:
     ]
     heads, note = ["variant", "generator", "claimed", "source"], f"Accuracy on PopQA: {LABEL}, other questions."
     return [Table("Ablations of CRAG as printed", heads, rows, note)]
+
+
+# --- refusals, verdicts, confidence -----------------------------------------------------------------------------------
+
+REFUSALS = ("refusal_recall", "wrong_refusals", "verdict_accuracy", "auroc", "ece", "aurc", "outside_used")
+VERDICTS = (Verdict.CORRECT, Verdict.AMBIGUOUS, Verdict.INCORRECT, Verdict.UNSURE)
+BOUNDS_COLUMNS = ("LOWER", "UPPER", "right", "decided and right", "best of the map", "at", "not as recorded")
+NOTE = (
+    f"Verdicts are counts of {' / '.join(VERDICTS)}. Right: stayed inside where the collection answers, went outside "
+    "where not. The best of the map was chosen on these same questions: it says what bounds could gain at most, and is "
+    "no result; bounds.csv has all of it. Not as recorded: verdicts that come out otherwise than in the rows, where "
+    "`unsure` counts as ambiguous."
+)
+CURVE_POINTS = 60  # that a drawing of this width can show apart
+
+
+def verdict_tables(run: Run, block: Block, prefix: str) -> list[Table]:
+    """Refusals and confidence; verdicts by category, and what bounds could gain. Only what there is."""
+    precision = ["refusal_precision"] if "refusal_recall" in block.measures else []
+    tables = measure_table("Refusals and confidence", block, (*precision, *REFUSALS), "Of ece and aurc less is better.")
+    figures = [*risk_figure(block, f"{prefix}-risk"), *reliability_figure(block, f"{prefix}-reliability")]
+    tables = [replace(table, figures=figures) for table in tables]
+    names = labels(block.recipes)
+    deciding = {recipe: rows for recipe, rows in block.rows.items() if any(map(verdict_of, rows))}
+    if not deciding:
+        return tables
+    maps = {recipe: bounds_map(rows, run.settings_of(recipe)) for recipe, rows in deciding.items()}
+    categories = sorted({row.question.category or "all" for rows in deciding.values() for row in rows})
+    cells: list[list[Cell]] = []
+    for recipe, rows in deciding.items():
+        counts = Counter((row.question.category or "all", verdict_of(row)) for row in rows)
+        verdicts = [" / ".join(str(counts[category, verdict]) for verdict in VERDICTS) for category in categories]
+        cells.append([names[recipe], joined(row.judge for row in rows) or None, *verdicts, *bounds_cells(maps[recipe])])
+    drawn = [
+        map_figure(recipe, one, f"{prefix}-bounds")
+        for recipe, one in maps.items()
+        if one is not None and not parse_variant(recipe).settings
+    ]
+    heads = ["recipe", "judge", *(f"verdicts, {category}" for category in categories), *BOUNDS_COLUMNS]
+    return [*tables, Table("Verdicts and bounds", heads, cells, NOTE, drawn[-1:])]
+
+
+def bounds_cells(one: BoundsMap | None) -> list[Cell]:
+    """What stands under `BOUNDS_COLUMNS`."""
+    if one is None:
+        return [None] * len(BOUNDS_COLUMNS)
+    best = max(one.shares, key=lambda bounds: one.shares[bounds][1])
+    counted = (one.right(one.used[1]), one.decided(*one.used), one.decided(*best))
+    intervals = [proportion_interval(hits.astype(float).tolist()) for hits in counted]
+    shares = [Number(share.value or 0.0, share.low, share.high) for share in intervals]
+    return [*one.used, *shares, f"{best[0]:g} and {best[1]:g}", one.not_as_recorded]
+
+
+def map_figure(recipe: str, one: BoundsMap, name: str) -> Figure:
+    """Both ways of counting, for every pair of bounds."""
+    nothing = (np.nan, np.nan)
+    both = np.array([[one.shares.get((lower, upper), nothing) for lower in one.grid] for upper in one.grid])
+    maps = {"right to stay or go": both[:, :, 0], "decided and right": both[:, :, 1]}
+    half = (one.grid[1] - one.grid[0]) / 2
+    ends = (one.grid[0] - half, one.grid[-1] + half)
+    draw = partial(heat, maps=maps, ends=ends, ring=one.used, x="LOWER", y="UPPER")
+    return Figure(name, f"Verdicts by the bounds: {recipe}", draw, len(one.best), "A circle is what was used.")
+
+
+def risk_figure(block: Block, name: str) -> list[Figure]:
+    """Risk against coverage of the recipes whose answers have a confidence: what it would cost to answer less."""
+    names = labels(block.recipes)
+    curves = []
+    for recipe, rows in block.rows.items():
+        points = risk_coverage(rows)[::-1]
+        points = points[:: max(1, len(points) // CURVE_POINTS)][::-1]  # from the end, which stays
+        if points:
+            curves.append(Line(names[recipe], [one.coverage for one in points], [one.risk for one in points]))
+    note = (
+        "Wrong answers among those that would be given at each confidence and above; what was refused is not answered."
+    )
+    draw = partial(lines, drawn=curves, x="share of the questions answered", y="share of the answers wrong", steps=True)
+    figure = Figure(name, "What it would cost to answer less", draw, block.n, note, legend(names))
+    return [figure] if curves else []
+
+
+def reliability_figure(block: Block, name: str) -> list[Figure]:
+    """How often the collection answers, by the confidence of the recipe of the report; nothing where it tells none."""
+    recipe = block.subject
+    forecasts = [one for one in map(forecast, block.rows[recipe]) if one is not None]
+    bins = [[one for one in forecasts if min(BINS - 1, int(one.probability * BINS)) == place] for place in range(BINS)]
+    bins = [one for one in bins if one]
+    means = [sum(one.probability for one in inside) / len(inside) for inside in bins]
+    shares = [wilson_interval(round(sum(one.outcome for one in inside)), len(inside)) for inside in bins]
+    bands = [[getattr(share, end) or 0.0 for share in shares] for end in ("value", "low", "high")]
+    drawn = [Line(recipe, means, *bands), Line("as it should be", (0, 1), (0, 1))]
+    x, y = f"confidence, mean of each of {BINS} bins", "share that the collection answers"
+    title = f"How often the collection answers, by confidence: {recipe}"
+    return [Figure(name, title, partial(lines, drawn=drawn, x=x, y=y), len(forecasts))] if bins else []
+
+
+def bounds_lines(run: Run) -> Iterator[dict[str, Any]]:
+    """The lines of bounds.csv: every pair of bounds; not for ablations, which share their recipe's."""
+    rows = {recipe: of for block in run.blocks if block.ablated is None for recipe, of in block.rows.items()}
+    for recipe, of in rows.items():
+        if (one := bounds_map(of, run.settings_of(recipe))) is not None:
+            start = {"run": run.name, "recipe": recipe}
+            for (lower, upper), (right, decided) in one.shares.items():
+                bounds = {"lower": lower, "upper": upper, "right": right, "decided_and_right": decided}
+                yield {**start, **bounds, "n": len(one.verdicts)}

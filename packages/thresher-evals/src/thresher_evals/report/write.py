@@ -1,25 +1,33 @@
-"""From folders of runs and studies to the files of a report: pages by the templates, and every number as CSV."""
+"""From folders of runs and studies to the files of a report: pages by the templates, and every number as CSV.
+
+What was answered is shown as text, whatever it holds.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
+
+import jinja2
+from markupsafe import Markup, escape
 
 from thresher.errors import UsageError
-from thresher_evals.report.blocks import Page
+from thresher_evals.report.blocks import Cell, Figure, Link, Number, Page, shown
 from thresher_evals.report.data import Run, read_measured
-from thresher_evals.report.pages import dataset_pages
+from thresher_evals.report.pages import dataset_pages, summary
+from thresher_evals.report.plots import render
 from thresher_evals.report.questions import change_lines, question_lines
-from thresher_evals.report.render import html_template, markdown_template
 from thresher_evals.report.study import is_study, study_section
-from thresher_evals.report.summary import summary
-from thresher_evals.report.verdicts import map_lines
+from thresher_evals.report.tables import bounds_lines
 from thresher_evals.rows import written
 
 TITLE = "What was measured"
@@ -103,7 +111,7 @@ def write_tables(runs: Sequence[Run], out: Path, *, full_changes: bool) -> list[
         "measures": (one._asdict() for block in blocks for one in block.measurements.values()),
         "differences": (line for block in blocks for line in block.difference_lines()),
         "questions": (line for run in runs for line in question_lines(run)),
-        "bounds": (line for run in runs for line in map_lines(run)),
+        "bounds": (line for run in runs for line in bounds_lines(run)),
     }
     tables = [path for name, of in lines.items() for path in write_csv(out / f"{name}.csv", of)]
     folder = out / "changes"
@@ -157,3 +165,85 @@ def unique(names: Sequence[str]) -> list[str]:
         seen[name] += 1
         numbered.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
     return numbered
+
+
+# --- the templates ----------------------------------------------------------------------------------------------------
+
+MEANING = re.compile(r"[\\`*|]|\](?=\()|^(?=[#>+-])")
+"""What Markdown would take for its own where it stands in data."""
+
+
+def template(name: str, **filters: Callable[..., str]) -> jinja2.Template:
+    """A template of this package; that of HTML escapes what it shows."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("thresher_evals.report"),
+        autoescape="html" in name,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters.update(filters)
+    return environment.get_template(name)
+
+
+def markdown_template(addresses: Mapping[str, str]) -> jinja2.Template:
+    """The template of a Markdown file; `addresses` has the name of each page by its key."""
+
+    def cell(one: Cell) -> str:
+        match one:
+            case Number(claimed=True):
+                return f"*{one}*"
+            case Number():
+                return str(one)
+            case Link():
+                return f"[{plain(one.text)}](datasets/{addresses[one.page]}.md)"
+            case _:
+                return plain(in_few_digits(one))
+
+    return template("report.md.j2", plain=plain, words=partial(words, code="`{}`".format, text=plain), cell=cell)
+
+
+def html_template(addresses: Mapping[str, str], out: Path) -> jinja2.Template:
+    """The template of the page, in which nothing is fetched or run. Files of rows are linked as they lie from `out`."""
+
+    def cell(one: Cell) -> str:
+        match one:
+            case Number():
+                value = Markup("<i>{}</i>" if one.claimed else "{}").format(one.shown + " ★" * one.mark)
+                return value + Markup("").join(Markup("<small>{}</small>").format(detail) for detail in one.details)
+            case Link():
+                return Markup('<a href="#{}">{}</a>').format(addresses[one.page], one.text)
+            case _:
+                return in_few_digits(one)
+
+    def marked(paragraph: str) -> Markup:
+        return Markup(words(paragraph, code=Markup("<code>{}</code>").format, text=escape))
+
+    def drawn(figure: Figure) -> Markup:
+        return Markup(render(figure))
+
+    def address(path: Path) -> str:
+        return quote(Path(os.path.relpath(path, out)).as_posix())
+
+    return template("report.html.j2", words=marked, cell=cell, drawn=drawn, address=address)
+
+
+def words(paragraph: str, *, code: Callable[[str], str], text: Callable[[str], str]) -> str:
+    """A paragraph; what stands between backticks is code."""
+    pieces = paragraph.split("`")
+    if len(pieces) % 2 == 0:
+        return text(paragraph)
+    return "".join(code(piece) if place % 2 else text(piece) for place, piece in enumerate(pieces))
+
+
+def plain(text: str) -> str:
+    """Text that Markdown and HTML leave as it is, on one line."""
+    line = re.sub(r"\s+", " ", text).replace("&", "&amp;").replace("<", "&lt;")
+    return MEANING.sub(lambda found: f"\\{found[0]}", line)
+
+
+def in_few_digits(one: str | float | None) -> str:
+    """A cell without an interval: words, a count, a number, or a dash."""
+    if one is None:
+        return "–"
+    return shown(one) if isinstance(one, float) else str(one)

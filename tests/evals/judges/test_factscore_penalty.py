@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher_evals.judges.knowledge import factscore
+from thresher_evals.judges.factscore import factscore
 
 
 def test_three_facts_keep_a_tenth_of_their_precision_and_ten_all_of_it() -> None:

@@ -1,0 +1,174 @@
+"""Judges the answers of a run: each as soon as it is its turn, none twice; and sums up what was said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from thresher.errors import ProviderError
+from thresher.models.structured import in_parallel
+from thresher.protocols import Progress
+from thresher_evals.judges.base import FACTS, UNSUPPORTED, Case, Judge, judged
+from thresher_evals.judges.factscore import factscore
+from thresher_evals.judges.judgements import (
+    Judgement,
+    answer_of,
+    judgement_log,
+    judgements_of,
+    of_answers,
+    remember_judge,
+)
+from thresher_evals.metrics.registry import parse
+from thresher_evals.rows import Row, read_run
+
+PATIENCE = 3
+"""Answers in a row that the judge's server fails at before judging stops: it is not the answers then."""
+
+
+@dataclass(slots=True)
+class Done:
+    """What a judging did."""
+
+    judged: dict[str, int] = field(default_factory=dict)
+    """Recipe to the answers that were judged now."""
+    skipped: dict[str, int] = field(default_factory=dict)
+    """Recipe to the answers that had been judged before."""
+    unreached: dict[str, list[str]] = field(default_factory=dict)
+    """Recipe to the errors of the judge's server; those answers can be judged again."""
+
+
+def generators_of(directory: Path, rows: Mapping[str, Sequence[Row]]) -> list[str]:
+    """What wrote the answers: the rows say, and the settings of the run for rows that do not."""
+    settings = read_run(directory)["settings"]
+    written = [row.generator for each in rows.values() for row in each]
+    set_up = [settings.get(recipe, {}).get("llm.model") for recipe in rows]
+    return sorted({str(one) for one in (*written, *set_up) if one})
+
+
+def missing(
+    rows: Sequence[Row], known: Sequence[Judgement], *, judge: str, prompts: str, measures: Sequence[str]
+) -> list[tuple[Row, tuple[str, ...]]]:
+    """The rows that this judge has not looked at, each with the measures that are missing."""
+    done = {(one.id, one.answer): set(one.measures) for one in known if (one.judge, one.prompts) == (judge, prompts)}
+    wanted = [
+        (row, tuple(name for name in measures if name not in done.get((row.question.id, answer_of(row)), ())))
+        for row in rows
+    ]
+    return [(row, names) for row, names in wanted if names]
+
+
+def judge_run(
+    directory: Path,
+    judge: Judge,
+    rows: Mapping[str, Sequence[Row]],
+    measures: Sequence[str],
+    *,
+    gamma: float,
+    references: Mapping[str, Sequence[str]],
+    progress: Progress = lambda _: None,
+) -> Done:
+    """Judge what this judge has not judged yet, a line for each answer as soon as it is judged.
+
+    An answer at which the judge's server fails is left for the next time; after `PATIENCE` of them in a row the
+    failure is raised. Raises ProviderError, ModelError, and StoreError where another process is judging the run.
+    """
+    log, done, lock = judgement_log(directory), Done(), Lock()
+    failing = 0
+
+    def judge_one(recipe: str, row: Row, names: Sequence[str]) -> None:
+        nonlocal failing
+        try:
+            judgement = judgement_of(judge, Case(row, references.get(row.question.id, ())), names)
+        except ProviderError as error:
+            with lock:
+                done.unreached[recipe].append(f"{row.question.id}: {error}")
+                failing += 1
+                if failing >= PATIENCE:
+                    raise
+        else:
+            log.add(judgement, recipe)
+            with lock:
+                failing = 0
+        with lock:
+            progress(1)
+
+    with log.locked():
+        remember_judge(directory, judge.name, {**judge.described, "measures": list(judge.looks)})
+        for recipe, answers in rows.items():
+            known = judgements_of(directory, recipe)
+            for changed in regraded(known, judge, gamma) if FACTS in measures else ():
+                log.add(changed, recipe)
+            todo = missing(answers, known, judge=judge.name, prompts=judge.prompts, measures=measures)
+            done.skipped[recipe], done.unreached[recipe], failing = len(answers) - len(todo), [], 0
+            progress(done.skipped[recipe])
+            in_parallel([partial(judge_one, recipe, row, names) for row, names in todo], workers=judge.workers)
+            done.judged[recipe] = len(todo) - len(done.unreached[recipe])
+    return done
+
+
+def judgement_of(judge: Judge, case: Case, measures: Sequence[str]) -> Judgement:
+    """Everything a judge says of one answer."""
+    outcomes = {measure: judged(judge, measure, case) for measure in measures}
+    return Judgement(
+        id=case.row.question.id,
+        judge=judge.name,
+        prompts=judge.prompts,
+        answer=answer_of(case.row),
+        measures=tuple(measures),
+        values={name: value for outcome in outcomes.values() for name, value in outcome.values.items()},
+        detail={measure: dict(outcome.detail) for measure, outcome in outcomes.items() if outcome.detail},
+        failed=tuple(measure for measure, outcome in outcomes.items() if outcome.failed),
+    )
+
+
+def regraded(known: Sequence[Judgement], judge: Judge, gamma: float) -> Iterator[Judgement]:
+    """The judgements whose factscore was made with another gamma, made again from the counts that were kept."""
+    for one in known:
+        facts = one.detail.get(FACTS, {})
+        if one.judge == judge.name and FACTS in one.values and facts["gamma"] != gamma:
+            value = factscore(facts["supported"], facts["facts"], gamma)
+            detail = {**one.detail, FACTS: {**facts, "gamma": gamma}}
+            yield replace(one, values={**one.values, FACTS: value}, detail=detail)
+
+
+# --- what came of it --------------------------------------------------------------------------------------------------
+
+SCORED = (
+    "unsupported",
+    "factscore",
+    "respond_ratio",
+    "judged_correct",
+    "judged_relevance",
+    "likert_correctness",
+    "likert_coherence",
+    "likert_relevance",
+)
+"""The measures that are made of what judges say; see `thresher_evals.metrics.registry`."""
+
+
+def summary(directory: Path, judge: Judge, rows: Mapping[str, Sequence[Row]], *, seed: int = 0) -> dict[str, Any]:
+    """Recipe to the mean of each number with its interval, what failed, and what must be known beside them."""
+    return {recipe: summed(directory, judge, recipe, answers, seed=seed) for recipe, answers in rows.items()}
+
+
+def summed(directory: Path, judge: Judge, recipe: str, rows: Sequence[Row], *, seed: int) -> dict[str, Any]:
+    """The measures of `eval score` over what this judge said of the answers that are in the rows now."""
+    mine = [one for one in judgements_of(directory, recipe) if (one.judge, one.prompts) == (judge.name, judge.prompts)]
+    current = of_answers(mine, rows)
+    values = {one.id: one.numbers for one in current}
+    scored = [replace(row, judged=values.get(row.question.id, {})) for row in rows]
+    intervals = {name: parse(name).summarise(scored, seed=seed) for name in SCORED}
+    support = [one.detail.get(UNSUPPORTED, {}) for one in current]
+    return {
+        "values": {name: interval.to_dict() for name, interval in intervals.items() if interval.n},
+        "judged": len(current),
+        "judge_failed": sum(bool(one.failed) for one in current),
+        "sentences": sum(int(one.get("sentences", 0)) for one in support),
+        "verbatim": sum(int(one.get("verbatim", 0)) for one in support),
+        "context_is_quotes": sum(one.get("context") == "quotes of the citations" for one in support),
+        "context_not_known": sum(one.get("context") == "not known" for one in support),
+    }
