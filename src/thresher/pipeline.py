@@ -8,7 +8,7 @@ a server streams them, the evals store them, `explain` shows them again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -89,6 +89,10 @@ def unverified(query: Query, draft: Generation, refined: Refined) -> Generation:
     return draft
 
 
+def never_another(query: Query) -> None:
+    """There is one path for every question."""
+
+
 # --- the path ---------------------------------------------------------------------------------------------------------
 
 
@@ -123,6 +127,8 @@ class Pipeline:
     verify: Verifier = unverified
     degraded: tuple[str, ...] = ()
     """What the recipe names but could not be given, known before the run."""
+    instead: Callable[[Query], Pipeline | None] = never_another
+    """Another path for questions that no search for passages answers; None for every other."""
 
     def describe(self, index: Described | None = None) -> dict[str, str]:
         """What stands in each slot, in the words of the parts themselves; `index` is how the documents are cut."""
@@ -133,6 +139,9 @@ class Pipeline:
 
     def run(self, query: Query, *, strict: bool = False) -> Iterator[Step | Answer]:
         """The steps of a question as they finish, the answer last. With `strict`, Degraded instead of doing without."""
+        if (other := self.instead(query)) is not None:
+            yield from other.run(query, strict=strict)
+            return
         record = Record(self.degraded, strict=strict)
         query = yield from record.step("rewrite", 1, lambda: self.rewrite(query))
         found = yield from record.step("retrieve", 1, lambda: self.retrieve(query))

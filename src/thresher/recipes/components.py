@@ -12,9 +12,10 @@ from thresher.chunking.fixed import FixedChunker
 from thresher.chunking.spans import SpanFinder
 from thresher.documents.cleaning import references_span
 from thresher.errors import UsageError
+from thresher.generation.about_documents import DocumentReader
 from thresher.generation.answers import ComparingReader, KindReader, PartsReader, PassageReader, YesNoReader
 from thresher.generation.certainty import LEARNT
-from thresher.generation.citations import ConflictCiter, QuoteChecker
+from thresher.generation.citations import ConflictCiter, QuoteChecker, abstention
 from thresher.generation.lists import ListReader
 from thresher.generation.llm import GroundedGenerator
 from thresher.generation.passages import PassageChooser
@@ -30,6 +31,7 @@ from thresher.models.chat import ChatModel
 from thresher.models.encoders import RememberingEncoder
 from thresher.models.reply_cache import ReplyCache
 from thresher.models.usage import Meter, shared_rate
+from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable, CrossEncoder, Encoder, Generator, LanguageModel, Verifier
 from thresher.recipes.settings import (
     AnswerSettings,
@@ -39,8 +41,9 @@ from thresher.recipes.settings import (
     RecipeSettings,
     RerankerSettings,
 )
-from thresher.text.questions import Kind
-from thresher.types import Document, Judged, Query
+from thresher.retrieval.documents import DocumentFinder
+from thresher.text.questions import OF_DOCUMENTS, Kind
+from thresher.types import Document, Evidence, Generation, Judged, Query
 
 if TYPE_CHECKING:
     from thresher.models.cross_encoders import BundledJudge
@@ -238,21 +241,19 @@ class Components:
     def reader(self, settings: RecipeSettings, table: ChunkTable) -> tuple[Generator, tuple[str, ...]]:
         """The grounded generator, or the reader without a model where none is configured, with what that lacks."""
         support = self.support(settings, table)
-        reader = self._without_model(support, self.rarity(table), settings.answer)
+        reader = self._without_model(support, table, settings.answer)
         model = self.language_model(settings.llm)
         if model is None:
             return reader, (NO_MODEL,)
         return GroundedGenerator(model, support, reader), ()
 
-    def _without_model(
-        self, support: SupportJudge, rarity: Callable[[str], Mapping[str, float]], settings: AnswerSettings
-    ) -> Generator:
+    def _without_model(self, support: SupportJudge, table: ChunkTable, settings: AnswerSettings) -> Generator:
         if settings.reader == "sentences":
             return ExtractiveReader(support, settings.min_support, settings.max_sentences)
         judge = self.models.judge()
         spans = SpanReader(
             judge,
-            rarity,
+            self.rarity(table),
             LEARNT,
             # The pieces that are quoted were found to answer: which of their sentences is nearest is all that is left.
             ExtractiveReader(support, 0.0, settings.max_sentences),
@@ -261,15 +262,37 @@ class Components:
             settings.perhaps_below,
             settings.max_windows,
         )
-        return ChoosingReader(judge, settings.min_relevance, self._by_kind(spans, support, settings))
+        return ChoosingReader(judge, settings.min_relevance, self._by_kind(spans, support, table, settings))
 
-    def _by_kind(self, spans: Generator, support: SupportJudge, settings: AnswerSettings) -> Generator:
+    def finder(self, table: ChunkTable) -> DocumentFinder:
+        """Finds the documents that a question means."""
+        return DocumentFinder(self.store.records, self.store.documents, table)
+
+    def about_documents(self, table: ChunkTable, name: str) -> Callable[[Query], Pipeline | None]:
+        """The path of questions about documents themselves: found by title, nothing judged, answered from the whole."""
+        find, quotes = self.finder(table), self.quote_checker()
+        reader = DocumentReader(find, self.store.documents, _unanswered)
+        path = Pipeline(name, find, PartsReader(reader), self.meter, verify=quotes)
+
+        def instead(query: Query) -> Pipeline | None:
+            """That path where it has an answer: what the front of a document does not say, its text may."""
+            unfiltered = query.where is None
+            answered = unfiltered and find.answers(query.question) and not path.generate(query, ()).abstained
+            return path if answered else None
+
+        return instead
+
+    def _by_kind(
+        self, spans: Generator, support: SupportJudge, table: ChunkTable, settings: AnswerSettings
+    ) -> Generator:
         """The reader for each kind of question, before the one that answers every other."""
         documents = self.whole_documents()
         if not settings.kinds:
             return TableReader(documents, ListReader(documents, spans))
         choose = PassageChooser(self.models.judge(), support, settings.min_relevance)
+        of_documents = DocumentReader(self.finder(table), documents, spans)
         readers: dict[Kind, Generator] = {
+            **dict.fromkeys(OF_DOCUMENTS, of_documents),
             Kind.YES_NO: YesNoReader(support, spans),
             Kind.EXPLANATION: PassageReader(choose, settings.max_explained, spans),
             Kind.COMPARISON: ComparingReader(choose, spans),
@@ -315,6 +338,11 @@ def chat_model(
         exchanges=exchanges,
         cache=cache,
     )
+
+
+def _unanswered(query: Query, evidence: Sequence[Evidence]) -> Generation:
+    """The document that is meant does not say it."""
+    return abstention("The document does not say so.")
 
 
 def nothing(query: Query) -> Judged:

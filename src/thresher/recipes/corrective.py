@@ -28,7 +28,7 @@ from thresher.judging.llm_scorers import LLMRelevance
 from thresher.judging.scorers import BandedScorer
 from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Calibrated
-from thresher.pipeline import Pipeline
+from thresher.pipeline import Pipeline, never_another
 from thresher.protocols import Judge, Retriever, Scorer
 from thresher.recipes.build import corrector, mapping, names_and_numbers, redundancy, strips, verifier
 from thresher.recipes.components import Components
@@ -96,6 +96,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         verify=verifier(settings, parts) if settings.verify else parts.quote_checker(),
         meter=parts.meter,
         degraded=degraded,
+        instead=parts.about_documents(table, name) if settings.answer.kinds else never_another,
     )
 
 

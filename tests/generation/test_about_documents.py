@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from thresher.generation.about_documents import DocumentReader
+from thresher.generation.answers import PartsReader
+from thresher.generation.citations import abstention
+from thresher.retrieval.documents import DocumentFinder
+from thresher.testing.fakes import HashEncoder
+from thresher.testing.memory_store import MemoryChunkTable
+from thresher.types import Chunk, ChunkRow, Document, Evidence, Generation, Query
+
+ABSTRACT = (
+    "We survey the lighthouses of the Baltic Sea and the lamps that they have used since the year 1531. "
+    "We find that fourteen of them still stand, and that all of those are open to visitors in summer."
+)
+SURVEY = Document(
+    "d1",
+    "lights.pdf",
+    "Sea Light Survey: The Baltic",
+    "Sea Light Survey: The Baltic\n\nAda Kask∗ Juhan Tamm\nMay 2019\n\n"
+    f"Abstract\n\n{ABSTRACT}\n\n1 Introduction\n\nMore.",
+    "pdf",
+    date="2019-05-04",
+    metadata={"author": "Ada Kask, Juhan Tamm"},
+)
+REPORT = Document(
+    "d2", "harbour_report.txt", "Harbour", "Harbour\n\nThe harbour has a lighthouse. It has two cranes.", "txt"
+)
+NOTES = Document("d3", "notes.txt", "Notes", "Notes\n\nBuy bread and a lamp.", "txt")
+
+
+def reader(*documents: Document) -> tuple[DocumentFinder, PartsReader]:
+    by_id = {document.id: document for document in documents}
+    table = MemoryChunkTable(64)
+    rows = []
+    for document in documents:
+        chunk = Chunk(
+            f"c{document.id}", document.id, document.source, document.title, 0, len(document.text), document.text
+        )
+        rows.append(ChunkRow(chunk, document.kind, "", document.date, HashEncoder().encode_query(document.text)))
+    table.append(rows)
+
+    def known(ids: Sequence[str]) -> Mapping[str, Document]:
+        return {id_: by_id[id_] for id_ in ids}
+
+    def otherwise(query: Query, evidence: Sequence[Evidence]) -> Generation:
+        return abstention("searched")
+
+    find = DocumentFinder(lambda: list(documents), known, table)
+    return find, PartsReader(DocumentReader(find, known, otherwise))
+
+
+def ask(question: str, *documents: Document) -> Generation:
+    _, read = reader(*documents)
+    answer = read(Query(question, question), ())
+    for citation in answer.citations:
+        text = next(document.text for document in documents if document.id == citation.document_id)
+        assert text[citation.start : citation.end] == citation.quote
+    return answer
+
+
+ALL = (SURVEY, REPORT, NOTES)
+
+
+def test_authors_are_those_the_file_states_with_the_lines_that_name_them() -> None:
+    answer = ask("Who wrote the sea light survey?", *ALL)
+    assert answer.text == "Ada Kask, Juhan Tamm [1]"
+    assert answer.citations[0].quote.startswith("Ada Kask∗")
+
+
+def test_the_date_is_cited_where_the_front_says_it() -> None:
+    answer = ask("When was the sea light survey published?", *ALL)
+    assert answer.text == "2019-05-04 [1]"
+    assert answer.citations[0].quote == "May 2019"
+
+
+def test_several_questions_about_a_document_are_answered_in_turn() -> None:
+    answer = ask("Who wrote lights.pdf and when?", *ALL)
+    assert answer.text.splitlines()[0] == "Who wrote lights.pdf? Ada Kask, Juhan Tamm [1]"
+    assert answer.text.splitlines()[1].endswith("2019-05-04 [2]")
+
+
+def test_a_summary_is_the_abstract() -> None:
+    quotes = [citation.quote for citation in ask("Summarize the SLS paper", *ALL).citations]
+    assert " ".join(quotes) == ABSTRACT
+
+
+def test_documents_that_speak_of_something_are_listed_with_the_sentence_that_does() -> None:
+    answer = ask("Which documents mention a lighthouse?", *ALL)
+    assert answer.text.startswith("2 documents:\n")
+    assert "Harbour: “The harbour has a lighthouse.”" in answer.text
+    assert ask("Which documents mention pottery?", *ALL).abstained
+
+
+def test_the_documents_are_counted() -> None:
+    assert ask("How many documents are there?", *ALL).text == "3 documents."
+    assert ask("How many documents are there?", NOTES).text == "1 document."
+
+
+@pytest.mark.parametrize("question", ["Who wrote the Odyssey?", "Summarize the budget", "Who wrote it?"])
+def test_a_document_that_is_not_here_is_searched_for(question: str) -> None:
+    find, _ = reader(*ALL)
+    assert not find.answers(question)
+    assert ask(question, *ALL).reason == "searched"
+
+
+def test_the_only_document_is_meant_by_it_and_the_only_report_by_the_report() -> None:
+    find, _ = reader(SURVEY)
+    assert [one.id for one in find.named("it")] == ["d1"]
+    find, _ = reader(*ALL)
+    assert [one.id for one in find.named("the report")] == ["d2"]
+    assert find.named("the paper") == []
