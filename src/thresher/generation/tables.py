@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from thresher.generation.citations import abstention, cite
 from thresher.generation.sentence_support import Sentence
 from thresher.protocols import Generator, about
-from thresher.text.table_answers import looked_up
+from thresher.text.table_answers import answered, grids_near
 from thresher.text.table_lookup import lacking
-from thresher.text.tables import Cell, Grid, grid_of
+from thresher.text.tables import Cell, Grid
 from thresher.types import Document, Evidence, Generation, Notes, Query
 
 Documents = Callable[[Sequence[str]], Mapping[str, Document]]
@@ -41,16 +41,16 @@ class TableReader:
         found = [
             (piece, document, answer)
             for piece, document, grid in read
-            if (answer := looked_up(grid, query.question)) is not None
+            if (answer := answered(grid, query.question)) is not None
         ]
         if len({answer.text for _, _, answer in found}) != 1:
             return self._handed_on(query, evidence, read)
         piece, document, answer = found[0]
-        lines = dict.fromkeys(_line(document.text, cell) for cell in answer.cells)
+        lines = _lines(document.text, answer.cells)
         sentences = [Sentence(piece, start, end, document.text[start:end], piece.hit.score) for start, end in lines]
         citations = tuple(cite(marker, sentence) for marker, sentence in enumerate(sentences, start=1))
         markers = "".join(f" [{citation.marker}]" for citation in citations)
-        notes = Notes(facts={"reader": "table", **answer.facts})
+        notes = Notes(facts={"reader": "table"})
         return Generation(answer.text + markers, citations, notes=notes, exact=True)
 
     def _handed_on(self, query: Query, evidence: Sequence[Evidence], read: Sequence[Read]) -> Generation:
@@ -73,10 +73,8 @@ class TableReader:
             document = documents.get(piece.hit.chunk.document_id)
             if document is None:
                 continue
-            for table in document.tables:
-                key = (document.id, table.start)
-                near = piece.start - NEAR < table.end and table.start < piece.end + NEAR
-                if near and key not in seen and (grid := grid_of(document, table)) is not None:
+            for grid in grids_near(document, piece.start - NEAR, piece.end + NEAR):
+                if (key := (document.id, grid.start)) not in seen:
                     seen.add(key)
                     yield piece, document, grid
 
@@ -84,10 +82,16 @@ class TableReader:
 def _within(piece: Evidence, document: Document, grid: Grid) -> bool:
     """Whether a piece of evidence is a part of a table and nothing else."""
     same = piece.hit.chunk.document_id == document.id and piece.hit.chunk.kind == "table"
-    return same and grid.header[0].start < piece.end and piece.start < grid.rows[-1][-1].end
+    return same and grid.start < piece.end and piece.start < grid.end
 
 
-def _line(text: str, cell: Cell) -> tuple[int, int]:
-    """The line of the document that a cell stands in."""
-    end = text.find("\n", cell.end)
-    return text.rfind("\n", 0, cell.start) + 1, len(text) if end < 0 else end
+def _lines(text: str, cells: Sequence[Cell]) -> list[tuple[int, int]]:
+    """The lines of the document that the cells stand in, joined where they touch; the first cell's lines first."""
+    found: list[tuple[int, int]] = []
+    for cell in sorted(cells, key=lambda cell: cell.start):
+        end = text.find("\n", cell.end)
+        start, end = text.rfind("\n", 0, cell.start) + 1, len(text) if end < 0 else end
+        if found and start <= found[-1][1] + 1:
+            start = found.pop()[0]
+        found.append((start, end))
+    return sorted(found, key=lambda span: not span[0] <= cells[0].start <= span[1])

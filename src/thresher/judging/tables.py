@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from thresher.protocols import Scorer, about
 from thresher.text.lists import asks_for_list, fits, lists_of
-from thresher.text.table_answers import looked_up
-from thresher.text.tables import Grid, grid_of
+from thresher.text.table_answers import answered, grids_near
+from thresher.text.tables import Grid
 from thresher.text.terms import term_set
 from thresher.types import Document, Hit, Query, Scale, Score, Scores
 
@@ -46,34 +46,29 @@ class TableScorer:
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit, not below `SAID` where a table or list says what is asked for."""
-        lists = asks_for_list(query.question)
-        wanted = sorted({hit.chunk.document_id for hit in hits if hit.chunk.kind == "table" or lists})
-        documents = self.documents(wanted) if wanted else {}
-        within = [list(_grids(documents.get(hit.chunk.document_id), hit)) for hit in hits]
-        read = [
-            _in_words(hit, grids[0], query.question) if grids else hit for hit, grids in zip(hits, within, strict=True)
-        ]
-        scored = self.scorer(query, read)
+        documents = self.documents(sorted({hit.chunk.document_id for hit in hits}))
+        near = [list(_near(documents.get(hit.chunk.document_id), hit)) for hit in hits]
+        pairs = zip(hits, near, strict=True)
+        scored = self.scorer(query, [_in_words(hit, grids, query.question) for hit, grids in pairs])
         scores = []
-        for hit, grids, score in zip(hits, within, scored.scores, strict=True):
-            said = any(looked_up(grid, query.question) for grid in grids)
-            said = said or (lists and _listed(documents.get(hit.chunk.document_id), hit, query.question))
+        for hit, grids, score in zip(hits, near, scored.scores, strict=True):
+            said = any(answered(grid, query.question) for grid in grids)
+            said = said or _listed(documents.get(hit.chunk.document_id), hit, query.question)
             low = said and (score is None or score.value < SAID)
             scores.append(Score(SAID, self.scale) if low else score)
         return replace(scored, scores=tuple(scores))
 
 
-def _grids(document: Document | None, hit: Hit) -> Iterator[Grid]:
-    """The tables that a hit is a piece of, as far as they can be read."""
-    if document is not None and hit.chunk.kind == "table":
-        for table in document.tables:
-            if table.start < hit.chunk.end and hit.chunk.start < table.end and (grid := grid_of(document, table)):
-                yield grid
+def _near(document: Document | None, hit: Hit) -> Iterator[Grid]:
+    if document is not None:
+        yield from grids_near(document, hit.chunk.start, hit.chunk.end)
 
 
-def _in_words(hit: Hit, grid: Grid, question: str) -> Hit:
+def _in_words(hit: Hit, grids: Sequence[Grid], question: str) -> Hit:
     """The hit with words for its text: what stands around the table, and the rows that share most with the question."""
-    start, end = hit.chunk.start, hit.chunk.end
+    if hit.chunk.kind != "table" or not grids:
+        return hit
+    grid, start, end = grids[0], hit.chunk.start, hit.chunk.end
     rows = [grid.row_form(at) for at, row in enumerate(grid.rows) if start <= row[0].start < end]
     if not rows:
         return hit
@@ -86,9 +81,13 @@ def _in_words(hit: Hit, grid: Grid, question: str) -> Hit:
 
 def _listed(document: Document | None, hit: Hit, question: str) -> bool:
     """Whether a hit holds a part of a list that is what the question asks for."""
-    return document is not None and any(
-        listing.start < hit.chunk.end and hit.chunk.start < listing.end and fits(question, document, listing)
-        for listing in lists_of(document)
+    return (
+        document is not None
+        and asks_for_list(question)
+        and any(
+            listing.start < hit.chunk.end and hit.chunk.start < listing.end and fits(question, document, listing)
+            for listing in lists_of(document)
+        )
     )
 
 

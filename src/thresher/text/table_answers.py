@@ -1,24 +1,33 @@
-"""Questions that one table answers: the cell of the row and column that are named."""
+"""Questions that one table answers: the cell of the row and column that are named, or what follows from several."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
+from thresher.text.records import records_of
 from thresher.text.table_lookup import Look, look
-from thresher.text.tables import Cell, Grid, with_unit
+from thresher.text.table_sums import Found, worked_out
+from thresher.text.tables import Grid, grid_of, with_unit
+from thresher.types import Document
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """An answer and the cells it was made from."""
+def grids_near(document: Document, start: int, end: int) -> Iterator[Grid]:
+    """The tables and forms that can be read of a document and that reach into a stretch of it."""
+    for table in document.tables:
+        if start < table.end and table.start < end and (grid := grid_of(document, table)) is not None:
+            yield grid
+    for grid in records_of(document):
+        if start < grid.end and grid.start < end:
+            yield grid
 
-    text: str
-    cells: tuple[Cell, ...]
-    facts: Mapping[str, str]
+
+def answered(grid: Grid, question: str) -> Found | None:
+    """The cell that a question asks for, or what can be worked out from several."""
+    return looked_up(grid, question) or worked_out(grid, question)
 
 
+_MANY = re.compile(r"\s*how many\b", re.IGNORECASE)
 _WHO = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 _KINDS = (
     (_WHO, re.compile(r"\b(?:name|owner|manager|person|speaker|author|contact|lead|head|director|responsible)", re.I)),
@@ -41,21 +50,20 @@ def looked_up(grid: Grid, question: str) -> Found | None:
         if len(seen.rows) == 1 and not seen.unexplained and (column := asked_column(seen, question)) is not None:
             row = side.rows[seen.rows[0]]
             cell = row[column]
-            if not re.search(r"\w", cell.text):
+            number_lacks = _MANY.match(question) and cell.number is None
+            if not re.search(r"\w", cell.text) or number_lacks or (side.turned and column == 0):
                 return None
             unit, stated = grid.unit(side.header[column].text, row[0].text)
             said = with_unit(cell.text, unit)
             used = (cell, *([stated] if stated is not None and said != cell.text else []))
-            names = {"row": row[0].text, "column": side.header[column].text}
-            return Found(said, used, names)
+            return Found(said, used)
     return None
 
 
 def asked_column(seen: Look, question: str) -> int | None:
     """The one column that is asked for: named, or of the question word's kind, or the only one beside the names."""
     conditions = {match.column for match in seen.named}
-    named = [match.column for match in seen.columns if match.column not in conditions]
-    if named:
+    if named := seen.columns_but(conditions):
         return named[0] if len(named) == 1 else None
     for asks, names in _KINDS:
         if asks.search(question):

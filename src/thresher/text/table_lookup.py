@@ -30,7 +30,7 @@ _ASKING = """give tell show say state report reported record list name find get 
 achieved obtain obtained amount amounts value values figure figures number numbers entry entries row rows column columns
 table tables according document file sheet spreadsheet much many long please company firm organisation year did does was
 were score scores result results stand stands listed shown given use used exactly currently belong belongs assigned one
-someone there"""
+someone there per every"""
 _LIGHT = frozenset(term for word in _ASKING.split() for term in index_terms(word))
 """Words that ask, or stand for any column or row."""
 
@@ -43,6 +43,10 @@ class Words:
     tokens: tuple[str, ...]
     spoken: tuple[str, ...]
     """The tokens as they were written."""
+
+    def within(self, terms: Iterable[str]) -> frozenset[int]:
+        """Where any of the terms stands."""
+        return frozenset().union(*(places for term in terms if (places := self.of([term])) is not None))
 
     def of(self, terms: Iterable[str]) -> frozenset[int] | None:
         """Where all the terms stand; None where one is missing."""
@@ -132,6 +136,14 @@ class Look:
     """Columns that are named, those of the cells apart."""
     unexplained: tuple[int, ...]
     """Places of the question that nothing in or around the table says."""
+    reach: tuple[frozenset[int], ...]
+    """For every row the places that name it."""
+
+    def columns_but(self, columns: Iterable[int]) -> list[int]:
+        """The columns that are named besides some; those that only the title's words name give way to others."""
+        named = [match for match in self.columns if match.column not in columns]
+        titled = self.words.within(terms_of(self.grid.title))
+        return [match.column for match in named if not match.places <= titled] or [match.column for match in named]
 
 
 def look(grid: Grid, question: str, besides: frozenset[str] = frozenset()) -> Look:
@@ -139,12 +151,9 @@ def look(grid: Grid, question: str, besides: frozenset[str] = frozenset()) -> Lo
     words = words_of(question)
     cells = [_cells_named(grid, row, words) for row in grid.rows]
     reach = [frozenset().union(*(match.places for match in matches)) for matches in cells]
-    most = max(map(len, reach), default=0)
-    rows = tuple(at for at, places in enumerate(reach) if most and len(places) == most)
-    if len({reach[at] for at in rows}) > 1:  # Q3 and Q4
-        named = tuple(match for at in rows for match in cells[at])
-    else:
-        named = tuple(cells[rows[0]]) if rows else ()
+    farthest = [places for places in reach if not any(places < other for other in reach)]
+    rows = tuple(at for at, places in enumerate(reach) if (places and places in farthest) or len(reach) == 1)
+    named = tuple(dict.fromkeys(match for at in rows for match in cells[at]))
     by_rows = frozenset().union(*(match.places for match in named))
     columns = _columns_named(grid, words, by_rows)
     explained = by_rows.union(*(match.places for match in columns))
@@ -157,7 +166,7 @@ def look(grid: Grid, question: str, besides: frozenset[str] = frozenset()) -> Lo
         and token not in besides
         and not any(token == term or alike(token, term) for term in context)
     )
-    return Look(grid, words, rows, named, columns, left)
+    return Look(grid, words, rows, named, columns, left, tuple(reach))
 
 
 def _context(grid: Grid) -> list[str]:
@@ -196,22 +205,33 @@ def _places(words: Words, terms: Sequence[str]) -> frozenset[int] | None:
 def _columns_named(grid: Grid, words: Words, taken: frozenset[int]) -> tuple[Match, ...]:
     """The columns that are named best by words that name no row; several where the question names several.
 
-    A word of a name may be missing, but no year, number or letter.
+    A word of a name may be missing; a year, number or letter only where no other column differs in it.
     """
     found = []
     for column, head in enumerate(grid.header):
         terms = terms_of(_IN_BRACKETS.sub(" ", head.text)) or terms_of(head.text)
         there = {term: at for term in terms if (at := words.of([term])) is not None}
-        places = frozenset().union(*there.values())
+        initials = "".join(word[0] for word in re.findall(r"[^\W\d_]+", head.text)).upper()
+        short = [
+            words.places[word.casefold()]
+            for word in words.spoken
+            if word.isupper() and initials.startswith(word) and len(word) > 2
+        ]
+        places = frozenset().union(*there.values(), *short)
         telling = any(any(map(str.isdigit, term)) or len(term) == 1 for term in terms if term not in there)
-        if places and not places <= taken and not telling:
-            found.append(Match(column, places, len(there) == len(set(terms))))
+        if places and not places <= taken:
+            found.append((Match(column, places, len(there) == len(set(terms))), telling))
+    found = [
+        (match, telling)
+        for match, telling in found
+        if not telling or all(other is match or other.places != match.places for other, _ in found)
+    ]
     best = [
         match
-        for match in found
+        for match, _ in found
         if not any(
             match.places < other.places or (match.places == other.places and other.whole and not match.whole)
-            for other in found
+            for other, _ in found
         )
     ]
     return tuple(best)
@@ -222,6 +242,12 @@ def _columns_named(grid: Grid, words: Words, taken: frozenset[int]) -> tuple[Mat
 
 _PERIODS = tuple(map(re.compile, (r"[qh][1-4]", r"month\d+", r"(?:19|20)\d\d")))
 """Quarters and halves, months, years."""
+
+
+def is_period(name: str) -> bool:
+    """Whether a row or column is named by a quarter, half, month or year, or by several."""
+    terms = [term.casefold() for term in terms_of(name)]
+    return bool(terms) and all(any(kind.fullmatch(term) for kind in _PERIODS) for term in terms)
 
 
 def lacking(grid: Grid, question: str, text: str) -> str:

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import pairwise
 
 from thresher.text.sentences import sentence_spans, trim
@@ -25,7 +26,7 @@ class Cell:
     end: int
 
     @property
-    def number(self) -> float | None:
+    def number(self) -> Decimal | None:
         """Its value, a currency or unit around it aside; None for what is no single number."""
         return number_in(self.text)
 
@@ -40,12 +41,24 @@ class Grid:
     """Heading, lead-in and caption, in the order of the document."""
     title: str = ""
     """Of the document."""
+    turned: bool = False
+    """Whether its rows are columns of the document."""
+
+    @property
+    def start(self) -> int:
+        """Where it begins in the document."""
+        return self.header[0].start
+
+    @property
+    def end(self) -> int:
+        """Where its last cell ends."""
+        return max(cell.end for cell in self.rows[-1])
 
     @property
     def transposed(self) -> Grid:
         """The same with rows and columns exchanged."""
         first, *others = zip(self.header, *self.rows, strict=True)
-        return Grid(first, tuple(others), self.around, self.title)
+        return Grid(first, tuple(others), self.around, self.title, not self.turned)
 
     def unit(self, *names: str) -> tuple[str, Cell | None]:
         """The unit of the numbers under these names of a column and a row, and the line that states it for all of them.
@@ -294,7 +307,7 @@ _NUMBER = re.compile(
 )
 
 
-def number_in(text: str) -> float | None:
+def number_in(text: str) -> Decimal | None:
     """The number that a text is, 1,234.5 as 1234.5 and 2 % as 2; None for dates, ranges, words and codes."""
     found = _NUMBER.fullmatch(text.strip())
     if found is None:
@@ -303,5 +316,5 @@ def number_in(text: str) -> float | None:
     digits = re.sub(r",(?=\d{3}(?!\d))", "", digits).replace(",", ".")
     if digits.count(".") > 1:
         return None
-    value = float(digits)
+    value = Decimal(digits)
     return -value if found["sign"] in ("-", "−", "–") else value

@@ -1,0 +1,57 @@
+"""Lines of "label: value" read as tables: a form is a table of one row, numbered JSON paths are one of several."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from thresher.text.sentences import line_spans
+from thresher.text.tables import Cell, Grid
+from thresher.types import Document
+
+_FIELD = re.compile(r"[-*• \t]*(?P<label>[^\W_][^:\n|.?!]{0,50}|[\w.-]{1,100}):[ \t]+(?P<value>\S[^\n]{0,300})")
+_PATH = re.compile(r"(?P<row>(?:.*\.)?\d+)\.(?P<column>[^.\d].*)")
+LEAST = 3
+"""Fields that make a form; a colon or two are in every text."""
+LABEL_WORDS = 6
+GAP = 3
+"""Lines between two fields that may be something else: a sentence of address, a heading."""
+
+
+def records_of(document: Document) -> Iterator[Grid]:
+    """The forms of a document, in order, and its numbered records."""
+    fields: list[tuple[Cell, Cell]] = []
+    last = 0
+    for number, (start, end) in enumerate(line_spans(document.text)):
+        found = _FIELD.fullmatch(document.text, start, end)
+        if found is None or len(found["label"].split()) > LABEL_WORDS:
+            continue
+        if fields and number - last > GAP + 1:
+            yield from _grids(document, fields)
+            fields = []
+        label, value = (Cell(found[name].strip(), *found.span(name)) for name in ("label", "value"))
+        fields.append((label, value))
+        last = number
+    yield from _grids(document, fields)
+
+
+def _grids(document: Document, fields: Sequence[tuple[Cell, Cell]]) -> Iterator[Grid]:
+    rows: dict[str, dict[str, Cell]] = {}
+    form: list[tuple[Cell, Cell]] = []
+    for label, value in fields:
+        if path := _PATH.fullmatch(label.text):
+            rows.setdefault(path["row"], {})[path["column"]] = value
+        else:
+            form.append((label, value))
+    often = Counter(label.text for label, _ in form)
+    form = [(label, value) for label, value in form if often[label.text] == 1]
+    if len(form) >= LEAST:
+        labels, values = zip(*form, strict=True)
+        yield Grid(labels, (values,), (), document.title)
+    if len(rows) > 1:
+        names = list(dict.fromkeys(name for row in rows.values() for name in row))
+        place = fields[0][0].start
+        header = tuple(Cell(name.replace("_", " "), place, place) for name in names)
+        body = (tuple(row.get(name, Cell("", place, place)) for name in names) for row in rows.values())
+        yield Grid(header, tuple(body), (), document.title)

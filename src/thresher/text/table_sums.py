@@ -1,0 +1,216 @@
+"""What can be worked out from a table: highest and lowest, differences, sums and averages, counts and lists of rows.
+
+Each takes a table and a question and gives an answer only where the question names what it is about with certainty,
+and every cell that is counted in is a number; the computation is part of the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+
+from thresher.text.table_lookup import Look, is_period, look, terms_of
+from thresher.text.tables import Cell, Grid, with_unit
+
+_TOTAL = re.compile(r"(?:sub-?|grand )?totals?|sum|average|mean|overall|all|altogether", re.IGNORECASE)
+_HIGHEST = "highest most largest biggest greatest maximum max top expensive dearest longest"
+_LOWEST = "lowest least smallest fewest minimum min cheapest shortest"
+_PRICE = re.compile(r"\b(?:price|cost|fare|fee|amount|charge)", re.IGNORECASE)
+_PRICED = re.compile(r"\b(?:expensive|dearest|cheapest)\b", re.IGNORECASE)
+_DIFFERENCE = """difference differ more less fewer higher lower larger smaller greater increase increased decrease
+decreased grow grew growth rise rose risen fall fell fallen drop dropped change changed than compare compared between
+percent percentage"""
+_LESS = re.compile(r"\b(?:less|fewer|lower|smaller)\b", re.IGNORECASE)
+_SUM = "total totals sum altogether combined overall together all whole"
+_MEAN = "average mean"
+_FIRST = re.compile(r"(?:is|are|was|were|did|does|do|has|have)\b", re.IGNORECASE)
+MOST_SHOWN = 12
+"""Numbers of a sum that are written out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An answer and the cells it was made from, the one that is named in it first."""
+
+    text: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Numbers of one kind: a column of a table, or of its rows exchanged with its columns."""
+
+    names: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    unit: str
+    stated: Cell | None
+    """The line that states the unit."""
+
+    @property
+    def values(self) -> list[Decimal]:
+        """The numbers, exact."""
+        return [value for cell in self.cells if (value := cell.number) is not None]
+
+    def said(self, value: Decimal) -> str:
+        """A number of this kind with its unit."""
+        return with_unit(written(value, grouped=any("," in cell.text for cell in self.cells)), self.unit or self._own)
+
+    @property
+    def _own(self) -> str:
+        ends = {re.sub(r"[\d.,\s+−–-]", "", cell.text) for cell in self.cells}
+        return ends.pop() if len(ends) == 1 else ""
+
+    def found(self, text: str, first: Sequence[Cell] = ()) -> Found:
+        """An answer made from these numbers."""
+        stated = () if self.stated is None else (self.stated,)
+        return Found(text, tuple(dict.fromkeys((*first, *self.cells, *stated))))
+
+
+def worked_out(grid: Grid, question: str) -> Found | None:
+    """What a question asks for beyond one cell; None where it is not certain."""
+    ways = (extreme, difference, total, rows_named)
+    found = (way(side, question) for side in (grid, grid.transposed) for way in ways)
+    return next((answer for answer in found if answer is not None), None)
+
+
+def extreme(grid: Grid, question: str) -> Found | None:
+    """The row with the highest or lowest number of the column that is named."""
+    asked = set(terms_of(question))
+    highest, lowest = asked & set(terms_of(_HIGHEST)), asked & set(terms_of(_LOWEST))
+    if bool(highest) == bool(lowest):
+        return None
+    seen = look(grid, question, frozenset(highest | lowest))
+    measure = _measure(seen, question)
+    series = None if seen.unexplained or measure is None else _series(seen, measure, _rows(seen))
+    if series is None or len(series.cells) < 2:
+        return None
+    best = max(series.values) if highest else min(series.values)
+    winners = [at for at, value in enumerate(series.values) if value == best]
+    names = " and ".join(series.names[at] for at in winners)
+    return series.found(f"{names}: {series.said(best)}", [series.cells[at] for at in winners])
+
+
+def difference(grid: Grid, question: str) -> Found | None:
+    """The difference of two numbers that are named, in the order in which the question compares them."""
+    besides = frozenset(terms_of(_DIFFERENCE)) & set(terms_of(question))
+    seen = look(grid, question, besides)
+    measure = _measure(seen, question)
+    if not besides or seen.unexplained or measure is None or len(seen.rows) != 2:
+        return None
+    rows = sorted(seen.rows, key=lambda at: min(seen.reach[at]))
+    series = _series(seen, measure, rows)
+    if series is None or len(series.cells) != 2:
+        return None
+    (one, other), shown = series.values, [written(value) for value in series.values]
+    if re.search(r"\bfrom\b.*\bto\b", question) or ("than" not in besides and other > one):
+        one, other, shown = other, one, shown[::-1]
+    if {"percent", "percentag"} & besides or "%" in question:
+        if not other:
+            return None
+        share = (one - other) / other * 100
+        return series.found(f"({shown[0]} - {shown[1]}) / {shown[1]} = {share:.1f}%")
+    text = f"{shown[0]} - {shown[1]} = {series.said(one - other)}"
+    if _FIRST.match(question.strip()) and "than" in besides:
+        holds = one < other if _LESS.search(question) else one > other
+        text = f"{'Yes' if holds else 'No'}: {text}"
+    return series.found(text)
+
+
+def total(grid: Grid, question: str) -> Found | None:
+    """The sum or the average of a column, or of those of its rows that are named."""
+    asked = set(terms_of(question))
+    mean = asked & set(terms_of(_MEAN))
+    besides = mean or asked & set(terms_of(_SUM))
+    seen = look(grid, question, frozenset(besides))
+    measure = _measure(seen, question)
+    if not besides or seen.unexplained or measure is None:
+        return None
+    rows = _rows(seen)
+    series = _series(seen, measure, rows)
+    whole = series is not None and len(series.cells) == len(rows)
+    # Revenue and costs are not added up: rows have to be named one by one, or to be months or quarters, or the
+    # column what is counted of things in the rows.
+    periods = all(is_period(grid.rows[at][0].text) for at in rows)
+    counted = not grid.turned and not any(is_period(head.text) for head in grid.header)
+    if series is None or not whole or len(rows) < 2 or not (set(rows) <= set(seen.rows) or periods or counted):
+        return None
+    added = sum(series.values, Decimal(0))
+    shown = " + ".join(map(written, series.values))
+    if len(rows) > MOST_SHOWN:
+        shown = f"the sum of {len(rows)} numbers"
+    if mean:
+        return series.found(f"({shown}) / {len(rows)} = {series.said(_mean(series))}")
+    return series.found(f"{shown} = {series.said(added)}")
+
+
+def rows_named(grid: Grid, question: str) -> Found | None:
+    """How many rows a condition holds for, or which: the condition is a cell that the question names."""
+    many = re.match(r"\s*how many\b", question, re.IGNORECASE)
+    which = re.match(r"\s*(?:which|what|who|list|name)\b", question, re.IGNORECASE)
+    seen = look(grid, question)
+    conditions = {match.column for match in seen.named}
+    one_kind = len({seen.reach[at] for at in seen.rows}) == 1
+    if not (many or which) or seen.unexplained or not conditions or 0 in conditions or not one_kind:
+        return None
+    asked = [match.column for match in seen.columns if match.column not in conditions]
+    column = asked[0] if asked else 0
+    cells = [grid.rows[at][column] for at in seen.rows]
+    if len(asked) > 1 or (many and any(cell.number is not None for cell in cells)):
+        return None
+    if len(cells) < 2 and not many:
+        return None
+    named = ", ".join(dict.fromkeys(cell.text for cell in cells))
+    return Found(f"{len(cells)}: {named}" if many else named, tuple(cells))
+
+
+# --- columns of numbers -----------------------------------------------------------------------------------------------
+
+
+def _measure(seen: Look, question: str) -> int | None:
+    """The one column of numbers that is named; that of prices for what is expensive."""
+    conditions = {match.column for match in seen.named}
+    named = [
+        match.column for match in seen.columns if match.column not in conditions and _counts(seen.grid, match.column)
+    ]
+    if not named and _PRICED.search(question):
+        every = range(len(seen.grid.header))
+        named = [at for at in every if _PRICE.search(seen.grid.header[at].text) and _counts(seen.grid, at)]
+    return named[0] if len(named) == 1 else None
+
+
+def _counts(grid: Grid, column: int) -> bool:
+    """Whether a column holds numbers that are no names of rows."""
+    return column > 0 and sum(row[column].number is not None for row in grid.rows) * 2 >= len(grid.rows)
+
+
+def _rows(seen: Look) -> tuple[int, ...]:
+    """The rows that are named, or all where none is; those of totals never."""
+    rows = seen.grid.rows
+    named = tuple(at for at in seen.rows if not _TOTAL.fullmatch(rows[at][0].text))
+    return named or tuple(at for at, row in enumerate(rows) if not _TOTAL.fullmatch(row[0].text))
+
+
+def _series(seen: Look, column: int, rows: Sequence[int]) -> Series | None:
+    """The numbers of a column; None where one of them is something else, or of another unit than the others."""
+    grid = seen.grid
+    filled = [at for at in rows if grid.rows[at][column].text not in ("", "-", "–", "—")]
+    cells = tuple(grid.rows[at][column] for at in filled)
+    units = [grid.unit(grid.header[column].text, grid.rows[at][0].text) for at in filled]
+    if not cells or any(cell.number is None for cell in cells) or len(set(units)) > 1:
+        return None
+    return Series(tuple(grid.rows[at][0].text for at in filled), cells, *units[0])
+
+
+def written(value: Decimal, *, grouped: bool = False) -> str:
+    """A number without an exponent; with commas where the table has them."""
+    return f"{value:,f}" if grouped else f"{value:f}"
+
+
+def _mean(series: Series) -> Decimal:
+    """The average, with one place more than the numbers have."""
+    exponents = [value.as_tuple().exponent for value in series.values]
+    places = 1 + max(-exponent for exponent in exponents if isinstance(exponent, int))
+    mean = sum(series.values, Decimal(0)) / len(series.cells)
+    return mean if mean == mean.to_integral() else mean.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
