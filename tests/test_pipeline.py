@@ -61,7 +61,7 @@ CHUNK_KEYS = {
     "reason",
     "stood_for",
 }
-QUERY = Query("Why?", "Why?", 2)
+QUERY = Query("Why so?", "Why so?", 2)
 
 
 def say(query: Query, evidence: Sequence[Evidence]) -> Generation:
@@ -152,8 +152,8 @@ def test_the_words_of_a_rewriter_are_searched_and_the_question_stays(pipeline: C
         return Judged(())
 
     answer = pipeline(rewrite=lambda query: replace(query, search="cause"), retrieve=retrieve).answer(QUERY)
-    assert (seen[0].question, seen[0].search, answer.question) == ("Why?", "cause", "Why?")
-    assert answer.steps[0].detail == {"question": "Why?", "search": "cause"}
+    assert (seen[0].question, seen[0].search, answer.question) == ("Why so?", "cause", "Why so?")
+    assert answer.steps[0].detail == {"question": "Why so?", "search": "cause"}
 
 
 def test_a_fact_is_told_by_the_step_that_found_it_only(pipeline: Callable[..., Pipeline]) -> None:
@@ -181,6 +181,25 @@ def test_an_abstention_for_want_of_evidence_says_why_in_the_step_that_abstains(
     assert undecided.reason == "There is nothing."
 
 
+def test_an_abstention_names_the_language_of_a_question_that_is_not_english(pipeline: Callable[..., Pipeline]) -> None:
+    def foreign(query: Query) -> Query:
+        return replace(query, notes=Notes(facts={"language": "German"}))
+
+    def refuse(query: Query, evidence: Sequence[Evidence]) -> Generation:
+        return Generation("", abstained=True, reason="Nothing fits.")
+
+    reason = pipeline(rewrite=foreign, generate=refuse).answer(QUERY).reason or ""
+    assert reason.startswith("Nothing fits. The question seems to be in German")
+    assert pipeline(rewrite=foreign).answer(QUERY).reason is None
+
+
+def test_a_question_that_another_path_answers_takes_it(pipeline: Callable[..., Pipeline]) -> None:
+    other = pipeline(generate=lambda query, evidence: Generation("from the documents"))
+    ask = pipeline(instead=lambda query: other if "documents" in query.question else None).answer
+    assert ask(replace(QUERY, question="How many documents?")).text == "from the documents"
+    assert ask(QUERY).text == "a b c"
+
+
 # --- verdicts ---------------------------------------------------------------------------------------------------------
 
 
@@ -197,6 +216,11 @@ def test_an_abstention_for_want_of_evidence_says_why_in_the_step_that_abstains(
 def test_a_verdict_selects_ours_theirs_or_both(make_hit: Make, verdict: Verdict | None, expected: str) -> None:
     kept, found = [make_hit("a"), make_hit("b")], [make_hit("w", origin=Origin.OUTSIDE)]
     assert "".join(hit.chunk.id for hit in select(Decision(verdict), kept, found)) == expected
+
+
+def test_one_word_is_never_answered_for_sure(corrective: Callable[..., Pipeline]) -> None:
+    answer = corrective(Verdict.CORRECT).answer(Query("refunds", "refunds"))
+    assert (answer.verdict, answer.text) == (Verdict.AMBIGUOUS, "a b w")
 
 
 def test_a_chunk_found_inside_and_outside_is_selected_once(make_hit: Make) -> None:

@@ -143,22 +143,25 @@ class Pipeline:
             yield from other.run(query, strict=strict)
             return
         record = Record(self.degraded, strict=strict)
+        asked = query.question
         query = yield from record.step("rewrite", 1, lambda: self.rewrite(query))
         found = yield from record.step("retrieve", 1, lambda: self.retrieve(query))
         judged = yield from record.step("judge", len(found.kept), lambda: self.judge(query, found.kept))
-        decision = yield from record.step("decide", len(judged.kept), lambda: self.decide(judged.judgements))
+        decision = yield from record.step(
+            "decide", len(judged.kept), lambda: _of_a_word(query, self.decide(judged.judgements))
+        )
         correction = yield from record.step("correct", 1, lambda: self.correct(query, decision))
         chosen = select(decision, judged.kept, correction.hits)
         refined = yield from record.step("refine", len(chosen), lambda: self.refine(query, chosen))
         draft = yield from record.step(
             "generate",
             len(refined.evidence),
-            lambda: _explained(self.generate(query, refined.evidence), refined, decision, correction),
+            lambda: _explained(query, self.generate(query, refined.evidence), refined, decision, correction),
         )
         draft = replace(draft, notes=NO_NOTES)  # these are told: what the verifier returns are its own
         answer = yield from record.step("verify", 1, lambda: self.verify(query, draft, refined))
         yield Answer(
-            question=query.question,
+            question=asked,
             recipe=self.recipe,
             text=answer.text,
             abstained=answer.abstained,
@@ -188,15 +191,34 @@ class Pipeline:
         """
         later = tuple(f"{slot}:" for slot in SLOTS[SLOTS.index("judge") + 1 :])
         record = Record([lack for lack in self.degraded if not lack.startswith(later)], strict=strict)
+        asked = query.question
         query = record.run("rewrite", 1, lambda: self.rewrite(query))
         found = record.run("retrieve", 1, lambda: self.retrieve(query))
         judged = record.run("judge", len(found.kept), lambda: self.judge(query, found.kept))
-        return SearchResult(query.question, self.recipe, ranked(judged.kept[: query.limit]), record.degraded)
+        return SearchResult(asked, self.recipe, ranked(judged.kept[: query.limit]), record.degraded)
 
 
-def _explained(draft: Generation, refined: Refined, decision: Decision, correction: Correction) -> Generation:
-    """An abstention for want of evidence says why there is none, and what came of looking outside."""
-    if not draft.abstained or refined.evidence or decision.verdict is None:
+def _of_a_word(query: Query, decision: Decision) -> Decision:
+    """One word asks nothing that evidence could be sure to answer: its verdict is at most ambiguous."""
+    if decision.verdict is not Verdict.CORRECT or len(query.question.split()) > 1:
+        return decision
+    return replace(decision, verdict=Verdict.AMBIGUOUS, reason=f"{decision.reason}, and one word is no question")
+
+
+def _explained(
+    query: Query, draft: Generation, refined: Refined, decision: Decision, correction: Correction
+) -> Generation:
+    """An abstention for want of evidence says why there is none, and what came of looking outside.
+
+    One of a question that is not in English says so: the documents may be in another language.
+    """
+    if not draft.abstained:
         return draft
-    besides = f"; outside: {correction.outcome}" if correction.outcome else ""
-    return replace(draft, reason=f"What was retrieved does not suffice: {decision.reason}{besides}.")
+    reason = draft.reason or ""
+    if not refined.evidence and decision.verdict is not None:
+        besides = f"; outside: {correction.outcome}" if correction.outcome else ""
+        reason = f"What was retrieved does not suffice: {decision.reason}{besides}."
+    if language := query.notes.facts.get("language"):
+        needed = "documents in another language are found only by an encoder that knows both (the setting `encoder`)"
+        reason += f" The question seems to be in {language}: {needed}."
+    return replace(draft, reason=reason)

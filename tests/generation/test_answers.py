@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from thresher.generation.answers import ComparingReader, KindReader, PartsReader, PassageReader, YesNoReader, joined
-from thresher.generation.citations import abstention, cite, quoted
+from thresher.generation.answers import ComparingReader, KindReader, PartsReader, PassageReader, YesNoReader
+from thresher.generation.citations import abstention, cite, in_turn, quoted
 from thresher.generation.passages import PassageChooser
 from thresher.generation.sentence_support import SUPPORT, Sentence, SupportJudge, rarity_from
 from thresher.protocols import Generator
@@ -76,7 +76,7 @@ def test_a_part_that_nothing_answers_is_said_to_be_and_none_is_an_abstention() -
 def test_brackets_that_are_no_marker_of_the_answer_are_left_alone() -> None:
     citation = cite(1, Sentence.whole(piece("As [7] says, it is 5."), Score(0.5, SUPPORT)))
     answer = Generation(quoted(citation), (citation,))
-    assert joined([("A:", answer), ("B:", answer)]).text.endswith("B: “As [7] says, it is 5.” [2]")
+    assert in_turn([("A:", answer), ("B:", answer)]).text.endswith("B: “As [7] says, it is 5.” [2]")
 
 
 def test_an_explanation_quotes_sentences_in_order_and_neither_captions_nor_signposts() -> None:

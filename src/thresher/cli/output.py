@@ -313,6 +313,9 @@ def answer(given: Answer, *, steps: bool = False, options: str = "") -> None:
 
     `options` name the collection on a command line, where it is not the usual one.
     """
+    for done in given.steps:
+        if corrected := done.detail.get("corrected"):
+            say(f"({corrected})")
     say(given.text)
     if given.abstained:
         say(f"Why: {given.reason}")

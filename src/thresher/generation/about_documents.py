@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from thresher.generation.answers import joined
-from thresher.generation.citations import abstention, cite, quoted
+from thresher.generation.citations import abstention, cite, in_turn, quoted
 from thresher.generation.sentence_support import Sentence
 from thresher.protocols import Generator, about
 from thresher.text.boilerplate import says_nothing
@@ -68,7 +67,7 @@ class DocumentReader:
         ]
         if not answers:
             return self.otherwise(query, evidence)
-        return answers[0][1] if len(answers) == 1 else joined(answers)
+        return answers[0][1] if len(answers) == 1 else in_turn(answers)
 
     def _listed(self, question: str, hits: Sequence[Hit]) -> Generation:
         """The titles, with the sentence of each that speaks of the subject."""

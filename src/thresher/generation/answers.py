@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from thresher.generation.citations import abstention, cite, quoted
+from thresher.generation.citations import abstention, cite, in_turn, quoted
 from thresher.generation.passages import PassageChooser
 from thresher.generation.sentence_support import Sentence, SupportJudge
 from thresher.protocols import Generator, about
@@ -22,9 +22,7 @@ from thresher.text.injection import is_command
 from thresher.text.numbers import missing_quantity
 from thresher.text.questions import Kind, asked_for, parts_of
 from thresher.text.terms import index_terms, term_set
-from thresher.types import NO_NOTES, PERHAPS, Citation, Evidence, Generation, Notes, Query
-
-NOT_STATED = "Not stated."
+from thresher.types import NO_NOTES, PERHAPS, Evidence, Generation, Notes, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,33 +67,7 @@ class PartsReader:
         )
         if all(answer.abstained for answer in answers):
             return replace(answers[0], notes=notes)
-        return replace(joined([(part, answer) for part, answer in zip(parts, answers, strict=True)]), notes=notes)
-
-
-def joined(answers: Sequence[tuple[str, Generation]]) -> Generation:
-    """Several answers as one, each on a line behind what it is the answer to; their citations numbered through."""
-    lines: list[str] = []
-    citations: list[Citation] = []
-    for heading, answer in answers:
-        shift = len(citations)
-        text = NOT_STATED if answer.abstained else _shifted(answer, shift)
-        lines.append(f"{heading} {text}")
-        citations += [replace(citation, marker=citation.marker + shift) for citation in answer.citations]
-    sure = [answer.certainty for _, answer in answers if not answer.abstained]
-    certain = [certainty for certainty in sure if certainty is not None]
-    least = min(certain) if certain and len(certain) == len(sure) else None
-    return Generation("\n".join(lines), tuple(citations), certainty=least, exact=True)
-
-
-def _shifted(answer: Generation, shift: int) -> str:
-    """The text with its markers raised; brackets that are no marker of its own stay."""
-    own = {citation.marker for citation in answer.citations}
-
-    def raised(found: re.Match[str]) -> str:
-        marker = int(found[1])
-        return f"[{marker + shift}]" if marker in own else found[0]
-
-    return re.sub(r"\[(\d+)\]", raised, answer.text)
+        return replace(in_turn([(part, answer) for part, answer in zip(parts, answers, strict=True)]), notes=notes)
 
 
 # --- explanations, comparisons, keywords ------------------------------------------------------------------------------
@@ -154,7 +126,7 @@ class ComparingReader:
             if passage.sentences or not both.sentences:
                 answers.append((f"{thing}:", quoting(passage.sentences) if passage.sentences else abstention("")))
         facts = {"reader": "comparison", "relevance": max(passage.relevance for passage in (both, *each))}
-        return replace(joined(answers), notes=Notes(facts=facts))
+        return replace(in_turn(answers), notes=Notes(facts=facts))
 
 
 def _says(text: str, thing: str) -> bool:

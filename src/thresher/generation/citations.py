@@ -55,6 +55,39 @@ def abstention(reason: str, notes: Notes = NO_NOTES) -> Generation:
     return Generation("The documents do not answer this question.", abstained=True, reason=reason, notes=notes)
 
 
+# --- several answers as one ------------------------------------------------------------------------------------------
+
+
+NOT_STATED = "Not stated."
+"""What stands for a part that nothing answers."""
+
+
+def in_turn(answers: Sequence[tuple[str, Generation]]) -> Generation:
+    """Several answers as one, each on a line behind what it is the answer to; their citations numbered through."""
+    lines: list[str] = []
+    citations: list[Citation] = []
+    for heading, answer in answers:
+        shift = len(citations)
+        text = NOT_STATED if answer.abstained else _shifted(answer, shift)
+        lines.append(f"{heading} {text}")
+        citations += [replace(citation, marker=citation.marker + shift) for citation in answer.citations]
+    sure = [answer.certainty for _, answer in answers if not answer.abstained]
+    certain = [certainty for certainty in sure if certainty is not None]
+    least = min(certain) if certain and len(certain) == len(sure) else None
+    return Generation("\n".join(lines), tuple(citations), certainty=least, exact=True)
+
+
+def _shifted(answer: Generation, shift: int) -> str:
+    """The text with its markers raised; brackets that are no marker of its own stay."""
+    own = {citation.marker for citation in answer.citations}
+
+    def raised(found: re.Match[str]) -> str:
+        marker = int(found[1])
+        return f"[{marker + shift}]" if marker in own else found[0]
+
+    return re.sub(r"\[(\d+)\]", raised, answer.text)
+
+
 # --- a written answer taken apart into its sentences and the markers behind them, and put together again --------------
 
 

@@ -67,6 +67,10 @@ class BundledJudge:
         self._known.put(known)
         return [known[key] for key in keys]
 
+    def knows(self, word: str) -> bool:
+        """Whether a word in lower case is among the 30,000 frequent ones that its tokenizer reads whole."""
+        return self._load().tokenizer.token_to_id(word) is not None
+
     def _read(self, key: tuple[str, str, str]) -> Reading:
         question, title, text = (encodable(part) for part in key)
         loaded = self._load()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -32,7 +34,7 @@ from thresher.models.encoders import RememberingEncoder
 from thresher.models.reply_cache import ReplyCache
 from thresher.models.usage import Meter, shared_rate
 from thresher.pipeline import Pipeline
-from thresher.protocols import ChunkTable, CrossEncoder, Encoder, Generator, LanguageModel, Verifier
+from thresher.protocols import ChunkTable, CrossEncoder, Encoder, Generator, LanguageModel, Rewriter, Verifier
 from thresher.recipes.settings import (
     AnswerSettings,
     EncoderSettings,
@@ -42,7 +44,9 @@ from thresher.recipes.settings import (
     RerankerSettings,
 )
 from thresher.retrieval.documents import DocumentFinder
+from thresher.retrieval.spelling import SpellingRewriter
 from thresher.text.questions import OF_DOCUMENTS, Kind
+from thresher.text.terms import folded
 from thresher.types import Document, Evidence, Generation, Judged, Query
 
 if TYPE_CHECKING:
@@ -55,6 +59,11 @@ ENDPOINT = "endpoint:"
 """Before the name of a model whose vectors come from `embeddings.base_url`."""
 
 NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); answered by quoting"
+
+READ_FOR_SPELLING = 30_000_000
+"""Characters of a collection whose words are counted for the first misspelt one: about 3 seconds, then remembered."""
+
+LETTERS_ONLY = re.compile(r"[^\W\d_]{3,}")
 
 NO_RERANKER = "rerank: no cross-encoder is configured (rerank); the fused order was kept"
 
@@ -78,6 +87,8 @@ class Models:
     _readers: dict[tuple[str, EncoderSettings], Encoder] = field(default_factory=dict)
     _rerankers: dict[str, CrossEncoder] = field(default_factory=dict)
     _judge: BundledJudge | None = None
+    words: dict[tuple[str, int], Mapping[str, int]] = field(default_factory=dict)
+    """How often each word occurs in a collection, by its folder and version; the newest one's."""
 
     def encoder(self, name: str, settings: EncoderSettings) -> Encoder:
         """The bundled encoder, one that fastembed loads, or an endpoint's."""
@@ -263,6 +274,22 @@ class Components:
             settings.max_windows,
         )
         return ChoosingReader(judge, settings.min_relevance, self._by_kind(spans, support, table, settings))
+
+    def spelling(self) -> Rewriter:
+        """Corrects words of a question that the collection does not have."""
+        return SpellingRewriter(self._words, lambda word: self.models.judge().knows(word))
+
+    def _words(self) -> Mapping[str, int]:
+        """How often each word occurs in the collection; empty for one that is too large to be read for a word."""
+        key = (str(self.store.folder), self.store.version)
+        if key not in self.models.words:
+            records = self.store.records()
+            small = sum(record.characters for record in records) <= READ_FOR_SPELLING
+            texts = self.store.texts([record.id for record in records]).values() if small else ()
+            counts = Counter(word for text in texts for word in LETTERS_ONLY.findall(folded(text)))
+            self.models.words.clear()
+            self.models.words[key] = counts
+        return self.models.words[key]
 
     def finder(self, table: ChunkTable) -> DocumentFinder:
         """Finds the documents that a question means."""

@@ -28,7 +28,7 @@ from thresher.judging.llm_scorers import LLMRelevance
 from thresher.judging.scorers import BandedScorer
 from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Calibrated
-from thresher.pipeline import Pipeline, never_another
+from thresher.pipeline import Pipeline, as_asked, never_another
 from thresher.protocols import Judge, Retriever, Scorer
 from thresher.recipes.build import corrector, mapping, names_and_numbers, redundancy, strips, verifier
 from thresher.recipes.components import Components
@@ -85,6 +85,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
     evidence = strips(settings, scorer, STRIP_LOWER, first=STRIP_FIRST, first_score=STRIP_FIRST_LOWER)
     return Pipeline(
         recipe=name,
+        rewrite=parts.spelling() if settings.spelling else as_asked,
         retrieve=second_look(settings, parts, CalibratedScorer(scorer, learned), upper),
         judge=judge(parts),
         decide=Calibrated(

@@ -487,5 +487,6 @@ class CorrectiveSettings(OutsideSettings, RerankerSettings):
         8, ge=1, description="chunks handed on, whole or cut into strips, inside and outside each; the best judged ones"
     )
     rewrite: bool = Field(True, description="rewrite a question whose first search found nothing good")
+    spelling: bool = Field(True, description="correct words of the question that the collection does not have")
     refine: RefineSettings = RefineSettings(of="none", top_k=8)
     verify: bool = Field(True, description="check each sentence of the answer against the strips it cites")
