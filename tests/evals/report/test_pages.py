@@ -10,8 +10,7 @@ import pytest
 
 from thresher_evals.report.blocks import Number
 from thresher_evals.report.data import Run, labels, read_measured
-from thresher_evals.report.pages import dataset_pages, standing_in_words, summary
-from thresher_evals.report.run import command, small_print, warnings
+from thresher_evals.report.pages import command, dataset_pages, small_print, standing_in_words, summary, warnings
 from thresher_evals.rows import Row
 
 Write = Callable[..., Path]

@@ -15,8 +15,8 @@ from thresher.cli.app import main
 from thresher.errors import UnknownSetting, UsageError
 from thresher_evals.report.blocks import Number
 from thresher_evals.report.data import read_measured
+from thresher_evals.report.pages import command, small_print
 from thresher_evals.report.questions import question_lines
-from thresher_evals.report.run import command, small_print
 from thresher_evals.report.write import Report, slug, unique, write_report
 from thresher_evals.rows import Row
 from thresher_evals.score import score

@@ -186,7 +186,7 @@ def _interval(value: Mapping[str, Any] | None) -> str:
 @eval_app.command("audit")
 def eval_audit(json: AsJson = False) -> None:
     """Compute the claims of the published methods again from the numbers they print: claim, recomputed, verdict."""
-    from thresher_evals.claims.audit import COLUMNS, audit, summary, summary_sentence
+    from thresher_evals.audit import COLUMNS, audit, summary, summary_sentence
 
     findings = audit()
     if json:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from pydantic.dataclasses import dataclass as model
 
@@ -160,10 +160,9 @@ def members(questions: Iterable[Question], split: Split) -> tuple[Question, ...]
 
 def read_split(name: str) -> Split:
     """The split of that name."""
-    for split in get_args(Split):
-        if name == split:
-            return split  # type: ignore[no-any-return]
-    raise UsageError("unknown split", subject=name, next_step=f"splits are {', '.join(get_args(Split))}")
+    if name not in get_args(Split):
+        raise UsageError("unknown split", subject=name, next_step=f"splits are {', '.join(get_args(Split))}")
+    return cast(Split, name)
 
 
 def sha1_number(text: str) -> int:

@@ -12,9 +12,10 @@ from thresher.errors import UnknownSetting, UsageError
 from thresher_evals.dataset import Split, members
 from thresher_evals.judges.judgements import judged_rows
 from thresher_evals.metrics.answers import Outcome, outcome
-from thresher_evals.metrics.measure import Valued, applying, by_question, compared, corrected, summaries, within
+from thresher_evals.metrics.measure import Valued, applying, by_question, compared, summaries, within
 from thresher_evals.metrics.registry import measures_of, parse
 from thresher_evals.rows import TAKEN, Row, is_together, read_run
+from thresher_evals.stats import corrected
 
 
 def score(

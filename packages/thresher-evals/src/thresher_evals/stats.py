@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ except ModuleNotFoundError as error:
 BINS = 10  # of equal width, as in the definition (Naeini et al. 2015, section 3)
 RESAMPLES = 10_000  # Efron and Tibshirani 1993, section 13.3, ask for at least 1,000 for percentile intervals
 LEVEL = 0.95
+ALPHA = 0.05  # two-sided, of a difference that is told from chance: the customary one (Fisher 1925)
 TAILS = (1 - LEVEL) / 2, (1 + LEVEL) / 2
 PART = 1000  # resamples at a time: with a thousand distinct values they take 8 MB
 
@@ -83,6 +84,19 @@ class Comparison:
     n: int = 0
     tests: Mapping[str, float] = field(default_factory=dict)
     """p of every test that applies, by its name; not corrected. See `paired_tests`."""
+
+    @property
+    def p_of_several(self) -> float | None:
+        """p, corrected where it was one of several."""
+        return self.p if self.p_holm is None else self.p_holm
+
+    @property
+    def direction(self) -> int:
+        """1 where the second is higher beyond chance, -1 where it is lower, 0 where that cannot be told."""
+        p = self.p_of_several
+        if p is None or p >= ALPHA or not self.difference:
+            return 0
+        return 1 if self.difference > 0 else -1
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form, an entry of `against`."""
@@ -290,6 +304,12 @@ def paired_difference(
     )
 
 
+def shared_difference(first: Mapping[str, float], second: Mapping[str, float], *, seed: int = 0) -> Comparison:
+    """The same of numbers by question, on the questions that both have."""
+    shared = [id for id in first if id in second]
+    return paired_difference([first[id] for id in shared], [second[id] for id in shared], seed=seed)
+
+
 def paired_tests(
     first: Sequence[float], second: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES
 ) -> dict[str, float]:
@@ -365,6 +385,12 @@ def holm(ps: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(ps) - step) * ps[position]))
         corrected[position] = largest
     return corrected
+
+
+def corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """The comparisons with their p values corrected for being several; those without a p do not count."""
+    ps = iter(holm([comparison.p for comparison in comparisons if comparison.p is not None]))
+    return [comparison if comparison.p is None else replace(comparison, p_holm=next(ps)) for comparison in comparisons]
 
 
 def signs(differences: Sequence[float]) -> tuple[int, int]:

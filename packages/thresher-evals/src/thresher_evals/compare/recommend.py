@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import stats  # type: ignore[import-untyped, unused-ignore]
 
 from thresher_evals.metrics.answers import Outcome, outcome
 from thresher_evals.rows import Row
-from thresher_evals.stats import Comparison, holm, paired_difference, permutation_test
+from thresher_evals.stats import ALPHA, Comparison, corrected, shared_difference
 
 WRONG_COSTS = 1.0
 """Right answers that a wrong one undoes, where no other number is given. With 0 a recipe that always answers cannot
 lose; the benchmark of Yang et al. 2024 (CRAG, section 3.2) scores +1, 0 and -1 as well."""
 
-ALPHA, POWER = 0.05, 0.8
-"""The customary two (Cohen 1988): what is there is found four times in five, what is not there one time in twenty."""
+POWER = 0.8  # the customary one (Cohen 1988): a difference that is there is found four times in five
 
 Values = Mapping[str, float]
 """Question id to the value of what came of it."""
@@ -49,21 +48,8 @@ def values_of(rows: Sequence[Row], wrong_costs: float = WRONG_COSTS) -> dict[str
 def compare_all(values: Mapping[str, Values], baseline: str, *, seed: int = 0) -> dict[str, Comparison]:
     """Every other recipe against the baseline on the questions both have, with p corrected for being several."""
     others = [recipe for recipe in values if recipe != baseline]
-    found = [difference(values[baseline], values[other], seed=seed) for other in others]
-    corrected = holm([1.0 if one.p is None else one.p for one in found])
-    return {other: replace(one, p_holm=p) for other, one, p in zip(others, found, corrected, strict=True)}
-
-
-def difference(first: Values, second: Values, *, seed: int = 0) -> Comparison:
-    """Second minus first: the paired bootstrap's interval, and the permutation test's p.
-
-    The bootstrap's own p is too small for a handful of questions: three that all got better are no proof.
-    """
-    shared = [id for id in first if id in second]
-    before, after = [first[id] for id in shared], [second[id] for id in shared]
-    compared = paired_difference(before, after, seed=seed)
-    p = permutation_test(before, after, seed=seed) if shared else None
-    return replace(compared, p=p, test="permutation")
+    found = corrected([shared_difference(values[baseline], values[other], seed=seed) for other in others])
+    return dict(zip(others, found, strict=True))
 
 
 def detectable(differences: Sequence[float], comparisons: int = 1) -> float:
@@ -79,14 +65,6 @@ def detectable(differences: Sequence[float], comparisons: int = 1) -> float:
     deviations = stats.norm.ppf(1 - level / 2) + stats.norm.ppf(POWER)
     spread = float(np.std(differences, ddof=1)) if n > 1 else 0.0
     return max(fewest / n, float(deviations) * spread / math.sqrt(n))
-
-
-def change(compared: Comparison) -> int:
-    """1 where the second recipe is better than the first beyond chance, -1 where it is worse, else 0."""
-    p = compared.p if compared.p_holm is None else compared.p_holm
-    if p is None or p > ALPHA or not compared.difference:
-        return 0
-    return 1 if compared.difference > 0 else -1
 
 
 # --- the rule ---------------------------------------------------------------------------------------------------------
@@ -111,7 +89,7 @@ def recommend(
 ) -> Recommendation:
     """The recipe to use by the rule of docs/comparing.md; `corrects` says which of the recipes do."""
     against = compare_all(values, baseline, seed=seed)
-    winners = [recipe for recipe, compared in against.items() if change(compared) > 0]
+    winners = [recipe for recipe, compared in against.items() if compared.direction > 0]
     if not winners:
         return keep(against, baseline, corrects)
     best = max(winners, key=lambda recipe: against[recipe].difference or 0.0)
@@ -125,7 +103,7 @@ def recommend(
     unbeaten = [
         name
         for name, compared in compare_all({best: values[best], **plain}, best, seed=seed).items()
-        if change(compared) >= 0
+        if compared.direction >= 0
     ]
     if unbeaten:
         words = f"; but that it is better than {', '.join(unbeaten)}, which does not correct, cannot be told from them"
@@ -136,7 +114,7 @@ def recommend(
 def keep(against: Mapping[str, Comparison], baseline: str, corrects: Mapping[str, bool]) -> Recommendation:
     """The baseline, since nothing is better: surely, where everything that corrects is worse."""
     correcting = {recipe: compared for recipe, compared in against.items() if corrects[recipe]}
-    if correcting and all(change(compared) < 0 for compared in correcting.values()):
+    if correcting and all(compared.direction < 0 for compared in correcting.values()):
         words = ", ".join(f"{name} ({one.better} better, {one.worse} worse)" for name, one in correcting.items())
         return Recommendation(baseline, f"correction makes answers worse on these questions: {words}", True)
     if not against:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from thresher_evals.stats import Comparison
+
 Table = tuple[str, Sequence[str], Sequence[Sequence[Any]]]
 """Title, columns and rows."""
 
@@ -92,10 +94,7 @@ def limits(n: int, detectable: float) -> str:
 
 def judged(compared: Mapping[str, Any]) -> str:
     """What a difference says."""
-    p = compared["p_holm"]
-    if p is None or p > 0.05:
-        return "cannot be told from chance"
-    return "better" if compared["difference"] > 0 else "worse"
+    return {1: "better", 0: "cannot be told from chance", -1: "worse"}[Comparison(**compared).direction]
 
 
 def cost(found: Mapping[str, Any]) -> Iterator[str | Table]:

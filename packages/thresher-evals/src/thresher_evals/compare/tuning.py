@@ -12,10 +12,11 @@ import numpy as np
 from thresher.collection import Collection
 from thresher.judging.calibration import LEAST_QUESTIONS, Calibrations
 from thresher_evals.compare.plan import Plan
-from thresher_evals.compare.recommend import Recommendation, change, difference, values_of
+from thresher_evals.compare.recommend import Recommendation, values_of
 from thresher_evals.dataset import Question, sha1_number
 from thresher_evals.rows import Row
 from thresher_evals.runner import CollectionAsker
+from thresher_evals.stats import shared_difference
 
 TUNED = "corrective"
 """The recipe whose bounds do nothing but decide; those of the published ones also choose chunks and sentences."""
@@ -66,13 +67,13 @@ def untried(why: str) -> dict[str, Any]:
 def checked(plan: Plan, usual: Sequence[Row], other: Sequence[Row], first: Half) -> dict[str, Any]:
     """What was tried on the questions of `other`, against the recipe as it is."""
     before, after = (values_of(rows, plan.wrong_costs) for rows in (usual, other))
-    compared = difference({id: value for id, value in before.items() if id in after}, after, seed=plan.seed)
+    compared = shared_difference(before, after, seed=plan.seed)
     return {
         "tried": True,
         "chosen_on": len(first),
         "checked_on": compared.n,
         "check": compared.to_dict(),
-        "certain": change(compared) > 0,
+        "certain": compared.direction > 0,
     }
 
 

@@ -18,11 +18,10 @@ from thresher_evals.stats import (
     Counts,
     Forecast,
     Interval,
-    holm,
     mean_interval,
-    paired_difference,
     proportion_interval,
     quantile_interval,
+    shared_difference,
 )
 
 Value = float | Forecast | Counts
@@ -145,14 +144,7 @@ def by_question(rows: Sequence[Row], numbers: Values) -> dict[str, float]:
 
 def compared(measure: Measure, first: Mapping[str, float], second: Mapping[str, float], *, seed: int) -> Comparison:
     """The difference on the questions both have; p is McNemar's where the numbers are zeros and ones."""
-    shared = [id for id in first if id in second]
-    comparison = paired_difference([first[id] for id in shared], [second[id] for id in shared], seed=seed)
+    comparison = shared_difference(first, second, seed=seed)
     if measure.summary is PROPORTION and "McNemar" in comparison.tests:
         comparison = replace(comparison, p=comparison.tests["McNemar"], test="McNemar exact")
     return comparison
-
-
-def corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """The comparisons with their p values corrected for being several (Holm); those without a p do not count."""
-    ps = iter(holm([comparison.p for comparison in comparisons if comparison.p is not None]))
-    return [comparison if comparison.p is None else replace(comparison, p_holm=next(ps)) for comparison in comparisons]

@@ -18,12 +18,10 @@ from thresher.types import Origin, Verdict
 from thresher_evals.dataset import Task
 from thresher_evals.metrics import answers
 from thresher_evals.metrics.answers import answered, cites_gold, is_checkable, is_right, picked, plain, spoken
-from thresher_evals.metrics.measure import LARGEST, MEAN, MEDIAN, P95, Family, Measure, Value, Values, each
+from thresher_evals.metrics.measure import LARGEST, MEAN, MEDIAN, P95, Family, Measure, Values, each
 from thresher_evals.metrics.retrieval import BOTH, retrieval
 from thresher_evals.rows import Row
 from thresher_evals.stats import Forecast, aurc_interval, auroc_interval, ece_interval
-
-__all__ = ["MEASURES", "Family", "Measure", "Value", "Values", "measures_of", "parse"]
 
 # --- answers ----------------------------------------------------------------------------------------------------------
 

@@ -22,19 +22,17 @@ from thresher_evals.metrics.measure import (
     applying,
     by_question,
     compared,
-    corrected,
     summaries,
     within,
 )
 from thresher_evals.metrics.registry import measures_of, parse
 from thresher_evals.rows import TAKEN, Row, is_together, read_run
 from thresher_evals.runner import parse_variant
-from thresher_evals.stats import Comparison, mean_interval
+from thresher_evals.stats import Comparison, corrected, mean_interval
 
 OURS = "corrective"
 """The recipe that this library is about."""
 
-SIGNIFICANT = 0.05  # two-sided, after Holm's correction
 STEPS = range(2, 11)  # answers in a row that must all be right (ChunkRAG, equation 3)
 
 RIVAL_MEASURES = ("em", "f1", "context_match", "refusal_recall", "wrong_refusals", "verdict_accuracy")
@@ -76,10 +74,7 @@ def sign_of(name: str) -> int:
 
 def standing(name: str, difference: Comparison) -> int:
     """1 where a difference is significantly to the good side of its measure, -1 to the bad side, 0 elsewhere."""
-    p = difference.p if difference.p_holm is None else difference.p_holm
-    if p is None or p >= SIGNIFICANT or not difference.difference:
-        return 0
-    return sign_of(name) if difference.difference > 0 else -sign_of(name)
+    return sign_of(name) * difference.direction
 
 
 # --- one generator's recipes ------------------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ from thresher_evals.metrics.registry import forecast, risk_coverage, verdict_of
 from thresher_evals.report.blocks import Cell, Figure, Number, Table
 from thresher_evals.report.data import (
     RIVAL_MEASURES,
-    SIGNIFICANT,
     Block,
     Differences,
     Measurement,
@@ -76,8 +75,7 @@ def difference(one: Comparison | None) -> Number | None:
     """A difference with its p after Holm's correction, marked where that is small."""
     if one is None or one.difference is None:
         return None
-    p = one.p if one.p_holm is None else one.p_holm
-    return Number(one.difference, one.low, one.high, p=p, signed=True, mark=p is not None and p < SIGNIFICANT)
+    return Number(one.difference, one.low, one.high, p=one.p_of_several, signed=True, mark=one.direction != 0)
 
 
 # --- the recipes side by side -----------------------------------------------------------------------------------------

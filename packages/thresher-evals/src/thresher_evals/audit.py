@@ -211,7 +211,7 @@ def markdown() -> str:
 
 PAGE = """# Claims audit
 
-<!-- Made by thresher_evals.claims.audit.markdown(); `thresher eval audit` prints the same table. -->
+<!-- Made by thresher_evals.audit.markdown(); `thresher eval audit` prints the same table. -->
 
 What the sources claim, computed again from the numbers that they print. A claim agrees when what is computed
 rounds to the claimed number. A printed number is itself rounded: where a claim does not agree, the last

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.cli.app import main
-from thresher_evals.claims.audit import (
+from thresher_evals.audit import (
     COLUMNS,
     Claim,
     Finding,
@@ -30,7 +30,7 @@ from thresher_evals.claims.audit import (
 )
 
 CLAIMS = read_claims()
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "audit.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "audit.md"
 COMPUTED = [finding for finding in audit() if finding.value is not None]
 
 

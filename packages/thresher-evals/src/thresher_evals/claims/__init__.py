@@ -1,1 +1,0 @@
-"""The claims of the sources, and what comes of computing them again."""
