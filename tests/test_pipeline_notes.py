@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.correction.corrector import RetrieverSource, SearchingCorrector
-from thresher.correction.search_query import Words
+from thresher.correction.search_query import SearchQuery
 from thresher.errors import ProviderError
 from thresher.generation.citations import ConflictCiter, QuoteChecker, cite
 from thresher.generation.llm import GroundedGenerator
@@ -151,7 +151,7 @@ class Engine:
             return Judged(tuple(Judgement(hit, keep=True) for hit in hits), self.notes("outside judge"))
 
         source = RetrieverSource(self.search("outside", "gate"), "collection:other")
-        return SearchingCorrector(lambda query: Words("gate", self.notes("search words")), source, judge)
+        return SearchingCorrector(lambda query: SearchQuery("gate", self.notes("search words")), source, judge)
 
     def refiner(self, wrapper: str) -> Refiner:
         def find(evidence: Sequence[Evidence]) -> Conflicts:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from tests.correction.making import ARTICLE
-from thresher.correction.corrector import Found, SearchingCorrector, WebSource
+from thresher.correction.corrector import OutsideResult, SearchingCorrector, WebSource
 from thresher.correction.fetch import PageFetcher
 from thresher.correction.providers import ProviderSettings, searxng
-from thresher.correction.search_query import AsAsked, KeywordWords, LLMSearchWords
+from thresher.correction.search_query import AsAsked, KeywordQuery, LLMSearchQuery
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.usage import Meter
 from thresher.testing.fakes import ScriptedModel
@@ -24,8 +24,8 @@ def whole(text: str) -> list[tuple[int, int]]:
     return [(0, len(text))]
 
 
-def failing(error: Exception) -> Callable[[Query, str], Found]:
-    def fail(query: Query, words: str) -> Found:
+def failing(error: Exception) -> Callable[[Query, str], OutsideResult]:
+    def fail(query: Query, words: str) -> OutsideResult:
         raise error
 
     return fail
@@ -65,7 +65,7 @@ def test_a_correct_verdict_that_is_not_sure_gets_a_second_opinion(confidence: fl
 @pytest.mark.parametrize("verdict", [Verdict.AMBIGUOUS, Verdict.INCORRECT, Verdict.UNSURE])
 def test_ambiguous_incorrect_and_unsure_go_outside(web: Web, meter: Meter, verdict: Verdict) -> None:
     source, server = web({"/kopu": ARTICLE}, results=["/kopu"])
-    correction = SearchingCorrector(KeywordWords(), source)(QUERY, Decision(verdict))
+    correction = SearchingCorrector(KeywordQuery(), source)(QUERY, Decision(verdict))
     (hit,) = correction.hits
     assert "built in 1531" in hit.chunk.text
     assert (hit.origin, hit.chunk.title) == (Origin.OUTSIDE, "Kõpu lighthouse")
@@ -81,7 +81,7 @@ def test_ambiguous_incorrect_and_unsure_go_outside(web: Web, meter: Meter, verdi
 
 def test_nothing_but_the_search_words_leaves(web: Web) -> None:
     source, server = web({"/kopu": ARTICLE}, results=["/kopu"])
-    SearchingCorrector(KeywordWords(), source)(QUERY, Decision(Verdict.INCORRECT, reason="secret chunk"))
+    SearchingCorrector(KeywordQuery(), source)(QUERY, Decision(Verdict.INCORRECT, reason="secret chunk"))
     assert [request.path for request in server.requests] == [
         "/search?q=K%C3%B5pu+lighthouse+built&format=json",
         "/robots.txt",
@@ -158,7 +158,7 @@ def test_what_the_words_the_search_and_the_judge_lacked_stands_together(web: Web
     def judge(query: Query, hits: Sequence[Hit]) -> Judged:
         return Judged(tuple(Judgement(hit, keep=True) for hit in hits), Notes(("judge: none",), unreadable=1))
 
-    words = LLMSearchWords(ScriptedModel(["no", "no"]))
+    words = LLMSearchQuery(ScriptedModel(["no", "no"]))
     notes = SearchingCorrector(words, source, judge)(QUERY, Decision(Verdict.AMBIGUOUS)).notes
     assert [lack.partition(";")[0].partition("(")[0] for lack in notes.degraded] == [
         "correct: the search words could not be read",
@@ -199,7 +199,7 @@ def test_a_judge_that_keeps_nothing_leaves_what_there_was(web: Web, verdict: Ver
 def test_recent_ai_news_is_searched_with_a_month(web: Web) -> None:
     source, server = web({}, results=[])
     question = "recent AI news"
-    SearchingCorrector(KeywordWords(), source)(
+    SearchingCorrector(KeywordQuery(), source)(
         Query(question, question, today="2026-01-15"), Decision(Verdict.INCORRECT)
     )
     assert server.requests[0].path == "/search?q=AI+news+December+2025&format=json"

@@ -17,7 +17,7 @@ from typing import Any
 
 from thresher.correction.fetch import Page
 from thresher.correction.providers import WebResult, WebSearch
-from thresher.correction.search_query import SearchWords
+from thresher.correction.search_query import SearchQueryWriter
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.http import NotFetched
 from thresher.models.structured import in_parallel
@@ -56,7 +56,7 @@ _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class OutsideResult:
     """What a source found, best first, kept or not; the facts tell provider, results and pages."""
 
     judgements: tuple[Judgement, ...]
@@ -65,7 +65,7 @@ class Found:
     notes: Notes = NO_NOTES
 
 
-OutsideSource = Callable[[Query, str], Found]
+OutsideSource = Callable[[Query, str], OutsideResult]
 """A query and the words to search for it to what is there. Raises ProviderError, BudgetSpent."""
 
 
@@ -90,14 +90,14 @@ class RetrieverSource:
         """For people, in a few words."""
         return self.name
 
-    def __call__(self, query: Query, words: str) -> Found:
+    def __call__(self, query: Query, words: str) -> OutsideResult:
         """The retriever's hits, now from outside."""
         judged = self.retrieve(replace(query, search=query.question if self.as_asked else words, where=None))
         judgements = tuple(
             replace(judgement, hit=replace(judgement.hit, origin=Origin.OUTSIDE)) for judgement in judged.judgements
         )
         facts = {"provider": self.name, "results": len(judged.kept), "pages": []}
-        return Found(judgements, PAGES if judged.kept else NOTHING, replace(judged.notes, facts=facts))
+        return OutsideResult(judgements, PAGES if judged.kept else NOTHING, replace(judged.notes, facts=facts))
 
 
 # --- the web ----------------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ class WebSource:
         """For people, in a few words."""
         return "web"
 
-    def __call__(self, query: Query, words: str) -> Found:
+    def __call__(self, query: Query, words: str) -> OutsideResult:
         """Passages in the order of the results. Raises ProviderError and BudgetSpent when the search fails."""
         once: dict[str, WebResult] = {}
         for result in self.search(words, limit=self.limit):
@@ -151,7 +151,7 @@ class WebSource:
         whole = any(text.status in (_PAGE, _SENT) for text in taken)
         outcome = PAGES if judgements and whole else SNIPPETS if judgements else NOTHING
         notes = Notes(facts={"provider": self.search.host, "results": len(taken), "pages": lines})
-        return Found(_ranked(judgements), outcome, notes + _without_pages(taken, outcome))
+        return OutsideResult(_ranked(judgements), outcome, notes + _without_pages(taken, outcome))
 
     def _take(self, result: WebResult) -> _Taken:
         """The page of a result, or what stands in for it."""
@@ -201,9 +201,9 @@ def _without_pages(taken: Sequence[_Taken], outcome: str) -> Notes:
 
 def _scores(results: Sequence[WebResult]) -> list[Score]:
     """The provider's scores where every result has one, 1/rank otherwise: numbers of two scales do not mix."""
-    given = [result.score for result in results if result.score is not None]
-    if len(given) == len(results):
-        return given
+    scores = [result.score for result in results if result.score is not None]
+    if len(scores) == len(results):
+        return scores
     return [Score(1 / rank, WEB_RANK) for rank in range(1, len(results) + 1)]
 
 
@@ -250,7 +250,7 @@ class SearchingCorrector:
     (`provider`), how many `results` there were, and what became of each of the `pages`.
     """
 
-    words: SearchWords
+    words: SearchQueryWriter
     source: OutsideSource
     judge: Judge | None = None
     verdicts: frozenset[Verdict] = GOES_OUTSIDE
@@ -272,21 +272,21 @@ class SearchingCorrector:
         words = self.words(query)
         notes = replace(words.notes, facts={"words": words.text, "rewriting": dict(words.notes.facts)})
         try:
-            found = self.source(query, words.text)
+            result = self.source(query, words.text)
         except (ProviderError, BudgetSpent) as error:
             failed = Notes((f"correct: {error}; {instead}",), facts={"pages": [], "results": 0})
             return Correction(outcome=without, notes=notes + failed)
-        judgements, judged = self._judged(query, found)
-        outcome = found.outcome if any(judgement.keep for judgement in judgements) else without
-        return Correction(judgements, outcome, notes + found.notes + judged)
+        judgements, judged = self._judged(query, result)
+        outcome = result.outcome if any(judgement.keep for judgement in judgements) else without
+        return Correction(judgements, outcome, notes + result.notes + judged)
 
-    def _judged(self, query: Query, found: Found) -> tuple[tuple[Judgement, ...], Notes]:
+    def _judged(self, query: Query, result: OutsideResult) -> tuple[tuple[Judgement, ...], Notes]:
         """What the judge says of what was kept, then what the source itself had dropped; and what it lacked."""
-        kept = [judgement.hit for judgement in found.judgements if judgement.keep]
+        kept = [judgement.hit for judgement in result.judgements if judgement.keep]
         if self.judge is None or not kept:
-            return found.judgements, NO_NOTES
+            return result.judgements, NO_NOTES
         judged = self.judge(query, kept)
-        dropped = (judgement for judgement in found.judgements if not judgement.keep)
+        dropped = (judgement for judgement in result.judgements if not judgement.keep)
         return (*judged.judgements, *dropped), judged.notes.without_facts
 
 

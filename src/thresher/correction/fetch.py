@@ -177,14 +177,14 @@ def _read(url: str, reply: Reply, fetched: str) -> Page:
     import trafilatura
 
     try:
-        found = trafilatura.bare_extraction(
+        extracted = trafilatura.bare_extraction(
             _decoded(reply) or reply.body, url=url, with_metadata=True, include_comments=False
         )
     except Exception as error:  # hostile HTML must not end a question, whatever it makes the parser raise
         raise NotFetched(f"the HTML could not be read ({type(error).__name__})") from error
-    if found is None or isinstance(found, dict) or not (found.text or "").strip():
+    if extracted is None or isinstance(extracted, dict) or not (extracted.text or "").strip():
         raise NotFetched("no main text in the page")
-    return Page(url, found.title or "", _bounded(found.text or ""), fetched, found.date or None)
+    return Page(url, extracted.title or "", _bounded(extracted.text or ""), fetched, extracted.date or None)
 
 
 def _bounded(text: str) -> str:

@@ -154,20 +154,20 @@ class JsonSearch:
             retryable = reply.status == 429 or reply.status >= 500
             raise self._failed(f"answered with status {reply.status}", status=reply.status, retryable=retryable)
         try:
-            found = json.loads(reply.body)
+            fields = json.loads(reply.body)
         except (ValueError, RecursionError) as error:
             raise self._failed("answered with something that is not JSON", retryable=True) from error
-        if not isinstance(found, dict):
+        if not isinstance(fields, dict):
             raise self._failed("answered with JSON that holds no results", retryable=True)
-        return found
+        return fields
 
     def _rows(self, reply: dict[str, Any]) -> list[Any]:
-        found: Any = reply
+        value: Any = reply
         for name in self.fields.results.split("."):
-            found = found.get(name) if isinstance(found, dict) else None
-        if not isinstance(found, list):
+            value = value.get(name) if isinstance(value, dict) else None
+        if not isinstance(value, list):
             raise self._failed(f"answered with JSON that holds no results ({self.fields.results})", retryable=True)
-        return found
+        return value
 
     def _failed(self, what: str, *, status: int = 0, retryable: bool = False) -> ProviderError:
         return ProviderError(
@@ -294,8 +294,8 @@ def brave(settings: ProviderSettings) -> WebSearch:
     address, key = (settings.base_url or BRAVE_ADDRESS).rstrip("/"), settings.api_key
 
     def request(words: str, limit: int) -> SearchRequest:
-        asked = urlencode({"q": words[:BRAVE_WORDS_CHARACTERS], "count": min(limit, BRAVE_MOST)})
-        return SearchRequest(f"{address}?{asked}", headers={"X-Subscription-Token": key})
+        parameters = urlencode({"q": words[:BRAVE_WORDS_CHARACTERS], "count": min(limit, BRAVE_MOST)})
+        return SearchRequest(f"{address}?{parameters}", headers={"X-Subscription-Token": key})
 
     timeout = settings.timeout_seconds
     return JsonSearch("Brave", address, NO_SCALE, request, settings.meter, timeout, BRAVE_ADVICE, BRAVE_FIELDS)

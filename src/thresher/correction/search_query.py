@@ -121,14 +121,14 @@ Style = Literal["words6-14", "keywords3"]
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class SearchQuery:
     """What is searched for, and how that came about."""
 
     text: str
     notes: Notes = NO_NOTES
 
 
-SearchWords = Callable[[Query], Words]
+SearchQueryWriter = Callable[[Query], SearchQuery]
 """The words to search for a question. What a model lacked is told, never raised."""
 
 
@@ -141,16 +141,16 @@ class AsAsked:
         """For people, in a few words."""
         return "the question itself"
 
-    def __call__(self, query: Query) -> Words:
+    def __call__(self, query: Query) -> SearchQuery:
         """As it was asked, also about what is recent."""
-        return Words(query.question, Notes(facts={"words": "as asked"}))
+        return SearchQuery(query.question, Notes(facts={"words": "as asked"}))
 
 
 # --- by a model -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class LLMSearchWords:
+class LLMSearchQuery:
     """A model rewrites the question: 6 to 14 words (CRAG guide) or at most 3 keywords (CRAG paper).
 
     Words that cannot be used are asked for once more, then the question itself is searched for. Where the question
@@ -165,7 +165,7 @@ class LLMSearchWords:
         """For people, in a few words."""
         return f"rewritten to {self.style}"
 
-    def __call__(self, query: Query) -> Words:
+    def __call__(self, query: Query) -> SearchQuery:
         """The model's words, or the question's."""
         notes = Notes(facts={"words": self.style, "model": self.model.name, "prompt": PROMPT_VERSION})
         system = SYSTEM.format(form=FORMS[self.style], today=query.today or "not known")
@@ -178,14 +178,14 @@ class LLMSearchWords:
         if reply.value is None:
             return self._without(query, "the search words could not be read", notes)
         most = MOST_WORDS if self.style == "words6-14" else None
-        return Words(with_time(reply.value, question=query.question, today=query.today, most=most), notes)
+        return SearchQuery(with_time(reply.value, question=query.question, today=query.today, most=most), notes)
 
     def _read(self, text: str) -> str:
         return read_words(text, self.style)
 
-    def _without(self, query: Query, why: str, notes: Notes) -> Words:
+    def _without(self, query: Query, why: str, notes: Notes) -> SearchQuery:
         text = with_time(query.question, question=query.question, today=query.today)
-        return Words(text, notes + Notes((f"correct: {why}; the question itself was searched for",)))
+        return SearchQuery(text, notes + Notes((f"correct: {why}; the question itself was searched for",)))
 
 
 def read_words(text: str, style: Style) -> str:
@@ -227,7 +227,7 @@ _TOKEN = re.compile(r"[\"“„]([^\"“”„]{2,80})[\"”“]|[\w$€£](?:[\
 
 
 @dataclass(frozen=True, slots=True)
-class KeywordWords:
+class KeywordQuery:
     """The question's content words in their order: quoted phrases, names, numbers and what is no joining word.
 
     Joining words inside a name stay (Bank of America), and so do abbreviations that look like one (WHO, IT). About
@@ -241,12 +241,12 @@ class KeywordWords:
         """For people, in a few words."""
         return "the question itself, or its content words on the web"
 
-    def __call__(self, query: Query) -> Words:
+    def __call__(self, query: Query) -> SearchQuery:
         """At most `most` words; the question itself where it has no content words."""
         text = " ".join(content_words(query.question)) or query.question
         short = " ".join(text.split()[: self.most])
         words = with_time(short, question=query.question, today=query.today, most=self.most)
-        return Words(words, Notes(facts={"words": "content words"}))
+        return SearchQuery(words, Notes(facts={"words": "content words"}))
 
 
 def content_words(question: str) -> list[str]:

@@ -80,10 +80,10 @@ BOILERPLATE = re.compile(
 
 def strip_arxiv_stamp(text: str) -> tuple[str, str | None]:
     """The text without the margin stamp of arXiv, and the day the stamp names (`12 Apr 2021`)."""
-    found = ARXIV_STAMP.search(text)
-    if found is None:
+    stamp = ARXIV_STAMP.search(text)
+    if stamp is None:
         return text, None
-    return ARXIV_STAMP.sub("", text), found[1]
+    return ARXIV_STAMP.sub("", text), stamp[1]
 
 
 def strip_running_lines(pages: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -123,8 +123,8 @@ def _form(line: str) -> str:
 
 
 def _bare_number(line: str) -> int | None:
-    found = PAGE_NUMBER.fullmatch(" ".join(line.split()))
-    return int(found[1]) if found else None
+    number = PAGE_NUMBER.fullmatch(" ".join(line.split()))
+    return int(number[1]) if number else None
 
 
 def _running_forms(pages: Sequence[Sequence[str]]) -> set[str]:
@@ -219,8 +219,8 @@ def join_broken_words(text: str) -> str:
     """Plain text with the words that were broken at line ends made whole; the rest of the line moves up."""
     words = vocabulary([text])
 
-    def joined(found: re.Match[str]) -> str:
-        return join_broken_word(found[1], found[2], words) + "\n"
+    def joined(broken: re.Match[str]) -> str:
+        return join_broken_word(broken[1], broken[2], words) + "\n"
 
     return re.sub(r"(?<![^\W\d_])([^\W\d_]{2,})[-‐]\n[ \t]*([a-zß-öø-ÿ][^\s]*)(?:[ \t]+|\n|\Z)", joined, text).rstrip(
         "\n"
@@ -271,9 +271,9 @@ def iso_date(value: str) -> str | None:
     The day as the document states it, in its own time zone; day and month in figures only (3/4/2021) are not guessed.
     """
     value = " ".join(value.split())
-    found = ISO.fullmatch(value) or COMPACT.fullmatch(value)
-    if found:
-        return _checked(*found.groups())
+    match = ISO.fullmatch(value) or COMPACT.fullmatch(value)
+    if match:
+        return _checked(*match.groups())
     for form in WRITTEN:
         try:
             parsed = datetime.strptime(value, form)

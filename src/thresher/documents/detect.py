@@ -53,17 +53,17 @@ def kind_of(data: bytes, *, name: str = "", content_type: str = "") -> FileKind:
     """
     extension = PurePosixPath(name).suffix.lower()
     named = by_extension(extension)
-    found = _recognised(data)
-    if found is None:
+    recognised = _recognised(data)
+    if recognised is None:
         return _text_kind(data, named, extension, content_type)
-    if isinstance(found, FileKind):
-        if extension and not content_type and named is not found:
-            raise _mismatch(extension, found)
-        return found
-    if found == "ole":
+    if isinstance(recognised, FileKind):
+        if extension and not content_type and named is not recognised:
+            raise _mismatch(extension, recognised)
+        return recognised
+    if recognised == "ole":
         raise _old_office(data, named)
     claim = f"named {extension} but is" if named else "is"
-    raise DocumentError(f"{claim} {found}, which is not read", next_step=_conversion(found))
+    raise DocumentError(f"{claim} {recognised}, which is not read", next_step=_conversion(recognised))
 
 
 def _recognised(data: bytes) -> FileKind | str | None:
@@ -124,10 +124,10 @@ def _is_json_lines(data: bytes) -> bool:
     return len(lines) > 1 and lines[0].rstrip().endswith(b"}") and lines[1].lstrip().startswith(b"{")
 
 
-def _mismatch(extension: str, found: FileKind) -> DocumentError:
+def _mismatch(extension: str, kind: FileKind) -> DocumentError:
     return DocumentError(
-        f"named {extension} but is {found.label}",
-        next_step=f"rename it to {found.extensions[0]} if it is meant to be read",
+        f"named {extension} but is {kind.label}",
+        next_step=f"rename it to {kind.extensions[0]} if it is meant to be read",
     )
 
 
@@ -140,12 +140,12 @@ def _old_office(data: bytes, named: FileKind | None) -> DocumentError:
     )
 
 
-def _conversion(found: str) -> str:
-    if "picture" in found:
+def _conversion(description: str) -> str:
+    if "picture" in description:
         return "put pictures of text into a PDF and run OCR on it"
-    if "archive" in found:
+    if "archive" in description:
         return "unpack it and index the folder, or get it again if it should be a document"
-    if "document" in found.lower() or "file" in found:
+    if "document" in description.lower() or "file" in description:
         return "save it as PDF, docx, xlsx or text"
     return "leave it out, or convert it to text"
 

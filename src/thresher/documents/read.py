@@ -96,10 +96,10 @@ def file_name(item: Item, hints: Hints) -> str:
 
 
 def _document(item: Item, parsed: Parsed, kind: str, name: str, metadata: Metadata) -> Document:
-    given = dict(metadata)
-    title = str(given.pop("title", "")) or choose_title(parsed, name, item)
-    date = given.pop("date", None)
-    metadata = {**parsed.metadata, **given}
+    own = dict(metadata)
+    title = str(own.pop("title", "")) or choose_title(parsed, name, item)
+    date = own.pop("date", None)
+    metadata = {**parsed.metadata, **own}
     if has_half_pair(title, *metadata, *metadata.values()):
         raise DocumentError("its title or metadata has half of a surrogate pair", next_step="correct the file")
     return Document(

@@ -63,14 +63,14 @@ def discover(
     """
     seen: set[str] = set()
     for argument in arguments:
-        for found in _inputs_of(argument, include, exclude, skip, stdin):
-            if isinstance(found, DocumentError):
-                yield found
-            elif found.source not in seen:
-                seen.add(found.source)
+        for item in _inputs_of(argument, include, exclude, skip, stdin):
+            if isinstance(item, DocumentError):
+                yield item
+            elif item.source not in seen:
+                seen.add(item.source)
                 yield (
-                    found
-                    if (shown := as_utf8(found.source)) == found.source
+                    item
+                    if (shown := as_utf8(item.source)) == item.source
                     else DocumentError("its name is not valid UTF-8", subject=shown, next_step="rename it")
                 )
 
@@ -128,12 +128,12 @@ def _files_in(
                 continue
             met.add(identity)
             with os.scandir(folder) as entries:
-                found = sorted(entries, key=lambda entry: entry.name)
+                ordered = sorted(entries, key=lambda entry: entry.name)
         except OSError as error:
             yield _unreachable(folder, f"folder cannot be opened ({_reason(error)})", "check its permissions")
             continue
         folders = []
-        for entry in found:
+        for entry in ordered:
             path = folder / entry.name
             relative = path.relative_to(root).as_posix()
             if entry.name.startswith(".") or _matches(relative, entry.name, exclude):

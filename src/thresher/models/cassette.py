@@ -97,14 +97,14 @@ def content_hash(parts: Sequence[str]) -> str:
 
 
 def _described(error: ProviderError | BudgetSpent) -> dict[str, Any]:
-    told = {"what": error.what, "subject": error.subject, "next_step": error.next_step}
+    fields = {"what": error.what, "subject": error.subject, "next_step": error.next_step}
     if isinstance(error, ProviderError):
-        return {"error": "ProviderError", **told, "retryable": error.retryable}
-    return {"error": "BudgetSpent", **told}
+        return {"error": "ProviderError", **fields, "retryable": error.retryable}
+    return {"error": "BudgetSpent", **fields}
 
 
 def _made(entry: Mapping[str, Any]) -> ProviderError | BudgetSpent:
-    told = {"subject": entry["subject"], "next_step": entry["next_step"]}
+    fields = {"subject": entry["subject"], "next_step": entry["next_step"]}
     if entry["error"] == "ProviderError":
-        return ProviderError(entry["what"], **told, retryable=entry["retryable"])
-    return BudgetSpent(entry["what"], **told)
+        return ProviderError(entry["what"], **fields, retryable=entry["retryable"])
+    return BudgetSpent(entry["what"], **fields)

@@ -229,10 +229,10 @@ class ChatModel:
             raise _TryAgain(self._unreadable()) from error
         if text is not None and not isinstance(text, str):
             raise _TryAgain(self._unreadable())
-        said = _THOUGHTS.sub("", text or "").strip()
-        if not said:
+        answer = _THOUGHTS.sub("", text or "").strip()
+        if not answer:
             raise _TryAgain(self._failed("answered with no text", retryable=True))
-        return said
+        return answer
 
     def _unreadable(self) -> ProviderError:
         return self._failed("answered with something that is not a chat completion", retryable=True)

@@ -74,10 +74,10 @@ class BundledJudge:
     def _read(self, key: tuple[str, str, str]) -> Reading:
         question, title, text = (encodable(part) for part in key)
         loaded = self._load()
-        asked = _tokens(loaded.tokenizer, question).ids[:QUESTION_TOKENS]
+        question_tokens = _tokens(loaded.tokenizer, question).ids[:QUESTION_TOKENS]
         above = _tokens(loaded.tokenizer, title).ids[:TITLE_TOKENS] if title else []
         body = _tokens(loaded.tokenizer, text)
-        head = [loaded.first, *asked, loaded.last]
+        head = [loaded.first, *question_tokens, loaded.last]
         room = MAX_TOKENS - len(head) - len(above) - 1
         readings = []
         for start, end in _windows(len(body.ids), room):

@@ -103,8 +103,8 @@ class FastembedEncoder:
             spans = self._spans(text)
             pieces += [(row, text[start:end], tokens) for start, end, tokens in spans]
         pieces.sort(key=lambda piece: -piece[2])
-        found = self._loaded.passage_embed([text for _, text, _ in pieces], batch_size=BATCH_TEXTS)
-        for (row, _, tokens), vector in zip(pieces, found, strict=True):
+        embedded = self._loaded.passage_embed([text for _, text, _ in pieces], batch_size=BATCH_TEXTS)
+        for (row, _, tokens), vector in zip(pieces, embedded, strict=True):
             vectors[row] += tokens * np.asarray(vector, np.float32) / np.float32(np.linalg.norm(vector))
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
 

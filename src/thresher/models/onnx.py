@@ -75,10 +75,10 @@ def weights_file(folder: Path, name: str, tool: str) -> Path:
 
 def digest(*files: Path) -> str:
     """A short hash of what decides a model's results."""
-    found = hashlib.sha256()
+    total = hashlib.sha256()
     for file in files:
-        found.update(file.read_bytes())
-    return found.hexdigest()[:HASH_CHARACTERS]
+        total.update(file.read_bytes())
+    return total.hexdigest()[:HASH_CHARACTERS]
 
 
 def encodable(text: str) -> str:

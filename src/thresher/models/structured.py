@@ -140,39 +140,39 @@ def read_scores(text: str, number: int) -> list[float]:
     alone = _ONE_NUMBER.fullmatch(text.strip()) if number == 1 else None
     if alone:
         return [_score(alone["number"], comma=True)]
-    found = _json(text)
-    if isinstance(found, dict):
-        named = [found[name] for name in ("scores", "score") if name in found]
+    scores = _json(text)
+    if isinstance(scores, dict):
+        named = [scores[name] for name in ("scores", "score") if name in scores]
         if len(named) != 1:
             raise Unreadable("no JSON object with scores")
-        found = named[0]
-    if number == 1 and not isinstance(found, list):
-        found = [found]
-    return [_score(value, comma=number == 1) for value in _of_length(found, number)]
+        scores = named[0]
+    if number == 1 and not isinstance(scores, list):
+        scores = [scores]
+    return [_score(value, comma=number == 1) for value in _of_length(scores, number)]
 
 
 def read_text(text: str, field: str) -> str:
     """One text field of a reply, not blank. Raises Unreadable."""
-    found = _field(_json(text), field)
-    if not isinstance(found, str) or not found.strip():
+    value = _field(_json(text), field)
+    if not isinstance(value, str) or not value.strip():
         raise Unreadable(f"{field} is empty")
-    if any("\ud800" <= character <= "\udfff" for character in found):
+    if any("\ud800" <= character <= "\udfff" for character in value):
         raise Unreadable(f"{field} holds half a character")
-    return found.strip()
+    return value.strip()
 
 
 def read_integer(text: str, field: str, low: int, high: int) -> int:
     """A whole number from `low` to `high`: a field (4, 4.0 or "4") or the reply itself. Raises Unreadable."""
-    found = _labelled(text, field) if _is_bare(text) else _field(_json(text), field)
-    if isinstance(found, str):
-        if not re.fullmatch(r"\s*-?\d{1,15}\s*", found, re.ASCII):
+    value = _labelled(text, field) if _is_bare(text) else _field(_json(text), field)
+    if isinstance(value, str):
+        if not re.fullmatch(r"\s*-?\d{1,15}\s*", value, re.ASCII):
             raise Unreadable(f"{field} is not a whole number")
-        found = int(found)
-    if isinstance(found, bool) or not isinstance(found, int | float) or found % 1 != 0:
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value % 1 != 0:
         raise Unreadable(f"{field} is not a whole number")
-    if not low <= found <= high:
+    if not low <= value <= high:
         raise Unreadable(f"{field} is not from {low} to {high}")
-    return int(found)
+    return int(value)
 
 
 def read_choice(text: str, field: str, options: Sequence[str]) -> str:
@@ -180,10 +180,10 @@ def read_choice(text: str, field: str, options: Sequence[str]) -> str:
 
     Upper and lower case do not matter; anything more than the option does.
     """
-    found = _labelled(text, field) if _is_bare(text) else _field(_json(text), field)
-    if isinstance(found, str):
+    value = _labelled(text, field) if _is_bare(text) else _field(_json(text), field)
+    if isinstance(value, str):
         for option in options:
-            if found.strip().casefold() == option.casefold():
+            if value.strip().casefold() == option.casefold():
                 return option
     raise Unreadable(f"{field} is none of the options")
 
@@ -199,18 +199,18 @@ def _labelled(text: str, field: str) -> str:
     return re.sub(rf"\A[*\s]*{re.escape(field)}[*\s]*[:=][*\s\"']*", "", bare, flags=re.IGNORECASE).strip("*\"' ")
 
 
-def _field(found: Any, name: str) -> Any:
-    if not isinstance(found, dict) or name not in found:
+def _field(value: Any, name: str) -> Any:
+    if not isinstance(value, dict) or name not in value:
         raise Unreadable(f"no JSON object with {name}")
-    return found[name]
+    return value[name]
 
 
-def _of_length(found: Any, number: int) -> list[Any]:
-    if not isinstance(found, list):
+def _of_length(scores: Any, number: int) -> list[Any]:
+    if not isinstance(scores, list):
         raise Unreadable("no list of scores")
-    if len(found) != number:
-        raise Unreadable(f"{len(found)} scores where {number} were asked")
-    return found
+    if len(scores) != number:
+        raise Unreadable(f"{len(scores)} scores where {number} were asked")
+    return scores
 
 
 def _score(value: Any, *, comma: bool) -> float:
@@ -248,7 +248,7 @@ def _json(text: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Value:
     """One JSON value of a reply, as it was written, and in the one form that equal values share."""
 
     value: Any
@@ -256,9 +256,9 @@ class _Found:
     canonical: str
 
 
-def _values(text: str) -> list[_Found]:
+def _values(text: str) -> list[_Value]:
     """Every object and list at the top level of a text. Raises Unreadable at the first broken one."""
-    found: list[_Found] = []
+    values: list[_Value] = []
     at = 0
     while opening := _OPENING.search(text, at):
         try:
@@ -266,8 +266,8 @@ def _values(text: str) -> list[_Found]:
             canonical = json.dumps(value, sort_keys=True)
         except (ValueError, RecursionError) as error:
             raise Unreadable("broken JSON") from error
-        found.append(_Found(value, text[opening.start() : at], canonical))
-    return found
+        values.append(_Value(value, text[opening.start() : at], canonical))
+    return values
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

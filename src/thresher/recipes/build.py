@@ -42,10 +42,10 @@ from thresher.types import (
 if TYPE_CHECKING:
     from thresher.correction.corrector import (
         FetchPage,
-        Found,
+        OutsideResult,
         OutsideSource,
     )
-    from thresher.correction.search_query import SearchWords
+    from thresher.correction.search_query import SearchQueryWriter
     from thresher.types import Vectors
 
 NO_WORDS = "correct: no chat model is configured (llm.base_url, llm.model); the question itself was searched for"
@@ -225,15 +225,15 @@ def searching(
     """Searches outside; see `thresher.recipes.correcting.corrector`."""
     # Imported when a question may go outside: a question of one's own documents needs no HTTP client.
     from thresher.correction.corrector import SearchingCorrector
-    from thresher.correction.search_query import AsAsked, KeywordWords, LLMSearchWords
+    from thresher.correction.search_query import AsAsked, KeywordQuery, LLMSearchQuery
 
     there = parts if outside.store is None else parts.elsewhere(outside.store)
     model = parts.language_model(settings.llm)
-    words: SearchWords
+    words: SearchQueryWriter
     if model is not None:
-        words = LLMSearchWords(model, settings.search.style)
+        words = LLMSearchQuery(model, settings.search.style)
     else:
-        words = KeywordWords() if keywords and outside.store is None else AsAsked()
+        words = KeywordQuery() if keywords and outside.store is None else AsAsked()
     source = _source(settings, parts, outside, retriever)
     # A second opinion is for another collection: it costs little there, and nothing leaves the machine for it.
     doubt = sure if outside.store is not None or parts.sketched else 0.0
@@ -246,7 +246,7 @@ class SketchedSource:
 
     about: str
 
-    def __call__(self, query: Query, words: str) -> Found:
+    def __call__(self, query: Query, words: str) -> OutsideResult:
         """Never called."""
         raise NotImplementedError("a recipe that is only described goes nowhere")
 

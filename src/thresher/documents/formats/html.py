@@ -72,14 +72,14 @@ class Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Open an element."""
-        given = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         if tag == "meta":
-            self._describe(given)
-        if tag == "time" and given.get("datetime"):
-            self.dates.setdefault("time", given["datetime"])
-        if tag == "script" and given.get("type") == "application/ld+json":
+            self._describe(attributes)
+        if tag == "time" and attributes.get("datetime"):
+            self.dates.setdefault("time", attributes["datetime"])
+        if tag == "script" and attributes.get("type") == "application/ld+json":
             self._linked_data = []
-        if self._skipping or tag in SKIPPED or "hidden" in given or given.get("aria-hidden") == "true":
+        if self._skipping or tag in SKIPPED or "hidden" in attributes or attributes.get("aria-hidden") == "true":
             self._enter(tag, self._skipping)
             return
         if tag == "br":
@@ -183,9 +183,9 @@ class Reader(HTMLParser):
         else:
             self.assembly.table(rows)
 
-    def _describe(self, given: dict[str, str]) -> None:
-        name = (given.get("name") or given.get("property") or given.get("itemprop") or "").lower()
-        content = clean_inline(given.get("content", ""))
+    def _describe(self, attributes: dict[str, str]) -> None:
+        name = (attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or "").lower()
+        content = clean_inline(attributes.get("content", ""))
         if not content:
             return
         if name in DATE_NAMES:
@@ -215,7 +215,7 @@ def read_html(file: RawFile) -> Parsed:
         tables=reader.assembly.tables,
         title=reader.fields.pop("og:title", "") or reader.title,
         heading=reader.heading,
-        date=next((found for name in (*DATE_NAMES, "time") if (found := iso_date(reader.dates.get(name, "")))), None),
+        date=next((date for name in (*DATE_NAMES, "time") if (date := iso_date(reader.dates.get(name, "")))), None),
         metadata=reader.fields,
     )
 
@@ -230,10 +230,10 @@ def read_markup(text: str) -> Reader:
 
 def decode_html(data: bytes, content_type: str = "") -> str:
     """By the mark, the server, the page itself, as UTF-8, or as Windows-1252, in the order of the HTML standard."""
-    said = re.search(r"charset=[\"']?([\w.:-]+)", content_type)
+    from_server = re.search(r"charset=[\"']?([\w.:-]+)", content_type)
     declared = CHARSET.search(data[:CHARSET_BYTES])
-    if said or declared:
-        return decode(data, encoding=said[1] if said else declared[1].decode("ascii") if declared else "")
+    if from_server or declared:
+        return decode(data, encoding=from_server[1] if from_server else declared[1].decode("ascii") if declared else "")
     try:
         return decode(data)
     except DocumentError:

@@ -41,7 +41,7 @@ def read_markdown(file: RawFile) -> Parsed:
 
 def stated_date(fields: Mapping[str, Any]) -> str | None:
     """The first of the date fields that holds a date."""
-    return next((found for name in DATE_FIELDS if (found := iso_date(str(fields.get(name, ""))))), None)
+    return next((date for name in DATE_FIELDS if (date := iso_date(str(fields.get(name, ""))))), None)
 
 
 def split_front_matter(text: str) -> tuple[Metadata, str]:
@@ -49,13 +49,13 @@ def split_front_matter(text: str) -> tuple[Metadata, str]:
 
     Scalars only: numbers, true and false, strings with or without quotes; a list becomes one string.
     """
-    found = FRONT_MATTER.match(text)
-    if found is None:
+    front = FRONT_MATTER.match(text)
+    if front is None:
         return {}, text
     fields: dict[str, str | int | float | bool] = {}
     lists: dict[str, list[str]] = {}
     name = ""
-    for line in found[1].split("\n"):
+    for line in front[1].split("\n"):
         stated, colon, value = line.rstrip().partition(":")
         if colon and FIELD_NAME.fullmatch(stated.rstrip(" \t")) and value[:1] in ("", " ", "\t"):
             name = stated.rstrip()
@@ -66,7 +66,7 @@ def split_front_matter(text: str) -> tuple[Metadata, str]:
         elif line.strip() and not line.lstrip().startswith("#") and not line.startswith((" ", "\t")):
             return {}, text  # a rule and some text, not fields
     fields.update({name: ", ".join(values) for name, values in lists.items()})
-    return fields, text[found.end() :].lstrip("\n")
+    return fields, text[front.end() :].lstrip("\n")
 
 
 def scalar(value: str) -> str | int | float | bool:
@@ -120,10 +120,10 @@ def pipe_tables(text: str) -> Iterator[Table]:
 def _outside_code(text: str) -> Iterator[tuple[int, str]]:
     offset, fence = 0, ""
     for line in text.split("\n"):
-        found = FENCE.match(line)
-        if found and not fence:
-            fence = found[1]
-        elif found and fence and line.strip().startswith(fence) and not line.strip().strip(fence[0]):
+        mark = FENCE.match(line)
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and fence and line.strip().startswith(fence) and not line.strip().strip(fence[0]):
             fence = ""
         elif not fence:
             yield offset, line

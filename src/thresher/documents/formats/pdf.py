@@ -253,17 +253,17 @@ DICTIONARY_BYTES = 2000  # how far before its stream a dictionary begins; real o
 def check_streams(data: bytes, *, limits: Limits) -> None:
     """Refuse a PDF whose Flate streams unpack to too much in all; what cannot be unpacked is left to the reader."""
     total = end = 0
-    for found in STREAM.finditer(data):
-        before = data[max(0, found.start() - DICTIONARY_BYTES) : found.start()].rpartition(b"obj")[2]
+    for match in STREAM.finditer(data):
+        before = data[max(0, match.start() - DICTIONARY_BYTES) : match.start()].rpartition(b"obj")[2]
         filters = before.count(b"/FlateDecode") + before.count(b"/Fl ")
         if not filters:
             continue
         if filters > MAX_FILTERS:
             raise DocumentError("looks like a PDF bomb (nested compression)", next_step="leave it out")
-        if end < found.end():  # else the end that was found for a stream before this one is also its own
-            end = data.find(b"endstream", found.end())
+        if end < match.end():  # else the end that was found for a stream before this one is also its own
+            end = data.find(b"endstream", match.end())
             end = len(data) if end < 0 else end
-        body = memoryview(data)[found.end() : end]
+        body = memoryview(data)[match.end() : end]
         total += _unpacked_size(body, filters, limits.max_unpacked_bytes - total)
         if total > limits.max_unpacked_bytes:
             raise DocumentError(
