@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from thresher.collection import Collection
 from thresher.protocols import Progress
 from thresher_evals.compare.recommend import WRONG_COSTS
 from thresher_evals.dataset import Dataset, Question
 from thresher_evals.rows import Row, read_rows
 from thresher_evals.runner import CollectionAsker, run
+
+if TYPE_CHECKING:
+    from thresher.collection import Collection
 
 OFF, ON = ("rag", "hybrid"), ("crag", "ecrag", "corrective")
 """Recipes that are compared where none are named: without correction and with it."""
