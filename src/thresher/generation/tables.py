@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from thresher.generation.citations import abstention, cite
 from thresher.generation.sentence_support import Sentence
 from thresher.protocols import Generator, about
-from thresher.text.table_answers import answered, grids_near
+from thresher.text.table_answers import RIGHT, answered, grids_near
 from thresher.text.table_lookup import lacking
 from thresher.text.tables import Cell, Grid
 from thresher.types import Document, Evidence, Generation, Notes, Query
@@ -51,7 +51,7 @@ class TableReader:
         citations = tuple(cite(marker, sentence) for marker, sentence in enumerate(sentences, start=1))
         markers = "".join(f" [{citation.marker}]" for citation in citations)
         notes = Notes(facts={"reader": "table"})
-        return Generation(answer.text + markers, citations, notes=notes, exact=True)
+        return Generation(answer.text + markers, citations, certainty=RIGHT, notes=notes, exact=True)
 
     def _handed_on(self, query: Query, evidence: Sequence[Evidence], read: Sequence[Read]) -> Generation:
         """What is made of the rest: a table without the row or column that is asked for is no evidence."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from thresher.protocols import Scorer, about
 from thresher.text.lists import asks_for_list, fits, lists_of
-from thresher.text.table_answers import answered, grids_near
+from thresher.text.table_answers import RIGHT, answered, grids_near
 from thresher.text.tables import Grid
 from thresher.text.terms import term_set
 from thresher.types import Document, Hit, Query, Scale, Score, Scores
@@ -15,10 +15,6 @@ from thresher.types import Document, Hit, Query, Scale, Score, Scores
 ROWS = 3
 """Rows of a piece of a table that are judged, together, those that share most words with the question. On 25 questions
 to 6 office files the logit of three is above that of the best one for 21, and above that of the bare table for 24."""
-
-SAID = 0.9
-"""Score of a table one of whose cells the question names by row and column, and of a list whose lead-in says what the
-question asks for: how often such an answer was right on questions of our own to office files and papers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +41,7 @@ class TableScorer:
         return about(self.scorer)
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
-        """One score per hit, not below `SAID` where a table or list says what is asked for."""
+        """One score per hit, not below `RIGHT` where a table or list says what is asked for."""
         documents = self.documents(sorted({hit.chunk.document_id for hit in hits}))
         near = [list(_near(documents.get(hit.chunk.document_id), hit)) for hit in hits]
         pairs = zip(hits, near, strict=True)
@@ -54,8 +50,8 @@ class TableScorer:
         for hit, grids, score in zip(hits, near, scored.scores, strict=True):
             said = any(answered(grid, query.question) for grid in grids)
             said = said or _listed(documents.get(hit.chunk.document_id), hit, query.question)
-            low = said and (score is None or score.value < SAID)
-            scores.append(Score(SAID, self.scale) if low else score)
+            low = said and (score is None or score.value < RIGHT)
+            scores.append(Score(RIGHT, self.scale) if low else score)
         return replace(scored, scores=tuple(scores))
 
 

@@ -46,7 +46,8 @@ def lists_of(document: Document) -> Iterator[Listing]:
     for line in _lines(document):
         if mark := _ITEM.match(line.text):
             nested = document.text[max(0, line.start - 1) : line.start] not in ("", "\n")
-            if run and not nested and _kind(run[0]) != mark.lastgroup:
+            begins = mark["number"] is not None and mark["number"].strip("(.)") == "1"
+            if run and not nested and (begins or _kind(run[0]) != mark.lastgroup):
                 yield from _listing(document, run)
                 run = []
             run.append(line)
@@ -121,6 +122,9 @@ LONGEST = 4_000
 SHARE = 0.5
 """Of the question's words that lead-in, heading and title hold together."""
 
+CLOSE = 0.4
+"""Share of the lead-in that the question has to say: a long sentence holds the words of many questions."""
+
 _STEPS = re.compile(
     r"\bhow (?:do|does|can|could|should|must|would|to|is|are)\b|\bsteps?\b|\bprocedure\b",
     re.IGNORECASE,
@@ -128,7 +132,7 @@ _STEPS = re.compile(
 _SEVERAL = re.compile(
     r"^(?:please\s+)?(?:list|name|enumerate|give (?:me )?(?:all|the|a list))\b"
     r"|\b(?:what|which)\b(?:\s+[\w-]+){0,4}?\s+(?:are|were|do|must|should|can|need|have|did|will)\b"
-    r"|\bwhat (?:must|should|do|can|may) \w+",
+    r"|\bwhat (?:must|should|do|can|may) \w+|\bwhat is \w+(?:ed|en|ne)\b",
     re.IGNORECASE,
 )
 _ONE = re.compile(
@@ -159,14 +163,20 @@ def fits(question: str, document: Document, listing: Listing) -> bool:
         return False
     led = leading | set(telling_terms(document.title))
     shared = sum(_said_in(led, term) for term in asked)
-    return any(_said_in(leading, term) for term in asked) and shared >= SHARE * len(asked)
+    near = any(_said_in(leading, term) for term in asked) and closeness(question, listing) >= CLOSE
+    return near and shared >= SHARE * len(asked)
 
 
 def closeness(question: str, listing: Listing) -> float:
-    """Share of what leads to a list that the question says as well, 0 to 1."""
-    leading = telling_terms((listing.lead or listing.heading or listing.items[0]).text)
+    """Share of the lead-in, or of the heading, that the question says as well, 0 to 1."""
     asked = set(telling_terms(question))
-    return sum(_said_in(asked, term) for term in leading) / max(1, len(leading))
+    shares = [0.0]
+    for cell in (listing.lead, listing.heading):
+        terms = [
+            term for term in telling_terms(cell.text if cell else "") if term not in _LISTING and not term.isdigit()
+        ]
+        shares.append(sum(_said_in(asked, term) for term in terms) / max(1, len(terms)))
+    return max(shares)
 
 
 def _said_in(terms: Set[str], term: str) -> bool:

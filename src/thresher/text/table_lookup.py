@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from thresher.text.numbers import MONTHS, canonical
-from thresher.text.tables import Cell, Grid
+from thresher.text.numbers import MONTHS, UNITS, canonical
+from thresher.text.tables import Cell, Grid, is_money
 from thresher.text.terms import STOP_WORDS, folded, index_terms
 
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]\d+(?![^\W_])|[^\W\d_]+")
@@ -30,9 +30,13 @@ _ASKING = """give tell show say state report reported record list name find get 
 achieved obtain obtained amount amounts value values figure figures number numbers entry entries row rows column columns
 table tables according document file sheet spreadsheet much many long please company firm organisation year did does was
 were score scores result results stand stands listed shown given use used exactly currently belong belongs assigned one
-someone there per every"""
+someone there per every take takes taken"""
 _LIGHT = frozenset(term for word in _ASKING.split() for term in index_terms(word))
 """Words that ask, or stand for any column or row."""
+
+
+_PAYING = "cost costs price pay expensive"
+"""What is said of amounts of money, whatever their column is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,13 +169,15 @@ def look(grid: Grid, question: str, besides: frozenset[str] = frozenset()) -> Lo
         and token not in _LIGHT
         and token not in besides
         and not any(token == term or alike(token, term) for term in context)
+        and not (words.spoken[at].lower() in UNITS and at - 1 in explained and words.tokens[at - 1][0].isdigit())
     )
     return Look(grid, words, rows, named, columns, left, tuple(reach))
 
 
 def _context(grid: Grid) -> list[str]:
     units = [grid.unit(head.text)[0] for head in grid.header]
-    return [grid.title, *(cell.text for cell in (*grid.around, *grid.header)), *units]
+    money = [_PAYING] if any(map(is_money, units)) else []
+    return [grid.title, *(cell.text for cell in (*grid.around, *grid.header)), *units, *money]
 
 
 def _cells_named(grid: Grid, row: Sequence[Cell], words: Words) -> list[Match]:

@@ -104,7 +104,8 @@ def difference(grid: Grid, question: str) -> Found | None:
     if series is None or len(series.cells) != 2:
         return None
     (one, other), shown = series.values, [written(value) for value in series.values]
-    if re.search(r"\bfrom\b.*\bto\b", question) or ("than" not in besides and other > one):
+    turned = "than" not in besides and other > one
+    if re.search(r"\bfrom\b.*\bto\b", question) or turned:
         one, other, shown = other, one, shown[::-1]
     if {"percent", "percentag"} & besides or "%" in question:
         if not other:
@@ -112,6 +113,8 @@ def difference(grid: Grid, question: str) -> Found | None:
         share = (one - other) / other * 100
         return series.found(f"({shown[0]} - {shown[1]}) / {shown[1]} = {share:.1f}%")
     text = f"{shown[0]} - {shown[1]} = {series.said(one - other)}"
+    if re.search(r"\bor\b", question):
+        text = f"{series.names[series.values.index(max(one, other))]}: {text}"
     if _FIRST.match(question.strip()) and "than" in besides:
         holds = one < other if _LESS.search(question) else one > other
         text = f"{'Yes' if holds else 'No'}: {text}"
@@ -174,7 +177,7 @@ def _measure(seen: Look, question: str) -> int | None:
     named = [
         match.column for match in seen.columns if match.column not in conditions and _counts(seen.grid, match.column)
     ]
-    if not named and _PRICED.search(question):
+    if _PRICED.search(question):
         every = range(len(seen.grid.header))
         named = [at for at in every if _PRICE.search(seen.grid.header[at].text) and _counts(seen.grid, at)]
     return named[0] if len(named) == 1 else None
@@ -200,7 +203,19 @@ def _series(seen: Look, column: int, rows: Sequence[int]) -> Series | None:
     units = [grid.unit(grid.header[column].text, grid.rows[at][0].text) for at in filled]
     if not cells or any(cell.number is None for cell in cells) or len(set(units)) > 1:
         return None
-    return Series(tuple(grid.rows[at][0].text for at in filled), cells, *units[0])
+    return Series(tuple(_name(grid, at) for at in filled), cells, *units[0])
+
+
+def _name(grid: Grid, row: int) -> str:
+    """What a row is called; behind a number or code what it stands for."""
+    key = grid.rows[row][0].text
+    if grid.turned or is_period(key) or not re.search(r"\d", key):
+        return key
+    for column in range(1, len(grid.header)):
+        texts = [other[column].text for other in grid.rows]
+        if len(set(texts)) == len(texts) and all(re.search(r"[^\W\d_]{3}", text) for text in texts):
+            return f"{key}, {texts[row]}"
+    return key
 
 
 def written(value: Decimal, *, grouped: bool = False) -> str:

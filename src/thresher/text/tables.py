@@ -225,7 +225,7 @@ def blocks_before(document: Document, end: int) -> Iterator[Cell]:
 def is_heading(text: str) -> bool:
     """Whether a paragraph looks like a heading: one short line that is no sentence and leads to nothing."""
     one_line = "\n" not in text and len(text) <= HEADING_CHARACTERS and not _CAPTION.match(text)
-    return text.startswith("#") or (one_line and not re.search(r"[.:;,?!]$|^[-*•\d]+[.)]?\s", text))
+    return text.startswith("#") or (one_line and not re.search(r"[.:;,?!]$|^[-*•]\s", text))
 
 
 def _last_sentence(block: Cell) -> Cell:
@@ -291,6 +291,11 @@ def _said(unit: re.Match[str]) -> str:
     groups = unit.groupdict()
     scale = (groups.get("scale") or groups.get("behind") or groups.get("only") or "").lower()
     return " ".join(filter(None, [_SCALES.get(scale[:1], ""), groups.get("name") or ""]))
+
+
+def is_money(unit: str) -> bool:
+    """Whether a unit is a currency."""
+    return _MONEY.search(unit) is not None
 
 
 def with_unit(value: str, unit: str) -> str:
