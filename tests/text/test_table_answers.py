@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.text.test_tables import grid
-from thresher.text.table_answers import looked_up
+from thresher.text.table_answers import answered, looked_up
 from thresher.text.table_lookup import lacking
 
 RESULTS = grid(
@@ -20,6 +20,7 @@ BRANCHES = grid(
 | North | Ines Cole | Stonebridge | 410 | 455 |
 | South | Tom Reed | Oakridge | 520 | 498 |""",
 )
+LITRES = grid("", "| Plant | Litres a week |\n| Tomato | 7 |\n| Basil | 2 |")
 MEASURES = grid("", "| Measure | 2022 | 2023 |\n| Revenue (EUR) | 5 | 6 |\n| Visitors | 70 | 80 |")
 
 
@@ -83,4 +84,11 @@ def test_a_period_that_the_table_lacks_is_named() -> None:
     assert lacking(RESULTS, "What was revenue in Q5?", "The board met on 5 May.") == "Q5"
     assert lacking(RESULTS, "What was revenue in Q3?", "") == ""
     assert lacking(MEASURES, "What was the revenue in 2021?", "Founded in 2021.") == "2021"
+    assert lacking(LITRES, "How many litres a week does mint need?", "Basil and tomato.") == "mint"
+    assert lacking(LITRES, "How many litres a week does basil need?", "Basil and tomato.") == ""
     assert lacking(BRANCHES, "What was the revenue of East in 2023?", "The eastern branch") == "East"
+
+
+@pytest.mark.parametrize("question", ["How do I plant tomatoes?", "What is a tomato?", "Why does basil need litres?"])
+def test_steps_reasons_and_descriptions_are_not_answered_with_a_number(question: str) -> None:
+    assert answered(LITRES, question) is None

@@ -85,6 +85,7 @@ def test_rows_and_columns_may_be_exchanged(table: object, question: str, answer:
         (TICKETS, "How many tickets are blocked?"),
         (TICKETS, "How many tickets are not open?"),
         (TICKETS, "Who has the most tickets?"),
+        (TICKETS, "What are the opening hours?"),
         (BRANCHES, "Which branch has the fewest employees?"),
         (BRANCHES, "Who is the oldest manager?"),
     ],

@@ -41,11 +41,17 @@ class ListReader:
     def _fitting(self, question: str, evidence: Sequence[Evidence]) -> Iterator[tuple[Evidence, Document, Listing]]:
         """The lists that a piece of evidence holds a part of, and whose lead-in or heading speaks of the question."""
         documents = self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in evidence)))
-        for document in documents.values():
-            pieces = [piece for piece in evidence if piece.hit.chunk.document_id == document.id]
-            for listing in lists_of(document):
-                touched = (piece for piece in pieces if piece.start < listing.end and listing.start < piece.end)
-                piece = next(touched, None)
+        seen: set[tuple[str, int]] = set()
+        for piece in evidence:
+            document = documents.get(piece.hit.chunk.document_id)
+            if document is None:
+                continue
+            for listing in lists_of(document, piece.start, piece.end):
                 orders = is_command(document.text[listing.start : listing.end])
-                if piece is not None and not orders and fits(question, document, listing):
+                if (
+                    (place := (document.id, listing.start)) not in seen
+                    and not orders
+                    and fits(question, document, listing)
+                ):
+                    seen.add(place)
                     yield piece, document, listing

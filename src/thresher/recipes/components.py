@@ -58,6 +58,9 @@ BUNDLED = "bundled"
 ENDPOINT = "endpoint:"
 """Before the name of a model whose vectors come from `embeddings.base_url`."""
 
+MOST_REMEMBERED = 50
+"""Whole documents; a question reads ten or so, a calibration all of them in turn."""
+
 NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); answered by quoting"
 
 READ_FOR_SPELLING = 30_000_000
@@ -179,6 +182,8 @@ class Components:
     calibrations: Calibrations | None = None
     sketched: bool = False
     """Whether there is no collection: parts can be made and described, not run."""
+    _documents: dict[str, Document] = field(default_factory=dict, repr=False)
+    """Those of this question: several parts read them whole, one after the other."""
 
     @classmethod
     def sketch(cls) -> Components:
@@ -188,7 +193,7 @@ class Components:
 
     def elsewhere(self, store: DocumentStore) -> Components:
         """The same models, meter and records over another collection."""
-        return replace(self, store=store, outside=None)
+        return replace(self, store=store, outside=None, _documents={})
 
     def encoder(self, settings: RecipeSettings, *, reading: bool = False) -> Encoder:
         """The encoder the settings name; what one behind an endpoint is sent is on the meter.
@@ -338,7 +343,13 @@ class Components:
             stores.append(self.outside.store)
 
         def documents(ids: Sequence[str]) -> Mapping[str, Document]:
-            return {id_: document for store in stores for id_, document in store.documents(ids).items()}
+            missing = [id_ for id_ in ids if id_ not in self._documents]
+            if missing and len(self._documents) > MOST_REMEMBERED:
+                self._documents.clear()
+                missing = list(ids)
+            for store in stores if missing else ():
+                self._documents.update(store.documents(missing))
+            return {id_: self._documents[id_] for id_ in ids if id_ in self._documents}
 
         return documents
 

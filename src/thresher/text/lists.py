@@ -40,10 +40,19 @@ class Listing:
         return " ".join(cell.text for cell in (self.heading, self.lead) if cell is not None)
 
 
-def lists_of(document: Document) -> Iterator[Listing]:
-    """The lists of a document in order: runs of marked lines, and the lines of a slide under its title."""
+def lists_of(document: Document, low: int = 0, high: int | None = None) -> Iterator[Listing]:
+    """The lists of a document in order: runs of marked lines, and the lines of a slide under its title.
+
+    With `low` and `high` those that reach into that stretch, as far as they are short enough for an answer.
+    """
+    high = len(document.text) if high is None else high
+    found = _lists(document, max(0, low - LONGEST), high + LONGEST)
+    yield from (listing for listing in found if listing.start < high and low < listing.end)
+
+
+def _lists(document: Document, low: int, high: int) -> Iterator[Listing]:
     run: list[Cell] = []
-    for line in _lines(document):
+    for line in _lines(document, low, high):
         if mark := _ITEM.match(line.text):
             nested = document.text[max(0, line.start - 1) : line.start] not in ("", "\n")
             begins = mark["number"] is not None and mark["number"].strip("(.)") == "1"
@@ -61,11 +70,12 @@ def lists_of(document: Document) -> Iterator[Listing]:
         yield from _slides(document)
 
 
-def _lines(document: Document) -> Iterator[Cell]:
+def _lines(document: Document, low: int, high: int) -> Iterator[Cell]:
     """The lines that hold something; the tables are left out, and end what is before them."""
     tables = [(table.start, table.end) for table in document.tables]
-    for start, end in line_spans(document.text):
-        inside = any(low <= start < high for low, high in tables)
+    low = document.text.rfind("\n", 0, low) + 1
+    for start, end in ((low + start, low + end) for start, end in line_spans(document.text[low:high])):
+        inside = any(first <= start < last for first, last in tables)
         yield Cell("|" if inside else document.text[start:end], start, end)
 
 

@@ -15,16 +15,24 @@ _PATH = re.compile(r"(?P<row>(?:.*\.)?\d+)\.(?P<column>[^.\d].*)")
 LEAST = 3
 """Fields that make a form; a colon or two are in every text."""
 LABEL_WORDS = 6
+FORM = 3_000
+"""Characters of a form before and behind the place it is looked for at."""
 GAP = 3
 """Lines between two fields that may be something else: a sentence of address, a heading."""
 
 
-def records_of(document: Document) -> Iterator[Grid]:
-    """The forms of a document, in order, and its numbered records."""
+def records_of(document: Document, low: int = 0, high: int | None = None) -> Iterator[Grid]:
+    """The forms of a document, in order, and its numbered records; of a long text those around a stretch of it."""
+    text = document.text
+    high = len(text) if high is None else high
+    if document.kind not in ("json", "jsonl"):  # whose records belong together however many there are
+        low, high = max(0, text.rfind("\n", 0, max(0, low - FORM))), min(len(text), high + FORM)
+    else:
+        low, high = 0, len(text)
     fields: list[tuple[Cell, Cell]] = []
     last = 0
-    for number, (start, end) in enumerate(line_spans(document.text)):
-        found = _FIELD.fullmatch(document.text, start, end)
+    for number, (start, end) in enumerate(line_spans(text[low:high])):
+        found = _FIELD.fullmatch(text, low + start, low + end)
         if found is None or len(found["label"].split()) > LABEL_WORDS:
             continue
         if fields and number - last > GAP + 1:

@@ -259,16 +259,20 @@ def is_period(name: str) -> bool:
 def lacking(grid: Grid, question: str, text: str) -> str:
     """The first name, number or period of the question that a table has no row or column for; "" for none.
 
-    A period is lacking where the table has others of its kind, anything else where the whole document lacks it too.
+    A period is lacking where the table has others of its kind, anything else where the whole document lacks it too; so
+    is any word where a column is named and no row.
     """
     words = words_of(question)
-    unexplained = set(look(grid, question).unexplained) & set(look(grid.transposed, question).unexplained)
+    looks = (look(grid, question), look(grid.transposed, question))
+    unexplained = set(looks[0].unexplained) & set(looks[1].unexplained)
+    # A column is named and no row: what is not in the document either is the row that is asked for.
+    rowless = not looks[0].rows and any(match.whole for match in looks[0].columns)
     keys = {"".join(terms_of(cell.text)).casefold() for cell in (*grid.header, *(row[0] for row in grid.rows))}
     for at in sorted(unexplained):
         word = words.spoken[at]
         if any(kind.fullmatch(words.tokens[at]) and sum(map(bool, map(kind.fullmatch, keys))) > 1 for kind in _PERIODS):
             return word
-        if unsaid_at(words, at, text):
+        if unsaid_at(words, at, text) or (rowless and words.tokens[at] not in terms_of(text)):
             return word
     return ""
 

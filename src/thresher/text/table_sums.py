@@ -160,7 +160,8 @@ def rows_named(grid: Grid, question: str) -> Found | None:
     asked = [match.column for match in seen.columns if match.column not in conditions]
     column = asked[0] if asked else 0
     cells = [grid.rows[at][column] for at in seen.rows]
-    if len(asked) > 1 or (many and any(cell.number is not None for cell in cells)):
+    about_rows = bool(asked) or any(match.column == 0 for match in seen.columns)
+    if not about_rows or len(asked) > 1 or any(cell.number is not None for cell in cells):
         return None
     if len(cells) < 2 and not many:
         return None
