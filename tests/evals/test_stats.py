@@ -15,10 +15,12 @@ from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped, unused
 
 from thresher_evals.stats import (
     BINS,
+    Comparison,
     Counts,
     Forecast,
     aurc_interval,
     auroc_interval,
+    corrected,
     ece_interval,
     holm,
     mcnemar,
@@ -30,6 +32,7 @@ from thresher_evals.stats import (
     pooled_interval,
     proportion_interval,
     quantile_interval,
+    shared_difference,
     sign_test,
     wilson_interval,
 )
@@ -279,3 +282,19 @@ def test_holm_by_hand() -> None:
 def test_differences_that_differ_in_their_last_bits_alone_have_no_t_test() -> None:
     assert len({0.3 - 0.2, 0.5 - 0.4, 0.7 - 0.6, 1.1 - 1.0}) > 1
     assert "paired t" not in paired_tests([0.2, 0.4, 0.6, 1.0], [0.3, 0.5, 0.7, 1.1])
+
+
+@pytest.mark.parametrize(
+    ("difference", "p", "p_holm", "direction"),
+    [(0.2, 0.01, None, 1), (-0.2, 0.01, 0.04, -1), (0.2, 0.01, 0.06, 0), (0.2, 0.05, None, 0), (None, None, None, 0)],
+)
+def test_a_difference_has_a_direction_only_beyond_chance(
+    difference: float | None, p: float | None, p_holm: float | None, direction: int
+) -> None:
+    assert Comparison(difference, p=p, p_holm=p_holm).direction == direction
+
+
+def test_only_questions_that_both_have_are_compared() -> None:
+    compared = shared_difference({"a": 0, "b": 1, "c": 1}, {"b": 0, "a": 1, "d": 0})
+    assert (compared.n, compared.better, compared.worse, compared.difference) == (2, 1, 1, 0)
+    assert corrected([compared, Comparison()])[1] == Comparison()

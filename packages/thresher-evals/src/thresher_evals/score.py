@@ -35,7 +35,7 @@ def score(
     described = read_run(directory)
     dataset = described["dataset"]
     every = {recipe: judged_rows(directory, recipe) for recipe in described["recipes"]}
-    recipes = {recipe: of_split(rows, split) for recipe, rows in every.items()}
+    recipes = {recipe: [row for row in rows if members([row.question], split)] for recipe, rows in every.items()}
     if baseline is not None and baseline not in recipes:
         raise UnknownSetting(baseline, recipes, kind="recipe of this run")
     if not any(every.values()):
@@ -76,11 +76,6 @@ def score(
             for category in categories
         }
     return scored
-
-
-def of_split(rows: Sequence[Row], split: Split) -> list[Row]:
-    """The rows whose questions belong to a split."""
-    return [row for row in rows if members([row.question], split)]
 
 
 def outcomes(rows: Sequence[Row]) -> dict[str, int]:

@@ -73,7 +73,7 @@ def write_sheet(
     order = sorted(place for place in cases if place[1] in chosen)
     source.shuffle(order)
     key = read_key(directory)
-    codes = {place: fresh_code(source) for place in order}
+    codes = {place: "".join(source.choices(LETTERS, k=CODE_LENGTH)) for place in order}
     for (recipe, id), code in codes.items():
         entry = {"recipe": recipe, "id": id, "answer": answer_of(cases[recipe, id].row)}
         if key.setdefault(code, entry) != entry:
@@ -115,11 +115,6 @@ def read_key(directory: Path) -> dict[str, dict[str, str]]:
     except (OSError, ValueError, AttributeError, TypeError) as error:
         raise UsageError("damaged", subject=str(path), next_step="put it back: ratings mean nothing without") from error
     return dict(key)
-
-
-def fresh_code(source: random.Random) -> str:
-    """A code that says nothing about the answer."""
-    return "".join(source.choices(LETTERS, k=CODE_LENGTH))
 
 
 def harmless(text: str) -> str:
