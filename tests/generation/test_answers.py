@@ -98,6 +98,13 @@ def test_where_no_sentence_is_good_enough_the_other_reader_answers() -> None:
     assert answer.abstained
 
 
+def test_a_thing_with_a_number_is_not_another_with_another_number() -> None:
+    evidence = piece("The model GPT-3 has more parameters than any other [1]. The model GPT-2 has fewer of them.")
+    answer = ask(ComparingReader(CHOOSE, first), "Compare the model GPT-1 and the model GPT-2", evidence)
+    assert "GPT-3" not in answer.text
+    assert "the model GPT-1: Not stated." in answer.text
+
+
 def test_a_comparison_has_a_passage_for_each_side() -> None:
     basic = piece("The basic plan costs 5 euros each month.", document="d1")
     premium = piece("The premium plan costs 9 euros each month.", document="d2")
@@ -119,6 +126,8 @@ def test_a_comparison_has_a_passage_for_each_side() -> None:
         ("Is DPO simpler than RLHF?", "DPO is much simpler to implement than RLHF.", "Yes."),
         ("Was the bridge built in 1931?", "The bridge was built in 1931 by the city.", "Yes."),
         ("Was the bridge built in 1931?", "The bridge was built in 1940 by the city.", "No."),
+        ("Can I use the van for private trips?", "The van may be used for work; private trips are not allowed.", "No."),
+        ("Will Brackwell open on Saturdays?", "Brackwell will open on Saturdays from February 2025.", "Yes."),
     ],
 )
 def test_yes_or_no_is_said_where_a_sentence_decides(question: str, sentence: str, said: str) -> None:
@@ -133,12 +142,19 @@ def test_yes_or_no_is_said_where_a_sentence_decides(question: str, sentence: str
         ("Can I return an opened item?", "An item can be returned within 30 days."),
         ("Do all employees get a car?", "Employees get a car after ten years."),
         ("Is the bridge safe?", "It is unclear whether the bridge is safe."),
+        ("Does Yarrow have grade A?", "The supplier Yarrow has grade C since May."),
         ("Does Oakridge sell insurance?", "The branch of Stonebridge does sell insurance."),
     ],
 )
 def test_what_does_not_decide_is_quoted_alone(question: str, sentence: str) -> None:
     answer = ask(YesNoReader(SUPPORTS, first), question, piece(sentence))
     assert answer.text == f"“{sentence}” [1]"
+
+
+def test_an_item_of_a_list_is_about_what_leads_in_to_it() -> None:
+    text = "The following rules hold for company vans:\n\n- Fuel is paid by card.\n\n- Private trips are not allowed."
+    answer = ask(YesNoReader(SUPPORTS, first), "Can I use the company van for private trips?", piece(text))
+    assert answer.text == "No. “- Private trips are not allowed.” [1]"
 
 
 def test_sentences_that_disagree_decide_nothing() -> None:

@@ -11,7 +11,7 @@ from thresher.types import Query
 COUNTS = {
     "transformer": 40,
     "manager": 9,
-    "kettlewick": 9,
+    "kettlewick": 2,
     "longformer": 12,
     "wickham": 8,
     "barham": 5,

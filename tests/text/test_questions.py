@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from thresher.text.questions import Asked, Kind, asked_for, parts_of
+from thresher.text.questions import Asked, Kind, asked_for, parts_of, searches_of
 
 OF_EACH_KIND = {
     Kind.FACT: """
@@ -134,6 +134,18 @@ def test_what_is_compared_and_which_document_is_meant_are_named(question: str, a
             "Is the library open on Sundays, and is it free?",
             ("Is the library open on Sundays?", "Is the library free?"),
         ),
+        (
+            "How many parameters does DeepSeek-V2 have and how many are activated?",
+            ("How many parameters does DeepSeek-V2 have?", "How many parameters of DeepSeek-V2 are activated?"),
+        ),
+        (
+            "Coldmere: number of employees and deposits?",
+            ("What is the number of employees of Coldmere?", "What are the deposits of Coldmere?"),
+        ),
+        (
+            "How long is the probation and what is the notice period after it?",
+            ("How long is the probation?", "What is the notice period after the probation?"),
+        ),
         ("Who signed the lease and when does it end?", ("Who signed the lease?", "When does the lease end?")),
     ],
 )
@@ -154,11 +166,32 @@ def test_a_question_of_several_is_taken_apart_into_ones_that_stand_alone(questio
         "How are strips selected and recombined?",
         "I bought a lamp. Can I send it back?",
         "What optimizer did they use, and why did it help?",
+        "Who voted against the shift plan and why?",
         "dropout",
     ],
 )
 def test_what_is_one_question_or_cannot_stand_alone_is_left_whole(question: str) -> None:
     assert parts_of(question) == (question,)
+
+
+@pytest.mark.parametrize(
+    ("question", "searches"),
+    [
+        ("Who signed the lease?", ()),
+        ("When was it signed and by whom?", ("When was it signed?", "By whom was it signed?")),
+        ("What is the difference between the Wren and the Tern?", ("What is the Wren?", "What is the Tern?")),
+        (
+            "What's the difference in price between St Olan and Skerry Island?",
+            ("What is the price of St Olan?", "What is the price of Skerry Island?"),
+        ),
+        (
+            "Which has more customers, Eastrigg or Hartsfell?",
+            ("What is the customers of Eastrigg?", "What is the customers of Hartsfell?"),
+        ),
+    ],
+)
+def test_the_parts_and_the_things_compared_are_searched_too(question: str, searches: tuple[str, ...]) -> None:
+    assert searches_of(question) == (question, *searches)
 
 
 @given(some.text(max_size=80))

@@ -20,7 +20,7 @@ from thresher.text.contradiction import contradiction, statement
 from thresher.text.entities import missing_name, name_places
 from thresher.text.injection import is_command
 from thresher.text.numbers import missing_quantity
-from thresher.text.questions import Kind, asked_for, parts_of
+from thresher.text.questions import Kind, asked_for, parts_of, searches_of
 from thresher.text.terms import index_terms, term_set
 from thresher.types import NO_NOTES, PERHAPS, Evidence, Generation, Notes, Query
 
@@ -116,8 +116,8 @@ class ComparingReader:
         one, other = things
         both = self.choose(query.question, evidence, most=1, fits=lambda s: _says(s.text, one) and _says(s.text, other))
         each = [
-            self.choose(query.question, evidence, most=self.most, fits=partial(_is_of, thing=thing, other=than))
-            for thing, than in ((one, other), (other, one))
+            self.choose(question, evidence, most=self.most, fits=partial(_is_of, thing=thing, other=than))
+            for question, thing, than in zip(searches_of(query.question)[1:], things, (other, one), strict=True)
         ]
         if not any(passage.sentences for passage in each):
             return self.otherwise(query, evidence)
@@ -130,7 +130,10 @@ class ComparingReader:
 
 
 def _says(text: str, thing: str) -> bool:
-    return term_set(thing) <= term_set(text)
+    """Whether a text has the words of a thing, those with a digit as they are: GPT-3 and [1] are not GPT-1."""
+    variants = [r"[-\s]?".join(map(re.escape, word.split("-"))) for word in thing.split() if re.search(r"\d", word)]
+    whole = all(re.search(rf"(?<!\w){variant}(?!\w)", text, re.IGNORECASE) for variant in variants)
+    return whole and term_set(thing) <= term_set(text)
 
 
 def _names(sentence: Sentence, thing: str) -> bool:
@@ -166,6 +169,15 @@ _DOUBT = re.compile(
     r"except|unclear|unknown|future|planned|propos\w+|previously|formerly)\b",
     re.IGNORECASE,
 )
+_ASKS_LEAVE = re.compile(r"(?:can|may|could)\b|(?:am|are|is) .*\ballowed\b", re.IGNORECASE)
+"""What is not allowed then denies it."""
+
+_GRADE = re.compile(r"\b\w+ [A-Z]$")
+"""A letter at the end names a sort: grade A."""
+
+LEAD_IN = 400
+"""Characters between a line of a list and what leads in to the list."""
+
 _MODAL = re.compile(r"\b(?:can|could|may|might|must|should|shall|would|will|allowed|possible|if|when)\b", re.IGNORECASE)
 
 
@@ -206,25 +218,36 @@ def _asks_or_orders(text: str) -> bool:
 def decision(question: str, sentence: Sentence, weights: Mapping[str, float]) -> str:
     """Yes., No. or "" for neither: what a sentence says to a question that asks whether something is so."""
     claim, text = question.rstrip(" ?"), sentence.text
-    known = f"{sentence.evidence.hit.chunk.title} {text}"
+    said = f"{_lead_in(sentence)} {text}".strip()
+    known = f"{sentence.evidence.hit.chunk.title} {said}"
     names = {term for _, name in name_places(f"- {claim}") for term in index_terms(name)}
     # numbers are held against each other below
     weights = {term: weight for term, weight in weights.items() if term not in _LIGHT and not term[0].isdigit()}
-    total = sum(weights.values())
     # the title says whom a sentence is about, not what is said of him
-    held = sum(weight for term, weight in weights.items() if term in term_set(known if term in names else text))
-    told_by_title = not names <= term_set(text)
-    about_another = told_by_title and bool(statement(text).subject - names)
-    alone = told_by_title and len(weights.keys() - names) < LEAST_SAID
-    if not total or held < HELD * total or missing_name(claim, known) or not _same_order(claim, text):
+    wanted = {term: weight for term, weight in weights.items() if term not in names}
+    held = sum(weight for term, weight in wanted.items() if term in term_set(said))
+    told_by_title = not names <= term_set(said)
+    if held < HELD * sum(wanted.values()) or not weights or missing_name(claim, known) or not _same_order(claim, said):
         return ""
-    if about_another or alone:
+    if told_by_title and (statement(text).subject - names or len(wanted) < LEAST_SAID):
         return ""
-    if contradiction(claim, text):
+    if contradiction(f"{claim} allowed" if _ASKS_LEAVE.match(question) else claim, text):
         return "No."
-    strict = _STRICT & set(question.lower().split())
+    letters = {word for word in re.findall(r"\b[A-Z]\b", claim) if word not in "AI"} | set(_GRADE.findall(claim))
+    strict = (_STRICT & set(question.lower().split())) <= set(text.lower().split()) and all(
+        one in text for one in letters
+    )
     doubts = _DOUBT.search(text) is not None and _MODAL.search(question) is None
-    return "" if doubts or missing_quantity(claim, known) or not strict <= set(text.lower().split()) else "Yes."
+    return "" if doubts or missing_quantity(claim, known) or not strict else "Yes."
+
+
+def _lead_in(sentence: Sentence) -> str:
+    """The line with a colon that a line stands below: "The following rules hold for company vans:"."""
+    before = sentence.evidence.text[: sentence.start - sentence.evidence.start].rstrip("-–•*‣◦ ")
+    if before and not before.endswith("\n"):
+        return ""  # in the middle of a line
+    near = [line.strip() for line in before[-LEAD_IN:].splitlines()]
+    return next((line for line in reversed(near) if line.endswith(":")), "")
 
 
 def _same_order(claim: str, text: str) -> bool:

@@ -25,6 +25,7 @@ from thresher.indexing.index_config import IndexConfig
 from thresher.judging.calibration import CalibratedScorer, Calibration
 from thresher.judging.judge import BlendedJudge, ScoringJudge
 from thresher.judging.llm_scorers import LLMRelevance
+from thresher.judging.parts import EachPartScorer
 from thresher.judging.scorers import BandedScorer
 from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Calibrated
@@ -37,7 +38,7 @@ from thresher.recipes.settings import CorrectiveSettings
 from thresher.refinement.refine import BestHits
 from thresher.retrieval.fusion import weighted_fusion
 from thresher.retrieval.rewrite import LLMRewriter
-from thresher.retrieval.search import HierarchyRetriever
+from thresher.retrieval.search import EachPartRetriever, HierarchyRetriever
 from thresher.retrieval.wrappers import CutRetriever, DeduplicatedRetriever, RerankedRetriever, SecondLookRetriever
 from thresher.types import Hit, Query
 
@@ -72,7 +73,7 @@ def index_config(settings: CorrectiveSettings, parts: Components) -> IndexConfig
 def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipeline:
     """Retrieved over the hierarchy, judged, corrected, refined, answered, verified."""
     table = parts.table(index_config(settings, parts))
-    scorer = raw_scorer(settings, parts, table, default="trained")
+    scorer = EachPartScorer(raw_scorer(settings, parts, table, default="trained"))
     learned = calibration(settings, parts, scorer.name)
     fits = learned.encoder == parts.encoder(settings).name
     lower, upper = bounds(settings, learned)
@@ -120,6 +121,7 @@ def retriever(settings: CorrectiveSettings, parts: Components) -> Retriever:
         settings.lexical.depth,
         partial(weighted_fusion, weights=weights),
     )
+    found = EachPartRetriever(found)
     found = DeduplicatedRetriever(found, redundancy(settings.dedup, chunks, facts=names_and_numbers))
     reranker = parts.chosen_reranker(settings)
     if reranker is not None:
@@ -145,7 +147,7 @@ def judging_scorer(
     settings: CorrectiveSettings, learned: Calibration, lower: float, upper: float, parts: Components
 ) -> Scorer:
     """Our own judge's probabilities over a collection, with the chat model for what it cannot tell."""
-    own = raw_scorer(settings, parts, parts.table(index_config(settings, parts)), default="trained")
+    own = EachPartScorer(raw_scorer(settings, parts, parts.table(index_config(settings, parts)), default="trained"))
     scorer = CalibratedScorer(own, learned)
     model = parts.language_model(settings.llm) if settings.judge == "auto" else None
     if model is None:

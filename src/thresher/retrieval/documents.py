@@ -9,8 +9,9 @@ from pathlib import PurePath
 from typing import ClassVar, Protocol
 
 from thresher.protocols import ChunkTable
+from thresher.text.boilerplate import is_bibliography
 from thresher.text.questions import OF_DOCUMENTS, Kind, asked_for, parts_of
-from thresher.text.terms import index_terms, term_set
+from thresher.text.terms import term_set
 from thresher.types import BM25, Chunk, Document, Hit, Judged, Judgement, Notes, Query, Score
 
 GENERIC = term_set(
@@ -111,15 +112,18 @@ class DocumentFinder:
         return list(reversed(alike.values())) if len(alike) <= MOST_NAMED else []
 
     def _speaking(self, query: Query, subject: str, *, mentioned: bool) -> list[Hit]:
-        """The documents whose title or chunks have all words of a subject, those that say it most first."""
-        wanted = set(index_terms(subject))
+        """The documents whose title or chunks have all words of a subject, or of one of several, best first."""
+        wanted = [term_set(one) for one in re.split(r",? or |, ", subject)]
         speaking: dict[str, list[Chunk]] = {}
         for chunk, _ in self.table.matching(subject, limit=MATCHED, where=query.where):
-            if wanted <= term_set(f"{chunk.title} {chunk.text}") and wanted & term_set(chunk.text):
+            if is_bibliography(chunk.text):
+                continue
+            both, own = term_set(f"{chunk.title} {chunk.text}"), term_set(chunk.text)
+            if any(one <= both and one & own for one in wanted):
                 speaking.setdefault(chunk.document_id, []).append(chunk)
         hits = []
         for chunks in speaking.values():
-            titled = wanted <= term_set(chunks[0].title)
+            titled = any(one <= term_set(chunks[0].title) for one in wanted)
             if titled or mentioned or len(chunks) >= ABOUT_CHUNKS:
                 hits.append(_hit(chunks[0], len(chunks) + (MATCHED if titled else 0)))
         return sorted(hits, key=lambda hit: -hit.score.value)

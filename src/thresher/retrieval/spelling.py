@@ -51,8 +51,9 @@ class SpellingRewriter:
         language = foreign_language(query.question)
         if language:
             return replace(query, notes=query.notes + Notes(facts={"language": language}))
-        words = [found for found in _WORD.finditer(query.question) if len(found[0]) >= LETTERS[0]]
-        strange = [found for found in words if not self.is_known(folded(found[0]))]
+        words = list(_WORD.finditer(query.question))
+        long = [found for found in words if len(found[0]) >= LETTERS[0]]
+        strange = [found for found in long if not self.is_known(folded(found[0]))]
         counts = self.vocabulary() if strange else {}
         unknown = [found for found in strange if counts and not _has(counts, folded(found[0]))]
         if not unknown or (len(unknown) > 1 and len(unknown) > UNKNOWN_SHARE * len(words)):
@@ -78,7 +79,7 @@ def correction(word: str, counts: Mapping[str, int], *, is_name: bool) -> str:
     for other, count in counts.items():
         same_start = other[0] == plain[0]
         as_long = abs(len(other) - len(plain)) <= most
-        if count < COMMON or not as_long or not (same_start or other[-1] == plain[-1]):
+        if (count < COMMON and not _swapped(plain, other)) or not as_long or not (same_start or other[-1] == plain[-1]):
             continue
         edits = distance(plain, other, most)
         if edits <= (most if same_start else 1) and not (is_name and not _slip(plain, other)):
@@ -108,8 +109,13 @@ def distance(one: str, other: str, most: int) -> int:
 
 def _slip(name: str, other: str) -> bool:
     """Whether a name differs as by a slip of the hand: letters swapped, doubled, or one missing in a long name."""
-    single = _DOUBLED.sub(r"\1", name) == _DOUBLED.sub(r"\1", other)
-    return sorted(name) == sorted(other) or single or (len(name) != len(other) and len(name) >= NAME_LETTERS)
+    return _swapped(name, other) or (len(name) != len(other) and len(name) >= NAME_LETTERS)
+
+
+def _swapped(word: str, other: str) -> bool:
+    """Whether two words differ in the order or the doubling of letters alone: no two words or names are so alike."""
+    single = _DOUBLED.sub(r"\1", word) == _DOUBLED.sub(r"\1", other)
+    return len(word) > LETTERS[0] and (single or sorted(word) == sorted(other))
 
 
 def _has(counts: Mapping[str, int], word: str) -> bool:

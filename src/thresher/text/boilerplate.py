@@ -73,6 +73,7 @@ def says_nothing(sentence: str) -> bool:
     text = " ".join(sentence.split())
     plain = sum(character.isalpha() or character == " " for character in text)
     is_heading = len(text.split()) <= HEADING_WORDS and not re.search(r"[.!?:;\d]", text)
+    is_heading = is_heading or text.startswith("#") or text.isupper()
     return (
         is_heading
         or plain < LEAST_LETTERS * len(text)

@@ -21,7 +21,8 @@ ABBREVIATION = 3
 
 _SMALL = frozenset("of the and for in on de von".split())  # noqa: SIM905
 
-_NEVER = frozenset("i ok mr mrs ms dr prof st etc monday tuesday wednesday thursday friday saturday sunday".split())  # noqa: SIM905
+_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905
+_NEVER = frozenset(["i", "ok", "mr", "mrs", "ms", "dr", "prof", "st", "etc", *_DAYS, *(f"{day}s" for day in _DAYS)])
 """Capitals that name nobody, or (weekdays) hardly ever what an answer turns on."""
 
 

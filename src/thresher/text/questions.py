@@ -46,6 +46,8 @@ class Asked:
     kind: Kind
     things: tuple[str, ...] = ()
     """The two that are compared, or the document or subject that a question about documents names."""
+    aspect: str = ""
+    """In what the two are compared."""
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
@@ -108,14 +110,18 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     (Kind.COMPARISON, r"compare (?P<one>.+?) (?:and|with|to|against) (?P<two>.+)"),
     (
         Kind.COMPARISON,
-        r"(?:what (?:is|are|'s) )?(?:the )?(?:main |key |biggest )?(?:differences?|similarit(?:y|ies)|comparison) "
-        r"between (?P<one>.+?) and (?P<two>.+)",
+        r"(?:what(?: is| are|'s) )?(?:the )?(?:main |key |biggest )?(?:differences?|similarit(?:y|ies)|comparison) "
+        r"(?:(?:in|of) (?P<aspect>.+?) )?between (?P<one>.+?) and (?P<two>.+)",
     ),
     (Kind.COMPARISON, r"how (?:do|does|did|is|are) (?P<one>.+?) (?:differ|different) from (?P<two>.+)"),
     (Kind.COMPARISON, r"how (?:do|does|did) (?P<one>.+?) and (?P<two>.+?) (?:differ|compare)"),
     (Kind.COMPARISON, r"how (?:do|does|did) (?P<one>.+?) compare (?:to|with|against) (?P<two>.+)"),
     (Kind.COMPARISON, r"(?:[\w -]+[:,] )?(?P<one>[^,?]+?) (?:vs\.?|versus) (?P<two>.+)"),
-    (Kind.COMPARISON, rf"which (?:\w+ )?(?:is|are|was|has) {_COMPARED}[\w ]*[:,] (?P<one>.+?),? or (?P<two>.+)"),
+    (
+        Kind.COMPARISON,
+        rf"(?:which|who|what) (?:\w+ )?(?:(?:has|have) (?:more|fewer|less) (?P<aspect>[\w -]+?)|"
+        rf"(?:is|are|was|has|have|\w+s) {_COMPARED}[\w ]*)[:,] (?P<one>.+?),? or (?P<two>.+)",
+    ),
     (
         Kind.LIST,
         r"(?:list|enumerate|name (?:all|the|some|two|three|four|five)\b|give (?:me )?(?:all|a list)\b"
@@ -165,7 +171,7 @@ def asked_for(question: str) -> Asked:
             continue
         named = found.groupdict()
         things = (_thing(thing) for thing in (named.get("one"), named.get("two")) if thing)
-        return Asked(kind, tuple(things))
+        return Asked(kind, tuple(things), _thing(named.get("aspect") or ""))
     return Asked(Kind.FACT)
 
 
@@ -196,7 +202,7 @@ MOST_PARTS = 4
 """More questions at once are a text, and are left whole."""
 
 _BARE = r"(?:when|where|why|how|in (?:which|what) year|for whom|by whom)"
-_NOUN = rf"(?!{_AUXILIARY}\b)[\w-]+"
+_NOUN = rf"(?!(?:{_AUXILIARY}|more|fewer|less)\b)[\w-]+"
 _NOUNS = rf"(?:{_NOUN} ){{0,2}}?{_NOUN}"
 _HOW_MANY = re.compile(
     rf"(?P<head>how (?:many|much)) (?P<one>{_NOUNS})(?:, (?P<middle>{_NOUNS}))?,? and (?:how (?:many|much) )?"
@@ -215,6 +221,14 @@ _MEASURES = re.compile(
     re.IGNORECASE,
 )
 """What a thing has one of: "the size and colour of" asks two questions, "the terms and conditions of" one."""
+
+_LABELLED = re.compile(
+    rf"(?P<thing>[A-Z][\w .&'-]*): (?:the )?(?P<one>{_NOUNS}(?: of {_NOUN})?),? and (?P<two>{_NOUNS})"
+)
+"""As people type: "Coldmere: number of employees and deposits?"."""
+
+_HOW_MANY_LEFT = re.compile(rf"(?P<head>how (?:many|much)) (?P<noun>{_NOUNS}) {_AUXILIARY}\b", re.IGNORECASE)
+_HOW_MANY_BARE = re.compile(rf"how (?:many|much) (?P<rest>{_AUXILIARY} .+)", re.IGNORECASE)
 
 _ELLIPSIS = re.compile(rf"(?P<first>.+?)[,;]? and (?P<bare>{_BARE})$", re.IGNORECASE)
 _TWO_HEADS = re.compile(rf"(?P<one>{_BARE}|who|what) and (?P<two>{_BARE}) (?P<rest>.+)", re.IGNORECASE)
@@ -236,7 +250,8 @@ _PARTICIPLES = {
     "began": "begun", "said": "said", "chose": "chosen", "drove": "driven", "held": "held", "wins": "won",
 }  # fmt: skip
 _SUBJECT_BEHIND = re.compile(
-    r"(?:(?P<whole>(?:what|who|where) (?:is|are|was|were)|(?:is|are) there|who \w+)|"
+    r"(?:(?P<whole>(?:what|who|where|how (?:long|old|big|large|tall|deep|high|far)) (?:is|are|was|were)|"
+    r"(?:is|are) there|who \w+)|"
     rf"(?:(?:when|why|how) )?{_AUXILIARY}) "
     r"(?P<thing>(?:(?:the|an?|my|our|your) )?[\w-]+(?: [\w-]+){0,3})",
     re.IGNORECASE,
@@ -255,6 +270,19 @@ def parts_of(question: str) -> tuple[str, ...]:
     if not 2 <= len(standing) <= MOST_PARTS or len(standing) < len(parts):
         return (question,)
     return tuple(f"{part[0].upper()}{part[1:]}?" for part in standing)
+
+
+@lru_cache(maxsize=256)
+def searches_of(question: str) -> tuple[str, ...]:
+    """What is to be found for a question: it itself, and its parts, or what is asked of each of two things."""
+    parts = parts_of(question)
+    if len(parts) > 1:
+        return (question, *parts)
+    asked = asked_for(question)
+    if asked.kind is not Kind.COMPARISON or len(asked.things) < 2:
+        return (question,)
+    of_each = f"What is the {asked.aspect} of {{}}?" if asked.aspect else "What is {}?"
+    return (question, *(of_each.format(thing) for thing in asked.things))
 
 
 def _sentences(question: str) -> list[str]:
@@ -277,6 +305,12 @@ def _apart(text: str) -> list[str]:
         if found["article"] or all(map(_MEASURES.match, nouns)):
             head = found["head"].split()[0] + (" was" if found["head"].endswith(("was", "were")) else " is")
             return [f"{head} the {noun}{found['rest']}" for noun in nouns]
+    if found := _LABELLED.fullmatch(text):
+        nouns = [found["one"], found["two"]]
+        return [
+            f"what {'are' if noun.split(' of ')[0].endswith('s') else 'is'} the {noun} of {found['thing']}"
+            for noun in nouns
+        ]
     if found := _ELLIPSIS.fullmatch(text):
         return _completed(found["first"], found["bare"]) or [text]
     if (found := _TWO_HEADS.fullmatch(text)) and re.match(_AUXILIARY + r"\b", found["rest"], re.IGNORECASE):
@@ -296,6 +330,8 @@ def _same_manner(first: str, second: str) -> bool:
 def _completed(first: str, bare: str) -> list[str]:
     """Who wrote X and when: who wrote X, when was X written. Nothing where the second cannot be said."""
     if (did := _WHO_DID.fullmatch(first)) and not re.match(_AUXILIARY + r"\b", did["did"], re.IGNORECASE):
+        if _LINKS.match(did["object"]) or did["object"].startswith(("against ", "about ")):
+            return []
         verb = did["did"].lower()
         participle = _PARTICIPLES.get(verb, verb if verb.endswith("ed") else "")
         return [first, f"{bare} was {did['object']} {participle}"] if participle else []
@@ -307,10 +343,17 @@ def _standing_alone(parts: list[str]) -> Iterator[str]:
     """The parts, a pronoun of a later one replaced by what the first is about; one whose pronoun is unknown is left."""
     subject = ""
     for number, part in enumerate(parts):
+        if number and (bare := _HOW_MANY_BARE.fullmatch(part)):
+            left = _HOW_MANY_LEFT.match(parts[0])
+            if not left or not subject:
+                continue
+            part = f"{left['head']} {left['noun']} of {subject} {bare['rest']}"
         # "does BERT use its own": what a part names itself, its small words mean
         pronoun = _PRONOUN.search(part)
         own = any(True for _ in name_places(f"- {part}")) and not _IS_IT.search(part)
         if number and pronoun and not own:
+            if not subject and pronoun[0].lower() in parts[0].lower().split():
+                yield part  # "it" is as unknown as it was in the first
             if not subject:
                 continue
             word = pronoun[0].lower()
