@@ -30,7 +30,8 @@ _ASKING = """give tell show say state report reported record list name find get 
 achieved obtain obtained amount amounts value values figure figures number numbers entry entries row rows column columns
 table tables according document file sheet spreadsheet much many long please company firm organisation year did does was
 were score scores result results stand stands listed shown given use used exactly currently belong belongs assigned one
-someone there per every take takes taken"""
+someone there per every take takes taken need needs leave
+leaves go goes"""
 _LIGHT = frozenset(term for word in _ASKING.split() for term in index_terms(word))
 """Words that ask, or stand for any column or row."""
 

@@ -246,7 +246,8 @@ _MEASURE = (
     r"|ha|hours?|hrs?|h|min(?:utes)?|s|sec(?:onds)?|ms|days?|weeks?|months?|years?|°[cf]|lit(?:re|er)s?|l|ml|°"
 )
 _UNIT = rf"(?:(?P<scale>{_SCALE})\s*(?:of\s+)?)?(?P<name>{_CURRENCY}|{_MEASURE})(?:\s*(?P<behind>{_SCALE}))?"
-_WHOLE_UNIT = re.compile(rf"(?:in\s+|all\s+in\s+)?(?:{_UNIT}|(?P<only>{_SCALE}))", re.IGNORECASE)
+_WHOLE_UNIT = re.compile(rf"(?:in\s+|all\s+in\s+)?(?:(?P<only>{_SCALE})|{_UNIT})", re.IGNORECASE)
+_TITLED_IN = re.compile(rf"[\w ,'-]{{3,40}}\bin\s+(?P<unit>{_UNIT}|{_SCALE})(?!\w)", re.IGNORECASE)
 _IN_UNIT = re.compile(
     rf"\b(?:in|are)\s+(?:(?P<scale>{_SCALE})\s*(?:of\s+)?)?(?P<name>{_CURRENCY}|per ?cent|%)"
     rf"(?:\s*(?P<behind>{_SCALE}))?(?!\w)",
@@ -274,7 +275,8 @@ def stated_unit(text: str) -> str:
     for found in _IN_BRACKETS.findall(text):
         if whole := _WHOLE_UNIT.fullmatch(found.strip()):
             return _said(whole)
-    if found := _STATED_IN.search(text):
+    found = _STATED_IN.search(text) or (_TITLED_IN.match(text) if len(text) <= HEADING_CHARACTERS else None)
+    if found and (len(found["unit"]) > 1 or found["unit"] in "€$£%"):
         whole = _WHOLE_UNIT.fullmatch(found["unit"])
         return _said(whole) if whole else ""
     found = _IN_UNIT.search(text)
