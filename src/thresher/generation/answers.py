@@ -130,9 +130,9 @@ class ComparingReader:
 
 
 def _says(text: str, thing: str) -> bool:
-    """Whether a text has the words of a thing, those with a digit as they are: GPT-3 and [1] are not GPT-1."""
+    """Whether a text has the words of a thing, those with a digit as they are: R1-Zero is not R1."""
     variants = [r"[-\s]?".join(map(re.escape, word.split("-"))) for word in thing.split() if re.search(r"\d", word)]
-    whole = all(re.search(rf"(?<!\w){variant}(?!\w)", text, re.IGNORECASE) for variant in variants)
+    whole = all(re.search(rf"(?<![\w-]){variant}(?![\w-])", text, re.IGNORECASE) for variant in variants)
     return whole and term_set(thing) <= term_set(text)
 
 
