@@ -44,7 +44,7 @@ def row(
     gold: Sequence[str] = (),
     cited: str = "",
     best: float | None = None,
-    relevance: float | None = None,
+    certainty: float | None = None,
     error: str | None = None,
 ) -> Row:
     """One row; a text of None is a refusal."""
@@ -53,7 +53,7 @@ def row(
     )
     steps = [
         {"name": "decide", "detail": {} if best is None else {"best": best, "lower": 0.2, "upper": 0.6}},
-        {"name": "generate", "detail": {} if relevance is None else {"relevance": relevance, "min_relevance": 0.3}},
+        {"name": "generate", "detail": {} if certainty is None else {"certainty": certainty}},
     ]
     answer = {"text": text or "", "abstained": text is None, "reason": None if text else "too little", "usage": USAGE}
     reply = read_reply({**answer, "steps": steps, "citations": [{"source": cited}] if cited else []})
@@ -200,22 +200,22 @@ def test_bounds_are_recommended_only_where_the_checked_half_does_not_get_worse()
 
 
 def test_a_lower_bound_is_found_that_withholds_what_is_wrong() -> None:
-    sure = [row(number, "yes", best=0.7, relevance=0.9) for number in range(10)]
-    misled = [row(number, "no", best=0.4, relevance=0.9) for number in range(10, 15)]
-    usual = usual_bounds(sure, outside=False)
+    sure = [row(number, "yes", best=0.7, certainty=0.9) for number in range(10)]
+    misled = [row(number, "no", best=0.4, certainty=0.9) for number in range(10, 15)]
+    usual = usual_bounds(sure, 0.3, outside=False)
     assert usual == Bounds(0.2, None, 0.3)
     bounds, gain = Replay({INSIDE: [*sure, *misled]}, 1.0).best(usual)
     assert 0.4 < bounds.lower <= 0.7
-    assert bounds.min_relevance == 0.3  # it gains nothing, so it stays
+    assert bounds.withhold_below == 0.3  # it gains nothing, so it stays
     assert gain == pytest.approx(5 / 15)
 
 
-def test_the_relevance_of_the_reader_can_be_the_better_bound() -> None:
-    sure = [row(number, "yes", best=0.5, relevance=0.9) for number in range(10)]
-    misled = [row(number, "no", best=0.5, relevance=0.5) for number in range(10, 15)]
+def test_the_certainty_of_the_reader_can_be_the_better_bound() -> None:
+    sure = [row(number, "yes", best=0.5, certainty=0.9) for number in range(10)]
+    misled = [row(number, "no", best=0.5, certainty=0.5) for number in range(10, 15)]
     bounds, gain = Replay({INSIDE: [*sure, *misled]}, 1.0).best(Bounds(0.2, None, 0.3))
     assert (bounds.lower, gain) == (0.2, pytest.approx(5 / 15))
-    assert 0.5 < bounds.min_relevance <= 0.9
+    assert 0.5 < bounds.withhold_below <= 0.9
 
 
 def test_an_upper_bound_is_found_that_looks_outside_where_that_helps() -> None:
@@ -232,7 +232,7 @@ def test_an_upper_bound_is_found_that_looks_outside_where_that_helps() -> None:
 
 
 def test_bounds_that_are_as_good_stay_the_usual_ones() -> None:
-    all_right = [row(number, "yes", best=0.9, relevance=0.9) for number in range(10)]
+    all_right = [row(number, "yes", best=0.9, certainty=0.9) for number in range(10)]
     usual = Bounds(0.2, None, 0.3)
     assert Replay({INSIDE: all_right}, 1.0).best(usual) == (usual, 0.0)
 
@@ -243,7 +243,7 @@ def test_open_recipes_and_chosen_ones_are_recipes_with_settings_that_exist() -> 
     for name in (*OPEN.values(), Bounds(0.2, 0.6, 0.35).variant, Bounds(0.2, None, 0.3).variant):
         parsed = parse_variant(name)
         assert recipes.get(parsed.recipe).configured(parsed.settings)
-    assert Bounds(0.2, None, 0.3).variant == "corrective[lower=0.2,answer.min_relevance=0.3]"
+    assert Bounds(0.2, None, 0.3).variant == "corrective[lower=0.2,answer.withhold_below=0.3]"
 
 
 def test_halves_keep_what_belongs_together() -> None:

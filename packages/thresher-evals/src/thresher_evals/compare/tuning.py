@@ -118,12 +118,15 @@ def calibrated(plan: Plan, rows: Sequence[Row], first: Half, second: Half, say: 
 
 # --- bounds: what would have come of a question with other ones -------------------------------------------------------
 
+WITHHOLD = "answer.withhold_below"
+"""The setting below whose certainty no answer is given."""
+
 INSIDE, BOTH, ELSEWHERE = "inside", "both", "outside"
 
 OPEN: Mapping[str, str] = {
-    INSIDE: f"{TUNED}[lower=0,upper=0.000001,second_opinion_below=0,answer.min_relevance=0]",
-    BOTH: f"{TUNED}[lower=0,upper=1,answer.min_relevance=0]",
-    ELSEWHERE: f"{TUNED}[lower=0.999999,upper=1,answer.min_relevance=0]",
+    INSIDE: f"{TUNED}[lower=0,upper=0.000001,second_opinion_below=0,answer.withhold_below=0]",
+    BOTH: f"{TUNED}[lower=0,upper=1,answer.withhold_below=0]",
+    ELSEWHERE: f"{TUNED}[lower=0.999999,upper=1,answer.withhold_below=0]",
 }
 """The recipe so that its verdict is always correct, always ambiguous, always incorrect, and it always answers."""
 
@@ -137,13 +140,13 @@ class Bounds:
 
     lower: float
     upper: float | None
-    min_relevance: float
+    withhold_below: float
 
     @property
     def settings(self) -> dict[str, float]:
         """As settings of the recipe."""
         upper = {} if self.upper is None else {"upper": self.upper}
-        return {"lower": self.lower, **upper, "answer.min_relevance": self.min_relevance}
+        return {"lower": self.lower, **upper, WITHHOLD: self.withhold_below}
 
     @property
     def variant(self) -> str:
@@ -160,7 +163,7 @@ def chosen_bounds(
 ) -> dict[str, Any]:
     """Bounds chosen on the first half from rows in which nothing was withheld, then asked for real on the second."""
     outside = plan.outside != "none"
-    usual = usual_bounds(rows, outside=outside)
+    usual = usual_bounds(rows, asker.settings_of(TUNED)[WITHHOLD], outside=outside)
     if usual is None:
         return untried("the rows do not tell the bounds they were decided with")
     parts = (INSIDE, BOTH, ELSEWHERE) if outside else (INSIDE,)
@@ -184,13 +187,12 @@ def chosen_bounds(
     }
 
 
-def usual_bounds(rows: Sequence[Row], *, outside: bool) -> Bounds | None:
+def usual_bounds(rows: Sequence[Row], withhold_below: float, *, outside: bool) -> Bounds | None:
     """The bounds that stored rows of the recipe as it is were decided with; None where no row tells them."""
     for row in rows:
         lower, upper = number(row, "decide", "lower", -1.0), number(row, "decide", "upper", -1.0)
-        relevance = number(row, "generate", "min_relevance", -1.0)
-        if min(lower, upper, relevance) >= 0:
-            return Bounds(lower, upper if outside else None, relevance)
+        if min(lower, upper) >= 0:
+            return Bounds(lower, upper if outside else None, withhold_below)
     return None
 
 
@@ -212,16 +214,16 @@ class Replay:
         values = {part: values_of(found, wrong_costs) for part, found in opened.items()}
         self._best = np.array([number(rows[INSIDE][id], "decide", "best", 0.0) for id in shared])
         self._values = {part: np.array([of_part[id] for id in shared]) for part, of_part in values.items()}
-        # Where no reader told a relevance there is none to fall short of.
-        self._relevance = {
-            part: np.array([number(found[id], "generate", "relevance", 1.0) for id in shared])
+        # Where no reader told a certainty there is none to fall short of.
+        self._certainty = {
+            part: np.array([number(found[id], "generate", "certainty", 1.0) for id in shared])
             for part, found in rows.items()
         }
 
     def mean(self, bounds: Bounds) -> float:
         """Mean value with these bounds; what would have been withheld counts 0."""
         gated = {
-            part: np.where(self._relevance[part] >= bounds.min_relevance, values, 0.0)
+            part: np.where(self._certainty[part] >= bounds.withhold_below, values, 0.0)
             for part, values in self._values.items()
         }
         low = self._best < bounds.lower
@@ -238,8 +240,8 @@ class Replay:
         grid = [round(STEP * step, 2) for step in range(round(1 / STEP))]
         uppers: list[float | None] = [None] if usual.upper is None else [*grid[1:], 1.0]
         tried = [
-            Bounds(lower, upper, relevance)
-            for lower, upper, relevance in product(grid, uppers, grid)
+            Bounds(lower, upper, certainty)
+            for lower, upper, certainty in product(grid, uppers, grid)
             if upper is None or lower <= upper
         ]
         best = max((usual, *tried), key=lambda bounds: (round(self.mean(bounds), 9), -bounds.distance(usual)))
