@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.protocols import Scorer, about
@@ -43,21 +43,27 @@ class TableScorer:
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit, not below `RIGHT` where a table or list says what is asked for."""
         documents = self.documents(sorted({hit.chunk.document_id for hit in hits}))
-        near = [list(_near(documents.get(hit.chunk.document_id), hit)) for hit in hits]
-        pairs = zip(hits, near, strict=True)
-        scored = self.scorer(query, [_in_words(hit, grids, query.question) for hit, grids in pairs])
+        tables = {id_: _near(document, hits) for id_, document in documents.items()}
+        answering = {id_: [grid for grid in grids if answered(grid, query.question)] for id_, grids in tables.items()}
+        scored = self.scorer(query, [_in_words(hit, _touched(tables, hit), query.question) for hit in hits])
         scores = []
-        for hit, grids, score in zip(hits, near, scored.scores, strict=True):
-            said = any(answered(grid, query.question) for grid in grids)
-            said = said or _listed(documents.get(hit.chunk.document_id), hit, query.question)
-            low = said and (score is None or score.value < RIGHT)
+        for hit, score in zip(hits, scored.scores, strict=True):
+            listed = _listed(documents.get(hit.chunk.document_id), hit, query.question)
+            low = (listed or _touched(answering, hit)) and (score is None or score.value < RIGHT)
             scores.append(Score(RIGHT, self.scale) if low else score)
         return replace(scored, scores=tuple(scores))
 
 
-def _near(document: Document | None, hit: Hit) -> Iterator[Grid]:
-    if document is not None:
-        yield from grids_near(document, hit.chunk.start, hit.chunk.end)
+def _near(document: Document, hits: Sequence[Hit]) -> list[Grid]:
+    """The tables of a document that may reach into one of the hits, each read once."""
+    own = [hit.chunk for hit in hits if hit.chunk.document_id == document.id]
+    return list(grids_near(document, min(chunk.start for chunk in own), max(chunk.end for chunk in own)))
+
+
+def _touched(tables: Mapping[str, Sequence[Grid]], hit: Hit) -> list[Grid]:
+    """Those of the tables, by document, that reach into a hit."""
+    start, end = hit.chunk.start, hit.chunk.end
+    return [grid for grid in tables.get(hit.chunk.document_id, ()) if grid.start < end and start < grid.end]
 
 
 def _in_words(hit: Hit, grids: Sequence[Grid], question: str) -> Hit:
