@@ -1,6 +1,7 @@
-"""Writes the trained judge as an int8 ONNX graph, checked against the float model.
+"""Writes the trained judge, or the reader, as an int8 ONNX graph, checked against the float model.
 
     python -m research.export_judge --run training/run --data training     # research/requirements.txt
+    python -m research.export_judge --run training/reader --data training --rows training/reader.jsonl
 
 The graph is made of the same parts as the encoder's (research.export_encoder says how it is quantised and why), with
 token types and three heads, which stay in float. Its outputs are `logits` (texts, 1), which is what fastembed's
@@ -26,22 +27,24 @@ from research.export_encoder import MAX_TOKENS, PROJECT, download, read_by_produ
 from research.int8_graph import Graph, Quantisation, Weights, embeddings, layers, model_of, smoothed
 from research.train_judge import Judge, Pair, Reader, padded, read
 
-TARGET = PROJECT / "src/thresher/models/weights/thresher-judge-int8"
+WEIGHTS = PROJECT / "src/thresher/models/weights"
 FILE = "onnx/model.onnx"
 """Where fastembed looks for a cross-encoder's model."""
 SAMPLE_GROUPS = 60
 """Groups of the training data that show the smoothing what activations are like."""
 CHECKED_GROUPS = 150
 """Groups of the tune data on which both models are compared."""
+SAMPLE_ROWS, CHECKED_ROWS = 120, 450
+"""The same of the reader's rows; none is held out from it."""
 LEAST_CORRELATION = 0.99
 
-README = f"""# thresher-judge, int8
+README = f"""# {{name}}, int8
 
 A cross-encoder with three heads: does the text answer the question (`logits`), where (`spans`), and does it support the
 claim (`support`). Input: `[CLS] question [SEP] title text [SEP]`, at most {MAX_TOKENS} tokens.
 
 * Started from all-MiniLM-L6-v2 (Apache-2.0; the package's other weights folder names its origin) and trained by
-  `research/train_judge.py` on the data that docs/models.md lists; the licences of the data are in NOTICE.
+  `research/{{script}}` on the data that docs/models.md lists; the licences of the data are in NOTICE.
 * Licence: Apache-2.0; its text is in ../all-MiniLM-L6-v2-int8/LICENSE.
 * Loadable with `fastembed.rerank.cross_encoder.TextCrossEncoder(..., specific_model_path=...)`.
 
@@ -104,6 +107,14 @@ def pairs_of(groups: Sequence[Mapping[str, Any]], reader: Reader, *, each: int) 
     ]
 
 
+def pairs_of_rows(rows: Sequence[Mapping[str, Any]], reader: Reader) -> list[Pair]:
+    """Rows of the reader as it reads them."""
+    draw = random.Random(0)
+    passages = [{"title": row["title"], "text": row["text"], "spans": row.get("spans", ())} for row in rows]
+    asked = [row.get("claim") or row["question"] for row in rows]
+    return [reader.pair(text, one, draw, titled=True) for text, one in zip(asked, passages, strict=True)]
+
+
 @torch.no_grad()
 def check(path: Path, judge: Judge, pairs: Sequence[Pair]) -> list[str]:
     """Compares the exported model with the float one, pair by pair; returns what is not good enough."""
@@ -133,7 +144,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="what research.training_data wrote")
     parser.add_argument("--run", type=Path, required=True, help="what research.train_judge wrote")
-    parser.add_argument("--target", type=Path, default=TARGET, help="the folder to write")
+    parser.add_argument("--rows", type=Path, help="what research.reader_data wrote, for the reader")
+    parser.add_argument("--target", type=Path, help="the folder to write")
     arguments = parser.parse_args()
     original = download(arguments.data)
     config = json.loads((original / "config.json").read_text(encoding="utf-8"))
@@ -142,17 +154,24 @@ def main() -> int:
     judge.load_state_dict(torch.load(arguments.run / "judge.pt", map_location="cpu"))
     heads = {name: v.detach().numpy() for name, v in judge.named_parameters() if not name.startswith("body")}
     weights: Weights = {name: values.detach().numpy() for name, values in judge.body.named_parameters()}
-    groups = random.Random(0).sample(read(arguments.data / "groups.jsonl"), SAMPLE_GROUPS)
-    sample = pairs_of(groups, reader, each=2)
+    name, script = ("thresher-reader", "train_reader.py") if arguments.rows else ("thresher-judge", "train_judge.py")
+    if arguments.rows:
+        pairs = pairs_of_rows(read(arguments.rows)[: SAMPLE_ROWS + CHECKED_ROWS], reader)
+        sample, checked = pairs[:SAMPLE_ROWS], pairs[SAMPLE_ROWS:]
+    else:
+        groups = random.Random(0).sample(read(arguments.data / "groups.jsonl"), SAMPLE_GROUPS)
+        held = random.Random(1).sample(read(arguments.data / "tune.jsonl"), CHECKED_GROUPS)
+        sample, checked = pairs_of(groups, reader, each=2), pairs_of(held, reader, each=3)
     activations = read_by_products(judge.body, lambda: read_all(judge, sample))
     weights = smoothed(weights, activations, config["num_hidden_layers"])
     model = build(weights, heads, config, Quantisation())
     onnx.checker.check_model(model)
-    write(arguments.target, original, model.SerializeToString(deterministic=True), README, file=FILE)
-    path = arguments.target / FILE
+    target = arguments.target or WEIGHTS / f"{name}-int8"
+    readme = README.replace("{name}", name).replace("{script}", script)
+    write(target, original, model.SerializeToString(deterministic=True), readme, file=FILE)
+    path = target / FILE
     print(f"{path}: {path.stat().st_size / 1e6:.1f} MB, sha256 {sha256(path)}")
-    checked = random.Random(1).sample(read(arguments.data / "tune.jsonl"), CHECKED_GROUPS)
-    failures = check(path, judge, pairs_of(checked, reader, each=3))
+    failures = check(path, judge, checked)
     for failure in failures:
         print(f"FAILED: {failure}")
     return 1 if failures else 0

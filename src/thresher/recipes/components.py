@@ -90,6 +90,7 @@ class Models:
     _readers: dict[tuple[str, EncoderSettings], Encoder] = field(default_factory=dict)
     _rerankers: dict[str, CrossEncoder] = field(default_factory=dict)
     _judge: BundledJudge | None = None
+    _reader: BundledJudge | None = None
     words: dict[tuple[str, int], Mapping[str, int]] = field(default_factory=dict)
     """How often each word occurs in a collection, by its folder and version; the newest one's."""
 
@@ -110,12 +111,20 @@ class Models:
         return self._readers[key]
 
     def judge(self) -> BundledJudge:
-        """The bundled cross-encoder, which judges, reranks and reads."""
+        """The bundled cross-encoder, which judges and reranks."""
         if self._judge is None:
             from thresher.models.cross_encoders import BundledJudge
 
             self._judge = _bundled("judge", BundledJudge)
         return self._judge
+
+    def reader(self) -> BundledJudge:
+        """The bundled cross-encoder that reads answers out."""
+        if self._reader is None:
+            from thresher.models.cross_encoders import BUNDLED_READER, BundledJudge
+
+            self._reader = _bundled("reader", partial(BundledJudge, BUNDLED_READER))
+        return self._reader
 
     def local_reranker(self, name: str) -> CrossEncoder:
         """The bundled cross-encoder, or one that fastembed loads."""
@@ -266,9 +275,8 @@ class Components:
     def _without_model(self, support: SupportJudge, table: ChunkTable, settings: AnswerSettings) -> Generator:
         if settings.reader == "sentences":
             return ExtractiveReader(support, settings.min_support, settings.max_sentences)
-        judge = self.models.judge()
         spans = SpanReader(
-            judge,
+            self.models.reader(),
             self.rarity(table),
             LEARNT,
             # The pieces that are quoted were found to answer: which of their sentences is nearest is all that is left.
@@ -278,7 +286,9 @@ class Components:
             settings.perhaps_below,
             settings.max_windows,
         )
-        return ChoosingReader(judge, settings.min_relevance, self._by_kind(spans, support, table, settings))
+        return ChoosingReader(
+            self.models.judge(), settings.min_relevance, self._by_kind(spans, support, table, settings)
+        )
 
     def spelling(self) -> Rewriter:
         """Corrects words of a question that the collection does not have."""
