@@ -61,6 +61,21 @@ def test_other_words_are_beyond_the_rules(pair: Callable[..., list[Evidence]], o
     assert found(pair(one, other)) == ()
 
 
+@pytest.mark.parametrize(
+    ("titles", "texts"),
+    [
+        (("Branch report: Alderton", "Branch report: Fernby"), ("The branch has 12 employees.", "The branch has 15.")),
+        (("Branch report: Alderton", "branch-fernby"), ("The branch opened in 1969.", "The branch opened in 1990.")),
+        (("Invoice PW-24-0415", "Invoice PW-24-1212"), ("The total is 80 pounds.", "The total is 95 pounds.")),
+    ],
+)
+def test_documents_of_a_series_are_about_different_things(
+    make_evidence: Make, titles: tuple[str, str], texts: tuple[str, str]
+) -> None:
+    pair = zip(titles, texts, strict=True)
+    assert not found([make_evidence(text, id=title, document=title, title=title) for title, text in pair])
+
+
 def test_one_document_does_not_contradict_itself(make_evidence: Make) -> None:
     evidence = [make_evidence(text, id=str(n)) for n, text in enumerate(CONTRADICT[0])]
     assert found(evidence) == ()

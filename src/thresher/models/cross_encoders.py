@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _WEIGHTS = Path(__file__).resolve().parent / "weights"
 BUNDLED_JUDGE = _WEIGHTS / "thresher-judge-int8"
 BUNDLED_READER = _WEIGHTS / "thresher-reader-int8"
-"""The judge taken further on questions with a passage: it finds the place of an answer, and says whether there is one."""
+"""The judge taken further on questions with a passage: it finds the place of an answer and says whether it is there."""
 
 MAX_TOKENS = 256  # question, title and text together; trained at 144 and measured at both
 QUESTION_TOKENS, TITLE_TOKENS = 64, 16  # of longer ones the beginning is read

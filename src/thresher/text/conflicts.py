@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, pairwise
 
 from thresher.text.contradiction import (
@@ -47,6 +48,12 @@ SIMILAR_OVERLAP = 0.45
 SIMILAR = 0.85
 """Less overlap is enough for sentences whose embeddings are this near (cosine)."""
 
+IDENTIFIER_DIGITS = 3
+"""Invoice 0415 is not invoice 0718."""
+
+EDITIONS = range(1900, 2101)
+"""Years in titles."""
+
 NAMED_WORDS, SHARED_WORDS = 2, 3
 """Least content words in both where the titles of the documents are not the same; one more for sentences that begin
 with an article and have no name in common: "the tower" may be any tower."""
@@ -80,8 +87,7 @@ def find_conflicts(
     ]
     cosines = similar([sentence for *_, sentence in sentences]) if similar is not None and sentences else None
     statements = [statement(sentence) for *_, sentence in sentences]
-    # Of a title the words: numbers tell editions apart, not subjects.
-    titles = [frozenset(t for t in index_terms(chunk.title) if not t.isdecimal()) for _, chunk, _ in sentences]
+    titles = [_title_words(chunk.title) for _, chunk, _ in sentences]
     pairs: set[tuple[int, int]] = set()
     for one, two in combinations(range(len(sentences)), 2):
         (first, chunk, _), (second, other, _) = sentences[one], sentences[two]
@@ -91,6 +97,16 @@ def find_conflicts(
         if _conflict(statements[one], statements[two], overlap, (titles[one], titles[two])):
             pairs.add((first, second))
     return Conflicts(tuple(sorted(pairs)), Notes(facts={"conflicts": {"by_rules": len(pairs)}}))
+
+
+@lru_cache(maxsize=256)
+def _title_words(title: str) -> frozenset[str]:
+    """The words of a title, and numbers that are neither years nor short: those tell editions apart, not subjects."""
+    return frozenset(
+        term
+        for term in index_terms(title)
+        if not term.isdecimal() or (len(term) >= IDENTIFIER_DIGITS and int(term) not in EDITIONS)
+    )
 
 
 def _conflict(one: Statement, other: Statement, overlap: float, titles: Titles) -> bool:
@@ -144,6 +160,11 @@ def _same_subject(one: Statement, other: Statement, titles: Titles) -> bool:
     ours, theirs = titles
     if ours and ours == theirs:
         return True
+    if ours & theirs and (only_ours := ours - theirs) and (only_theirs := theirs - ours):
+        # Of one series: the manager is another one in each branch's report, the total in each invoice.
+        numbered = any(map(str.isdecimal, only_ours)) and any(map(str.isdecimal, only_theirs))
+        if numbered or not one.names & other.names:
+            return False
     openings = {said.words[0].text for said in (one, other) if said.words}
     if openings & PRONOUNS:
         return False
