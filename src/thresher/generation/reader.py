@@ -14,6 +14,7 @@ from typing import ClassVar
 from thresher.generation.citations import NO_EVIDENCE, abstention, cite, quoted
 from thresher.generation.sentence_support import Sentence, SupportJudge, sentence_around
 from thresher.protocols import Generator, PairReader, about
+from thresher.text.boilerplate import asks_for_references, says_nothing
 from thresher.text.injection import is_command
 from thresher.text.terms import term_set
 from thresher.types import PROBABILITY, Evidence, Generation, Notes, Query, Reading, Score
@@ -43,7 +44,7 @@ class ExtractiveReader:
         sentences = [
             sentence
             for sentence in self.support(question, evidence)
-            if _states(sentence.text, question) and not term_set(sentence.text) <= term_set(question)
+            if _states(sentence, question)
         ]
         best = sentences[0].support.value if sentences else 0.0
         notes = Notes(facts={"reader": "extractive", "support": best, "min_support": self.min_support})
@@ -66,12 +67,15 @@ class ExtractiveReader:
         return chosen[: self.max_sentences]
 
 
-def _states(text: str, question: str) -> bool:
-    """Whether a sentence says anything: one that asks, repeats the question or gives orders to whoever reads it may be
-    nearer to the question than any other, and is no answer.
+def _states(sentence: Sentence, question: str) -> bool:
+    """Whether a sentence says anything: one that asks, repeats the question or the title, or gives orders to whoever
+    reads it may be nearer to the question than any other, and is no answer; nor are headings, captions and references.
     """
+    text = sentence.text
     asks = text.rstrip(" \"'”’)").endswith("?") or _one_line(question).lower() in _one_line(text).lower()
-    return not asks and not is_command(text)
+    known = term_set(f"{question} {sentence.evidence.hit.chunk.title}")
+    empty = is_command(text) or (says_nothing(text) and not asks_for_references(question))
+    return not asks and not empty and not term_set(text) <= known
 
 
 def _repeats(one: Sentence, other: Sentence) -> bool:

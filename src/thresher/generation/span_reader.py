@@ -31,6 +31,16 @@ EDGES = " \t\n.,;:!?\"'“”‘’()[]"
 """Around an answer; inside one they belong to it."""
 
 WORD = re.compile(r"\w+")
+_UNBROKEN = re.compile(
+    r"(?<!\w)(?!(?:The|An?|In|On|At|For|By|From|With|Our|We|It|This|That|As|To|And|But|When|If)\b)"
+    r"[A-Z][a-zà-ÿ'’-]+(?: (?:(?:de|van|von|der|la) )?[A-Z][a-zà-ÿ'’-]+){1,3}(?!\w)"
+    r"|\d[\d.,]*\d|[^\W_]+"
+)
+"""What an answer holds whole or not at all."""
+
+LONGEST_NAME = 40
+"""Characters on either side in which the rest of a number or a name is looked for."""
+
 _BEHIND_NUMBER = re.compile(r"[ \u00a0]?(%|°[CF]?|[^\W\d_]+)")
 
 
@@ -80,10 +90,11 @@ class Window:
         self.parts.append((at, piece))
 
     def answer(self, reading: Reading) -> tuple[int, int]:
-        """Where the answer stands in the text: without marks that are no part of it, a number with its unit."""
+        """Where the answer stands in the text: no marks around it, numbers and names whole, a number with its unit."""
         text = self.text[reading.start : reading.end]
         start = reading.start + len(text) - len(text.lstrip(EDGES))
         end = max(start, reading.end - (len(text) - len(text.rstrip(EDGES))))
+        start, end = _whole(self.text, start, end)
         return start, _with_unit(self.text, start, end)
 
     def piece_at(self, start: int, end: int) -> tuple[Evidence, int, int]:
@@ -214,6 +225,16 @@ def _heading(text: str, at: int) -> str:
         if bare and len(bare) <= HEADING_CHARACTERS and bare[-1] not in ".,;:!?|" and bare[0].isalnum():
             return bare
     return ""
+
+
+def _whole(text: str, start: int, end: int) -> tuple[int, int]:
+    """A place that ends within a number, a word or a name, to its end: 0.1 for 0, Mirela Stanciu for Stanciu."""
+    for unit in _UNBROKEN.finditer(text, max(0, start - LONGEST_NAME), min(len(text), end + LONGEST_NAME)):
+        touches = unit.start() < end and start < unit.end()
+        name = unit[0][0].isupper() and " " in unit[0]
+        if touches and (not name or unit.start() <= start and end <= unit.end()):
+            start, end = min(start, unit.start()), max(end, unit.end())
+    return start, end
 
 
 def _with_unit(text: str, start: int, end: int) -> int:
