@@ -45,7 +45,7 @@ def quoting(query: Query, evidence: Sequence[Evidence]) -> Generation:
     return Generation("quoted " + " | ".join(one.text for one in evidence), notes=Notes(facts={"reader": "extractive"}))
 
 
-BY_RELEVANCE = Weights(relevance=1.0, place=0.0, terms=0.0, lacking=0.0, fits=0.0, intercept=0.0)
+BY_RELEVANCE = Weights(relevance=1.0, place=0.0, terms=0.0, sentence=0.0, lacking=0.0, fits=0.0, intercept=0.0)
 
 
 def reading(reader: PairReader) -> SpanReader:
@@ -109,8 +109,12 @@ def test_the_pieces_that_come_first_are_read_first() -> None:
 
 def test_signs_tell_a_text_about_another_year_and_an_answer_of_another_sort() -> None:
     rarity = {"revenu": 1.0, "2021": 3.0}
-    signs = signs_of("How much revenue in 2021?", "In 2022 revenue was high.", "", "high", 1.0, 0.5, rarity)
-    assert (signs.terms, signs.lacking, signs.fits) == (0.25, 1.0, -1.0)
+    text = "Costs were low. In 2022 revenue was high."
+    reading = Reading(1.0, 0.0, 0, 0, 0.5)
+    signs = signs_of("How much revenue in 2021?", text, "", (text.index("high"), len(text) - 1), reading, rarity)
+    assert (signs.terms, signs.sentence, signs.lacking, signs.fits) == (0.25, 0.25, 1.0, -1.0)
+    elsewhere = signs_of("How much revenue in 2021?", text, "", (0, 5), reading, rarity)
+    assert (elsewhere.terms, elsewhere.sentence) == (0.25, 0.0)
 
 
 def test_an_uncertain_place_is_replaced_by_quotes_of_the_pieces_that_answer() -> None:

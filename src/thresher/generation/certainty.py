@@ -13,8 +13,9 @@ from math import log
 
 from thresher.text.answer_types import answer_type, is_of_type
 from thresher.text.entities import lacking
+from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_set
-from thresher.types import logistic
+from thresher.types import Reading, logistic
 
 LEAST = 1e-4
 """A probability below it is taken for it, so that its logarithm is bounded."""
@@ -30,6 +31,8 @@ class Signs:
     """Logarithm of the probability of the place among all places of that text."""
     terms: float
     """Share of the question's terms, weighted by rarity, that the text or what stands above it holds, 0 to 1."""
+    sentence: float
+    """The same of the sentence of the place, and what stands above it: "common gull" is not said of the herring gull."""
     lacking: float
     """Names and numbers of the question that stand in neither, 3 at most."""
     fits: float
@@ -47,6 +50,7 @@ class Weights:
     relevance: float
     place: float
     terms: float
+    sentence: float
     lacking: float
     fits: float
     intercept: float
@@ -58,21 +62,28 @@ class Weights:
         )
 
 
-LEARNT = Weights(relevance=0.5, place=0.5, terms=2.0, lacking=-0.8, fits=0.5, intercept=-1.0)
+LEARNT = Weights(relevance=0.5, place=0.5, terms=1.0, sentence=1.0, lacking=-0.8, fits=0.5, intercept=-1.0)
 """Fitted by research/reader/certainty.py."""
 
 
 def signs_of(
-    question: str, text: str, above: str, answer: str, relevance: float, certainty: float, rarity: Mapping[str, float]
+    question: str, text: str, above: str, place: tuple[int, int], reading: Reading, rarity: Mapping[str, float]
 ) -> Signs:
-    """What is known of an answer that stands in a text; `above` is its title and heading, `rarity` weighs each term."""
-    present = term_set(f"{above} {text}")
-    total = sum(rarity.values())
-    fits = is_of_type(answer, answer_type(question))
+    """What is known of the answer at a place of a text; `above` is its title and heading, `rarity` weighs each term."""
+    start, end = place
+    touched = [span for span in sentence_spans(text) if span[0] < max(end, start + 1) and span[1] > start]
+    sentence = text[touched[0][0] : touched[-1][1]] if touched else text
+    fits = is_of_type(text[start:end], answer_type(question))
     return Signs(
-        relevance=relevance,
-        place=log(max(certainty, LEAST)),
-        terms=sum(weight for term, weight in rarity.items() if term in present) / total if total else 0.0,
+        relevance=reading.relevance,
+        place=log(max(reading.certainty, LEAST)),
+        terms=_share(rarity, f"{above} {text}"),
+        sentence=_share(rarity, f"{above} {sentence}"),
         lacking=float(min(3, len(lacking(question, f"{above}. {text}")))),
         fits=0.0 if fits is None else 1.0 if fits else -1.0,
     )
+
+
+def _share(rarity: Mapping[str, float], text: str) -> float:
+    present, total = term_set(text), sum(rarity.values())
+    return sum(weight for term, weight in rarity.items() if term in present) / total if total else 0.0

@@ -168,8 +168,7 @@ class SpanReader:
         places: dict[tuple[str, int], Place] = {}
         for window, title, reading in zip(windows, above, readings, strict=True):
             start, end = window.answer(reading)
-            answer = window.text[start:end]
-            signs = signs_of(question, window.text, title, answer, reading.relevance, reading.certainty, rarity)
+            signs = signs_of(question, window.text, title, (start, end), reading, rarity)
             place = Place(*window.piece_at(start, end), signs, self.weights.probability(signs))
             known = places.get(place.at)
             if known is None or known.certainty < place.certainty:
