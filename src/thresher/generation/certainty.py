@@ -62,7 +62,7 @@ class Weights:
         )
 
 
-LEARNT = Weights(relevance=0.5, place=0.5, terms=1.0, sentence=1.0, lacking=-0.8, fits=0.5, intercept=-1.0)
+LEARNT = Weights(relevance=0.594, place=0.473, terms=1.712, sentence=0.814, lacking=0.0, fits=0.0, intercept=-3.4)
 """Fitted by research/reader/certainty.py."""
 
 
