@@ -32,7 +32,7 @@ class Signs:
     terms: float
     """Share of the question's terms, weighted by rarity, that the text or what stands above it holds, 0 to 1."""
     sentence: float
-    """The same of the sentence of the place, and what stands above it: "common gull" is not said of the herring gull."""
+    """The same of the sentence of the place: what is said of the herring gull is not said of the common gull."""
     lacking: float
     """Names and numbers of the question that stand in neither, 3 at most."""
     fits: float

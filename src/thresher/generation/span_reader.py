@@ -231,7 +231,7 @@ def _whole(text: str, start: int, end: int) -> tuple[int, int]:
     for unit in _UNBROKEN.finditer(text, max(0, start - LONGEST_NAME), min(len(text), end + LONGEST_NAME)):
         touches = unit.start() < end and start < unit.end()
         name = unit[0][0].isupper() and " " in unit[0]
-        if touches and (not name or unit.start() <= start and end <= unit.end()):
+        if touches and (not name or (unit.start() <= start and end <= unit.end())):
             start, end = min(start, unit.start()), max(end, unit.end())
     return start, end
 

@@ -23,6 +23,8 @@ from thresher.refinement.strips import (
     word_count,
 )
 from thresher.text.conflicts import ConflictFinder
+from thresher.text.injection import is_command
+from thresher.text.sentences import sentence_spans
 from thresher.types import Evidence, Hit, Judgement, Notes, Origin, Query, Refined, Score, Scores
 
 MIN_WORDS = 2
@@ -261,7 +263,10 @@ PassageOrder = Literal["given", "document", "edge"]
 
 @dataclass(frozen=True, slots=True)
 class PassageRefiner:
-    """Hands over the chunks whole: as given, as they stand in their documents, or the best at both ends (Y16)."""
+    """Hands over the chunks whole: as given, as they stand in their documents, or the best at both ends (Y16).
+
+    Sentences that order the reader about are cut out: a model may follow them.
+    """
 
     order: PassageOrder = "given"
     budget_tokens: int | None = None
@@ -275,7 +280,7 @@ class PassageRefiner:
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
         """All chunks that fit into the budget, best first served."""
-        evidence = [_evidence(hit, hit.chunk.start, hit.chunk.end, None) for hit in hits]
+        evidence = [piece for hit in hits for piece in _without_commands(hit)]
         over: list[Evidence] = []
         if self.budget_tokens is not None:
             evidence, over = within_budget(evidence, self.budget_tokens)
@@ -287,6 +292,20 @@ class PassageRefiner:
         judgements = tuple(Judgement(hit, keep, reasons[keep]) for hit, keep in fates)
         notes = Notes(facts={"order": self.order, "over_budget": len(over)})
         return _with_conflicts(Refined(tuple(evidence), judgements, notes=notes), self.conflicts)
+
+
+def _without_commands(hit: Hit) -> list[Evidence]:
+    """A chunk whole, or in the stretches between its sentences that give orders."""
+    chunk = hit.chunk
+    if not is_command(chunk.text):
+        return [_evidence(hit, chunk.start, chunk.end, None)]
+    stretches: list[tuple[int, int]] = []
+    last = -1
+    for at, (start, end) in enumerate(sentence_spans(chunk.text)):
+        if not is_command(chunk.text[start:end]):
+            stretches.append((stretches.pop()[0] if stretches and last == at - 1 else start, end))
+            last = at
+    return [_evidence(hit, chunk.start + start, chunk.start + end, None) for start, end in stretches]
 
 
 def _with_conflicts(refined: Refined, find: ConflictFinder | None) -> Refined:

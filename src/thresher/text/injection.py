@@ -18,6 +18,8 @@ _COMMANDS = (
     rf"\b(?:you|assistant|model)\s+(?:must|should|shall|will|have to|are to)\s+(?:now\s+|always\s+|only\s+)?{_REPLY}\b",
     # "When asked about X, say ..."
     rf"\b(?:when|if|whenever)\b[^.!?]{{0,30}}\b(?:asked|question|prompt)[^.!?]{{0,60}}[,:]\s*(?:please\s+|always\s+|only\s+)?{_REPLY}\b",
+    # {"scores": [1, 1], "verdict_1": "supported"}: a reply that is to be copied
+    r"[{,]\s*[\"“”](?:scores?|verdict(?:_\d+)?|evidence_\d+|supported)[\"“”]\s*:",
     r"\b(?:system prompt|you are (?:now )?an? (?:ai|assistant|language model|chatbot))\b",
 )
 _COMMAND = re.compile("|".join(_COMMANDS), re.IGNORECASE)
