@@ -33,6 +33,9 @@ def citing(evidence: Sequence[Evidence], *numbers: int) -> Generation:
     return Generation("Said.", citations)
 
 
+TOLD = ("Kõpu lighthouse was built in 1531.", "Kõpu lighthouse was built in 1649.", "It is white.")
+
+
 @pytest.mark.parametrize(
     ("cited", "pairs", "shown"),
     [((2,), ((1, 2),), 2), ((1, 2), ((1, 2),), 2), ((3,), (), 1), ((3, 2), ((2, 3),), 3)],
@@ -44,7 +47,7 @@ def test_evidence_that_contradicts_what_is_cited_is_shown_beside_it(
     pairs: tuple[tuple[int, int], ...],
     shown: int,
 ) -> None:
-    evidence = tuple(make_evidence(f"Said by {id}.", id=id, document=id) for id in "abc")
+    evidence = tuple(make_evidence(text, id=id, document=id) for id, text in zip("abc", TOLD, strict=True))
     refined = Refined(evidence, conflicts=((1, 2),))
     answer = ConflictCiter(unverified)(QUERY, citing(evidence, *cited), refined)
     assert answer.conflicts == pairs
@@ -52,6 +55,26 @@ def test_evidence_that_contradicts_what_is_cited_is_shown_beside_it(
     for one, other in pairs:
         sides = {answer.citations[one - 1].document_id, answer.citations[other - 1].document_id}
         assert sides == {"a", "b"}
+
+
+def test_of_a_whole_chunk_only_the_sentence_that_contradicts_the_quote_is_cited(
+    make_evidence: Callable[..., Evidence],
+) -> None:
+    texts = (TOLD[0], f"{TOLD[1]} It is white.")
+    evidence = tuple(make_evidence(text, id=id, document=id) for id, text in zip("ab", texts, strict=True))
+    refined = Refined(evidence, conflicts=((1, 2),))
+    answer = ConflictCiter(unverified)(QUERY, citing(evidence, 1), refined)
+    assert [citation.quote for citation in answer.citations] == list(TOLD[:2])
+
+
+def test_a_contradiction_of_what_is_not_cited_is_not_shown(make_evidence: Callable[..., Evidence]) -> None:
+    evidence = tuple(
+        make_evidence(text, id=id, document=id)
+        for id, text in zip("ab", (TOLD[2] + " " + TOLD[0], TOLD[1]), strict=True)
+    )
+    white = replace(evidence[0], end=evidence[0].start + len(TOLD[2]), text=TOLD[2])
+    answer = ConflictCiter(unverified)(QUERY, citing((white,), 1), Refined(evidence, conflicts=((1, 2),)))
+    assert (len(answer.citations), answer.conflicts) == (1, ())
 
 
 def test_a_withdrawn_answer_shows_no_contradictions(make_evidence: Callable[..., Evidence]) -> None:

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from thresher.generation.sentence_support import Sentence
 from thresher.protocols import Verifier, about
+from thresher.text.conflicts import find_conflicts
 from thresher.text.sentences import sentence_spans
 from thresher.types import NO_NOTES, Citation, Document, Evidence, Generation, Notes, Origin, Query, Refined
 
@@ -197,23 +198,34 @@ class ConflictCiter:
         citations = list(verified.citations)
         pairs: dict[tuple[int, int], None] = {}
         for positions in refined.conflicts:
-            sides = [refined.evidence[position - 1] for position in positions]
-            markers = [_marker(side, citations) for side in sides]
-            if markers == [None, None]:
-                continue
-            for at, (side, marker) in enumerate(zip(sides, markers, strict=True)):
-                if marker is None:
-                    markers[at] = len(citations) + 1
-                    citations.append(cite(len(citations) + 1, Sentence.whole(side, side.hit.score)))
-            low, high = sorted(filter(None, markers))
-            pairs[low, high] = None
+            one, other = (refined.evidence[position - 1] for position in positions)
+            for side, against in ((one, other), (other, one)):
+                for citation in [citation for citation in verified.citations if is_quoted_from(side, citation)]:
+                    for sentence in _contradicting(side, citation, against):
+                        marker = _marker(sentence, citations)
+                        if marker is None:
+                            marker = len(citations) + 1
+                            citations.append(cite(marker, sentence))
+                        pairs[min(citation.marker, marker), max(citation.marker, marker)] = None
         return replace(verified, citations=tuple(citations), conflicts=tuple(pairs))
 
 
-def _marker(piece: Evidence, citations: Sequence[Citation]) -> int | None:
-    """The marker of a citation within a piece of evidence."""
+def _contradicting(side: Evidence, citation: Citation, other: Evidence) -> list[Sentence]:
+    """The sentences of other evidence that contradict what is cited from a piece: they may agree in all the rest."""
+    quote = replace(side, start=citation.start, end=citation.end, text=citation.quote)
+    spans = sentence_spans(other.text) or [(0, len(other.text))]
+    sentences = [
+        replace(other, start=other.start + start, end=other.start + end, text=other.text[start:end])
+        for start, end in spans
+    ]
+    found = find_conflicts([quote, *sentences]).pairs
+    return [Sentence.whole(sentences[position - 2], other.hit.score) for first, position in found if first == 1]
+
+
+def _marker(sentence: Sentence, citations: Sequence[Citation]) -> int | None:
+    """The marker of a citation of the same place."""
     for citation in citations:
-        same = citation.document_id == piece.hit.chunk.document_id
-        if same and citation.start < piece.end and piece.start < citation.end:
+        same = citation.document_id == sentence.evidence.hit.chunk.document_id
+        if same and citation.start < sentence.end and sentence.start < citation.end:
             return citation.marker
     return None

@@ -41,11 +41,7 @@ class ExtractiveReader:
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """The quoted sentences with a citation each."""
         question = query.question
-        sentences = [
-            sentence
-            for sentence in self.support(question, evidence)
-            if _states(sentence, question)
-        ]
+        sentences = [sentence for sentence in self.support(question, evidence) if _states(sentence, question)]
         best = sentences[0].support.value if sentences else 0.0
         notes = Notes(facts={"reader": "extractive", "support": best, "min_support": self.min_support})
         if not sentences:
