@@ -94,6 +94,14 @@ def test_a_number_is_answered_with_its_unit() -> None:
     assert answer({text: (3.0, "17.9", 0.9)}, piece(text)).text == "17.9 million euros [1]"
 
 
+def test_how_many_is_answered_by_what_holds_a_number() -> None:
+    text, counted = "L is the number of layers.", "It has twelve layers."
+    script = {text: (3.0, "number", 0.9), counted: (1.0, "twelve", 0.9)}
+    question = "How many layers does it have?"
+    draft = reading(Scripted(script))(Query(question, question), [piece(text), piece(counted, number=2)])
+    assert draft.text == "twelve [1]"
+
+
 def test_windows_share_a_sentence_and_know_the_heading_above() -> None:
     text = "Leave abroad\n\n" + " ".join(f"Sentence {n} is made of nine words and no more." for n in range(20))
     first, second, *_ = windows_of([piece(text)])

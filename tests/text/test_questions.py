@@ -16,6 +16,7 @@ OF_EACH_KIND = {
         When is invoice 4711 due?
         Who is the supplier on invoice 12?
         Which court has jurisdiction?
+        What is George Rankin's occupation?
         What is the total of invoice 4711?
         When was the company founded?
         Please tell me when the office opens

@@ -31,6 +31,7 @@ EDGES = " \t\n.,;:!?\"'“”‘’()[]"
 """Around an answer; inside one they belong to it."""
 
 WORD = re.compile(r"\w+")
+HOW_MANY = re.compile(r"\bhow (?:many|much)\b", re.IGNORECASE)
 _UNBROKEN = re.compile(
     r"(?<!\w)(?!(?:The|An?|In|On|At|For|By|From|With|Our|We|It|This|That|As|To|And|But|When|If)\b)"
     r"[A-Z][a-zà-ÿ'’-]+(?: (?:(?:de|van|von|der|la) )?[A-Z][a-zà-ÿ'’-]+){1,3}(?!\w)"
@@ -176,11 +177,15 @@ class SpanReader:
         return list(places.values())
 
     def answers(self, question: str, places: Sequence[Place]) -> list[Place]:
-        """The best place of each answer, what the places agree on most first; the question's own words are none."""
-        asked = set(_words(question))
+        """The best place of each answer, what the places agree on most first.
+
+        The question's own words are none, nor what holds no number where one is asked for.
+        """
+        asked, counts = set(_words(question)), HOW_MANY.search(question) is not None
         answers: dict[str, list[Place]] = {}
         for place in places:
-            if not asked.issuperset(words := _words(place.text)):
+            number_is_missing = counts and place.signs.fits < 0
+            if not number_is_missing and not asked.issuperset(words := _words(place.text)):
                 answers.setdefault(" ".join(words), []).append(place)
         agreed = sorted(answers.values(), key=lambda same: -sum(place.certainty for place in same))
         return [max(same, key=lambda place: place.certainty) for same in agreed]

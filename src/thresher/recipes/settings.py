@@ -52,7 +52,7 @@ class AnswerSettings(Frozen):
         "spans", description="answer with the words that answer and cite their sentence, or quote sentences"
     )
     withhold_below: float = Field(
-        0.33, ge=0, le=1, description="spans: probability that the answer is right below which it is withheld"
+        0.25, ge=0, le=1, description="spans: probability that the answer is right below which it is withheld"
     )
     perhaps_below: float = Field(
         0.5, ge=0, le=1, description="spans: probability that it is right below which it begins with 'Perhaps:'"

@@ -140,7 +140,10 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         r"motivation|effect|effects|impact|goal|aim|concept|definition|mechanism|approach|procedure|process|point)"
         r"\b",
     ),
-    (Kind.EXPLANATION, r"what (?:is|are|'s) (?:an? )?(?!the\b|its\b|my\b|our\b|your\b)(?:[^\s,]+ ){0,3}[^\s,]+"),
+    (
+        Kind.EXPLANATION,
+        r"what (?:is|are|'s) (?:an? )?(?!the\b|its\b|my\b|our\b|your\b|.*['’]s? )(?:[^\s,]+ ){0,3}[^\s,]+",
+    ),
     (Kind.YES_NO, rf"(?:(?:according to|in|for|under|with|if|as|at|on)\b[^,]*, )?{_AUXILIARY}\b.+"),
 )
 
