@@ -9,10 +9,17 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.shell import Shell, within
+from thresher.correction.providers import PROVIDERS
+from thresher.indexing.stores import STORES
+from thresher.recipes.judges import JUDGES
+from thresher.recipes.registry import RECIPES
+from thresher_evals.datasets.registry import KINDS as LOADERS
+from thresher_evals.metrics.registry import MEASURES
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -67,9 +74,22 @@ def pattern_of(shown: str) -> str:
     return "".join(lines)
 
 
+@contextlib.contextmanager
+def registries_as_they_were() -> Iterator[None]:
+    """What a page adds to a registry is taken out again: other tests count what is there."""
+    registries: tuple[dict[str, Any], ...] = (JUDGES, LOADERS, MEASURES, PROVIDERS, RECIPES, STORES)
+    before = [(registry, dict(registry)) for registry in registries]
+    try:
+        yield
+    finally:
+        for registry, entries in before:
+            registry.clear()
+            registry.update(entries)
+
+
 def run_python(code: str, folder: Path) -> None:
     """Run Python in a folder; what a line is said to print in a comment at its end (`# prints ...`) is compared."""
-    with within(folder) as (out, _):
+    with registries_as_they_were(), within(folder) as (out, _):
         exec(compile(code, "documentation", "exec"), {"__name__": "__main__"})
     shown = re.findall(r"# prints (.*)", code)
     assert not shown or out.getvalue().splitlines() == shown
