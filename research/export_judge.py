@@ -19,13 +19,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 import onnxruntime
 import torch
 
-from research.export_encoder import MAX_TOKENS, PROJECT, download, read_by_products, sha256, write
-from research.int8_graph import Graph, Quantisation, Weights, embeddings, layers, model_of, smoothed
-from research.train_judge import Judge, Pair, Reader, padded, read
+from research.export_encoder import MAX_TOKENS, PROJECT, download, sha256, write
+from research.train_judge import read
+from thresher.training.export import exported
+from thresher.training.network import Judge
+from thresher.training.tokens import Pair, Reader, padded
 
 WEIGHTS = PROJECT / "src/thresher/models/weights"
 FILE = "onnx/model.onnx"
@@ -52,49 +53,6 @@ sha256:
 
     {{hashes}}
 """
-
-
-def build(weights: Weights, heads: Weights, config: Mapping[str, Any], quantise: Quantisation) -> onnx.ModelProto:
-    """input_ids, attention_mask and token_type_ids (texts, tokens) to logits, support and spans."""
-    graph = Graph()
-    layers(graph, weights, config, quantise, embeddings(graph, weights, config, typed=True))
-    hidden, axis = "last_hidden_state", graph.constant("pool.axis", np.array([1], np.int64))
-    mask = graph.node("Cast", "attention_mask", output="pool.mask", to=onnx.TensorProto.FLOAT)
-    mask = graph.node("Unsqueeze", mask, graph.constant("pool.last", np.array([2], np.int64)), output="pool.weights")
-    kept = graph.node("Mul", hidden, mask, output="pool.kept")
-    total = graph.node("ReduceSum", kept, axis, output="pool.total", keepdims=0)
-    count = graph.node("ReduceSum", mask, axis, output="pool.count", keepdims=0)
-    mean = graph.node("Div", total, count, output="pool.mean")
-    cls = graph.node("Gather", hidden, graph.constant("pool.first", np.array([0], np.int64)), output="pool.row", axis=1)
-    first = graph.node("Squeeze", cls, axis, output="pool.cls")
-    both = graph.node("Concat", first, mean, output="pool.both", axis=1)
-    pooled = graph.node("Tanh", linear(graph, heads, "pool", both), output="pool.tanh")
-    for row, output in enumerate(("logits", "support")):
-        part = {f"{output}.{kind}": heads[f"verdicts.{kind}"][row : row + 1] for kind in ("weight", "bias")}
-        linear(graph, part, output, pooled, output=output)
-    linear(graph, heads, "spans", hidden, output="spans")
-    shapes: dict[str, list[str | int]] = {
-        "logits": ["batch", 1],
-        "support": ["batch", 1],
-        "spans": ["batch", "tokens", 2],
-    }
-    return model_of(graph, "thresher-judge", ("input_ids", "attention_mask", "token_type_ids"), shapes)
-
-
-def linear(graph: Graph, heads: Weights, name: str, source: str, *, output: str | None = None) -> str:
-    """`source @ weight + bias`, in float."""
-    weight = graph.constant(f"{name}.matrix", np.ascontiguousarray(heads[f"{name}.weight"].T))
-    product = graph.node("MatMul", source, weight, output=f"{name}.product")
-    offset = graph.constant(f"{name}.offset", heads[f"{name}.bias"])
-    return graph.node("Add", product, offset, output=output or f"{name}.sum")
-
-
-@torch.no_grad()
-def read_all(judge: Judge, pairs: Sequence[Pair]) -> None:
-    """Every pair alone."""
-    for pair in pairs:
-        batch = padded([pair])
-        judge(batch.ids, batch.types, batch.mask)
 
 
 def pairs_of(groups: Sequence[Mapping[str, Any]], reader: Reader, *, each: int) -> list[Pair]:
@@ -150,10 +108,8 @@ def main() -> int:
     original = download(arguments.data)
     config = json.loads((original / "config.json").read_text(encoding="utf-8"))
     reader = Reader(original)
-    judge = Judge(original).eval()
+    judge = Judge(config).eval()
     judge.load_state_dict(torch.load(arguments.run / "judge.pt", map_location="cpu"))
-    heads = {name: v.detach().numpy() for name, v in judge.named_parameters() if not name.startswith("body")}
-    weights: Weights = {name: values.detach().numpy() for name, values in judge.body.named_parameters()}
     name, script = ("thresher-reader", "train_reader.py") if arguments.rows else ("thresher-judge", "train_judge.py")
     if arguments.rows:
         pairs = pairs_of_rows(read(arguments.rows)[: SAMPLE_ROWS + CHECKED_ROWS], reader)
@@ -162,13 +118,9 @@ def main() -> int:
         groups = random.Random(0).sample(read(arguments.data / "groups.jsonl"), SAMPLE_GROUPS)
         held = random.Random(1).sample(read(arguments.data / "tune.jsonl"), CHECKED_GROUPS)
         sample, checked = pairs_of(groups, reader, each=2), pairs_of(held, reader, each=3)
-    activations = read_by_products(judge.body, lambda: read_all(judge, sample))
-    weights = smoothed(weights, activations, config["num_hidden_layers"])
-    model = build(weights, heads, config, Quantisation())
-    onnx.checker.check_model(model)
     target = arguments.target or WEIGHTS / f"{name}-int8"
     readme = README.replace("{name}", name).replace("{script}", script)
-    write(target, original, model.SerializeToString(deterministic=True), readme, file=FILE)
+    write(target, original, exported(judge, config, sample), readme, file=FILE)
     path = target / FILE
     print(f"{path}: {path.stat().st_size / 1e6:.1f} MB, sha256 {sha256(path)}")
     failures = check(path, judge, checked)

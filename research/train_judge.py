@@ -21,26 +21,24 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import random
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import tokenizers
 import torch
 import transformers
 from torch import Tensor, nn
 from torch.nn import functional
 
 from research.export_encoder import download
+from thresher.training.losses import mean, span_loss
+from thresher.training.network import Judge, mixed, optimiser, rate
+from thresher.training.tokens import Pair, Reader, padded
 
 SEED = 11
-MAX_TOKENS = 144
-QUESTION_TOKENS = 40
 GROUP = {"passage": 4, "sentence": 6}
 """Texts of a question in one step, the positive among them."""
 MADE_GROUP = 3
@@ -48,7 +46,6 @@ PAIRS = 30
 """Texts in one step, about."""
 LEARNING_RATE = 6e-5
 HEAD_LEARNING_RATE = 5e-4
-WARM_UP = 0.06
 BINARY_WEIGHT, SPAN_WEIGHT, SUPPORT_WEIGHT = 0.6, 0.25, 0.5
 POSITIVE_WEIGHT = 2.5
 """Of the binary loss: there are four or six negatives to a positive."""
@@ -62,109 +59,6 @@ SENTENCES, CLAIMS = 0.5, 0.4
 """Share of the sentence groups and of the claims that an epoch sees."""
 CHECKPOINT_STEPS = 100
 TUNE_GROUPS = 240
-
-
-class Judge(nn.Module):
-    """The layers of all-MiniLM-L6-v2 under three heads."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__()
-        # Dropout of attention costs a fifth of a step on a CPU, and keeps the fast attention from being used.
-        self.body = transformers.BertModel.from_pretrained(
-            folder, add_pooling_layer=False, attention_probs_dropout_prob=0.0
-        )
-        width = self.body.config.hidden_size
-        self.pool = nn.Linear(2 * width, width)
-        self.verdicts = nn.Linear(width, 2)
-        self.spans = nn.Linear(width, 2)
-        self.dropout = nn.Dropout(0.1)
-
-    def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """(texts, 2) relevance and support; (texts, tokens, 2) begin and end."""
-        hidden = self.body(input_ids=ids, token_type_ids=types, attention_mask=mask).last_hidden_state
-        weights = mask[..., None].to(hidden.dtype)
-        mean = (hidden * weights).sum(1) / weights.sum(1)
-        pooled = torch.tanh(self.pool(torch.cat([hidden[:, 0], mean], dim=1)))
-        return self.verdicts(self.dropout(pooled)).float(), self.spans(hidden).float()
-
-
-# --- texts to tokens --------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A question and a text as tokens, with the answer's places in tokens, end included."""
-
-    ids: list[int]
-    types: list[int]
-    spans: list[tuple[int, int]]
-
-
-class Reader:
-    """Questions and texts to tokens, with the tokenizer of the model in a folder."""
-
-    def __init__(self, original: Path) -> None:
-        self.tokenizer = tokenizer = tokenizers.Tokenizer.from_file(str(original / "tokenizer.json"))
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        self.first, self.last = tokenizer.encode("").ids  # [CLS] and [SEP]
-
-    def pair(self, question: str, passage: dict[str, Any], draw: random.Random, *, titled: bool) -> Pair:
-        """Texts that are too long keep a window: around the answer where it is known, else anywhere."""
-        asked = self.tokenizer.encode(question, add_special_tokens=False).ids[:QUESTION_TOKENS]
-        title = self.tokenizer.encode(passage["title"], add_special_tokens=False).ids[:16] if titled else []
-        text = self.tokenizer.encode(passage["text"], add_special_tokens=False)
-        spans = [span for span in (tokens_of(text.offsets, *place) for place in passage["spans"]) if span is not None]
-        room = MAX_TOKENS - 3 - len(asked) - len(title)
-        start = 0
-        if len(text.ids) > room:
-            latest = len(text.ids) - room
-            if spans:
-                begin, end = draw.choice(spans)
-                start = draw.randint(max(0, min(latest, end - room + 1)), min(latest, begin))
-            elif draw.random() < 0.5:
-                start = draw.randint(0, latest)
-        body = text.ids[start : start + room]
-        ids = [self.first, *asked, self.last, *title, *body, self.last]
-        before = 2 + len(asked) + len(title)
-        inside = [(b - start + before, e - start + before) for b, e in spans if b >= start and e < start + room]
-        return Pair(ids, [0] * (2 + len(asked)) + [1] * (len(ids) - 2 - len(asked)), inside)
-
-
-def tokens_of(offsets: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int] | None:
-    """First and last token of a place in the text."""
-    inside = [at for at, (left, right) in enumerate(offsets) if left < end and right > start]
-    return (inside[0], inside[-1]) if inside else None
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Padded tensors; `rows` says for each group where its texts stand and how many of them answer."""
-
-    ids: Tensor
-    types: Tensor
-    mask: Tensor
-    body: Tensor
-
-    def to(self, device: torch.device) -> Batch:
-        """The same on a device."""
-        return Batch(*(part.to(device) for part in (self.ids, self.types, self.mask, self.body)))
-
-
-def padded(pairs: Sequence[Pair]) -> Batch:
-    """Pairs of different lengths in one batch."""
-    longest = max(len(pair.ids) for pair in pairs)
-
-    def fill(values: Sequence[Sequence[int]]) -> Tensor:
-        return torch.tensor([[*row, *[0] * (longest - len(row))] for row in values])
-
-    types = fill([pair.types for pair in pairs])
-    return Batch(
-        fill([pair.ids for pair in pairs]),
-        types,
-        fill([[1] * len(pair.ids) for pair in pairs]),
-        types.bool(),
-    )
 
 
 # --- the plan ---------------------------------------------------------------------------------------------------------
@@ -247,7 +141,7 @@ def group_losses(judge: Judge, reader: Reader, groups: Sequence[dict[str, Any]],
         question, titled = as_typed(group["question"], draw), draw.random() < TITLED
         layout.append((len(pairs), len(texts), answered, group))
         pairs += [reader.pair(question, text, draw, titled=titled) for text in texts]
-    device = next(judge.parameters()).device
+    device = judge.device
     batch = padded(pairs).to(device)
     with mixed(device):
         verdicts, spans = judge(batch.ids, batch.types, batch.mask)
@@ -271,33 +165,16 @@ def group_losses(judge: Judge, reader: Reader, groups: Sequence[dict[str, Any]],
     return Losses(mean(listwise, zero), mean(binary, zero), mean(span, zero), zero)
 
 
-def span_loss(logits: Tensor, body: Tensor, spans: Sequence[tuple[int, int]]) -> Tensor:
-    """Minus the logarithm of the probability of all places together; only the text's tokens can be chosen."""
-    scores = functional.log_softmax(logits.masked_fill(~body[:, None], -1e4), dim=0)
-    return -torch.logsumexp(torch.stack([scores[begin, 0] + scores[end, 1] for begin, end in spans]), dim=0)
-
-
 def claim_losses(judge: Judge, reader: Reader, claims: Sequence[dict[str, Any]], draw: random.Random) -> Losses:
     """Support of one step."""
     pairs = [reader.pair(c["claim"], {**c, "spans": []}, draw, titled=draw.random() < TITLED) for c in claims]
-    device = next(judge.parameters()).device
+    device = judge.device
     batch = padded(pairs).to(device)
     with mixed(device):
         verdicts, spans = judge(batch.ids, batch.types, batch.mask)
     targets = torch.tensor([float(claim["label"]) for claim in claims], device=device)
     zero = spans.sum() * 0 + verdicts[:, 0].sum() * 0
     return Losses(zero, zero, zero, functional.binary_cross_entropy_with_logits(verdicts[:, 1], targets))
-
-
-def mean(parts: Sequence[Tensor], zero: Tensor) -> Tensor:
-    """Of the parts, or a zero that has a gradient."""
-    return torch.stack(list(parts)).mean() if parts else zero
-
-
-def mixed(device: torch.device) -> AbstractContextManager[Any]:
-    """bfloat16 where it is safe."""
-    context: AbstractContextManager[Any] = torch.autocast(device.type, dtype=torch.bfloat16)
-    return context
 
 
 # --- the tune groups --------------------------------------------------------------------------------------------------
@@ -307,7 +184,7 @@ def mixed(device: torch.device) -> AbstractContextManager[Any]:
 def tuned(judge: Judge, reader: Reader, groups: Sequence[dict[str, Any]]) -> dict[str, float]:
     """By set and kind: how often the text that answers comes first of ten, and how often the span is right."""
     judge.eval()
-    device = next(judge.parameters()).device
+    device = judge.device
     first: dict[str, list[float]] = {}
     exact: dict[str, list[float]] = {}
     for group in groups:
@@ -341,34 +218,12 @@ def read(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in file]
 
 
-def rate(step: int, steps: int) -> float:
-    """Share of the learning rate: up in a line, down in a cosine."""
-    warm = max(1, int(WARM_UP * steps))
-    if step < warm:
-        return (step + 1) / warm
-    return 0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
-
-
-def optimiser(judge: Judge) -> torch.optim.AdamW:
-    """The word vectors stay as they are: few of them are met, and they are half of the weights."""
-    judge.body.embeddings.word_embeddings.weight.requires_grad_(False)
-    decayed: list[nn.Parameter] = []
-    plain: list[nn.Parameter] = []
-    heads: list[nn.Parameter] = []
-    for name, weight in judge.named_parameters():
-        if not weight.requires_grad:
-            continue
-        group = heads if not name.startswith("body") else (decayed if weight.ndim > 1 else plain)
-        group.append(weight)
-    return torch.optim.AdamW(
-        [
-            {"params": decayed, "lr": LEARNING_RATE, "weight_decay": 0.01},
-            {"params": plain, "lr": LEARNING_RATE, "weight_decay": 0.0},
-            {"params": heads, "lr": HEAD_LEARNING_RATE, "weight_decay": 0.01},
-        ],
-        betas=(0.9, 0.98),
-        fused=True,
-    )
+def started(original: Path, config: dict[str, Any]) -> Judge:
+    """The layers of all-MiniLM-L6-v2 under new heads."""
+    judge = Judge(config)
+    body = transformers.BertModel.from_pretrained(original, add_pooling_layer=False)
+    judge.body.load_state_dict(body.state_dict())
+    return judge
 
 
 def save(path: Path, state: dict[str, Any]) -> None:
@@ -395,8 +250,9 @@ def main() -> None:
     groups, claims = read(arguments.data / "groups.jsonl"), read(arguments.data / "claims.jsonl")
     tune = random.Random(SEED).sample(read(arguments.data / "tune.jsonl"), TUNE_GROUPS)
     steps = plan(groups, claims, arguments.epochs)[: arguments.steps]
-    judge = Judge(original).to(device).train()
-    optimise = optimiser(judge)
+    config = json.loads((original / "config.json").read_text(encoding="utf-8"))
+    judge = started(original, config).to(device).train()
+    optimise = optimiser(judge, (LEARNING_RATE, LEARNING_RATE, HEAD_LEARNING_RATE))
     shares = [group["lr"] for group in optimise.param_groups]
     checkpoint, log = arguments.out / "checkpoint.pt", arguments.out / "log.jsonl"
     done = 0

@@ -21,14 +21,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import onnx
 import torch
-from onnx import numpy_helper
 from torch import Tensor, nn
 from torch.nn import functional
 
 from research.export_encoder import PROJECT, download
-from research.train_judge import Judge, Pair, Reader, as_typed, mixed, optimiser, padded, rate, read, save, span_loss
+from research.train_judge import as_typed, read, save
+from thresher.training.export import floats_of
+from thresher.training.losses import span_loss
+from thresher.training.network import Judge, mixed, optimiser, rate
+from thresher.training.tokens import Pair, Reader, padded
 
 SEED = 29
 STARTED_FROM = PROJECT / "src/thresher/models/weights/thresher-judge-int8/onnx/model.onnx"
@@ -42,42 +44,6 @@ BY_PEOPLE = 1.5
 RATES = (1.5e-4, 1.5e-4, 5e-4)
 """Learning rates of matrices, of what is not decayed, and of the heads: more than the judge's, which had fewer rows."""
 CHECKPOINT_STEPS = 100
-
-
-def floats_of(path: Path) -> dict[str, Tensor]:
-    """The weights of an exported judge as floats: an equivalent model, with what smoothed it folded back."""
-    stored = {one.name: torch.tensor(numpy_helper.to_array(one)) for one in onnx.load(path).graph.initializer}
-    weights: dict[str, Tensor] = {
-        "body.embeddings.word_embeddings.weight": stored["embed.words"].float() * stored["embed.scales"],
-        "body.embeddings.position_embeddings.weight": stored["embed.places"],
-        "body.embeddings.token_type_embeddings.weight": stored["embed.types"],
-    }
-    factors = {name.removesuffix(".factors"): one for name, one in stored.items() if name.endswith(".factors")}
-    for name, one in stored.items():
-        if name.endswith("LayerNorm.gain") or name.endswith("LayerNorm.bias"):
-            norm, _, part = name.rpartition(".")
-            kind = "weight" if part == "gain" else "bias"
-            weights[f"body.{norm}.{kind}"] = one * factors.get(norm, torch.tensor(1.0))
-        elif name.endswith(".integers"):
-            product = name.removesuffix(".integers")
-            before = factors.get(read_by(product))
-            weight = one.float().T * stored[f"{product}.scale"].reshape(-1, 1)
-            weights[f"body.{product}.weight"] = weight if before is None else weight / before
-            weights[f"body.{product}.bias"] = stored.get(f"{product}.offset", stored[f"{product}.bias"])
-    verdicts = ("logits", "support")
-    weights |= {"pool.weight": stored["pool.matrix"].T, "pool.bias": stored["pool.offset"]}
-    weights |= {"spans.weight": stored["spans.matrix"].T, "spans.bias": stored["spans.offset"]}
-    weights["verdicts.weight"] = torch.cat([stored[f"{name}.matrix"].T for name in verdicts])
-    weights["verdicts.bias"] = torch.cat([stored[f"{name}.offset"].reshape(-1) for name in verdicts])
-    return {name: one.contiguous() for name, one in weights.items()}
-
-
-def read_by(product: str) -> str:
-    """The normalisation whose output a product reads."""
-    layer, _, part = product.removeprefix("encoder.layer.").partition(".")
-    if part.startswith("attention.self"):
-        return f"encoder.layer.{int(layer) - 1}.output.LayerNorm" if int(layer) else "embeddings.LayerNorm"
-    return f"encoder.layer.{layer}.attention.output.LayerNorm" if part == "intermediate.dense" else ""
 
 
 def planned(rows: Sequence[dict[str, Any]], steps: int) -> list[list[int]]:
@@ -109,7 +75,7 @@ def answered(row: dict[str, Any], pair: Pair) -> bool:
 def losses(judge: Judge, reader: Reader, rows: Sequence[dict[str, Any]], draw: random.Random) -> dict[str, Tensor]:
     """Span, answers and support of one step."""
     pairs = [pair_of(reader, row, draw) for row in rows]
-    device = next(judge.parameters()).device
+    device = judge.device
     batch = padded(pairs).to(device)
     with mixed(device):
         verdicts, spans = judge(batch.ids, batch.types, batch.mask)
@@ -144,10 +110,10 @@ def main() -> None:
     original = download(arguments.rows.parent)
     reader, rows = Reader(original), read(arguments.rows)
     plan = planned(rows, arguments.steps)
-    judge = Judge(original)
+    judge = Judge(json.loads((original / "config.json").read_text(encoding="utf-8")))
     judge.load_state_dict(floats_of(STARTED_FROM))
     judge.to(device).train()
-    optimise = optimiser(judge)
+    optimise = optimiser(judge, RATES)
     checkpoint, log = arguments.out / "checkpoint.pt", arguments.out / "log.jsonl"
     done = 0
     if checkpoint.exists():

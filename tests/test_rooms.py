@@ -23,6 +23,7 @@ ROOMS = (
     "correction",
     "refinement",
     "generation",
+    "training",
 )
 SHARED = {"types", "protocols", "errors", "filters", "http", "text"}
 MODELS_ARE_THEIRS = {"retrieval", "judging", "correction", "refinement", "generation"}

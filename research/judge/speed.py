@@ -26,10 +26,11 @@ BESIDE = """
 import json, pathlib, sys, time
 data, run, threads = sys.argv[1:]
 import torch, transformers
-from research.train_judge import Judge, download
+from research.export_encoder import download
+from thresher.training.network import Judge
 torch.set_num_threads(int(threads))
 original = download(pathlib.Path(data))
-judge = Judge(original).eval()
+judge = Judge(json.loads((original / "config.json").read_text())).eval()
 weights = pathlib.Path(run) / "judge.pt"
 if weights.exists():
     judge.load_state_dict(torch.load(weights, map_location="cpu"))

@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
-from typing import Any, BinaryIO, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, BinaryIO, TypedDict, Unpack
 
 from thresher import recipes
 from thresher.chunking.hierarchical import HierarchicalChunker
@@ -36,6 +36,9 @@ from thresher.recipes.settings import CollectionSettings, RecipeSettings
 from thresher.settings import flat, flat_public, resolved
 from thresher.tracing import Request, Traces, replay
 from thresher.types import Answer, Document, Metadata, Query, SearchResult, Step
+
+if TYPE_CHECKING:
+    from thresher.recipes.train_judge import Counting, Trained
 
 DEFAULT_LIMIT = 5
 
@@ -250,6 +253,28 @@ class Collection:
         )
         self.calibrations.put(made)
         return made
+
+    def train_judge(
+        self,
+        labels: Path,
+        *,
+        epochs: int = 4,
+        seed: int = 0,
+        settings: Mapping[str, Any] | None = None,
+        counting: Counting | None = None,
+    ) -> Trained:
+        """Train the judge further on a file of labels; it is kept in the home folder if that made it better.
+
+        Needs the extra `train`. A run that was cut off goes on from its last checkpoint when it is called with the
+        same again. `counting` shows progress. Raises UsageError for labels that cannot be learned from.
+        """
+        from thresher.recipes.settings import CorrectiveSettings
+        from thresher.recipes.train_judge import silently, train
+
+        self._existing()
+        configured, parts = self._configured("corrective", settings), self._parts()
+        assert isinstance(configured, CorrectiveSettings)
+        return train(labels, configured, parts, self.home, epochs=epochs, seed=seed, counting=counting or silently)
 
     def settings(self, recipe: str, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Every setting a recipe would run with here, by dotted key; secrets as stars."""

@@ -366,6 +366,25 @@ def _labelled(file: Path) -> list[tuple[str, bool]]:
     return labelled
 
 
+@app.command("train-judge")
+@on_collection()
+def train_judge(
+    target: Target,
+    labels: Annotated[
+        Path,
+        typer.Argument(metavar="QUESTIONS", help="JSON lines: question and passage with relevant, or answers."),
+    ],
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="How often each training question is read.")] = 4,
+    seed: Annotated[int, typer.Option("--seed", help="Of the order of what is read.")] = 0,
+) -> None:
+    """Train the judge further on your own labels, and keep it if that made it better; needs the extra `train`."""
+    with target.open() as collection:
+        trained = collection.train_judge(
+            labels, epochs=epochs, seed=seed, settings=target.settings, counting=output.counting
+        )
+    target.show(trained, output.trained)
+
+
 # --- recipes ----------------------------------------------------------------------------------------------------------
 
 

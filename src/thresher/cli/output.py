@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from shlex import quote
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from thresher.indexing.records import DocumentRecord
     from thresher.inputs import IndexProgress
     from thresher.judging.calibration import Calibration
+    from thresher.recipes.train_judge import Trained
 
 SECONDS_BETWEEN_LINES = 5.0
 """Of progress in a pipe."""
@@ -354,6 +356,32 @@ def calibration(made: Calibration) -> None:
     )
     if not made.separated:
         say("no clean separation: between the bounds the verdict will be `unsure`, which acts as ambiguous")
+
+
+def trained(made: Trained) -> None:
+    """What a training of the judge came to, for a person."""
+    counts = ", ".join(f"{number} questions to {part}" for part, number in list(made.questions.items())[:2])
+    say(f"{counts}, {made.comparison.questions} held out; {made.passages} passages")
+
+    def cell(value: float, bounds: tuple[float, float], sign: str = "") -> str:
+        return f"{value:{sign}.3f} [{bounds[0]:{sign}.3f}, {bounds[1]:{sign}.3f}]"
+
+    rows = [
+        [
+            one.name,
+            cell(one.before, one.before_interval),
+            cell(one.after, one.after_interval),
+            cell(one.difference, one.difference_interval, "+"),
+        ]
+        for one in made.comparison.measured
+    ]
+    table("", ["held out, 95 % intervals", "before", "after", "difference"], rows)
+    if made.installed is None:
+        say("not better on the held-out questions beyond chance: the judge stays as it was, nothing was installed")
+    else:
+        say(f"installed: {made.installed}")
+        say(f"use it: --set judge_model={quote(str(made.installed))}, or judge_model = ... in thresher.toml")
+    say(f"report: {made.report}")
 
 
 def explanation(trace: Mapping[str, Any], labels: Mapping[str, str]) -> None:

@@ -223,6 +223,27 @@ def absent_names(question: str, text: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class Combination:
+    """What each thing that the trained judge goes by weighs in the log odds of its score."""
+
+    logit: float = LOGIT_WEIGHT
+    sentence: float = TRAINED_SENTENCE_WEIGHT
+    terms: float = TERMS_WEIGHT
+    lacking: float = LACKING_WEIGHT
+    intercept: float = INTERCEPT
+
+    def __call__(self, logit: float, parts: Parts, lacking: int) -> float:
+        """The score, 0 to 1."""
+        return logistic(
+            self.logit * logit
+            + self.sentence * parts.sentence
+            + self.terms * parts.terms
+            + self.lacking * lacking
+            + self.intercept
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class TrainedScorer:
     """Relevance of each hit to the question a person asked, 0 to 1.
 
@@ -234,12 +255,13 @@ class TrainedScorer:
     local: LocalScorer
     reader: PairReader
     name: str = "trained"
+    combine: Combination = Combination()
     scale: ClassVar[Scale] = UNIT
 
     @property
     def about(self) -> str:
         """For people, in a few words."""
-        return "relevance by the trained judge"
+        return f"relevance by the {self.name} judge"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit; `others` says what it is made of."""
@@ -249,15 +271,11 @@ class TrainedScorer:
         parts = self.local.judged(query, hits)
         lacks = [absent_names(query.question, hit.chunk.titled) for hit in hits]
         values = [
-            LOGIT_WEIGHT * reading.relevance
-            + TRAINED_SENTENCE_WEIGHT * part.sentence
-            + TERMS_WEIGHT * part.terms
-            + LACKING_WEIGHT * absent
-            + INTERCEPT
+            self.combine(reading.relevance, part, absent)
             for reading, part, absent in zip(readings, parts, lacks, strict=True)
         ]
         return Scores(
-            tuple(Score(logistic(value), UNIT) for value in values),
+            tuple(Score(value, UNIT) for value in values),
             Notes(facts={"model": self.reader.name}),
             tuple(
                 {"answers": Score(reading.relevance, LOGIT)}

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 from weakref import WeakValueDictionary
 
@@ -89,7 +90,7 @@ class Models:
     _encoders: dict[tuple[str, EncoderSettings], Encoder] = field(default_factory=dict)
     _readers: dict[tuple[str, EncoderSettings], Encoder] = field(default_factory=dict)
     _rerankers: dict[str, CrossEncoder] = field(default_factory=dict)
-    _judge: BundledJudge | None = None
+    _judges: dict[Path | None, BundledJudge] = field(default_factory=dict)
     _reader: BundledJudge | None = None
     words: dict[tuple[str, int], Mapping[str, int]] = field(default_factory=dict)
     """How often each word occurs in a collection, by its folder and version; the newest one's."""
@@ -110,13 +111,14 @@ class Models:
             self._readers[key] = _bundled("reading encoder", remembering) if name == BUNDLED else remembering()
         return self._readers[key]
 
-    def judge(self) -> BundledJudge:
-        """The bundled cross-encoder, which judges and reranks."""
-        if self._judge is None:
+    def judge(self, folder: Path | None = None) -> BundledJudge:
+        """The bundled cross-encoder, which judges and reranks, or one that was trained further, from its folder."""
+        if folder not in self._judges:
             from thresher.models.cross_encoders import BundledJudge
 
-            self._judge = _bundled("judge", BundledJudge)
-        return self._judge
+            own = partial(BundledJudge, folder) if folder else BundledJudge
+            self._judges[folder] = _bundled(f"judge {folder}", own)
+        return self._judges[folder]
 
     def reader(self) -> BundledJudge:
         """The bundled cross-encoder that reads answers out."""

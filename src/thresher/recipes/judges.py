@@ -16,8 +16,9 @@ from thresher.judging.calibration import SHIPPED, CalibratedScorer, Calibration
 from thresher.judging.llm_scorers import LLMRelevance
 from thresher.judging.scorers import CrossEncoderScorer, LocalRelevance, LocalScorer, TrainedScorer
 from thresher.judging.tables import TableScorer
+from thresher.judging.tuned import TunedJudge
 from thresher.protocols import ChunkTable, Scorer
-from thresher.recipes.components import Components
+from thresher.recipes.components import BUNDLED, Components
 from thresher.recipes.settings import JudgeSettings, RecipeSettings
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
@@ -48,8 +49,18 @@ def local_scorer(settings: RecipeSettings, components: Components, table: ChunkT
 
 
 def trained_scorer(settings: RecipeSettings, components: Components, table: ChunkTable) -> TrainedScorer:
-    """Our own: the bundled cross-encoder and what the local judge goes by."""
-    return TrainedScorer(local_scorer(settings, components, table), components.models.judge())
+    """Our own: the bundled cross-encoder, or one that was trained further, and what the local judge goes by."""
+    local, folder = local_scorer(settings, components, table), judge_folder(settings)
+    if folder is None:
+        return TrainedScorer(local, components.models.judge())
+    tuned = TunedJudge.read(folder)
+    return TrainedScorer(local, components.models.judge(folder), tuned.calibration.judge, tuned.combine)
+
+
+def judge_folder(settings: RecipeSettings) -> Path | None:
+    """Where the trained judge's weights are; None for the bundled ones."""
+    given = settings.judge_model if isinstance(settings, JudgeSettings) else BUNDLED
+    return None if given == BUNDLED else Path(given).expanduser()
 
 
 def calibrated_scorer(settings: RecipeSettings, components: Components, table: ChunkTable) -> CalibratedScorer:
@@ -66,14 +77,15 @@ JUDGES: dict[str, JudgeEntry] = {
 
 
 def calibration(settings: RecipeSettings, components: Components, judge: str) -> Calibration:
-    """The collection's own calibration of a judge, or the shipped one, whatever encoder that is for.
+    """The collection's own calibration of a judge, or the one it came with, whatever encoder that is for.
 
     Raises UsageError for a judge without either.
     """
     encoder = components.encoder(settings).name
     stored = None if components.calibrations is None else components.calibrations.get(judge, encoder)
-    entry = JUDGES.get(judge)
-    found = stored or (entry.shipped if entry else None)
+    entry, folder = JUDGES.get(judge), judge_folder(settings)
+    shipped = entry.shipped if entry else TunedJudge.read(folder).calibration if folder else None
+    found = stored or shipped
     if found is None:
         raise UsageError(
             "comes with no calibration, and this collection has none of it",

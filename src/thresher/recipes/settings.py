@@ -210,6 +210,10 @@ class JudgeSettings(RecipeSettings):
         "'trained' (our own: the bundled cross-encoder, cosine and words), 'calibrated' (that one as a probability), "
         "or another cross-encoder: a fastembed name or folder, a /rerank URL",
     )
+    judge_model: str = Field(
+        "bundled",
+        description="cross-encoder of the trained judge: 'bundled', or a folder that `thresher train-judge` wrote",
+    )
     batch: int = Field(20, ge=1, description="chunks judged in one call; 1 is a call for each, as published")
     on_unreadable: Literal["keep", "drop", "raise"] = Field(
         "keep", description="what becomes of a chunk whose score could not be read"

@@ -1,0 +1,144 @@
+"""Labels of people, JSON Lines: questions with passages that answer them or do not, or with their answers.
+
+{"question": "...", "passage": "...", "title": "...", "relevant": true}      one passage; several lines a question
+{"question": "...", "answers": ["...", "..."]}         what a passage must hold to answer; the collection is searched
+{"question": "...", "answerable": false}               nothing in the collection answers
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from thresher.errors import UsageError
+from thresher.text.terms import folded
+
+LEAST_QUESTIONS = 100
+"""With a passage that answers: a fifth is to tune on and a fifth is held out, and a calibration needs 20 questions."""
+
+PartName = Literal["train", "tune", "held out"]
+SHARES: Sequence[tuple[PartName, float]] = (("train", 0.6), ("tune", 0.8), ("held out", 1.0))
+"""Three fifths to learn from, one to fit weights and bounds on, one for the report."""
+
+FORMS = 'write {"question": "...", "passage": "...", "relevant": true} or {"question": "...", "answers": ["..."]}'
+
+
+class Passage(NamedTuple):
+    """A text and the title above it, or nothing."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """All that the labels say of one question."""
+
+    question: str
+    relevant: tuple[Passage, ...] = ()
+    irrelevant: tuple[Passage, ...] = ()
+    answers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A question with passages that answer it, others that do not, and some that nobody labelled."""
+
+    question: str
+    relevant: tuple[Passage, ...]
+    irrelevant: tuple[Passage, ...]
+    others: tuple[Passage, ...] = ()
+    part: PartName = "train"
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Group:
+        """What `dataclasses.asdict` gave, after a trip through JSON."""
+        kinds = ("relevant", "irrelevant", "others")
+        return cls(**{**stored, **{kind: tuple(Passage(*one) for one in stored[kind]) for kind in kinds}})
+
+
+def read_labels(path: Path) -> list[Labelled]:
+    """The questions of a file in their order. Raises UsageError that names the line.
+
+    A passage that is labelled both ways for a question is left out.
+    """
+    try:
+        lines = path.expanduser().read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
+    except OSError as error:
+        what = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
+        raise UsageError(what, subject=str(path), next_step="check the path") from error
+    read: dict[str, Labelled] = {}
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                one = _label(json.loads(line))
+            except ValueError as error:
+                raise UsageError("is no label", subject=f"{path}, line {number}", next_step=FORMS) from error
+            key = folded(one.question).strip()
+            read[key] = _both(read[key], one) if key in read else one
+    return [_without_contradictions(one) for one in read.values()]
+
+
+def _label(fields: Any) -> Labelled:
+    match fields:
+        case {"question": str(question), "passage": str(text), "relevant": bool() | 0 | 1 as relevant} if (
+            question.strip() and text.strip()
+        ):
+            passages = (Passage(str(fields.get("title") or ""), text),)
+            return Labelled(question, passages) if relevant else Labelled(question, (), passages)
+        case {"question": str(question), "answers": [*answers]} if question.strip() and "passage" not in fields:
+            if any(not isinstance(one, str) or not one.strip() for one in answers):
+                raise ValueError
+            return Labelled(question, answers=tuple(answers))
+        case {"question": str(question), "answerable": False} if question.strip():
+            return Labelled(question)
+    raise ValueError
+
+
+def _both(one: Labelled, other: Labelled) -> Labelled:
+    return Labelled(
+        one.question,
+        tuple(dict.fromkeys(one.relevant + other.relevant)),
+        tuple(dict.fromkeys(one.irrelevant + other.irrelevant)),
+        tuple(dict.fromkeys(one.answers + other.answers)),
+    )
+
+
+def _without_contradictions(one: Labelled) -> Labelled:
+    both = {passage.text for passage in one.relevant} & {passage.text for passage in one.irrelevant}
+    relevant, irrelevant = ((p for p in kind if p.text not in both) for kind in (one.relevant, one.irrelevant))
+    return replace(one, relevant=tuple(relevant), irrelevant=tuple(irrelevant))
+
+
+def parted(groups: Sequence[Group]) -> list[Group]:
+    """The groups with the part each is in: questions that one passage answers are in one part, whatever the order.
+
+    Raises UsageError where there are too few of them, or where all passages are of one kind.
+    """
+    answered = sum(bool(group.relevant) for group in groups)
+    opposed = sum(bool(group.irrelevant) for group in groups)
+    if answered < LEAST_QUESTIONS:
+        raise UsageError(
+            f"{answered} of {len(groups)} questions have a passage that answers them: too few to train on",
+            next_step=f"label at least {LEAST_QUESTIONS}",
+        )
+    if opposed < LEAST_QUESTIONS:
+        raise UsageError(
+            f"{opposed} of {len(groups)} questions have a passage that does not answer them: too few to train on",
+            next_step="label some as not relevant, or add documents that are searched for them",
+        )
+    keys = sorted({_key(group) for group in groups}, key=lambda key: hashlib.sha256(key.encode()).digest())
+    places = {key: (at + 0.5) / len(keys) for at, key in enumerate(keys)}
+    return [
+        replace(group, part=next(part for part, share in SHARES if places[_key(group)] < share)) for group in groups
+    ]
+
+
+def _key(group: Group) -> str:
+    """What the groups of one part share."""
+    key = group.relevant[0].text if group.relevant else group.question
+    return key.encode("utf-8", "replace").decode("utf-8")
