@@ -29,6 +29,7 @@ COMMANDS = {
     "ask": ["x"],
     "explain": [],
     "calibrate": [],
+    "train-judge": ["labels.jsonl"],
     "show": ["rag"],
 }
 
