@@ -21,8 +21,10 @@ class Fixed:
 
     def __init__(self, logit: float) -> None:
         self._logit = logit
+        self.texts: list[str] = []
 
     def read(self, question: str, texts: Sequence[str], titles: Sequence[str] | None = None) -> list[Reading]:
+        self.texts += texts
         return [Reading(self._logit, 0.0, 0, 0, 0.0) for _ in texts]
 
 
@@ -56,3 +58,28 @@ def test_a_higher_logit_is_a_higher_score() -> None:
 
 def test_nothing_to_judge_gives_no_scores() -> None:
     assert TrainedScorer(local(), Fixed(0.0))(QUESTION, []).scores == ()
+
+
+FOUND = [hit(f"The lighthouse was built in {year}.") for year in range(1530, 1535)]
+BESIDE = [hit(f"Cheese ripens in cellar {number} for a year.") for number in range(5)]
+
+
+def test_hits_that_are_not_expected_to_win_are_not_read() -> None:
+    reader = Fixed(4.0)
+    scored = TrainedScorer(local(), reader)(QUESTION, [*BESIDE, *FOUND])
+    assert set(reader.texts) == {found.chunk.text for found in FOUND}
+    assert ["answers" in others for others in scored.others] == [False] * 5 + [True] * 5
+    values = [score.value for score in scored.scores if score is not None]
+    assert max(values[:5]) < min(values[5:])
+
+
+def test_hits_are_read_on_while_an_unread_one_may_be_the_best() -> None:
+    reader = Fixed(-12.0)
+    TrainedScorer(local(), reader)(QUESTION, [*FOUND, *FOUND, *BESIDE])
+    assert len(reader.texts) > len(FOUND)
+
+
+def test_every_hit_is_read_where_all_are_asked_for() -> None:
+    reader = Fixed(4.0)
+    TrainedScorer(local(), reader, read_at_least=None)(QUESTION, [*BESIDE, *FOUND])
+    assert len(reader.texts) == 10

@@ -109,13 +109,13 @@ def _tokens(tokenizer: tokenizers.Tokenizer, text: str) -> tokenizers.Encoding:
 
 
 def _windows(count: int, room: int) -> list[tuple[int, int]]:
-    """Begin and end of as few windows as cover the tokens with the overlap; one for an empty text."""
+    """Begin and end of as few windows as cover the tokens with the overlap, all as long; one for an empty text."""
     if count <= room:
         return [(0, count)]
     pieces = -(-(count - OVERLAP_TOKENS) // (room - OVERLAP_TOKENS))
-    last = count - room
-    starts = [last * piece // (pieces - 1) for piece in range(pieces)]
-    return [(start, start + room) for start in starts]
+    size = -(-(count + OVERLAP_TOKENS * (pieces - 1)) // pieces)
+    starts = [(count - size) * piece // (pieces - 1) for piece in range(pieces)]
+    return [(start, start + size) for start in starts]
 
 
 def _best_span(logits: NDArray[np.float32], offsets: Sequence[tuple[int, int]]) -> tuple[int, int, float]:

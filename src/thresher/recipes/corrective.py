@@ -83,7 +83,8 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         settings, parts, partial(retriever, settings), judge=judge, keywords=True, sure=settings.second_opinion_below
     )
     generate, degraded = parts.reader(settings, table)
-    evidence = strips(settings, scorer, STRIP_LOWER, first=STRIP_FIRST, first_score=STRIP_FIRST_LOWER)
+    of_strips = EachPartScorer(raw_scorer(settings, parts, table, default="trained", every=True))
+    evidence = strips(settings, of_strips, STRIP_LOWER, first=STRIP_FIRST, first_score=STRIP_FIRST_LOWER)
     return Pipeline(
         recipe=name,
         rewrite=parts.spelling() if settings.spelling else as_asked,

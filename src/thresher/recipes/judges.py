@@ -7,7 +7,7 @@ own and a line in `JUDGES`. What is no name here is a cross-encoder: a fastembed
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -95,16 +95,22 @@ def calibration(settings: RecipeSettings, components: Components, judge: str) ->
     return found
 
 
-def raw_scorer(settings: JudgeSettings, components: Components, table: ChunkTable, *, default: str) -> Scorer:
+def raw_scorer(
+    settings: JudgeSettings, components: Components, table: ChunkTable, *, default: str, every: bool = False
+) -> Scorer:
     """The scorer of the judge that the settings name, to be calibrated, tables by their rows; `default` is `auto`.
 
-    Raises UnknownSetting.
+    With `every` it reads all that it is given: strips, of which each is kept or dropped by itself. Raises
+    UnknownSetting.
     """
     name = default if settings.judge == "auto" else settings.judge
     raw = [known for known, entry in JUDGES.items() if entry.scale is not PROBABILITY]
     if name not in raw:
         raise UnknownSetting(name, ("auto", *raw), kind="judge")
-    return TableScorer(JUDGES[name].make(settings, components, table), components.whole_documents())
+    scorer = JUDGES[name].make(settings, components, table)
+    if every and isinstance(scorer, TrainedScorer):
+        scorer = replace(scorer, read_at_least=None)
+    return TableScorer(scorer, components.whole_documents())
 
 
 def evaluator(

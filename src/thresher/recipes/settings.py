@@ -60,7 +60,7 @@ class AnswerSettings(Frozen):
     min_certainty: float = Field(
         0.3, ge=0, le=1, description="spans: probability of the best place below which sentences are quoted instead"
     )
-    max_windows: int = Field(12, ge=1, description="spans: windows of about 90 words that are read, best chunks first")
+    max_windows: int = Field(8, ge=1, description="spans: windows of about 90 words that are read, best chunks first")
     min_relevance: float = Field(
         0.3, ge=0, le=1, description="options to choose from: probability of the best passage that is asked for"
     )
