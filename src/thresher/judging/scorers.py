@@ -207,7 +207,7 @@ class LocalScorer:
 # --- our judge: the trained cross-encoder, the encoder and the question's words together ------------------------------
 
 
-LOGIT_WEIGHT, TRAINED_SENTENCE_WEIGHT, TERMS_WEIGHT, INTERCEPT = 0.32, 6.54, 1.77, -5.83
+LOGIT_WEIGHT, TRAINED_SENTENCE_WEIGHT, TERMS_WEIGHT, LACKING_WEIGHT, INTERCEPT = 0.32, 6.54, 1.77, 0.0, -5.83
 """A logistic regression on questions the cross-encoder was not trained on (the tune fifths of PopQA, NQ, TriviaQA and
 SQuAD, each weighing the same), asked with and without what answers them (`research/judge`). Fitted on three of the
 sets it is better than the local judge on the fourth, each time: the three parts err in different places."""
@@ -272,10 +272,10 @@ class TrainedScorer:
 
     local: LocalScorer
     reader: PairReader
-    read_at_least: int | None = READ_AT_LEAST
-    """None reads every hit."""
     name: str = "trained"
     combine: Combination = Combination()
+    read_at_least: int | None = READ_AT_LEAST
+    """None reads every hit."""
     scale: ClassVar[Scale] = UNIT
 
     @property
