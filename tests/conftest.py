@@ -20,6 +20,7 @@ from thresher.collection import Collection
 from thresher.recipes.components import BUNDLED, Models
 from thresher.recipes.settings import EncoderSettings
 from thresher.testing.llm_server import ScriptedServer
+from thresher.testing.real_model import RealModel
 from thresher.types import COSINE, Chunk, Evidence, Hit, Judged, Judgement, Origin, Scale, Score
 
 LOOPBACK = Path(tests.loopback.sitecustomize.__file__).parent  # importing it is the guard of this process
@@ -199,3 +200,10 @@ def serve() -> Iterator[Callable[..., ScriptedServer]]:
     yield start
     for server in started:
         server.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="session")
+def real_model() -> Iterator[RealModel]:
+    """A real chat model on loopback, weak and quick."""
+    with RealModel() as server:
+        yield server

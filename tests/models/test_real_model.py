@@ -1,0 +1,31 @@
+"""The chat model of the tests that nobody wrote replies for."""
+
+from __future__ import annotations
+
+import json
+
+from thresher.models.chat import ChatModel
+from thresher.models.usage import Meter
+from thresher.testing.real_model import RealModel
+
+
+def test_a_real_model_answers_and_its_tokens_are_counted(real_model: RealModel) -> None:
+    meter = Meter()
+    model = ChatModel(real_model.base_url, real_model.model, meter, max_tokens=12)
+    assert "Paris" in model.complete("Answer in one sentence.", "What is the capital of France?")
+    usage = meter.usage
+    assert usage.llm_calls == 1
+    assert 20 < usage.prompt_tokens < 60
+    assert 3 < usage.completion_tokens <= 12
+
+
+def test_a_real_server_enforces_a_schema_of_enumerated_grades(real_model: RealModel) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"grade": {"enum": [0, 1, 2, 3]}},
+        "required": ["grade"],
+        "additionalProperties": False,
+    }
+    model = ChatModel(real_model.base_url, real_model.model, Meter(), max_tokens=20)
+    reply = model.complete("Grade the answer.", "2 + 2 is 5.", schema=schema)
+    assert json.loads(reply)["grade"] in {0, 1, 2, 3}
