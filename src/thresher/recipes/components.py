@@ -19,6 +19,7 @@ from thresher.generation.about_documents import DocumentReader
 from thresher.generation.answers import ComparingReader, KindReader, PartsReader, PassageReader, YesNoReader
 from thresher.generation.certainty import LEARNT
 from thresher.generation.citations import ConflictCiter, QuoteChecker, abstention
+from thresher.generation.descriptions import DescribedReader
 from thresher.generation.lists import ListReader
 from thresher.generation.llm import GroundedGenerator
 from thresher.generation.passages import PassageChooser
@@ -342,7 +343,8 @@ class Components:
             Kind.COMPARISON: ComparingReader(choose, spans),
             Kind.KEYWORD: PassageReader(choose, settings.max_sentences, spans),
         }
-        return PartsReader(TableReader(documents, ListReader(documents, KindReader(readers, spans))))
+        by_kind = TableReader(documents, ListReader(documents, KindReader(readers, spans)))
+        return PartsReader(DescribedReader(support, settings.withhold_below, settings.perhaps_below, by_kind))
 
     def quote_checker(self) -> Verifier:
         """Looks every citation up in its document, here or in the other collection, and cites what contradicts it."""

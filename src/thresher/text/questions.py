@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from thresher.text.clauses import descriptions_of
 from thresher.text.entities import name_places
 
 
@@ -277,10 +278,12 @@ def parts_of(question: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def searches_of(question: str) -> tuple[str, ...]:
-    """What is to be found for a question: it itself, and its parts, or what is asked of each of two things."""
+    """What is to be found for a question: it itself, its parts or descriptions, or what is asked of two things each."""
     parts = parts_of(question)
     if len(parts) > 1:
         return (question, *parts)
+    if descriptions := descriptions_of(question):
+        return (question, *descriptions)
     asked = asked_for(question)
     if asked.kind is not Kind.COMPARISON or len(asked.things) < 2:
         return (question,)

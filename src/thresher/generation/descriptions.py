@@ -1,0 +1,141 @@
+"""Questions that describe one thing several times, each time as another document may: the name that fits them all."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from thresher.generation.citations import cite
+from thresher.generation.sentence_support import Sentence, SupportJudge
+from thresher.protocols import Generator, about
+from thresher.text.answer_types import answer_type
+from thresher.text.clauses import descriptions_of
+from thresher.text.entities import name_places
+from thresher.text.terms import term_set
+from thresher.types import PERHAPS, Evidence, Generation, Notes, Query, logistic
+
+NEAREST = 8
+"""Sentences that may be meant by one description."""
+
+LONE = 0.85
+"""What a name of one word counts for where a person is asked for."""
+
+
+SUPPORT_WEIGHT, AHEAD_WEIGHT, INTERCEPT = 4.4, 2.7, -0.6
+"""A logistic regression on 53 answers to MultiHop-RAG's inference questions (45 right), of the train and tune parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name, and for each description the sentence nearest to it that has the name, by its number."""
+
+    name: str
+    sentences: dict[int, Sentence]
+
+    @property
+    def support(self) -> float:
+        """Of its sentences together."""
+        return sum(sentence.support.value for sentence in self.sentences.values())
+
+    @property
+    def places(self) -> list[Sentence]:
+        """Its sentences, each once."""
+        sentences = self.sentences.values()
+        return list({(one.evidence.hit.chunk.document_id, one.start): one for one in sentences}.values())
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedReader:
+    """Answers with the name that the sentences nearest to the descriptions have in common, and cites those.
+
+    No passage has all that is said of the thing, and what a passage says of it hardly ever names it as its subject: a
+    publisher sues the company that is asked for. Which name the descriptions share tells more than each passage alone.
+    """
+
+    support: SupportJudge
+    withhold_below: float
+    perhaps_below: float
+    otherwise: Generator
+
+    @property
+    def about(self) -> str:
+        """What every other question is answered by."""
+        return about(self.otherwise)
+
+    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
+        """The name with a citation for each description; what `otherwise` says where none is shared."""
+        descriptions = descriptions_of(query.question)
+        names = shared_names(descriptions, query.question, evidence, self.support)
+        if not names or len(names[0].places) < 2:
+            return self.otherwise(query, evidence)
+        best, certainty = names[0], _certainty(names, len(descriptions))
+        facts = {
+            "reader": "descriptions",
+            "descriptions": list(descriptions),
+            "certainty": certainty,
+            "names": [
+                {"text": one.name, "support": round(one.support, 3), "descriptions": len(one.sentences)}
+                for one in names[:5]
+            ],
+        }
+        if certainty < self.withhold_below:
+            return self.otherwise(query, evidence)
+        citations = tuple(cite(marker, sentence) for marker, sentence in enumerate(best.places, start=1))
+        markers = "".join(f"[{citation.marker}]" for citation in citations)
+        perhaps = PERHAPS if certainty < self.perhaps_below else ""
+        text = f"{perhaps}{best.name} {markers}"
+        return Generation(text, citations, notes=Notes(facts=facts), certainty=certainty, exact=True)
+
+
+def _certainty(names: Sequence[Named], descriptions: int) -> float:
+    """Probability that the first name is right: by its support for each description, and how far it is ahead."""
+    behind = names[1].support if len(names) > 1 else 0.0
+    ahead = max(0.0, names[0].support - behind)
+    return logistic((SUPPORT_WEIGHT * names[0].support + AHEAD_WEIGHT * ahead) / descriptions + INTERCEPT)
+
+
+def shared_names(
+    descriptions: Sequence[str], question: str, evidence: Sequence[Evidence], support: SupportJudge
+) -> list[Named]:
+    """The names in the sentences nearest to the descriptions and not in the question, the best supported first."""
+    asked = term_set(question)
+    found: dict[str, dict[int, Sentence]] = defaultdict(dict)
+    for number, description in enumerate(descriptions):
+        for sentence in support(description, evidence)[:NEAREST]:
+            for name in _names(sentence.text):
+                if (words := term_set(name)) and not words & asked:
+                    found[name].setdefault(number, sentence)
+    texts = " ".join(f"{piece.hit.chunk.title} . {piece.text}" for piece in evidence)
+    together: dict[str, dict[int, Sentence]] = defaultdict(dict)
+    for name in found:
+        whole = _fullest(name, texts)
+        for number, sentence in found[name].items():
+            known = together[whole].setdefault(number, sentence)
+            if known.support.value < sentence.support.value:
+                together[whole][number] = sentence
+    names = [Named(name, sentences) for name, sentences in together.items()]
+    person = answer_type(question) == "person"
+    return sorted(names, key=lambda one: -one.support * (LONE if person and " " not in one.name else 1.0))
+
+
+def _fullest(name: str, texts: str) -> str:
+    """A name of one word with those that stand before it most often: Sam Bankman-Fried for Bankman-Fried."""
+    before = re.findall(rf"((?:[A-Z][\w'’-]+ ){{1,2}}){re.escape(name)}(?!\w)", texts) if " " not in name else []
+    named = Counter(words for words in before if all(map(term_set, words.split())))
+    return f"{named.most_common(1)[0][0]}{name}" if named else name
+
+
+def _names(text: str) -> Iterator[str]:
+    """The names of a text, words that follow each other together."""
+    start, end = -1, -1
+    for begin, name in name_places(text):
+        if begin == end + 1 and text[end] == " ":
+            end = begin + len(name)
+            continue
+        if end > 0:
+            yield text[start:end]
+        start, end = begin, begin + len(name)
+    if end > 0:
+        yield text[start:end]
