@@ -12,6 +12,7 @@ from thresher.generation.certainty import Signs, Weights, signs_of
 from thresher.generation.citations import NO_EVIDENCE, abstention, cite
 from thresher.generation.sentence_support import Sentence, sentence_around
 from thresher.protocols import Generator, PairReader
+from thresher.text.agreement import disagreement, unnamed
 from thresher.text.injection import is_command
 from thresher.text.numbers import SCALES, UNITS
 from thresher.text.sentences import sentence_spans
@@ -60,6 +61,11 @@ class Place:
     def text(self) -> str:
         """The answer, on one line."""
         return " ".join(self.piece.text[self.start : self.end].split())
+
+    @property
+    def sentence(self) -> str:
+        """The sentence that it stands in."""
+        return sentence_around(self.piece, self.start, self.end, Score(self.certainty, PROBABILITY)).text
 
     @property
     def at(self) -> tuple[str, int]:
@@ -132,9 +138,13 @@ class SpanReader:
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """The answer with a citation of the sentence it stands in."""
         notes = Notes(facts={"reader": "spans", "model": self.reader.name})
+        evidence, name = _naming(query.question, evidence)
         places = self.places(query.question, evidence)
         if not places:
-            return abstention(NO_EVIDENCE, notes)
+            return abstention(f"No document that was found names {name}." if name else NO_EVIDENCE, notes)
+        places, differing = _agreeing(query.question, places)
+        if not places:
+            return abstention(f"What is nearest to the question is {differing}.", notes)
         answers = self.answers(query.question, places)
         best = answers[0] if answers else max(places, key=lambda place: place.certainty)
         notes += Notes(facts={"certainty": best.certainty, "answers": _told(answers)})
@@ -189,6 +199,25 @@ class SpanReader:
                 answers.setdefault(" ".join(words), []).append(place)
         agreed = sorted(answers.values(), key=lambda same: -sum(place.certainty for place in same))
         return [max(same, key=lambda place: place.certainty) for same in agreed]
+
+
+def _naming(question: str, evidence: Sequence[Evidence]) -> tuple[Sequence[Evidence], str]:
+    """The pieces of documents that name every code and number of the question, and what the others do not name."""
+    known: dict[str, str] = {}
+    for piece in evidence:
+        document = piece.hit.chunk.document_id
+        known[document] = f"{known.get(document, piece.hit.chunk.title)}\n{piece.text}"
+    lacking = {document: name for document, text in known.items() if (name := unnamed(question, text))}
+    left = [piece for piece in evidence if piece.hit.chunk.document_id not in lacking]
+    return left, "" if left else next(iter(lacking.values()), "")
+
+
+def _agreeing(question: str, places: Sequence[Place]) -> tuple[list[Place], str]:
+    """The places whose sentence says no other condition than the question, and what the best of the others says."""
+    said = [disagreement(question, place.sentence, place.text, place.piece.hit.chunk.title) for place in places]
+    others = [(place.certainty, what) for place, what in zip(places, said, strict=True) if what]
+    agreeing = [place for place, what in zip(places, said, strict=True) if not what]
+    return agreeing, max(others)[1] if others else ""
 
 
 def windows_of(evidence: Sequence[Evidence]) -> list[Window]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from thresher.generation.citations import abstention, cite
 from thresher.generation.sentence_support import Sentence
 from thresher.protocols import Generator, about
-from thresher.text.table_answers import RIGHT, answered, grids_near
+from thresher.text.forms import Form
+from thresher.text.table_answers import RIGHT, answered, form_near, grids_near
 from thresher.text.table_lookup import lacking
 from thresher.text.tables import Cell, Grid
 from thresher.types import Document, Evidence, Generation, Notes, Query
@@ -38,9 +39,10 @@ class TableReader:
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
         """The cell with its unit, and citations of its row and of the line that states the unit."""
         read = list(self._grids(evidence))
+        whole: list[tuple[Evidence, Document, Grid | Form]] = [*read, *self._forms(evidence)]
         found = [
             (piece, document, answer)
-            for piece, document, grid in read
+            for piece, document, grid in whole
             if (answer := answered(grid, query.question)) is not None
         ]
         if len({answer.text for _, _, answer in found}) != 1:
@@ -64,6 +66,15 @@ class TableReader:
         if lacks and not left:
             return abstention(f"The table that is nearest to the question has nothing on {lacks[0][2]}.")
         return self.otherwise(query, left)
+
+    def _forms(self, evidence: Sequence[Evidence]) -> Iterator[tuple[Evidence, Document, Form]]:
+        """Each form that evidence stands in, once, with the best piece of evidence for it."""
+        documents = self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in evidence)))
+        best = {piece.hit.chunk.document_id: piece for piece in reversed(evidence)}
+        for piece in best.values():
+            document = documents.get(piece.hit.chunk.document_id)
+            if document is not None and (form := form_near(document, piece.start, piece.end)) is not None:
+                yield piece, document, form
 
     def _grids(self, evidence: Sequence[Evidence]) -> Iterator[Read]:
         """Each table that evidence stands in or near, once, with the best piece of evidence for it."""

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from thresher.protocols import Scorer, about
+from thresher.text.forms import Form
 from thresher.text.lists import asks_for_list, fits, lists_of
-from thresher.text.table_answers import RIGHT, answered, grids_near
+from thresher.text.table_answers import RIGHT, answered, form_near, grids_near
 from thresher.text.tables import Grid
 from thresher.text.terms import term_set
 from thresher.types import Document, Hit, Query, Scale, Score, Scores
+
+Part = TypeVar("Part", Grid, Grid | Form)
 
 ROWS = 3
 """Rows of a piece of a table that are judged, together, those that share most words with the question. On 25 questions
@@ -44,7 +48,11 @@ class TableScorer:
         """One score per hit, not below `RIGHT` where a table or list says what is asked for."""
         documents = self.documents(sorted({hit.chunk.document_id for hit in hits}))
         tables = {id_: _near(document, hits) for id_, document in documents.items()}
-        answering = {id_: [grid for grid in grids if answered(grid, query.question)] for id_, grids in tables.items()}
+        forms = {id_: [_form(document, hits)] for id_, document in documents.items()}
+        answering = {
+            id_: [one for one in (*tables[id_], *forms[id_]) if one is not None and answered(one, query.question)]
+            for id_ in documents
+        }
         scored = self.scorer(query, [_in_words(hit, _touched(tables, hit), query.question) for hit in hits])
         scores = []
         for hit, score in zip(hits, scored.scores, strict=True):
@@ -56,11 +64,19 @@ class TableScorer:
 
 def _near(document: Document, hits: Sequence[Hit]) -> list[Grid]:
     """The tables of a document that may reach into one of the hits, each read once."""
+    return list(grids_near(document, *_stretch(document, hits)))
+
+
+def _form(document: Document, hits: Sequence[Hit]) -> Form | None:
+    return form_near(document, *_stretch(document, hits))
+
+
+def _stretch(document: Document, hits: Sequence[Hit]) -> tuple[int, int]:
     own = [hit.chunk for hit in hits if hit.chunk.document_id == document.id]
-    return list(grids_near(document, min(chunk.start for chunk in own), max(chunk.end for chunk in own)))
+    return min(chunk.start for chunk in own), max(chunk.end for chunk in own)
 
 
-def _touched(tables: Mapping[str, Sequence[Grid]], hit: Hit) -> list[Grid]:
+def _touched(tables: Mapping[str, Sequence[Part]], hit: Hit) -> list[Part]:
     """Those of the tables, by document, that reach into a hit."""
     start, end = hit.chunk.start, hit.chunk.end
     return [grid for grid in tables.get(hit.chunk.document_id, ()) if grid.start < end and start < grid.end]

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 from thresher.text.sentences import line_spans, sentence_spans, trim
-from thresher.text.table_lookup import alike, telling_terms
+from thresher.text.table_lookup import telling_terms
 from thresher.text.tables import Cell, blocks_before, is_heading
+from thresher.text.terms import alike
 from thresher.types import Document
 
 _ITEM = re.compile(

@@ -80,7 +80,8 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     ),
     (
         Kind.DOCUMENTS,
-        rf"(?:(?:which|what|how many)(?: of the| of these| of my)? {_DOCUMENT}(?: here)? "
+        rf"(?:(?:which|what|how many)(?! articles (?:are|is) (?:on|in)\b)(?: of the| of these| of my)? "
+        rf"{_DOCUMENT}(?: here)? "
         r"(?:are|is|deals?|talks?|speaks?|"
         r"discuss(?:es)?|mentions?|covers?|describes?|contains?|concerns?|treats?)(?: about| with| of| on)?"
         rf"|(?:list|show|find|give)(?: me)?(?: all| the| all the)? {_DOCUMENT} (?:about|on|that (?:are about|discuss|"

@@ -1,4 +1,4 @@
-"""Lines of "label: value" read as tables: a form is a table of one row, numbered JSON paths are one of several."""
+"""Lines read as tables: of "label: value" a form is a table of one row, numbered JSON paths are one of several rows."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from thresher.types import Document
 
 _FIELD = re.compile(r"[-*• \t]*(?P<label>[^\W_][^:\n|.?!]{0,50}|[\w.-]{1,100}):[ \t]+(?P<value>\S[^\n]{0,300})")
 _PATH = re.compile(r"(?P<row>(?:.*\.)?\d+)\.(?P<column>[^.\d].*)")
+_CELL = re.compile(r"\S+(?: \S+)*")
 LEAST = 3
 """Fields that make a form; a colon or two are in every text."""
 LABEL_WORDS = 6
@@ -31,17 +32,40 @@ def records_of(document: Document, low: int = 0, high: int | None = None) -> Ite
         low, high = 0, len(text)
     fields: list[tuple[Cell, Cell]] = []
     last = 0
-    for number, (start, end) in enumerate(line_spans(text[low:high])):
-        found = _FIELD.fullmatch(text, low + start, low + end)
-        if found is None or len(found["label"].split()) > LABEL_WORDS:
-            continue
+    for number, label, value in fields_of(text, low, high):
         if fields and number - last > GAP + 1:
             yield from _grids(document, fields)
             fields = []
-        label, value = (Cell(found[name].strip(), *found.span(name)) for name in ("label", "value"))
         fields.append((label, value))
         last = number
     yield from _grids(document, fields)
+
+
+def fields_of(text: str, low: int, high: int) -> Iterator[tuple[int, Cell, Cell]]:
+    """Each line of a stretch that is a field: its number among those that hold something, label and value."""
+    for number, (start, end) in enumerate(line_spans(text[low:high])):
+        found = _FIELD.fullmatch(text, low + start, low + end)
+        if found is not None and len(found["label"].split()) <= LABEL_WORDS:
+            label, value = (Cell(found[name].strip(), *found.span(name)) for name in ("label", "value"))
+            yield number, label, value
+
+
+def aligned(document: Document, low: int, high: int) -> Iterator[Grid]:
+    """Tables of plain text: lines that follow each other and whose cells two spaces part, as many in each."""
+    if document.tables or document.kind == "pdf":
+        return
+    text, table, before = document.text, list[tuple[Cell, ...]](), None
+    low, high = max(0, text.rfind("\n", 0, max(0, low - FORM))), min(len(text), high + FORM)
+    for start, end in [*line_spans(text[low:high]), (high - low, high - low)]:
+        cells = tuple(Cell(found[0], *found.span()) for found in _CELL.finditer(text, low + start, low + end))
+        if table and len(cells) != len(table[0]):
+            if len(table) > 1 and len(table) + len(table[0]) > 4:  # two lines of two words are no table
+                yield Grid(table[0], tuple(table[1:]), () if before is None else (before,), document.title)
+            table, before = [], None
+        if len(cells) > 1:
+            table.append(cells)
+        else:
+            before = next(iter(cells), None)
 
 
 def _grids(document: Document, fields: Sequence[tuple[Cell, Cell]]) -> Iterator[Grid]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from thresher.text.records import records_of
+from thresher.text.agreement import still_to_come
+from thresher.text.forms import Form, filled_in, form_of
+from thresher.text.records import aligned, records_of
 from thresher.text.table_lookup import Look, look
 from thresher.text.table_sums import Found, worked_out
 from thresher.text.tables import Grid, grid_of, with_unit
@@ -28,13 +30,22 @@ def grids_near(document: Document, start: int, end: int) -> Iterator[Grid]:
     for table in document.tables:
         if start < table.end and table.start < end and (grid := grid_of(document, table)) is not None:
             yield grid
-    for grid in records_of(document, max(0, start), max(0, end)):
+    for grid in (*aligned(document, max(0, start), max(0, end)), *records_of(document, max(0, start), max(0, end))):
         if start < grid.end and grid.start < end:
             yield grid
 
 
-def answered(grid: Grid, question: str) -> Found | None:
+def form_near(document: Document, start: int, end: int) -> Form | None:
+    """The form that a document is, where it reaches into a stretch of it."""
+    grids = (grid for table in document.tables if (grid := grid_of(document, table)) is not None)
+    form = form_of(document, (*grids, *aligned(document, 0, len(document.text))))
+    return form if form is not None and start < form.end and form.start < end else None
+
+
+def answered(grid: Grid | Form, question: str) -> Found | None:
     """The cell that a question asks for, or what can be worked out from several."""
+    if isinstance(grid, Form):
+        return filled_in(grid, question)
     if _EXPLAINED.match(question):
         return None
     return looked_up(grid, question) or worked_out(grid, question)
@@ -67,6 +78,7 @@ def looked_up(grid: Grid, question: str) -> Found | None:
             # A number is only the answer where its column is named, or where no other could be meant and one is wanted.
             named = bool(seen.columns_but({match.column for match in seen.named}))
             fits = _MUCH.match(question) or named if cell.number is not None else not _MANY.match(question)
+            fits = fits and not still_to_come(question, side.header[column].text)
             if not fits or not re.search(r"\w", cell.text) or (side.turned and column == 0):
                 return None
             unit, stated = grid.unit(side.header[column].text, row[0].text)

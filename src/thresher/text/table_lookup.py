@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from thresher.text.numbers import MONTHS, UNITS, canonical
 from thresher.text.tables import Cell, Grid, is_money
-from thresher.text.terms import STOP_WORDS, folded, index_terms
+from thresher.text.terms import STOP_WORDS, alike, folded, index_terms
 
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]\d+(?![^\W_])|[^\W\d_]+")
 _PERIOD = re.compile(
@@ -63,16 +63,6 @@ class Words:
                 return None
             found |= at
         return frozenset(found)
-
-
-_ENDINGS = ("er", "or", "ed", "ing")
-
-
-def alike(one: str, other: str) -> bool:
-    """Whether one term is the other's beginning: own and owner, speak and speaker, region and regional."""
-    short, long = sorted((one, other), key=len)
-    rest = long.removeprefix(short)
-    return short.isalpha() and rest != long and (rest in _ENDINGS if len(short) == 3 else len(short) > 3 >= len(rest))
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:

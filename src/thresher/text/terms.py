@@ -68,6 +68,16 @@ def term_share(text: str, other: str) -> float:
     return len(wanted & term_set(other)) / len(wanted) if wanted else 1.0
 
 
+_ENDINGS = ("er", "or", "ed", "ing")
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether one term is the other's beginning: own and owner, speak and speaker, region and regional."""
+    short, long = sorted((one, other), key=len)
+    rest = long.removeprefix(short)
+    return short.isalpha() and rest != long and (rest in _ENDINGS if len(short) == 3 else len(short) > 3 >= len(rest))
+
+
 def folded(text: str) -> str:
     """Lower case, accents removed."""
     if text.isascii():

@@ -1,0 +1,155 @@
+"""Forms: fields with labels, and tables of items for which all the fields hold; what a question asks of one.
+
+An invoice says once who the customer is and when it was delivered, and then row by row what was bought. "What did one
+whiteboard cost on the invoice of 30 August?" names a field, a row and a column of it. A form answers only where it, its
+title and its labels say every word of the question that tells something: another customer's form does not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from thresher.text.agreement import means, still_to_come
+from thresher.text.answer_types import answer_type, is_of_type
+from thresher.text.records import LEAST, fields_of
+from thresher.text.table_lookup import Words, telling_terms, terms_of, words_of
+from thresher.text.table_sums import Found
+from thresher.text.tables import Cell, Grid, with_unit
+from thresher.types import Document
+
+LONGEST = 6_000
+"""Characters of a document that is read as one form."""
+
+_UNTIL = re.compile(
+    r"(?P<label>(?:please )?\w+(?: \w+)? (?:by|before|until|within)) (?P<value>[^.;:\n]*\d[^.;:\n]*)", re.IGNORECASE
+)
+"""A date that stands in a sentence as in a field: "Please pay by 8 September 2024"."""
+
+_THINGS = frozenset(terms_of("goods item items article articles equipment product products things"))
+_TRADING = frozenset(terms_of("buy bought purchase purchased order ordered hire hired rent rented sell sold"))
+"""Said of whatever stands in the rows, and of what is done with it."""
+
+_PAYING = frozenset(terms_of("pay"))
+
+_COUNT = frozenset(terms_of("number quantity qty pieces units count"))
+_PERSON = frozenset(terms_of("customer client buyer hirer tenant recipient"))
+_HOW_MANY = re.compile(r"\bhow many\b", re.IGNORECASE)
+_WHO = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
+_WHICH = re.compile(r"\b(?:which|what) (?P<kind>[^\W\d_]+)\b", re.IGNORECASE)
+_KEY = frozenset(terms_of("number no id code"))
+
+Field = tuple[Cell, Cell]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The fields of a document, label and value, and the tables of items for which they hold."""
+
+    fields: tuple[Field, ...]
+    items: tuple[Grid, ...]
+    title: str
+
+    @property
+    def start(self) -> int:
+        """Where its first field begins."""
+        return self.fields[0][0].start
+
+    @property
+    def end(self) -> int:
+        """Where its last field or item ends."""
+        return max(self.fields[-1][1].end, *(grid.end for grid in self.items), 0)
+
+
+def form_of(document: Document, items: Iterable[Grid]) -> Form | None:
+    """A document as a form, with those tables; None for one that is long or has few fields."""
+    text = document.text
+    if len(text) > LONGEST:
+        return None
+    found = {label.text: (label, value) for _, label, value in fields_of(text, 0, len(text))}
+    if len(found) < LEAST:
+        return None
+    dated = [tuple(Cell(m[name], *m.span(name)) for name in ("label", "value")) for m in _UNTIL.finditer(text)]
+    inside = [value.start for _, value in found.values()] + [label.start for label, _ in found.values()]
+    told = [(label, value) for label, value in dated if label.start not in inside]
+    fields = sorted((*found.values(), *told), key=lambda one: one[0].start)
+    return Form(tuple(fields), tuple(items), document.title)
+
+
+def filled_in(form: Form, question: str) -> Found | None:
+    """What the form has for a question: a field, a cell of an item, or all items; None where that is not certain."""
+    words = words_of(question)
+    rows = _named(form, words)
+    if len(rows) > 1:
+        return None
+    found = _of_item(form, *rows[0], question, words) if rows else _items(form, question) or _field(form, question)
+    if found is None:
+        return None
+    label, answer, cells = found
+    verbs = _PAYING if label and not rows else _TRADING | _PAYING
+    given = [value for _, value in form.fields if words.within(telling_terms(value.text))]
+    known = [form.title, label, *(cell.text for cell in (*cells, *given)), *(name.text for name, _ in form.fields)]
+    known += [cell.text for grid in form.items for cell in (*grid.header, *grid.around)]
+    terms = {term for text in known for term in terms_of(text)} | _THINGS | verbs
+    said = telling_terms(question)
+    if any(not means(term, terms) for term in said) or not (given or rows or len(said) > len(terms_of(label))):
+        return None
+    if still_to_come(question, label) or set(terms_of(answer)) <= set(words.tokens):
+        return None
+    return Found(answer, (*cells, *given))
+
+
+def _named(form: Form, words: Words) -> list[tuple[Grid, tuple[Cell, ...]]]:
+    """The items that the question names, whole or, where it names none whole, in part."""
+    rows = [(grid, row) for grid in form.items for row in grid.rows]
+    whole = [one for one in rows if words.of(terms_of(one[1][0].text))]
+    return whole or [one for one in rows if words.within(telling_terms(one[1][0].text))]
+
+
+Answer = tuple[str, str, tuple[Cell, ...]]
+"""The label, the text and the cells it was taken from."""
+
+
+def _of_item(form: Form, grid: Grid, row: Sequence[Cell], question: str, words: Words) -> Answer | None:
+    """The column that is asked for of an item, or the field of the form that it stands in."""
+    asked = _COUNT if _HOW_MANY.search(question) else frozenset(words.tokens)
+    columns = [at for at in range(1, len(row)) if any(means(term, asked) for term in terms_of(grid.header[at].text))]
+    if len(columns) == 1:
+        head, cell = grid.header[columns[0]].text, row[columns[0]]
+        return head, with_unit(cell.text, grid.unit(head)[0]), (cell, row[0])
+    which = _WHICH.search(question)
+    kind = _PERSON if _WHO.search(question) else frozenset(terms_of(which["kind"]) if which else ())
+    fields = [one for one in form.fields if any(means(term, kind) for term in terms_of(one[0].text))]
+    keys = [one for one in fields if _KEY & set(terms_of(one[0].text))] or fields
+    if columns or len(keys) != 1:
+        return None
+    label, value = keys[0]
+    return label.text, value.text, (value, row[0])
+
+
+def _items(form: Form, question: str) -> Answer | None:
+    """All items, where it is asked which ones there are."""
+    which = _WHICH.search(question)
+    heads = {term for grid in form.items for term in terms_of(grid.header[0].text)}
+    if which is None or not set(terms_of(which["kind"])) & (_THINGS | heads):
+        return None
+    cells = tuple(row[0] for grid in form.items for row in grid.rows)
+    return ("", ", ".join(cell.text for cell in cells), cells) if cells else None
+
+
+def _field(form: Form, question: str) -> Answer | None:
+    """The one field whose label the question says most of, in words that neither title nor another value explains."""
+    others = set(terms_of(form.title))
+    asked = [term for term in terms_of(question) if term not in others]
+    scored = []
+    for label, value in form.fields:
+        if is_of_type(value.text, answer_type(question)) is False:
+            continue
+        terms = set(terms_of(label.text)) - others
+        exact, meant = len(terms & set(asked)), sum(means(term, terms) for term in asked)
+        if meant:
+            scored.append(((exact, meant), (label.text, value.text, (value,))))
+    best = max((score for score, _ in scored), default=None)
+    found = [answer for score, answer in scored if score == best]
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import pytest
+
+from thresher.text.table_answers import answered, form_near, grids_near
+from thresher.types import Document
+
+ORDER = """ORDER K-12
+
+Skerrow Hire, Boathouse 4. Open daily.
+
+Customer: Foss Scout Group
+
+Order number: K-12
+
+Order date: 6 May 2024
+
+Delivered on: 9 May 2024
+
+Equipment, prices in euros per week
+Item    Number  Price   Amount
+tent    12      18.00   216.00
+stove   6       7.00    42.00
+
+Discount: 12 percent
+
+Deposit: 80.00
+
+Please pay by 23 May 2024. Thank you."""
+
+
+def filled(question: str, text: str = ORDER) -> str | None:
+    document = Document("d", "d", "Order K-12", text, "text")
+    form = form_near(document, 0, len(text))
+    found = None if form is None else answered(form, question)
+    return None if found is None else found.text
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How many tents did Foss Scout Group order in May?", "12"),
+        ("What does one stove cost on K-12?", "7.00 euros"),
+        ("When were the goods of K-12 delivered?", "9 May 2024"),
+        ("When is order K-12 due?", "23 May 2024"),
+        ("what discount did Foss Scout Group get", "12 percent"),
+        ("Which customer ordered a tent?", "Foss Scout Group"),
+        ("on which order are the stoves", "K-12"),
+        ("Which items are on K-12?", "tent, stove"),
+    ],
+)
+def test_a_question_finds_its_field_item_or_cell(question: str, answer: str) -> None:
+    assert filled(question) == answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What discount did Lindgren Events get?",  # another customer
+        "How many canoes did Foss Scout Group order?",
+        "How many tents did Foss Scout Group order in June?",
+        "When did Foss Scout Group pay K-12?",  # it says when they have to
+        "What is the phone number of K-12?",
+        "Why was K-12 late?",
+    ],
+)
+def test_a_question_with_a_word_that_the_form_does_not_say_is_left_to_others(question: str) -> None:
+    assert filled(question) is None
+
+
+def test_a_text_with_few_fields_is_no_form() -> None:
+    assert filled("When is it?", "Note: bring a coat.\n\nThe walk begins at nine.") is None
+
+
+def test_aligned_lines_of_plain_text_are_a_table() -> None:
+    document = Document("d", "d", "Order K-12", ORDER, "text")
+    grid = next(grid for grid in grids_near(document, 0, len(ORDER)) if len(grid.rows) == 2)
+    assert [cell.text for cell in grid.header] == ["Item", "Number", "Price", "Amount"]
+    assert grid.around[0].text.startswith("Equipment")
+    assert all(ORDER[cell.start : cell.end] == cell.text for row in grid.rows for cell in row)
