@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from thresher.errors import Degraded
+from thresher.deadline import watch
+from thresher.errors import BudgetSpent, Degraded
 from thresher.models.usage import Meter
 from thresher.pipeline import SLOTS, Pipeline, always_correct, as_asked, as_is, keep_all, never, select, unverified
 from thresher.types import (
@@ -324,6 +325,60 @@ def test_strict_is_content_with_a_recipe_that_has_everything(pipeline: Callable[
 
 
 # --- searching --------------------------------------------------------------------------------------------------------
+
+
+class Seconds(Meter):
+    """A budget that is spent after some questions whether work may go on."""
+
+    def __init__(self, left: int) -> None:
+        super().__init__()
+        self.left = left
+
+    def allow_time(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise BudgetSpent("the budget of 2 seconds is spent")
+
+
+@pytest.mark.parametrize("reached", range(7))
+def test_a_spent_budget_ends_the_question_with_what_was_reached(
+    corrective: Callable[..., Pipeline], reached: int
+) -> None:
+    answer = replace(corrective(Verdict.AMBIGUOUS), meter=Seconds(reached)).answer(QUERY)
+    assert [step.name for step in answer.steps] == list(SLOTS)
+    assert answer.abstained
+    assert answer.reason == f"There was no time left to answer; reached: {', '.join(SLOTS[:reached]) or 'nothing'}."
+    assert answer.degraded == (f"{SLOTS[reached]}: the budget of 2 seconds is spent",)
+    assert answer.citations == ()
+
+
+def test_what_was_written_within_the_budget_is_verified_whatever_the_time(pipeline: Callable[..., Pipeline]) -> None:
+    def checked(query: Query, draft: Generation, refined: Refined) -> Generation:
+        return replace(draft, text=f"{draft.text}, checked")
+
+    answer = pipeline(meter=Seconds(7), verify=checked).answer(QUERY)
+    assert (answer.text, answer.abstained, answer.degraded) == ("a b c, checked", False, ())
+
+
+def test_a_slot_is_ended_between_two_pieces_of_its_work(pipeline: Callable[..., Pipeline]) -> None:
+    begun: list[str] = []
+
+    def slow(query: Query, hits: Sequence[Hit]) -> Judged:
+        allow = watch()
+        for hit in hits:
+            allow()
+            begun.append(hit.chunk.id)
+        return keep_all(query, hits)
+
+    answer = pipeline(meter=Seconds(5), judge=slow).answer(QUERY)
+    assert begun == ["a", "b"]
+    assert answer.degraded == ("judge: the budget of 2 seconds is spent",)
+    assert [(fate.kept, fate.dropped_by) for fate in answer.chunks] == [(False, "judge")] * 3 + [(False, "retrieve")]
+
+
+def test_strict_raises_where_a_budget_ends_the_question(pipeline: Callable[..., Pipeline]) -> None:
+    with pytest.raises(Degraded, match="judge: the budget of 2 seconds is spent"):
+        pipeline(meter=Seconds(2)).answer(QUERY, strict=True)
 
 
 def test_a_search_stops_before_it_would_go_outside_or_answer(pipeline: Callable[..., Pipeline]) -> None:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypedDict, Unpack
 
 from thresher import recipes
 from thresher.chunking.hierarchical import HierarchicalChunker
-from thresher.errors import StoreError, UnknownSetting, UsageError
+from thresher.deadline import within
+from thresher.errors import BudgetSpent, StoreError, UnknownSetting, UsageError
 from thresher.filters import parse, resolve
 from thresher.indexing.catalog import Place
 from thresher.indexing.doctor import Finding, examine
@@ -203,8 +204,13 @@ class Collection:
         )
         parts = self._parts(meter, outside=self._outside(outside, recipe))
         configured = self._configured(recipe, options.get("settings"))
-        pipeline = self._pipeline(recipe, configured, parts)
         query = self._query(question, DEFAULT_LIMIT, where)
+        try:
+            with within(meter.allow_time):
+                pipeline = self._pipeline(recipe, configured, parts)
+        except BudgetSpent as spent:
+            lack = f"retrieve: {spent.what} before the index of this recipe was made; `thresher index` makes it"
+            pipeline = parts.unanswering(recipe, lack)
         for step in pipeline.run(query, strict=options.get("strict", False)):
             if isinstance(step, Answer):
                 exchanges = parts.exchanges.stored()

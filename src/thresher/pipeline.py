@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from thresher.deadline import within
+from thresher.errors import BudgetSpent
 from thresher.protocols import (
     Corrector,
     Decider,
@@ -44,15 +46,21 @@ from thresher.types import (
     ranked,
 )
 
+NO_TIME = "the budget was spent before it was looked at"
+
 SLOTS = ("rewrite", "retrieve", "judge", "decide", "correct", "refine", "generate", "verify")
 
 
 class Meter(Protocol):
-    """What a run has cost so far."""
+    """What a run has cost so far, and whether it may go on."""
 
     @property
     def usage(self) -> Usage:
         """Calls, tokens and hosts."""
+        ...
+
+    def allow_time(self) -> None:
+        """Raise BudgetSpent when the seconds of the run are used up."""
         ...
 
 
@@ -87,6 +95,23 @@ def as_is(query: Query, hits: Sequence[Hit]) -> Refined:
 def unverified(query: Query, draft: Generation, refined: Refined) -> Generation:
     """Take the generator's word for it."""
     return draft
+
+
+def unjudged(found: Judged) -> Judged:
+    """Nothing is kept of what there was no time to judge."""
+    return Judged(tuple(Judgement(hit, keep=False, reason=NO_TIME) for hit in found.kept))
+
+
+def unrefined(hits: Sequence[Hit]) -> Refined:
+    """Nothing is evidence that there was no time to hand over."""
+    return Refined((), tuple(Judgement(hit, keep=False, reason=NO_TIME) for hit in hits))
+
+
+def unanswered(record: Record) -> Generation:
+    """The refusal of a question whose budget is spent: what it was spent on, and how far it came."""
+    reached = ", ".join(step.name for step in record.before_the_end)
+    reason = f"There was no time left to answer; reached: {reached or 'nothing'}."
+    return Generation("The question could not be answered within its budget.", abstained=True, reason=reason)
 
 
 def never_another(query: Query) -> None:
@@ -138,25 +163,35 @@ class Pipeline:
         return slots
 
     def run(self, query: Query, *, strict: bool = False) -> Iterator[Step | Answer]:
-        """The steps of a question as they finish, the answer last. With `strict`, Degraded instead of doing without."""
-        if (other := self.instead(query)) is not None:
+        """The steps of a question as they finish, the answer last. With `strict`, Degraded instead of doing without.
+
+        When the seconds of the meter's budget are over, the slot that runs ends, and no other up to `generate` begins:
+        the answer is then a refusal that says how far the question came. What was written is always verified.
+        """
+        if (other := self._another(query)) is not None:
             yield from other.run(query, strict=strict)
             return
-        record = Record(self.degraded, strict=strict)
+        record = Record(self.degraded, strict=strict, allow=self.meter.allow_time)
         asked = query.question
-        query = yield from record.step("rewrite", 1, lambda: self.rewrite(query))
-        found = yield from record.step("retrieve", 1, lambda: self.retrieve(query))
-        judged = yield from record.step("judge", len(found.kept), lambda: self.judge(query, found.kept))
-        decision = yield from record.step(
-            "decide", len(judged.kept), lambda: _of_a_word(query, self.decide(judged.judgements))
+        query = yield from record.step("rewrite", 1, lambda: self.rewrite(query), query)
+        found = yield from record.step("retrieve", 1, lambda: self.retrieve(query), Judged(()))
+        judged = yield from record.step(
+            "judge", len(found.kept), lambda: self.judge(query, found.kept), unjudged(found)
         )
-        correction = yield from record.step("correct", 1, lambda: self.correct(query, decision))
+        decision = yield from record.step(
+            "decide",
+            len(judged.kept),
+            lambda: _of_a_word(query, self.decide(judged.judgements)),
+            Decision(None, reason=NO_TIME),
+        )
+        correction = yield from record.step("correct", 1, lambda: self.correct(query, decision), Correction())
         chosen = select(decision, judged.kept, correction.hits)
-        refined = yield from record.step("refine", len(chosen), lambda: self.refine(query, chosen))
+        refined = yield from record.step("refine", len(chosen), lambda: self.refine(query, chosen), unrefined(chosen))
         draft = yield from record.step(
             "generate",
             len(refined.evidence),
             lambda: _explained(query, self.generate(query, refined.evidence), refined, decision, correction),
+            unanswered(record),
         )
         draft = replace(draft, notes=NO_NOTES)  # these are told: what the verifier returns are its own
         answer = yield from record.step("verify", 1, lambda: self.verify(query, draft, refined))
@@ -184,13 +219,22 @@ class Pipeline:
         assert isinstance(last, Answer)
         return last
 
+    def _another(self, query: Query) -> Pipeline | None:
+        """The other path for this question; None as well where the budget ends the search for one."""
+        try:
+            with within(self.meter.allow_time):
+                return self.instead(query)
+        except BudgetSpent:
+            return None
+
     def search(self, query: Query, *, strict: bool = False) -> SearchResult:
         """The hits a recipe keeps, after judging and ordering; never goes outside.
 
         What a later slot lacks (a chat model to answer with) degrades no search.
         """
         later = tuple(f"{slot}:" for slot in SLOTS[SLOTS.index("judge") + 1 :])
-        record = Record([lack for lack in self.degraded if not lack.startswith(later)], strict=strict)
+        lacks = [lack for lack in self.degraded if not lack.startswith(later)]
+        record = Record(lacks, strict=strict, allow=self.meter.allow_time)
         asked = query.question
         query = record.run("rewrite", 1, lambda: self.rewrite(query))
         found = record.run("retrieve", 1, lambda: self.retrieve(query))

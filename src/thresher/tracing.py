@@ -17,7 +17,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeVar
 
-from thresher.errors import Degraded, StoreError, UsageError
+from thresher.deadline import Allow, within
+from thresher.errors import BudgetSpent, Degraded, StoreError, UsageError
 from thresher.types import (
     Answer,
     ChunkTrace,
@@ -27,6 +28,7 @@ from thresher.types import (
     Hit,
     Judged,
     Judgement,
+    Notes,
     Query,
     Refined,
     Score,
@@ -39,19 +41,28 @@ Value = TypeVar("Value", bound=Query | Judged | Decision | Correction | Refined 
 
 
 class Record:
-    """The steps of one run as they finish, and what they had to do without."""
+    """The steps of one run as they finish, and what they had to do without.
 
-    def __init__(self, degraded: Sequence[str], *, strict: bool) -> None:
+    `allow` raises BudgetSpent when a slot may not begin, or go on, with what it does on this machine.
+    """
+
+    def __init__(self, degraded: Sequence[str], *, strict: bool, allow: Allow) -> None:
         self.steps: list[Step] = []
         self.degraded = tuple(degraded)
+        self.spent: tuple[str, str] | None = None
+        """The slot that the budget ended, and the budget."""
+        self._allow = allow
         self._strict = strict
         self._draft: Generation | None = None
         self._refuse()
 
-    def run(self, name: str, considered: int, part: Callable[[], Value]) -> Value:
-        """What the part returns; the step is kept in `steps`. With `strict`, raises Degraded."""
+    def run(self, name: str, considered: int, part: Callable[[], Value], unreached: Value | None = None) -> Value:
+        """What the part returns; the step is kept in `steps`. With `strict`, raises Degraded.
+
+        `unreached` stands for it where the budget is spent; without one the part always runs.
+        """
         started = perf_counter()
-        value = part()
+        value = part() if unreached is None else self._reached(name, part, unreached)
         seconds = perf_counter() - started
         self.degraded = tuple(dict.fromkeys((*self.degraded, *value.notes.degraded)))
         self._refuse()
@@ -60,11 +71,32 @@ class Record:
         self._draft = value if isinstance(value, Generation) else None
         return value
 
-    def step(self, name: str, considered: int, part: Callable[[], Value]) -> Generator[Step, None, Value]:
+    def step(
+        self, name: str, considered: int, part: Callable[[], Value], unreached: Value | None = None
+    ) -> Generator[Step, None, Value]:
         """Yield the step, return the value (for `yield from`)."""
-        value = self.run(name, considered, part)
+        value = self.run(name, considered, part, unreached)
         yield self.steps[-1]
         return value
+
+    @property
+    def before_the_end(self) -> list[Step]:
+        """The steps before the slot that the budget ended; all of them where it ended none."""
+        names = [step.name for step in self.steps]
+        return self.steps if self.spent is None else self.steps[: names.index(self.spent[0])]
+
+    def _reached(self, name: str, part: Callable[[], Value], unreached: Value) -> Value:
+        """What the part returns, or what stands for it; the first slot that the budget ends says so."""
+        if self.spent is not None:
+            return unreached
+        try:
+            self._allow()
+            with within(self._allow):
+                return part()
+        except BudgetSpent as spent:
+            self.spent = name, spent.what
+            told: Value = replace(unreached, notes=unreached.notes + Notes(degraded=(f"{name}: {spent.what}",)))
+            return told
 
     def fates(self, chosen: Sequence[Hit]) -> tuple[ChunkTrace, ...]:
         """Every chunk that was touched, once, with all its scores and where it was dropped (first come, first listed).

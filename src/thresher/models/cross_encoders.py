@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thresher.deadline import Allow, watch
 from thresher.models.onnx import LeastRecentlyUsed, Loaded, digest, encodable, load, usable_cores, weights_file
 from thresher.types import LOGIT, Reading, Score
 
@@ -58,15 +59,19 @@ class BundledJudge:
         return [Score(reading.relevance, LOGIT) for reading in self.read(question, texts)]
 
     def read(self, question: str, texts: Sequence[str], titles: Sequence[str] | None = None) -> list[Reading]:
-        """One reading per text, in their order; a title is read before its text and holds no answer."""
+        """One reading per text, in their order; a title is read before its text and holds no answer.
+
+        Raises BudgetSpent between two texts when the question's seconds are over.
+        """
+        read = partial(self._read, allow=watch())
         keys = [(question, title, text) for title, text in zip(titles or [""] * len(texts), texts, strict=True)]
         known = self._known.get(keys)
         new = [key for key in dict.fromkeys(keys) if key not in known]
         if len(new) > 1 and self._threads > 1:
             with ThreadPoolExecutor(min(self._threads, len(new)), thread_name_prefix="judge") as pool:
-                known |= zip(new, pool.map(self._read, new), strict=True)
+                known |= zip(new, pool.map(read, new), strict=True)
         else:
-            known |= {key: self._read(key) for key in new}
+            known |= {key: read(key) for key in new}
         self._known.put(known)
         return [known[key] for key in keys]
 
@@ -74,7 +79,8 @@ class BundledJudge:
         """Whether a word in lower case is among the 30,000 frequent ones that its tokenizer reads whole."""
         return self._load().tokenizer.token_to_id(word) is not None
 
-    def _read(self, key: tuple[str, str, str]) -> Reading:
+    def _read(self, key: tuple[str, str, str], allow: Allow) -> Reading:
+        allow()
         question, title, text = (encodable(part) for part in key)
         loaded = self._load()
         question_tokens = _tokens(loaded.tokenizer, question).ids[:QUESTION_TOKENS]

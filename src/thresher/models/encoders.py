@@ -11,13 +11,14 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thresher.deadline import Allow, watch
 from thresher.errors import ModelError, UsageError
 from thresher.models.onnx import LeastRecentlyUsed, Loaded, digest, encodable, load, usable_cores, weights_file
 from thresher.protocols import Encoder, Progress
@@ -76,15 +77,17 @@ class BundledEncoder:
         """(n_texts, dimension) float32, rows of unit length, in the order of the texts.
 
         A row is the same, bit for bit, whatever texts are encoded with it. `progress` gets the number of texts just
-        finished, in this thread.
+        finished, in this thread. Raises BudgetSpent between two texts when the seconds of the question it is done for
+        are over.
         """
+        encode = partial(self._vector, allow=watch())
         vectors = np.empty((len(texts), DIMENSION), np.float32)
         with ThreadPoolExecutor(max(1, min(self._threads, len(texts))), thread_name_prefix="encoder") as pool:
             for start in range(0, len(texts), BLOCK_TEXTS):
                 cut = self._cut(texts[start : start + BLOCK_TEXTS])
                 # The longest first, so that no thread begins a long text when the others have nothing left to do.
                 order = sorted(range(len(cut)), key=lambda row: -sum(map(len, cut[row])))
-                encoded = pool.map(self._vector, [cut[row] for row in order])
+                encoded = pool.map(encode, [cut[row] for row in order])
                 for row, vector in zip(order, encoded, strict=True):
                     vectors[start + row] = vector
                     if progress is not None:
@@ -93,10 +96,11 @@ class BundledEncoder:
 
     def encode_query(self, text: str) -> Vectors:
         """(dimension,) float32 of unit length; the same as `encode([text])[0]`."""
-        return self._vector(self._cut([text])[0])
+        return self._vector(self._cut([text])[0], watch())
 
-    def _vector(self, pieces: Pieces) -> Vectors:
+    def _vector(self, pieces: Pieces, allow: Allow) -> Vectors:
         """Mean over the tokens of all pieces, scaled to length 1."""
+        allow()
         loaded = self._load()
         total = np.zeros(DIMENSION, np.float32)
         for piece in pieces:

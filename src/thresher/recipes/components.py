@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 
 from thresher.chunking.fixed import FixedChunker
 from thresher.chunking.spans import SpanFinder
+from thresher.deadline import watch
 from thresher.documents.cleaning import references_span
 from thresher.errors import UsageError
 from thresher.generation.about_documents import DocumentReader
@@ -304,7 +305,11 @@ class Components:
             records = self.store.records()
             small = sum(record.characters for record in records) <= READ_FOR_SPELLING
             texts = self.store.texts([record.id for record in records]).values() if small else ()
-            counts = Counter(word for text in texts for word in LETTERS_ONLY.findall(folded(text)))
+            counts: Counter[str] = Counter()
+            allow = watch()
+            for text in texts:
+                allow()
+                counts.update(LETTERS_ONLY.findall(folded(text)))
             self.models.words.clear()
             self.models.words[key] = counts
         return self.models.words[key]
@@ -326,6 +331,10 @@ class Components:
             return path if answered else None
 
         return instead
+
+    def unanswering(self, name: str, lack: str) -> Pipeline:
+        """What stands for a recipe that there was no time to make: it finds nothing and says what it lacks."""
+        return Pipeline(name, nothing, _unanswered, self.meter, degraded=(lack,))
 
     def _by_kind(
         self, spans: Generator, support: SupportJudge, table: ChunkTable, settings: AnswerSettings

@@ -1,0 +1,36 @@
+"""How long work on this machine may go on: the budget of the question it is done for.
+
+Models are shared between questions, so they are not made with a budget: whoever runs a slot says `within` which one it
+runs, and what takes long (a model that reads many texts) asks `watch()` between two pieces of work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+Allow = Callable[[], None]
+"""Returns while work may go on. Raises BudgetSpent."""
+
+
+def _always() -> None:
+    """Without a budget work may go on."""
+
+
+_allow: ContextVar[Allow] = ContextVar("allow", default=_always)
+
+
+@contextmanager
+def within(allow: Allow) -> Iterator[None]:
+    """Work of this thread inside the block is done for the budget that `allow` asks."""
+    token = _allow.set(allow)
+    try:
+        yield
+    finally:
+        _allow.reset(token)
+
+
+def watch() -> Allow:
+    """What to call before each piece of work. Taken in the thread of the question, it may be called from others."""
+    return _allow.get()
