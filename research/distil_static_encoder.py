@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from benchmarks.machine import RESEARCH, rows
+from thresher.deadline import watch
 from thresher.models.encoders import BUNDLED, BundledEncoder
 from thresher.text.sentences import sentence_spans
 from thresher_evals.dataset import sha1_number
@@ -84,7 +85,8 @@ def counts(tokenizer: tokenizers.Tokenizer, texts: Sequence[str]) -> sparse.csr_
 
 def token_vectors(encoder: BundledEncoder, size: int) -> Matrix:
     """(size, 384): each token between [CLS] and [SEP], by its number, so that pieces of words need no spelling."""
-    return np.stack([encoder._vector([[number]]) for number in range(size)])
+    allow = watch()
+    return np.stack([encoder._vector([[number]], allow) for number in range(size)])
 
 
 def kept(file: Path, make: Callable[[], Matrix]) -> Matrix:
