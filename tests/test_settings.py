@@ -279,3 +279,15 @@ def test_a_question_of_rag_imports_no_other_recipe(indexed: Path) -> None:
         "print(sorted(name for name in known if f'thresher.recipes.{name}' in sys.modules))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "['rag']"
+
+
+@pytest.mark.parametrize(
+    ("half", "told"),
+    [
+        ({"llm.model": "m"}, "llm.model is set and llm.base_url is not"),
+        ({"llm.base_url": "http://127.0.0.1:1/v1"}, "llm.base_url is set and llm.model is not"),
+    ],
+)
+def test_half_a_chat_model_is_told_which_half(half: dict[str, str], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        recipes.get("hybrid").configured(half)

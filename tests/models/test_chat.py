@@ -21,6 +21,8 @@ from thresher.testing.llm_server import CHAT, Reply, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 
+SCHEMA = scores_schema(1)
+
 
 @contextmanager
 def chatting(server: ScriptedServer, *, meter: Meter | None = None, **settings: object) -> Iterator[ChatModel]:
@@ -179,8 +181,70 @@ def test_thoughts_are_no_part_of_the_answer(serve: Serve, said: str, text: str) 
         assert model.complete("s", "u") == text
 
 
-def test_thoughts_that_never_end_are_no_answer(serve: Serve) -> None:
-    with chatting(serve("<think>and so on and on")) as model, pytest.raises(ProviderError, match="no text"):
+def test_thoughts_that_never_end_cost_one_call_and_the_next_call_has_room_for_them(serve: Serve) -> None:
+    server = serve("<think>and so on and on", "<think>short</think>42")
+    with chatting(server, model="thinker", max_tokens=50, thinking_tokens=400) as model:
+        with pytest.raises(ProviderError, match=r"thought until its tokens were spent.*llm\.thinking_tokens"):
+            model.complete("s", "u")
+        assert len(server.requests) == 1
+        assert model.complete("s", "u") == "42"
+    assert [request.body["max_tokens"] for request in server.requests] == [50, 450]
+
+
+# --- what a server does not take
+
+TOO_LONG = "request (9031 tokens) exceeds the available context size (8192 tokens), try increasing it"
+NEWER = {
+    "max_tokens": "Unsupported parameter: 'max_tokens' is not supported with this model. "
+    "Use 'max_completion_tokens' instead.",
+    "temperature": "Unsupported value: 'temperature' does not support 0.0 with this model. "
+    "Only the default (1) value is supported.",
+}
+
+
+def refused(status: int, words: str) -> Reply:
+    return Reply(status=status, body=json.dumps({"error": {"message": words, "type": "invalid_request_error"}}))
+
+
+def newer(body: Any) -> str | Reply:
+    """A model that refuses both, one after the other."""
+    return next((refused(400, words) for name, words in NEWER.items() if name in body), "Yes")
+
+
+def test_what_a_newer_model_refuses_is_left_out_and_remembered(serve: Serve) -> None:
+    server = serve(newer)
+    with chatting(server, model="newer", max_tokens=9, thinking_tokens=100) as model:
+        assert [model.complete("s", "u") for _ in range(2)] == ["Yes", "Yes"]
+    sent = [set(request.body) - {"model", "messages"} for request in server.requests]
+    assert sent == [
+        {"max_tokens", "temperature"},
+        {"max_completion_tokens", "temperature"},
+        {"max_completion_tokens"},
+        {"max_completion_tokens"},
+    ]
+    assert server.requests[-1].body["max_completion_tokens"] == 109
+
+
+def test_a_prompt_that_is_too_long_is_said_in_the_servers_words_and_not_asked_again(serve: Serve) -> None:
+    server = serve(refused(400, TOO_LONG))
+    with chatting(server) as model, pytest.raises(ProviderError, match=r"9031 tokens.*llm\.context_tokens"):
+        model.complete("s", "u", schema=SCHEMA)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "advice"),
+    [
+        (401, "Incorrect API key provided: k3y", r"provided: …; check llm\.api_key"),
+        (404, "model 'm' not found", r"check llm\.model"),
+        (400, "The model `m` does not exist", r"check llm\.model"),
+        (400, "bad\n\x1b[31mthing " + "x" * 400, r"bad \[31mthing x+…; check llm\.base_url"),
+    ],
+)
+def test_a_refusal_shows_the_servers_words_without_the_key_and_says_what_to_do(
+    serve: Serve, status: int, words: str, advice: str
+) -> None:
+    with chatting(serve(refused(status, words)), api_key="k3y") as model, pytest.raises(ProviderError, match=advice):
         model.complete("s", "u")
 
 
@@ -198,8 +262,6 @@ def test_a_password_in_the_address_is_never_shown(serve: Serve) -> None:
 
 
 # --- schemas
-
-SCHEMA = scores_schema(1)
 
 
 def without_schemas(status: int) -> Callable[[Any], str | Reply]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
+from thresher.errors import ProviderError
 from thresher.models.chat import ChatModel
 from thresher.models.usage import Meter
 from thresher.testing.real_model import RealModel
@@ -29,3 +32,9 @@ def test_a_real_server_enforces_a_schema_of_enumerated_grades(real_model: RealMo
     model = ChatModel(real_model.base_url, real_model.model, Meter(), max_tokens=20)
     reply = model.complete("Grade the answer.", "2 + 2 is 5.", schema=schema)
     assert json.loads(reply)["grade"] in {0, 1, 2, 3}
+
+
+def test_a_prompt_beyond_the_context_of_a_real_server_says_both_lengths(real_model: RealModel) -> None:
+    model = ChatModel(real_model.base_url, real_model.model, Meter())
+    with pytest.raises(ProviderError, match=rf"exceeds .*{real_model.context_tokens}.*llm\.context_tokens"):
+        model.complete("Read this.", "word " * (real_model.context_tokens + 100))

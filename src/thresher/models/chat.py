@@ -8,11 +8,12 @@ import threading
 import time
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import BudgetSpent, MissingExtra, ProviderError
+from thresher.models.refusals import Form, advice, words_of
 from thresher.models.usage import Meter, without_password
 
 if TYPE_CHECKING:
@@ -32,14 +33,15 @@ PAUSES_SECONDS = (0.5, 1.0)
 LONGEST_PAUSE_SECONDS = 10.0
 """A server that asks for a longer pause (Retry-After) is not waited for."""
 
-REFUSALS = (400, 404, 422)
-"""What servers that know no schemas answer to one."""
+THINKING_TOKENS = 2048
+"""Tokens for the thoughts of a model that was seen to think, besides those of its answer: small reasoning models end
+most thoughts about a page or two of text within."""
 
-_THOUGHTS = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
+_THOUGHTS = re.compile(r"\A\s*<think>.*?(</think>|\Z)", re.DOTALL)
 """What reasoning models put in front of their answer when the server does not take it off."""
 
-_knows_no_schema: set[tuple[str, str]] = set()
-"""Servers and models of this process that refused a schema and answered without it."""
+_forms: dict[tuple[str, str], Form] = {}
+"""What servers and models of this process were found to take."""
 
 
 def sdk() -> Any:
@@ -78,8 +80,10 @@ class ChatModel:
     Every request that is sent counts as a call, also those sent again: the server may bill it, and a budget of calls
     is then a bound on requests. When the budget ends the tries, the failure that had come is raised.
 
-    A schema is sent as `response_format`. A server that refuses it (400, 404, 422) is asked once more without, and
-    when that goes well, no schema is sent to this model for the rest of the process.
+    A schema is sent as `response_format`. A server that refuses it, the temperature or `max_tokens` is asked once more
+    without (or with `max_completion_tokens`), and when that goes well, the model is asked so for the rest of the
+    process. A model that was seen to think has `thinking_tokens` for it besides `max_tokens`; one that spends all of
+    them without an answer is not asked again.
 
     `exchanges` records every reply or plays it back. `cache` gives replies that cost nothing; it is used at
     temperature 0 only, where the same prompt is meant to get the same reply.
@@ -91,6 +95,7 @@ class ChatModel:
     api_key: str | None = None
     temperature: float = 0.0
     max_tokens: int = 512
+    thinking_tokens: int = THINKING_TOKENS
     timeout_seconds: float = 60.0
     pauses: tuple[float, ...] = PAUSES_SECONDS
     rate: Rate | None = None
@@ -141,19 +146,24 @@ class ChatModel:
         return reply
 
     def _replied(self, system: str, user: str, schema: Schema | None) -> str:
-        """The reply, asked for without the schema when the server refuses it."""
+        """The reply, asked for with less where the server refuses a part of the request."""
         server = (self.base_url, self.model)
-        if schema is None or server in _knows_no_schema:
-            return self._tried(system, user, None)
-        try:
-            return self._tried(system, user, schema)
-        except _Refused as refusal:
-            reply = self._tried(system, user, None, failure=refusal)
-            # Only now: what was refused may as well have been a prompt that is too long or a model that is not there.
-            _knows_no_schema.add(server)
+        form, failure = _forms.get(server, Form()), None
+        while True:
+            try:
+                reply = self._tried(system, user, schema if form.schema else None, form, failure)
+            except _Refused as refusal:
+                less = form.without(refusal.status, refusal.words, schema=schema is not None)
+                if less is None:
+                    raise refusal.error from refusal
+                form, failure = less, refusal
+                continue
+            if failure is not None:
+                # Only now: what was refused may as well have been a prompt that is too long.
+                _forms[server] = replace(form, thinks=form.thinks or _forms.get(server, form).thinks)
             return reply
 
-    def _tried(self, system: str, user: str, schema: Schema | None, failure: _Failure | None = None) -> str:
+    def _tried(self, system: str, user: str, schema: Schema | None, form: Form, failure: _Failure | None) -> str:
         """The reply after up to `1 + len(pauses)` tries; `failure` is what came of an earlier one."""
         pauses = iter(self.pauses)
         while True:
@@ -164,7 +174,7 @@ class ChatModel:
                     raise
                 raise failure.error from failure
             try:
-                return self._asked(system, user, schema)
+                return self._asked(system, user, schema, form)
             except _TryAgain as passing:
                 failure = passing
                 self._pause(next(pauses, None), passing)
@@ -184,36 +194,36 @@ class ChatModel:
             self.rate.wait(self.meter.seconds_left)
         self.meter.start(self.base_url)
 
-    def _asked(self, system: str, user: str, schema: Schema | None) -> str:
+    def _asked(self, system: str, user: str, schema: Schema | None, form: Form) -> str:
         """One request. Raises ProviderError, or _TryAgain or _Refused around one."""
         openai = sdk()
         left = self.meter.seconds_left
         timeout = self.timeout_seconds if left is None else min(self.timeout_seconds, max(left, 0.001))
-        form: dict[str, Any] = {}
+        room = self.max_tokens + (self.thinking_tokens if form.thinks else 0)
+        options: dict[str, Any] = {form.tokens: room}
+        if form.temperature:
+            options["temperature"] = self.temperature
         if schema is not None:
             named = {"name": "reply", "strict": True, "schema": dict(schema)}
-            form = {"response_format": {"type": "json_schema", "json_schema": named}}
+            options["response_format"] = {"type": "json_schema", "json_schema": named}
         try:
             reply = self._client.with_options(timeout=timeout).chat.completions.create(
                 model=self.model,
                 messages=[{"role": "system", "content": system}, {"role": "user", "content": user}],
-                temperature=self.temperature,
-                max_tokens=self.max_tokens,
-                **form,
+                **options,
             )
         except openai.APITimeoutError as error:
-            raise self._failed(f"no reply within {timeout:.3g} s", retryable=True) from error
+            raise self._failed(f"no reply within {timeout:.3g} s", "set llm.timeout_seconds", retryable=True) from error
         except openai.APIConnectionError as error:
-            raise _TryAgain(self._failed("cannot be reached", retryable=True)) from error
+            what, next_step = "cannot be reached", "check llm.base_url, and that the server is running"
+            raise _TryAgain(self._failed(what, next_step, retryable=True)) from error
         except openai.APIStatusError as error:
-            what = f"answered with status {error.status_code}"
-            if error.status_code == 429 or error.status_code >= 500:
+            status, words = error.status_code, words_of(error.body, self.api_key)
+            what = f"answered with status {status}" + (f": {words}" if words else "")
+            if status == 429 or status >= 500:
                 after = _seconds(error.response.headers.get("retry-after"))
-                raise _TryAgain(self._failed(what, retryable=True), after) from error
-            failed = self._failed(what, retryable=False)
-            if schema is not None and error.status_code in REFUSALS:
-                raise _Refused(failed) from error
-            raise failed from error
+                raise _TryAgain(self._failed(what, advice(status, words), retryable=True), after) from error
+            raise _Refused(self._failed(what, advice(status, words), retryable=False), status, words) from error
         except (openai.APIError, ValueError, TypeError, AttributeError) as error:
             # The SDK builds its objects without checking them, so a wrong shape may only show when it is read.
             raise _TryAgain(self._unreadable()) from error
@@ -229,18 +239,30 @@ class ChatModel:
             raise _TryAgain(self._unreadable()) from error
         if text is not None and not isinstance(text, str):
             raise _TryAgain(self._unreadable())
+        thoughts = _THOUGHTS.match(text or "")
+        if thoughts:
+            self._thinks()
         answer = _THOUGHTS.sub("", text or "").strip()
         if not answer:
+            spent = reply.choices and getattr(reply.choices[0], "finish_reason", None) == "length"
+            if spent or (thoughts and not thoughts[1]):
+                self._thinks()
+                what = "thought until its tokens were spent, and did not answer"
+                raise self._failed(what, "set llm.thinking_tokens higher, or turn its thinking off", retryable=False)
             raise _TryAgain(self._failed("answered with no text", retryable=True))
         return answer
+
+    def _thinks(self) -> None:
+        """Remember that the model thinks before it answers."""
+        server = (self.base_url, self.model)
+        _forms[server] = replace(_forms.get(server, Form()), thinks=True)
 
     def _unreadable(self) -> ProviderError:
         return self._failed("answered with something that is not a chat completion", retryable=True)
 
-    def _failed(self, what: str, *, retryable: bool) -> ProviderError:
-        return ProviderError(
-            what, subject=self.name, next_step="check llm.base_url, llm.model and llm.api_key", retryable=retryable
-        )
+    def _failed(self, what: str, next_step: str = "", *, retryable: bool) -> ProviderError:
+        next_step = next_step or "check llm.base_url, llm.model and llm.api_key"
+        return ProviderError(what, subject=self.name, next_step=next_step, retryable=retryable)
 
 
 class _Failure(Exception):
@@ -260,7 +282,11 @@ class _TryAgain(_Failure):
 
 
 class _Refused(_Failure):
-    """The server may not know schemas."""
+    """The server takes the request not as it is; `words` are its own."""
+
+    def __init__(self, error: ProviderError, status: int, words: str) -> None:
+        super().__init__(error)
+        self.status, self.words = status, words
 
 
 def _seconds(header: str | None) -> float:

@@ -24,10 +24,18 @@ class LanguageModelSettings(Frozen):
     api_key: SecretStr | None = Field(None, description="key, where the server wants one")
     temperature: float = Field(0.0, ge=0, le=2, description="0 is deterministic")
     max_tokens: int = Field(512, ge=1, description="tokens of the answer at most")
+    thinking_tokens: int = Field(2048, ge=0, description="tokens besides for the thoughts of a model that thinks")
     timeout_seconds: float = Field(60.0, gt=0, description="seconds to wait for one reply")
     concurrency: int = Field(4, ge=1, le=64, description="calls at the same time at most")
     per_minute: int | None = Field(None, ge=1, description="calls per minute at most; no limit when not set")
     cache: bool = Field(False, description="keep replies on disk and use them again for the same prompt")
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if bool(self.base_url) != bool(self.model):
+            here, lacking = ("llm.base_url", "llm.model") if self.base_url else ("llm.model", "llm.base_url")
+            raise ValueError(f"{here} is set and {lacking} is not: a chat model needs both")
+        return self
 
     @property
     def configured(self) -> bool:

@@ -1,0 +1,57 @@
+"""How many tokens a chat model reads at once, as far as its server tells."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from time import monotonic
+from typing import Any
+
+from thresher.http import Bounds, NotFetched, send
+
+SECONDS = 2.0
+"""A server that takes longer to list its models is not waited for."""
+LISTED_BYTES = 5_000_000
+"""The longest public lists of models are a few hundred kilobytes."""
+FIELDS = ("max_model_len", "context_length", "context_window", "max_context_length", "loaded_context_length")
+"""What vLLM, OpenRouter, Groq, Mistral and LM Studio call it in their lists of models; llama.cpp has meta.n_ctx."""
+
+_told: dict[tuple[str, str], int | None] = {}
+"""What servers of this process said of their models."""
+
+
+def context_tokens(base_url: str, model: str, api_key: str | None = None) -> int | None:
+    """Tokens of prompt and reply together; None where the server does not tell. It is asked once in a process."""
+    key = (base_url, model)
+    if key not in _told:
+        _told[key] = _read(_listed(base_url, api_key), model)
+    return _told[key]
+
+
+def _listed(base_url: str, api_key: str | None) -> Any:
+    """What GET base_url/models answers; None for a failure, which the question itself will tell better."""
+    headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+    bounds = Bounds(monotonic() + SECONDS, LISTED_BYTES)
+    try:
+        reply = send("GET", f"{base_url.rstrip('/')}/models", bounds=bounds, headers=headers, proxied=True)
+        return json.loads(reply.body) if reply.status == 200 else None
+    except (NotFetched, ValueError, RecursionError):
+        return None
+
+
+def _read(listed: Any, model: str) -> int | None:
+    """The length of one model of a list."""
+    entries = listed.get("data") if isinstance(listed, Mapping) else None
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, Mapping) and model in (entry.get("id"), *_names(entry)):
+            meta = entry.get("meta")
+            lengths = [entry.get(name) for name in FIELDS]
+            lengths += [meta.get("n_ctx")] if isinstance(meta, Mapping) else []
+            whole = [length for length in lengths if isinstance(length, int) and length > 0]
+            return min(whole, default=None)
+    return None
+
+
+def _names(entry: Mapping[str, Any]) -> list[Any]:
+    aliases = entry.get("aliases")
+    return aliases if isinstance(aliases, list) else []

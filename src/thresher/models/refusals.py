@@ -1,0 +1,76 @@
+"""What a chat server refused, and why: read from the status and the words of its answer.
+
+Servers differ in what a request may carry. Newer models of OpenAI refuse `max_tokens` and every temperature but their
+own; small servers know no schemas. Which is learnt from the refusal, once for each model in a process.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+SCHEMA_REFUSALS = (400, 404, 422)
+"""What servers that know no schemas answer to one."""
+
+LONGEST_WORDS = 300
+"""Characters of a server's own words that an error shows."""
+
+_TOO_LONG = re.compile(
+    r"context[_ ](?:length|size|window)|maximum context|exceed_context_size|prompt is too long|too many.{0,7}tokens",
+    re.IGNORECASE,
+)
+_NO_MODEL = re.compile(r"model\b.{0,80}(?:not found|not exist|unknown|no such|not loaded)", re.IGNORECASE | re.DOTALL)
+_NO_TOKENS = re.compile(
+    r"max_completion_tokens|unsupported.{0,20}max_tokens|max_tokens.{0,40}not support", re.IGNORECASE
+)
+_NO_TEMPERATURE = re.compile(r"temperature", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a request to one model carries besides its messages."""
+
+    schema: bool = True
+    temperature: bool = True
+    tokens: str = "max_tokens"
+    """The name under which the server takes the bound of its reply."""
+    thinks: bool = False
+    """Whether the model was seen to think before it answers, so that its bound must cover both."""
+
+    def without(self, status: int, words: str, *, schema: bool) -> Form | None:
+        """The form that may be taken after this refusal; None when nothing is left to leave out.
+
+        `schema` says whether one was sent.
+        """
+        if status not in SCHEMA_REFUSALS or _TOO_LONG.search(words):
+            return None
+        if self.tokens == "max_tokens" and _NO_TOKENS.search(words):
+            return replace(self, tokens="max_completion_tokens", thinks=True)
+        if self.temperature and _NO_TEMPERATURE.search(words):
+            return replace(self, temperature=False)
+        return replace(self, schema=False) if schema and self.schema else None
+
+
+def words_of(body: Any, api_key: str | None) -> str:
+    """What the server says in one line, without the key that was sent; empty when it says nothing readable."""
+    told = body.get("error", body) if isinstance(body, dict) else body
+    told = told.get("message", told.get("detail", "")) if isinstance(told, dict) else told
+    line = " ".join(told.split()) if isinstance(told, str) else ""
+    line = "".join(character for character in line if character.isprintable())
+    if api_key:
+        line = line.replace(api_key, "…")
+    return line if len(line) <= LONGEST_WORDS else line[:LONGEST_WORDS] + "…"
+
+
+def advice(status: int, words: str) -> str:
+    """What to do about a refusal."""
+    if status in (401, 403):
+        return "check llm.api_key"
+    if _TOO_LONG.search(words):
+        return "set llm.context_tokens to what the model reads at once, or hand on fewer chunks"
+    if status == 404 or _NO_MODEL.search(words):
+        return "check llm.model and llm.base_url (it usually ends in /v1; GET base_url/models lists what is there)"
+    if status == 429:
+        return "set llm.per_minute to what the server allows"
+    return "check llm.base_url, llm.model and llm.api_key"

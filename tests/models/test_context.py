@@ -1,0 +1,48 @@
+"""What servers tell of how much their models read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from thresher.models.context import context_tokens
+from thresher.testing.llm_server import Reply, ScriptedServer
+from thresher.testing.real_model import RealModel
+
+
+def listing(*models: dict[str, Any]) -> Reply:
+    return Reply(json.dumps({"object": "list", "data": list(models)}))
+
+
+@pytest.mark.parametrize(
+    ("entry", "tokens"),
+    [
+        ({"id": "m", "meta": {"n_ctx": 8192, "n_ctx_train": 131072}}, 8192),
+        ({"id": "m", "max_model_len": 4096}, 4096),
+        ({"id": "m", "context_length": 32768}, 32768),
+        ({"id": "m", "max_context_length": 131072, "loaded_context_length": 4096}, 4096),
+        ({"id": "m"}, None),
+        ({"id": "m", "context_length": "many"}, None),
+        ({"id": "another", "max_model_len": 4096}, None),
+    ],
+    ids=str,
+)
+def test_the_length_is_read_in_the_words_of_each_server(
+    serve: Callable[..., ScriptedServer], entry: dict[str, Any], tokens: int | None
+) -> None:
+    server = serve(pages={"/v1/models": listing(entry)})
+    assert context_tokens(server.base_url, "m") == tokens
+
+
+@pytest.mark.parametrize("reply", [Reply(status=401), Reply("no list"), Reply("[]"), Reply('{"data": 7}')], ids=str)
+def test_a_server_that_does_not_tell_is_asked_once(serve: Callable[..., ScriptedServer], reply: Reply) -> None:
+    server = serve(pages={"/v1/models": reply})
+    assert [context_tokens(server.base_url, "m") for _ in range(2)] == [None, None]
+    assert len(server.requests) == 1
+
+
+def test_a_real_server_tells_its_context(real_model: RealModel) -> None:
+    assert context_tokens(real_model.base_url, real_model.model) == real_model.context_tokens
