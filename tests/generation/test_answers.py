@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from thresher.generation.answers import ComparingReader, KindReader, PartsReader, PassageReader, YesNoReader
+from thresher.generation.answers import ComparingReader, KindReader, PartsReader, PassageReader, Sureness, YesNoReader
 from thresher.generation.citations import abstention, cite, in_turn, quoted
 from thresher.generation.passages import PassageChooser
 from thresher.generation.sentence_support import SUPPORT, Sentence, SupportJudge, rarity_from
@@ -39,6 +39,8 @@ class Overlapping:
 
 SUPPORTS = SupportJudge(HashEncoder(256), rarity)
 CHOOSE = PassageChooser(Overlapping(), SUPPORTS, 0.3)
+ALL = Sureness(0.0, 0.0)
+"""Withholds nothing and doubts nothing."""
 
 
 def piece(text: str, *, title: str = "Notes", document: str = "d1") -> Evidence:
@@ -80,7 +82,7 @@ def test_brackets_that_are_no_marker_of_the_answer_are_left_alone() -> None:
 
 
 def test_an_explanation_quotes_sentences_in_order_and_neither_captions_nor_signposts() -> None:
-    answer = ask(PassageReader(CHOOSE, 3, first), "What is the pump?", piece(PUMP))
+    answer = ask(PassageReader(CHOOSE, 3, ALL, first), "What is the pump?", piece(PUMP))
     quotes = [citation.quote for citation in answer.citations]
     assert quotes[0] == "The pump is a device that moves water through the heating."
     assert [citation.start for citation in answer.citations] == sorted(citation.start for citation in answer.citations)
@@ -89,18 +91,40 @@ def test_an_explanation_quotes_sentences_in_order_and_neither_captions_nor_signp
 
 def test_a_sentence_that_leans_is_quoted_behind_the_one_it_leans_on() -> None:
     text = "The boiler heats the water. It is driven by gas from a tank."
-    answer = ask(PassageReader(CHOOSE, 2, first), "How is it driven by gas?", piece(text))
+    answer = ask(PassageReader(CHOOSE, 2, ALL, first), "How is it driven by gas?", piece(text))
     assert [c.quote for c in answer.citations] == ["The boiler heats the water.", "It is driven by gas from a tank."]
 
 
+def test_an_explanation_says_how_sure_it_is_and_is_withheld_where_it_is_not() -> None:
+    question = "What is the pump?"
+    told = ask(PassageReader(CHOOSE, 3, ALL, first), question, piece(PUMP))
+    assert told.certainty is not None
+    doubted = ask(PassageReader(CHOOSE, 3, Sureness(0.0, 1.0), first), question, piece(PUMP))
+    assert doubted.text == f"Perhaps: {told.text}"
+    withheld = ask(PassageReader(CHOOSE, 3, Sureness(1.0, 1.0), first), question, piece(PUMP))
+    assert withheld.abstained
+    assert f"probability of {told.certainty:.2f}" in withheld.reason
+
+
+def test_the_branch_that_is_asked_about_is_quoted_and_no_other() -> None:
+    other = piece("The branch was closed because a pipe burst.", title="Alderton", document="d1")
+    own = piece("The branch was closed because it was renovated.", title="Fernby", document="d2")
+    answer = ask(PassageReader(CHOOSE, 3, ALL, first), "Why was the Fernby branch closed?", other, own)
+    assert [citation.title for citation in answer.citations] == ["Fernby"]
+    alone = ask(PassageReader(CHOOSE, 3, ALL, first), "Why was the Fernby branch closed?", other)
+    assert alone.certainty is not None
+    assert answer.certainty is not None
+    assert alone.certainty < answer.certainty
+
+
 def test_where_no_sentence_is_good_enough_the_other_reader_answers() -> None:
-    answer = ask(PassageReader(CHOOSE, 3, first), "Why does dropout help networks?", piece(PUMP))
+    answer = ask(PassageReader(CHOOSE, 3, ALL, first), "Why does dropout help networks?", piece(PUMP))
     assert answer.abstained
 
 
 def test_a_thing_with_a_number_is_not_another_with_another_number() -> None:
     evidence = piece("The model GPT-3 has more parameters than any other [1]. The model GPT-2 has fewer of them.")
-    answer = ask(ComparingReader(CHOOSE, first), "Compare the model GPT-1 and the model GPT-2", evidence)
+    answer = ask(ComparingReader(CHOOSE, ALL, first), "Compare the model GPT-1 and the model GPT-2", evidence)
     assert "GPT-3" not in answer.text
     assert "the model GPT-1: Not stated." in answer.text
 
@@ -108,12 +132,12 @@ def test_a_thing_with_a_number_is_not_another_with_another_number() -> None:
 def test_a_comparison_has_a_passage_for_each_side() -> None:
     basic = piece("The basic plan costs 5 euros each month.", document="d1")
     premium = piece("The premium plan costs 9 euros each month.", document="d2")
-    answer = ask(ComparingReader(CHOOSE, first), "Compare the basic plan and the premium plan", basic, premium)
+    answer = ask(ComparingReader(CHOOSE, ALL, first), "Compare the basic plan and the premium plan", basic, premium)
     assert answer.text == (
         "the basic plan: “The basic plan costs 5 euros each month.” [1]\n"
         "the premium plan: “The premium plan costs 9 euros each month.” [2]"
     )
-    alone = ask(ComparingReader(CHOOSE, first), "Compare the basic plan and the premium plan", basic)
+    alone = ask(ComparingReader(CHOOSE, ALL, first), "Compare the basic plan and the premium plan", basic)
     assert alone.text.endswith("the premium plan: Not stated.")
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.text.boilerplate import is_bibliography, is_reference, leans, says_nothing
+from thresher.text.boilerplate import has_labels, heading_above, is_bibliography, is_reference, leans, says_nothing
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,10 @@ from thresher.text.boilerplate import is_bibliography, is_reference, leans, says
         "Page 3 of 10",
         "We leave this to future work.",
         "x = (a + b) / 2 * {1, 2, 3}",
+        "In this section, we report empirical evaluations of the reader.",
+        "In table 1, we compare the results of both systems with existing ones.",
+        "From: Priya <priya@harwick.example> To: the team Date: Wed, 19 Feb 2025 Subject: The kick-off",
+        "Benchmark (Metric) # Shots Small MoE Small MoE Large MoE Large MoE w/ MHA w/ MLA",
         "Vaswani, A., Shazeer, N., and Parmar, N. Attention is all you need. In Advances in NIPS, pp. 5998–6008, 2017.",
     ],
 )
@@ -49,3 +53,24 @@ def test_a_sentence_that_begins_with_a_pronoun_leans_on_the_one_before() -> None
     assert leans("It must be replaced after 4,000 hours.")
     assert leans("However, the fee is not refunded.")
     assert not leans("The filter must be replaced.")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "has"),
+    [
+        ("RAG-Tok R-L RAG-Tok B-1 RAG-Seq R-L RAG-Seq B-1", True),
+        ("2020) Transformer Seq2Seq T5 (Multitask) 27.0 29.1 - 223m T5 (large)", True),
+        ("Ashish Vaswani, Noam Shazeer, Niki Parmar, Jakob Uszkoreit and Llion Jones wrote it.", False),
+        ("We ran BERT-base on 8 P100 GPUs for 12 hours, and GPT-2 on TPU v3 for 4 days.", False),
+        ("The total is 2Ψ + 2Ψ + KΨ = 16Ψ bytes of memory.", False),
+    ],
+)
+def test_labels_of_a_figure_are_a_long_run_of_capitals_and_numbers(sentence: str, has: bool) -> None:
+    assert has_labels(sentence) is has
+
+
+def test_the_heading_above_a_place_is_the_last_short_paragraph_that_is_no_sentence() -> None:
+    text = "How does the return work?\n\nBoats are back by 17:00.\n\nTable 1: Fares\n\nThe tank is full."
+    assert heading_above(text, text.index("Boats")) == "How does the return work?"
+    assert heading_above(text, text.index("The tank")) == "How does the return work?"
+    assert heading_above(text, 3) == ""

@@ -95,3 +95,23 @@ def test_a_list_fits_where_all_that_is_asked_is_said(question: str, answering: i
 )
 def test_a_question_for_one_thing_or_a_number_is_for_no_list(question: str) -> None:
     assert not asks_for_list(question)
+
+
+def test_the_heading_of_the_next_section_is_no_item() -> None:
+    text = "Do this after an accident:\n\n1. Stop the machine.\n\n2. Call 411.\n\n3. Company vans\n\nVans are blue."
+    (steps,) = lists(text)
+    assert [item.text for item in steps.items] == ["1. Stop the machine.", "2. Call 411."]
+
+
+def test_the_notes_of_a_slide_are_not_its_items() -> None:
+    text = "Goals for 2024\n\nGrow in Japan\n\nHire two engineers\n\nNotes:\n\nDo not promise a dividend."
+    (slide,) = lists_of(document(text, "pptx", (Page(1, 0, len(text)),)))
+    assert [item.text for item in slide.items] == ["Grow in Japan", "Hire two engineers"]
+
+
+def test_a_list_whose_lead_in_is_the_question_answers_it() -> None:
+    text = "We met on Tuesday.\n\nWho does what:\n- Priya leads.\n- Joss draws.\n"
+    (people,) = lists(text)
+    question = "Who does what for the pump?"
+    assert asks_for_list(question)
+    assert fits(question, document(text), people)

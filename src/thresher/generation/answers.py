@@ -74,11 +74,30 @@ class PartsReader:
 
 
 @dataclass(frozen=True, slots=True)
+class Sureness:
+    """What becomes of an answer that is not sure."""
+
+    withhold_below: float
+    """Probability that it is right below which there is none."""
+    perhaps_below: float
+    """Probability below which it says so."""
+
+    def __call__(self, answer: Generation, certainty: float) -> Generation:
+        """The answer with its certainty, marked where it is low; an abstention that tells it where it is lower."""
+        if certainty < self.withhold_below:
+            low = f"are right with a probability of {certainty:.2f}, and {self.withhold_below:.2f} is asked for"
+            return abstention(f"The likeliest sentences {low}. They are: {' '.join(answer.text.split())}", answer.notes)
+        perhaps = PERHAPS if certainty < self.perhaps_below else ""
+        return replace(answer, text=perhaps + answer.text, certainty=certainty)
+
+
+@dataclass(frozen=True, slots=True)
 class PassageReader:
     """Quotes up to `most` sentences that answer together, in the order of their document."""
 
     choose: PassageChooser
     most: int
+    sure: Sureness
     otherwise: Generator
 
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
@@ -90,7 +109,9 @@ class PassageReader:
         if not passage.sentences:
             return self.otherwise(query, evidence)
         facts = {"reader": "passage", "relevance": passage.relevance, "min_relevance": self.choose.min_relevance}
-        return replace(quoting(passage.sentences), notes=Notes(facts=facts))
+        answer = replace(quoting(passage.sentences), notes=Notes(facts=facts | {"certainty": passage.certainty}))
+        # one who types a word asks nothing that could be answered wrongly
+        return answer if is_keyword else self.sure(answer, passage.certainty)
 
 
 def quoting(sentences: Sequence[Sentence]) -> Generation:
@@ -104,6 +125,7 @@ class ComparingReader:
     """One passage for each of the two things that are compared, named."""
 
     choose: PassageChooser
+    sure: Sureness
     otherwise: Generator
     most: int = 2
     """Sentences for each."""
@@ -126,7 +148,9 @@ class ComparingReader:
             if passage.sentences or not both.sentences:
                 answers.append((f"{thing}:", quoting(passage.sentences) if passage.sentences else abstention("")))
         facts = {"reader": "comparison", "relevance": max(passage.relevance for passage in (both, *each))}
-        return replace(in_turn(answers), notes=Notes(facts=facts))
+        # one sentence on both compares them; without one, the comparison is as sure as its weaker side that is there
+        certainty = max(both.certainty, min((side.certainty for side in each if side.sentences), default=0.0))
+        return self.sure(replace(in_turn(answers), notes=Notes(facts=facts)), certainty)
 
 
 def _says(text: str, thing: str) -> bool:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from thresher.generation.sentence_support import Sentence, SupportJudge
 from thresher.protocols import PairReader
-from thresher.text.boilerplate import asks_for_references, is_bibliography, leans, says_nothing
+from thresher.text.boilerplate import asks_for_references, heading_above, is_bibliography, leans, says_nothing
+from thresher.text.entities import lacking
 from thresher.text.injection import is_command
 from thresher.text.terms import term_set
-from thresher.types import Evidence
+from thresher.types import Evidence, logistic
 
 if TYPE_CHECKING:
     from thresher.types import Vectors
@@ -42,10 +43,17 @@ CUE = 0.1
 NEAR_BEST = 0.75
 """Share of the best sentence's score that a further one needs."""
 
+NEAR_RELEVANCE = 0.5
+"""Share of the best sentence's probability that a further one needs: it costs a hundredth of the answers of the
+questions for choosing, and what goes are sentences that are near to the question and answer another one."""
+
+DEFINES = 0.0
+"""Least logit of a sentence that says "X is a" to who asks what X is: the judge knows little of so short a question."""
+
 MOST_WORDS = 130
 """Of an explanation in all."""
 
-_CUT_OFF = re.compile(r"\b(?:in|of|the|and|to|an?|for|with|by|or|on|as|that|is|are|from)$", re.IGNORECASE)
+_CUT_OFF = re.compile(r"\b(?:in|of|the|and|to|an?|for|with|by|or|on|as|that|is|are|from)$|[√=+∈≤≥×(]$", re.IGNORECASE)
 """Where a page's layout broke a sentence."""
 
 _CAUSE = re.compile(
@@ -69,6 +77,46 @@ class Passage:
     sentences: tuple[Sentence, ...]
     relevance: float
     """Probability that the best sentence answers the question, 0 to 1; 0 where there was nothing to read."""
+    signs: PassageSigns | None = None
+    """What is known of the sentences; None where there are none."""
+
+    @property
+    def certainty(self) -> float:
+        """Probability that the sentences hold the answer, 0 to 1."""
+        return 0.0 if self.signs is None else LEARNT.probability(self.signs)
+
+
+@dataclass(frozen=True, slots=True)
+class PassageSigns:
+    """What is known of chosen sentences."""
+
+    relevance: float
+    """Logit of the judge for the one that was chosen first."""
+    terms: float
+    """Share of the question's terms, weighted by rarity, that they, their titles and headings hold, 0 to 1."""
+    lacking: float
+    """Names and numbers of the question that stand in none of these, 3 at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassageWeights:
+    """A logistic regression over `PassageSigns`."""
+
+    relevance: float
+    terms: float
+    lacking: float
+    intercept: float
+
+    def probability(self, signs: PassageSigns) -> float:
+        """That the sentences hold the answer, 0 to 1."""
+        return logistic(
+            self.intercept
+            + sum(getattr(self, name) * getattr(signs, name) for name in PassageSigns.__dataclass_fields__)
+        )
+
+
+LEARNT = PassageWeights(relevance=0.4, terms=0.59, lacking=-0.55, intercept=-1.24)
+"""Fitted by research/reader/passages.py; docs/decisions.md tells the held-out errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,27 +132,45 @@ class PassageChooser:
         self, question: str, evidence: Sequence[Evidence], *, most: int, fits: Callable[[Sentence], bool] | None = None
     ) -> Passage:
         """At most `most` sentences, of those that fit."""
-        usable = [piece for piece in evidence if _is_text(piece, question)]
+        usable = _naming(question, [piece for piece in evidence if _is_text(piece, question)])
         every = self.support(question, usable)
         stating = _distinct(s for s in every if _states(s.text, question) and (fits is None or fits(s)))[:READ]
         before = {(_document(sentence), sentence.end): sentence for sentence in every}
         texts = [_with_support(sentence, before) for sentence in stating]
-        titles = [_title(sentence) for sentence in stating]
+        titles = [_above(sentence) for sentence in stating]
         readings = self.reader.read(question, [" ".join(one.text for one in text) for text in texts], titles)
         relevances = [reading.probability for reading in readings]
         best = max(relevances, default=0.0)
-        if best < self.min_relevance:
-            return Passage((), best)
         cue = _cue(question)
+        # "Heron is the electric tug" says what Heron is, whatever the judge makes of so short a question
+        defined = _DEFINED.match(question) and cue and any(cue.search(sentence.text) for sentence in stating)
+        if best < self.min_relevance and not defined:
+            return Passage((), best)
         scores = [
             (relevance + sentence.support.value) / 2 + (CUE if cue and cue.search(sentence.text) else 0.0)
             for relevance, sentence in zip(relevances, stating, strict=True)
         ]
-        chosen = [texts[at] for at in self._chosen(stating, scores, most)]
+        # several are quoted for what each says itself, not for its words alone
+        first = max(range(len(stating)), key=lambda at: (scores[at], -at))
+        near = [at for at, one in enumerate(relevances) if one >= NEAR_RELEVANCE * best or at == first]
+        places = self._chosen([stating[at] for at in near], [scores[at] for at in near], most)
+        chosen = [texts[near[at]] for at in places]
         # one that leans on a sentence which is not there reads as if it spoke of the one shown before it
         standing = [text for number, text in enumerate(chosen) if not number or not leans(text[0].text)]
         together = {(_document(one), one.start): one for text in standing for one in text}
-        return Passage(tuple(_in_order(list(together.values())[: max(most, 2)])), best)
+        sentences = tuple(_in_order(list(together.values())[: max(most, 2)]))
+        at = near[places[0]]
+        relevance = readings[at].relevance
+        if defined and cue and cue.search(stating[at].text):
+            relevance = max(relevance, DEFINES)
+        return Passage(sentences, best, self._signs(question, sentences, relevance))
+
+    def _signs(self, question: str, sentences: Sequence[Sentence], relevance: float) -> PassageSigns:
+        known = ". ".join(dict.fromkeys(text for one in sentences for text in (_above(one), one.text)))
+        rarity = self.support.rarity(question)
+        held = term_set(known)
+        shared = sum(weight for term, weight in rarity.items() if term in held) / (sum(rarity.values()) or 1.0)
+        return PassageSigns(relevance, shared, float(min(3, len(lacking(question, known)))))
 
     def _chosen(self, sentences: Sequence[Sentence], scores: Sequence[float], most: int) -> list[int]:
         """Places by maximal marginal relevance, neighbours preferred, while they are nearly as good as the best."""
@@ -140,6 +206,17 @@ def _is_text(piece: Evidence, question: str) -> bool:
     return piece.hit.chunk.kind == "text" and (asks_for_references(question) or not is_bibliography(piece.text))
 
 
+def _naming(question: str, evidence: Sequence[Evidence]) -> list[Evidence]:
+    """The pieces of the documents that name most of what the question names: why Fernby was closed, no other branch."""
+    known: dict[str, str] = {}
+    for piece in evidence:
+        document = piece.hit.chunk.document_id
+        known[document] = f"{known.get(document, piece.hit.chunk.title)}\n{piece.text}"
+    missing = {document: len(lacking(question, text)) for document, text in known.items()}
+    fewest = min(missing.values(), default=0)
+    return [piece for piece in evidence if missing[piece.hit.chunk.document_id] == fewest]
+
+
 def _states(text: str, question: str) -> bool:
     """Whether a sentence says something that the question does not: no question, no order, no heading."""
     asks = text.rstrip(" \"'”’)").endswith("?")
@@ -170,9 +247,11 @@ def _with_support(sentence: Sentence, before: Mapping[tuple[str, int], Sentence]
     return (sentence,) if support is None or is_command(support.text) else (support, sentence)
 
 
-def _title(sentence: Sentence) -> str:
-    title = sentence.evidence.hit.chunk.title
-    return "" if is_command(title) else title
+def _above(sentence: Sentence) -> str:
+    """The title of its document and the heading of its section."""
+    piece = sentence.evidence
+    lines = (piece.hit.chunk.title, heading_above(piece.text, sentence.start - piece.start))
+    return ". ".join(line for line in dict.fromkeys(lines) if line and not is_command(line))
 
 
 def _in_order(sentences: Sequence[Sentence]) -> list[Sentence]:

@@ -17,7 +17,7 @@ from thresher.deadline import watch
 from thresher.documents.cleaning import references_span
 from thresher.errors import UsageError
 from thresher.generation.about_documents import DocumentReader
-from thresher.generation.answers import ComparingReader, KindReader, PartsReader, PassageReader, YesNoReader
+from thresher.generation.answers import ComparingReader, KindReader, PartsReader, PassageReader, Sureness, YesNoReader
 from thresher.generation.certainty import LEARNT
 from thresher.generation.citations import ConflictCiter, QuoteChecker, abstention
 from thresher.generation.descriptions import DescribedReader
@@ -344,13 +344,15 @@ class Components:
         if not settings.kinds:
             return TableReader(documents, ListReader(documents, spans))
         choose = PassageChooser(self.models.judge(), support, settings.min_relevance)
+        sure = Sureness(settings.withhold_below, settings.perhaps_below)
         of_documents = DocumentReader(self.finder(table), documents, spans)
         readers: dict[Kind, Generator] = {
             **dict.fromkeys(OF_DOCUMENTS, of_documents),
             Kind.YES_NO: YesNoReader(support, spans),
-            Kind.EXPLANATION: PassageReader(choose, settings.max_explained, spans),
-            Kind.COMPARISON: ComparingReader(choose, spans),
-            Kind.KEYWORD: PassageReader(choose, settings.max_sentences, spans),
+            Kind.EXPLANATION: PassageReader(choose, settings.max_explained, sure, spans),
+            Kind.COMPARISON: ComparingReader(choose, sure, spans),
+            Kind.LIST: PassageReader(choose, settings.max_sentences, sure, spans),
+            Kind.KEYWORD: PassageReader(choose, settings.max_sentences, sure, spans),
         }
         by_kind = TableReader(documents, ListReader(documents, KindReader(readers, spans)))
         return PartsReader(DescribedReader(support, settings.withhold_below, settings.perhaps_below, by_kind))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from itertools import takewhile
 
 from thresher.text.sentences import line_spans, sentence_spans, trim
 from thresher.text.table_lookup import telling_terms
@@ -17,6 +18,9 @@ _ITEM = re.compile(
     r"[ \t]+(?=\S)"
 )
 _LEADS = re.compile(r":$|\b(?:following|follows|below|these|steps)\b", re.IGNORECASE)
+_STOPS = re.compile(r"[.;:,!?]\W*$")
+SECTION_WORDS = 6
+"""Words of a section's heading at most."""
 LEAST = 2
 """Items of a list; one is a remark."""
 SLIDE_ITEM = 200
@@ -57,6 +61,10 @@ def _lists(document: Document, low: int, high: int) -> Iterator[Listing]:
         if mark := _ITEM.match(line.text):
             nested = document.text[max(0, line.start - 1) : line.start] not in ("", "\n")
             begins = mark["number"] is not None and mark["number"].strip("(.)") == "1"
+            if run and not nested and _is_section(document.text, line, mark, run):
+                yield from _listing(document, run)
+                run = []
+                continue
             if run and not nested and (begins or _kind(run[0]) != mark.lastgroup):
                 yield from _listing(document, run)
                 run = []
@@ -69,6 +77,14 @@ def _lists(document: Document, low: int, high: int) -> Iterator[Listing]:
     yield from _listing(document, run)
     if document.kind == "pptx":
         yield from _slides(document)
+
+
+def _is_section(text: str, line: Cell, mark: re.Match[str], run: Sequence[Cell]) -> bool:
+    """Whether a numbered line behind a list is the heading of the next section: the items are sentences, it is none."""
+    bare = line.text[mark.end() :]
+    apart = text.count("\n", run[-1].end, line.start) > 1 and text[line.end : line.end + 2] == "\n\n"
+    titled = apart and mark["number"] is not None and bare[:1].isupper() and len(bare.split()) <= SECTION_WORDS
+    return titled and not _STOPS.search(bare) and all(_STOPS.search(item.text) for item in run)
 
 
 def _lines(document: Document, low: int, high: int) -> Iterator[Cell]:
@@ -113,6 +129,7 @@ def _slides(document: Document) -> Iterator[Listing]:
     for page in document.pages:
         start, end = trim(document.text, page.start, page.end)
         title, *lines = [Cell(document.text[low:high], low, high) for low, high in _spans(document.text, start, end)]
+        lines = list(takewhile(lambda line: line.text != "Notes:", lines))  # the speaker's
         tabled = any(page.start <= table.start < page.end for table in document.tables)
         if len(lines) >= LEAST and not tabled and all(len(line.text) <= SLIDE_ITEM for line in lines):
             yield Listing(title.start, lines[-1].end, tuple(lines), None, title, False)
@@ -143,6 +160,7 @@ _STEPS = re.compile(
 _SEVERAL = re.compile(
     r"^(?:please\s+)?(?:list|name|enumerate|give (?:me )?(?:all|the|a list))\b"
     r"|\b(?:what|which)\b(?:\s+[\w-]+){0,4}?\s+(?:are|were|do|must|should|can|need|have|did|will)\b"
+    r"|\bwho does what\b|\bwhat(?:'s|\u2019s| is| was) new\b"
     r"|\bwhat (?:must|should|do|can|may) \w+|\bwhat is \w+(?:ed|en|ne)\b",
     re.IGNORECASE,
 )
@@ -175,6 +193,8 @@ def fits(question: str, document: Document, listing: Listing) -> bool:
     led = leading | set(telling_terms(document.title))
     shared = sum(_said_in(led, term) for term in asked)
     near = any(_said_in(leading, term) for term in asked) and closeness(question, listing) >= CLOSE
+    lead = listing.lead.text.strip(" :").casefold() if listing.lead else ""
+    near = near or (len(lead.split()) > 1 and lead in question.casefold())  # "Who does what"
     return near and shared >= SHARE * len(asked)
 
 

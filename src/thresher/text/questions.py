@@ -109,7 +109,11 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         r"takeaways?|conclusions?) (?:of|in|from)|what (?:is|does) the (?:abstract|summary) of) (?P<one>.+)",
     ),
     (Kind.SUMMARY, rf"what (?:is|are) (?P<one>.*\b(?:{_DOCUMENT}|\S+\.(?:pdf|docx|txt|md|html|pptx|xlsx))\b.*) about"),
-    (Kind.COMPARISON, r"compare (?P<one>.+?) (?:and|with|to|against) (?P<two>.+)"),
+    (
+        Kind.COMPARISON,
+        r"compare (?:(?:the )?(?P<aspect>[\w -]+?) (?:of|for|in) )?(?P<one>.+?) (?:and|with|to|against) "
+        r"(?:(?:that|those) of )?(?P<two>.+)",
+    ),
     (
         Kind.COMPARISON,
         r"(?:what(?: is| are|'s) )?(?:the )?(?:main |key |biggest )?(?:differences?|similarit(?:y|ies)|comparison) "
@@ -126,7 +130,8 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     ),
     (
         Kind.LIST,
-        r"(?:list|enumerate|name (?:all|the|some|two|three|four|five)\b|give (?:me )?(?:all|a list)\b"
+        r"(?:who does what\b|what(?:'s| is| was) new\b"
+        r"|list|enumerate|name (?:all|the|some|two|three|four|five)\b|give (?:me )?(?:all|a list)\b"
         r"|(?:which|what) [\w-]+ are there"
         rf"|what (?:are|were) (?:all |the |all the |its |our |my |your ){_PLURAL}\b"
         rf"|(?:what|which) (?:\w+ ){{0,2}}(?:steps|rules|requirements|conditions|documents|items|reasons|types|kinds) "
@@ -134,7 +139,7 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     ),
     (
         Kind.EXPLANATION,
-        r"(?:why|explain|describe|elaborate|define|how come)\b"
+        r"(?:why|explain|describe|elaborate|define|how come)\b|.+ and why$"
         r"|how (?!many|much|long|old|often|far|big|large|tall|deep|wide|high|fast|late|early|soon|heavy|small|likely|"
         r"few|frequently|expensive|accurate|good|well\b)"
         r"|what (?:do|does|did) .+ (?:mean|do|refer to|stand for)\b|what happens\b"
@@ -246,6 +251,7 @@ _SECOND = re.compile(
 _WHO_DID = re.compile(r"who (?P<did>\w+) (?P<object>.+)", re.IGNORECASE)
 _INVERTED = re.compile(rf"{_ASKING} (?P<rest>{_AUXILIARY}\b.+)", re.IGNORECASE)
 _PRONOUN = re.compile(r"\b(?:it|they|them|its|their|he|she|him|his|her|this|that|these|those|there)\b", re.IGNORECASE)
+_WHO_ASKS = re.compile(r"(?:i|we|you|me|us)\b", re.IGNORECASE)
 _DAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?", re.IGNORECASE)
 _IS_IT = re.compile(rf"\b{_AUXILIARY} (?:it|they|he|she)\b", re.IGNORECASE)
 _OWNING = frozenset(("its", "their", "his"))
@@ -384,6 +390,6 @@ def _subject(part: str) -> str:
     if owner := re.search(r" of ((?:[\w-]+ ){0,2}[\w-]+)$", part):
         return owner[1]
     found = _SUBJECT_BEHIND.fullmatch(_LINKS.split(part)[0].strip())
-    if found is None or _PRONOUN.search(found["thing"]):
+    if found is None or _PRONOUN.search(found["thing"]) or _WHO_ASKS.match(found["thing"]):
         return ""
     return str(found["thing"] if found["whole"] else found["thing"].rpartition(" ")[0])
