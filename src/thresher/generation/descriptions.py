@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from thresher.generation.citations import cite
@@ -12,7 +12,7 @@ from thresher.generation.sentence_support import Sentence, SupportJudge
 from thresher.protocols import Generator, about
 from thresher.text.answer_types import answer_type
 from thresher.text.clauses import descriptions_of
-from thresher.text.entities import name_places
+from thresher.text.entities import whole_names
 from thresher.text.terms import term_set
 from thresher.types import PERHAPS, Evidence, Generation, Notes, Query, logistic
 
@@ -104,7 +104,7 @@ def shared_names(
     found: dict[str, dict[int, Sentence]] = defaultdict(dict)
     for number, description in enumerate(descriptions):
         for sentence in support(description, evidence)[:NEAREST]:
-            for name in _names(sentence.text):
+            for name in whole_names(sentence.text):
                 if (words := term_set(name)) and not words & asked:
                     found[name].setdefault(number, sentence)
     texts = " ".join(f"{piece.hit.chunk.title} . {piece.text}" for piece in evidence)
@@ -125,17 +125,3 @@ def _fullest(name: str, texts: str) -> str:
     before = re.findall(rf"((?:[A-Z][\w'’-]+ ){{1,2}}){re.escape(name)}(?!\w)", texts) if " " not in name else []
     named = Counter(words for words in before if all(map(term_set, words.split())))
     return f"{named.most_common(1)[0][0]}{name}" if named else name
-
-
-def _names(text: str) -> Iterator[str]:
-    """The names of a text, words that follow each other together."""
-    start, end = -1, -1
-    for begin, name in name_places(text):
-        if begin == end + 1 and text[end] == " ":
-            end = begin + len(name)
-            continue
-        if end > 0:
-            yield text[start:end]
-        start, end = begin, begin + len(name)
-    if end > 0:
-        yield text[start:end]

@@ -37,6 +37,7 @@ from thresher.recipes.judges import calibration, raw_scorer
 from thresher.recipes.settings import CorrectiveSettings
 from thresher.refinement.refine import BestHits
 from thresher.retrieval.fusion import weighted_fusion
+from thresher.retrieval.hops import HoppingRetriever
 from thresher.retrieval.rewrite import LLMRewriter
 from thresher.retrieval.search import EachPartRetriever, HierarchyRetriever
 from thresher.retrieval.wrappers import CutRetriever, DeduplicatedRetriever, RerankedRetriever, SecondLookRetriever
@@ -88,7 +89,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
     return Pipeline(
         recipe=name,
         rewrite=parts.spelling() if settings.spelling else as_asked,
-        retrieve=second_look(settings, parts, CalibratedScorer(scorer, learned), upper),
+        retrieve=second_look(settings, parts, CalibratedScorer(scorer, learned), lower, upper),
         judge=judge(parts),
         decide=Calibrated(
             lower, upper, learned.separated and fits, mapping=mapping(learned, fits=fits), calibrated=fits
@@ -130,10 +131,20 @@ def retriever(settings: CorrectiveSettings, parts: Components) -> Retriever:
     return CutRetriever(found, least=CANDIDATES)
 
 
-def second_look(settings: CorrectiveSettings, parts: Components, scorer: Scorer, upper: float) -> Retriever:
-    """The retriever; with a chat model, a question that finds nothing good is put in other words."""
+def probabilities(scorer: Scorer, query: Query, hits: Sequence[Hit]) -> list[float]:
+    """The scores of hits, 0 for one without."""
+    return [0.0 if score is None else score.value for score in scorer(query, hits).scores]
+
+
+def second_look(
+    settings: CorrectiveSettings, parts: Components, scorer: Scorer, lower: float, upper: float
+) -> Retriever:
+    """The retriever, with a second search for names found; with a chat model, what finds nothing good is reworded."""
     model = parts.language_model(settings.llm)
     found = retriever(settings, parts)
+    if settings.hop != "never":
+        lower = lower if settings.hop == "ambiguous" else upper
+        found = HoppingRetriever(found, partial(probabilities, scorer), lower, upper)
     if model is None or not settings.rewrite:
         return found
 

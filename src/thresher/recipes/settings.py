@@ -499,6 +499,11 @@ class CorrectiveSettings(OutsideSettings, RerankerSettings):
         8, ge=1, description="chunks handed on, whole or cut into strips, inside and outside each; the best judged ones"
     )
     rewrite: bool = Field(True, description="rewrite a question whose first search found nothing good")
+    hop: Literal["never", "descriptions", "ambiguous"] = Field(
+        "descriptions",
+        description="search again with names found that the question lacks: for questions that describe one thing "
+        "several times, or for ambiguous evidence too",
+    )
     spelling: bool = Field(True, description="correct words of the question that the collection does not have")
     refine: RefineSettings = RefineSettings(of="none", top_k=8)
     verify: bool = Field(True, description="check each sentence of the answer against the strips it cites")

@@ -48,6 +48,20 @@ def name_places(text: str) -> Iterator[tuple[int, str]]:
             yield word.start(), bare
 
 
+def whole_names(text: str) -> Iterator[str]:
+    """The names of a text in their order, those that follow each other as one: Albert Einstein."""
+    start, end = -1, -1
+    for begin, name in name_places(text):
+        if begin == end + 1 and text[end] == " ":
+            end = begin + len(name)
+            continue
+        if end > 0:
+            yield text[start:end]
+        start, end = begin, begin + len(name)
+    if end > 0:
+        yield text[start:end]
+
+
 def missing_name(claim: str, known: str) -> str:
     """The first name of the claim that stands nowhere in the known text; "" for none.
 
