@@ -26,6 +26,7 @@ BESIDE = """
 import json, pathlib, sys, time
 data, run, threads = sys.argv[1:]
 import torch, transformers
+sys.path.insert(0, "src")
 from research.export_encoder import download
 from thresher.training.network import Judge
 torch.set_num_threads(int(threads))

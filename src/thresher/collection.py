@@ -7,6 +7,7 @@ with thresher.open(home="notes") as collection:
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -129,7 +130,7 @@ class Collection:
         """Forget sources (a file, a URL, a corpus and all its rows); returns the sources that went.
 
         A document that is known from another source too stays under that one. `purge` also drops old versions of the
-        tables and the traces that quote the sources.
+        tables, the traces that quote the sources, and what judges were trained on.
         """
         places = [place for source in sources for place in self._places(source)]
         self._store.remove(places, files={place.file for place in places})
@@ -138,6 +139,7 @@ class Collection:
             self._store.maintain(drop_versions=True)
             self.traces.forget(gone)
             self._replies.clear()  # a reply may quote them, and does not say whom it quotes
+            shutil.rmtree(self.folder / "training", ignore_errors=True)  # what a judge learns from quotes them too
         return gone
 
     def documents(self) -> list[DocumentRecord]:

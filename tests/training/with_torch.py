@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import thresher
+from thresher.cli.app import main
 from thresher.errors import ModelError
 from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
 from thresher.recipes.train_judge import _write
@@ -121,3 +123,28 @@ def test_the_exported_judge_reads_as_the_one_it_was_made_from(run: Callable[[str
         for reader in (BundledJudge(), BundledJudge(tmp_path / "judge"))
     ]
     assert np.corrcoef(read)[0, 1] > 0.99
+
+
+def test_a_judge_that_is_not_better_is_not_installed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a hundred towns, each with its own document: the bundled judge makes no mistake that could be learned from."""
+    endings = ("", "dorf", "heim", "stadt", "au", "ow", "by", "ton", "ey", "ix")
+    towns = [f"{place}{ending}" for place in PLACES for ending in endings]
+    (tmp_path / "in").mkdir()
+    rows = []
+    for at, town in enumerate(towns):
+        (tmp_path / "in" / f"{town}.txt").write_text(f"The tannery of {town} was founded in {1500 + at} by a widow.")
+        rows.append({"question": f"When was the tannery of {town} founded?", "answers": [str(1500 + at)]})
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    with thresher.open(tmp_path / "home") as collection:
+        collection.add(tmp_path / "in", recipe="corrective")
+    with pytest.raises(SystemExit) as caught:
+        main(["train-judge", "--home", str(tmp_path / "home"), "--epochs", "1", str(labels)])
+    assert caught.value.code == 0
+    told = capsys.readouterr().out
+    assert "60 questions to train, 20 questions to tune, 20 held out" in told
+    assert "not better on the held-out questions beyond chance: the judge stays as it was" in told
+    assert not (tmp_path / "home" / "judges").exists()
+    (report,) = (tmp_path / "home").rglob("report.json")
+    assert json.loads(report.read_text(encoding="utf-8"))["installed"] is None
+    assert [file.name for file in report.parent.iterdir() if file.is_dir() or file.suffix == ".pt"] == []
