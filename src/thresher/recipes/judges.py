@@ -54,7 +54,10 @@ def trained_scorer(settings: RecipeSettings, components: Components, table: Chun
     if folder is None:
         return TrainedScorer(local, components.models.judge())
     tuned = TunedJudge.read(folder)
-    return TrainedScorer(local, components.models.judge(folder), tuned.calibration.judge, tuned.combine)
+    # What to expect of an unread hit was fitted on the bundled cross-encoder.
+    return TrainedScorer(
+        local, components.models.judge(folder), tuned.calibration.judge, tuned.combine, read_at_least=None
+    )
 
 
 def judge_folder(settings: RecipeSettings) -> Path | None:
