@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from thresher.generation.citations import abstention, cite, in_turn, quoted
-from thresher.generation.passages import PassageChooser
+from thresher.generation.passages import Passage, PassageChooser
 from thresher.generation.sentence_support import Sentence, SupportJudge
 from thresher.protocols import Generator, about
 from thresher.text.boilerplate import is_bibliography, says_nothing
@@ -143,6 +143,8 @@ class ComparingReader:
         ]
         if not any(passage.sentences for passage in each):
             return self.otherwise(query, evidence)
+        if more := _more(query.question, things, each):
+            return more
         answers = [(f"{one} and {other}:", quoting(both.sentences))] if both.sentences else []
         for thing, passage in zip(things, each, strict=True):
             if passage.sentences or not both.sentences:
@@ -151,6 +153,34 @@ class ComparingReader:
         # one sentence on both compares them; without one, the comparison is as sure as its weaker side that is there
         certainty = max(both.certainty, min((side.certainty for side in each if side.sentences), default=0.0))
         return self.sure(replace(in_turn(answers), notes=Notes(facts=facts)), certainty)
+
+
+_MORE = re.compile(r"\b(?P<sign>more|fewer|less)\b", re.IGNORECASE)
+COMPARED_CERTAINTY = 0.5
+"""Of the two passages, below which their numbers are not compared."""
+
+
+def _more(question: str, things: Sequence[str], sides: Sequence[Passage]) -> Generation | None:
+    """Which of two has more of what is counted, where a sentence of each says how many: "serves 3,680 customers"."""
+    aspect, sign = asked_for(question).aspect, _MORE.search(question)
+    if not aspect or sign is None or min(side.certainty for side in sides) < COMPARED_CERTAINTY:
+        return None
+    counted = re.compile(rf"(?<![\w.,])(\d[\d,]*) (?:[\w-]+ )?{re.escape(aspect)}\b", re.IGNORECASE)
+    found = [
+        [(int(number[1].replace(",", "")), one) for one in side.sentences if (number := counted.search(one.text))]
+        for side in sides
+    ]
+    if not all(found):
+        return None
+    (first, one), (second, other) = (said[0] for said in found)
+    told = "Both have as many."
+    if first != second:
+        ahead = (first > second) == (sign["sign"].lower() == "more")
+        told = f"{things[0] if ahead else things[1]}."
+    quotes = quoting((one, other))
+    certainty = min(side.certainty for side in sides)
+    facts = {"reader": "comparison", "numbers": [first, second]}
+    return replace(quotes, text=f"{told} {quotes.text}", certainty=certainty, notes=Notes(facts=facts), exact=True)
 
 
 def _says(text: str, thing: str) -> bool:
