@@ -99,8 +99,12 @@ def test_an_explanation_says_how_sure_it_is_and_is_withheld_where_it_is_not() ->
     question = "What is the pump?"
     told = ask(PassageReader(CHOOSE, 3, ALL, first), question, piece(PUMP))
     assert told.certainty is not None
-    doubted = ask(PassageReader(CHOOSE, 3, Sureness(0.0, 1.0), first), question, piece(PUMP))
+    unsure = Sureness(0.0, 1.0)
+    doubted = ask(PassageReader(CHOOSE, 3, unsure, first), question, piece(PUMP))
     assert doubted.text == f"Perhaps: {told.text}"
+    assert ask(
+        PassageReader(CHOOSE, 3, unsure, lambda query, evidence: abstention("No.")), question, piece(PUMP)
+    ).abstained
     withheld = ask(PassageReader(CHOOSE, 3, Sureness(1.0, 1.0), first), question, piece(PUMP))
     assert withheld.abstained
     assert f"probability of {told.certainty:.2f}" in withheld.reason

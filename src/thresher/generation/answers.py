@@ -93,7 +93,10 @@ class Sureness:
 
 @dataclass(frozen=True, slots=True)
 class PassageReader:
-    """Quotes up to `most` sentences that answer together, in the order of their document."""
+    """Quotes up to `most` sentences that answer together, in the order of their document.
+
+    Of sentences that are not sure the other reader is asked too; where it finds no answer there is none.
+    """
 
     choose: PassageChooser
     most: int
@@ -110,8 +113,13 @@ class PassageReader:
             return self.otherwise(query, evidence)
         facts = {"reader": "passage", "relevance": passage.relevance, "min_relevance": self.choose.min_relevance}
         answer = replace(quoting(passage.sentences), notes=Notes(facts=facts | {"certainty": passage.certainty}))
-        # one who types a word asks nothing that could be answered wrongly
-        return answer if is_keyword else self.sure(answer, passage.certainty)
+        if is_keyword:
+            return answer  # one who types a word asks nothing that could be answered wrongly
+        if self.sure.withhold_below <= passage.certainty < self.sure.perhaps_below:
+            second = self.otherwise(query, evidence)
+            if second.abstained:
+                return second
+        return self.sure(answer, passage.certainty)
 
 
 def quoting(sentences: Sequence[Sentence]) -> Generation:
