@@ -492,7 +492,7 @@ class CorrectiveSettings(OutsideSettings, RerankerSettings):
         description="probability below which a correct verdict gets a second opinion from another collection",
     )
     min_probability: float = Field(
-        0.05, ge=0, le=1, description="probability a chunk needs to be read at all; the bounds decide on the best one"
+        0.02, ge=0, le=1, description="probability a chunk needs to be read at all; the bounds decide on the best one"
     )
     judge_weight: float = Field(0.5, ge=0, le=1, description="of the judge in the order; retrieval has the rest")
     max_chunks_refined: int = Field(
