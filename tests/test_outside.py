@@ -120,9 +120,19 @@ def test_a_place_that_is_none_is_refused_before_anything_is_asked(library: Colle
 
 
 @pytest.mark.parametrize("recipe", ["rag", "hybrid", "chunkrag", "no-retrieval"])
-def test_a_recipe_that_never_goes_outside_refuses_to(library: Collection, recipe: str) -> None:
-    with pytest.raises(UsageError, match="never goes outside"):
-        library.ask(INSIDE, recipe=recipe, outside=ARCHIVE)
+def test_a_recipe_that_never_goes_outside_says_so(library: Collection, recipe: str) -> None:
+    answer = library.ask(INSIDE, recipe=recipe, outside=ARCHIVE)
+    assert f"correct: {recipe} never goes outside; {ARCHIVE} was not looked in" in answer.degraded
+
+
+def test_where_to_look_outside_may_be_a_setting_which_the_argument_wins_over(library: Collection) -> None:
+    def tried(recipe: str = "corrective", **more: Any) -> bool:
+        answer = library.ask(OUTSIDE, recipe=recipe, settings={"outside": ARCHIVE}, **more)
+        return any(chunk.hit.origin is Origin.OUTSIDE for chunk in answer.chunks)
+
+    assert tried()
+    assert not tried(outside="none")
+    assert not tried("rag")
 
 
 @pytest.mark.parametrize("verdict", [Verdict.AMBIGUOUS, Verdict.INCORRECT])

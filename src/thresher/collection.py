@@ -51,7 +51,7 @@ class AskOptions(TypedDict, total=False):
     recipe: str
     """`corrective` when not given."""
     outside: str | None
-    """Where a recipe that corrects may look: None or `none`, `web`, or `collection:NAME`."""
+    """Where a recipe that corrects may look: `none`, `web`, or `collection:NAME`; None is what the setting says."""
     where: str | None
     """A filter on metadata, e.g. `kind = 'pdf' AND page <= 3`."""
     settings: Mapping[str, Any] | None
@@ -198,14 +198,15 @@ class Collection:
 
     def run(self, question: str, **options: Unpack[AskOptions]) -> Iterator[Step | Answer]:
         """The steps of `ask` as they finish, the answer last."""
-        recipe, outside, where = options.get("recipe", recipes.DEFAULT), options.get("outside"), options.get("where")
+        recipe, where = options.get("recipe", recipes.DEFAULT), options.get("where")
+        configured = self._configured(recipe, options.get("settings"))
+        outside = options.get("outside") or configured.outside
         meter = Meter(
             max_calls=options.get("budget_calls"),
             max_tokens=options.get("budget_tokens"),
             max_seconds=options.get("budget_seconds"),
         )
-        parts = self._parts(meter, outside=self._outside(outside, recipe))
-        configured = self._configured(recipe, options.get("settings"))
+        parts = self._parts(meter, outside=self._place(outside))
         query = self._query(question, DEFAULT_LIMIT, where)
         try:
             with within(meter.allow_time):
@@ -213,6 +214,9 @@ class Collection:
         except BudgetSpent as spent:
             lack = f"retrieve: {spent.what} before the index of this recipe was made; `thresher index` makes it"
             pipeline = parts.unanswering(recipe, lack)
+        if not recipes.get(recipe).corrects and options.get("outside") not in (None, "none"):
+            stays = f"correct: {recipe} never goes outside; {outside} was not looked in"
+            pipeline = replace(pipeline, degraded=(*pipeline.degraded, stays))
         for step in pipeline.run(query, strict=options.get("strict", False)):
             if isinstance(step, Answer):
                 exchanges = parts.exchanges.stored()
@@ -230,8 +234,7 @@ class Collection:
         return replay(self.traces, trace, self._ask_again)
 
     def _ask_again(self, question: str, request: Request) -> Answer:
-        outside = self._outside(request.outside, request.recipe)
-        parts = self._parts(outside=outside, exchanges=Exchanges(request.exchanges))
+        parts = self._parts(outside=self._place(request.outside), exchanges=Exchanges(request.exchanges))
         pipeline = self._pipeline(request.recipe, recipes.get(request.recipe).configured(request.settings), parts)
         return pipeline.answer(replace(self._query(question, DEFAULT_LIMIT, request.where), today=request.today))
 
@@ -316,14 +319,6 @@ class Collection:
             replies=self._replies,
             calibrations=self.calibrations,
         )
-
-    def _outside(self, given: str | None, recipe: str) -> Outside | None:
-        """Where `outside` points; UsageError for a place that is not there and a recipe that never goes there."""
-        if given not in (None, "none") and not recipes.get(recipe).corrects:
-            raise UsageError(
-                "this recipe never goes outside", subject=f"`outside` {given}", next_step=f"ask {recipe} without it"
-            )
-        return self._place(given)
 
     def _place(self, given: str | None) -> Outside | None:
         """Where `outside` points; UsageError for a place that is not there."""

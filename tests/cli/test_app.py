@@ -436,7 +436,6 @@ def test_eval_indexes_a_beir_folder_and_resumes(run: Run, tmp_path: Path) -> Non
         (["ask", "x", "--set", "chunk.size=3"], 2, "setting chunk.size"),
         (["ask", "x", "--set", "rerank"], 2, "is not key=value"),
         (["ask", "x", "--outside", "web"], 2, "no web search is configured"),
-        (["ask", "x", "--outside", "web", "--recipe", "hybrid"], 2, "never goes outside"),
         (["ask", "x", "--outside", "web", "--set", "web.provider=tavily"], 2, "web.api_key"),
         (["ask", "x", "--outside", "collection:nowhere"], 2, "holds no documents yet"),
         (["ask", "x", "--outside", "collection:default"], 2, "is the collection that is asked"),

@@ -94,6 +94,10 @@ class RecipeSettings(Frozen):
     """What every recipe has."""
 
     encoder: str = Field("bundled", description="'bundled', a fastembed model or folder, or 'endpoint:MODEL'")
+    outside: str = Field(
+        "none",
+        description="where a recipe that corrects may look besides: none, web or collection:NAME; `--outside` wins",
+    )
     embeddings: EncoderSettings = EncoderSettings()
     llm: LanguageModelSettings = LanguageModelSettings()
     answer: AnswerSettings = AnswerSettings()
