@@ -61,6 +61,19 @@ def first(query: Query, evidence: Sequence[Evidence]) -> Generation:
     return abstention("nothing")
 
 
+def test_one_number_is_not_how_many_of_two_things() -> None:
+    text = "It has 236 parameters, of which 21 are used."
+
+    def number(query: Query, evidence: Sequence[Evidence]) -> Generation:
+        sure = 0.9 if "used" in query.question else 0.5
+        citation = cite(1, Sentence.whole(evidence[0], Score(sure, SUPPORT)))
+        return Generation("21 [1]", (citation,), certainty=sure, exact=True)
+
+    question = "How many parameters does it have and how many parameters are used?"
+    answer = ask(PartsReader(number), question, piece(text))
+    assert [line.rpartition("? ")[2] for line in answer.text.splitlines()] == ["Not stated.", "21 [1]"]
+
+
 def test_each_part_is_answered_and_its_citations_are_numbered_through() -> None:
     answer = ask(PartsReader(first), "How many layers and heads has BERT?", piece("BERT has 12 layers and 12 heads."))
     quote = "“BERT has 12 layers and 12 heads.”"

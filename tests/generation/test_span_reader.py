@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.generation.certainty import Weights, signs_of
-from thresher.generation.citations import NO_EVIDENCE
+from thresher.generation.citations import NO_EVIDENCE, cite
+from thresher.generation.sentence_support import Sentence
 from thresher.generation.span_reader import SpanReader, windows_of
 from thresher.protocols import PairReader
 from thresher.types import COSINE, Chunk, Evidence, Generation, Hit, Notes, Query, Reading, Score, logistic
@@ -183,3 +184,29 @@ def test_whatever_the_place_the_quote_stands_at_its_offsets_and_holds_the_answer
     for citation in draft.citations:
         assert OSTROM[citation.start : citation.end] == citation.quote
         assert draft.text.removesuffix(" [1]") in " ".join(citation.quote.split())
+
+
+def test_a_document_that_does_not_name_the_code_that_is_asked_for_answers_nothing() -> None:
+    text = "Order K-11. Total: 600.00"
+    question = "What is the total of K-12?"
+    draft = reading(Scripted({text: (3.0, "600.00", 0.9)}))(Query(question, question), [piece(text)])
+    assert draft.abstained
+    assert draft.reason == "No document that was found names K-12."
+
+
+def test_a_sentence_that_says_only_what_the_title_says_is_not_quoted() -> None:
+    def first_sentence(query: Query, evidence: Sequence[Evidence]) -> Generation:
+        return Generation("quoted", (cite(1, Sentence.whole(evidence[0], Score(0.5, COSINE))),))
+
+    text = "Ostrom was born in Los Angeles."
+    read = SpanReader(
+        Scripted({text: (3.0, "born", 0.05)}), lambda _: {}, BY_RELEVANCE, first_sentence, 0.1, 0.3, 0.6, 8
+    )
+    assert read(Query(*2 * ["payment terms of Ostrom"]), [piece(text)]).abstained
+    assert read(Query(*2 * ["Where was Ostrom born?"]), [piece(text)]).text == "quoted"
+
+
+def test_terms_that_a_text_runs_together_are_held() -> None:
+    rarity = {"bert": 1.0, "base": 1.0}
+    signs = signs_of("Is it BERT-base?", "BERTBASE is.", "", (0, 8), Reading(1.0, 0.0, 0, 0, 0.5), rarity)
+    assert signs.terms == 1.0

@@ -208,3 +208,14 @@ def test_the_parts_and_the_things_compared_are_searched_too(question: str, searc
 def test_whatever_is_asked_has_a_kind_and_parts_that_are_not_empty(question: str) -> None:
     assert asked_for(question).kind in Kind
     assert all(part.strip() for part in parts_of(question)) or not question.strip()
+
+
+def test_what_somebody_does_to_a_thing_is_about_the_thing() -> None:
+    parts = parts_of("Can I take my dog on the ferry and what are the rules for it?")
+    assert parts[1] == "What are the rules for my dog?"
+    assert parts_of("Hotel Alder: opening year and address?")[1] == "What is the address of Hotel Alder?"
+
+
+def test_articles_on_an_order_are_no_documents() -> None:
+    assert asked_for("Which articles are on order K-12?").kind is not Kind.DOCUMENTS
+    assert asked_for("Which articles are about wind?").kind is Kind.DOCUMENTS

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import combinations
 
 from thresher.generation.citations import abstention, cite, in_turn, quoted
 from thresher.generation.passages import Passage, PassageChooser
@@ -46,7 +47,10 @@ class KindReader:
 
 @dataclass(frozen=True, slots=True)
 class PartsReader:
-    """Answers each of several questions in one by itself; one that nothing answers is said to be."""
+    """Answers each of several questions in one by itself; one that nothing answers is said to be.
+
+    One number at one place is not how many of two things: the part that is less sure of it is not answered.
+    """
 
     otherwise: Generator
 
@@ -61,6 +65,10 @@ class PartsReader:
         if len(parts) == 1:
             return self.otherwise(query, evidence)
         answers = [self.otherwise(replace(query, question=part), evidence) for part in parts]
+        for one, other in combinations(range(len(parts)), 2):
+            if _same_number(answers[one], answers[other]):
+                less = min((one, other), key=lambda at: answers[at].certainty or 0.0)
+                answers[less] = abstention("What it seems to be is the answer to another part.", answers[less].notes)
         notes = sum((answer.notes for answer in answers), NO_NOTES)
         notes += Notes(
             facts={"parts": [{"question": p, "answered": not a.abstained} for p, a in zip(parts, answers, strict=True)]}
@@ -68,6 +76,14 @@ class PartsReader:
         if all(answer.abstained for answer in answers):
             return replace(answers[0], notes=notes)
         return replace(in_turn([(part, answer) for part, answer in zip(parts, answers, strict=True)]), notes=notes)
+
+
+def _same_number(one: Generation, other: Generation) -> bool:
+    """Whether both answers are the same number, taken from the same sentence."""
+    said = [answer.text.removeprefix(PERHAPS) for answer in (one, other)]
+    places = [[(cited.document_id, cited.start) for cited in answer.citations] for answer in (one, other)]
+    number = one.exact and other.exact and re.search(r"\d", said[0].partition(" [")[0]) is not None
+    return number and said[0] == said[1] and places[0] == places[1]
 
 
 # --- explanations, comparisons, keywords ------------------------------------------------------------------------------

@@ -7,8 +7,10 @@ question's words, names and numbers, and is the place of the sort that was asked
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from math import log
 
 from thresher.text.answer_types import answer_type, is_of_type
@@ -16,6 +18,8 @@ from thresher.text.entities import lacking
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_set
 from thresher.types import Reading, logistic
+
+_WORD = re.compile(r"\w+")
 
 LEAST = 1e-4
 """A probability below it is taken for it, so that its logarithm is bounded."""
@@ -77,13 +81,18 @@ def signs_of(
     return Signs(
         relevance=reading.relevance,
         place=log(max(reading.certainty, LEAST)),
-        terms=_share(rarity, f"{above} {text}"),
-        sentence=_share(rarity, f"{above} {sentence}"),
+        terms=_share(rarity, question, f"{above} {text}"),
+        sentence=_share(rarity, question, f"{above} {sentence}"),
         lacking=float(min(3, len(lacking(question, f"{above}. {text}")))),
         fits=0.0 if fits is None else 1.0 if fits else -1.0,
     )
 
 
-def _share(rarity: Mapping[str, float], text: str) -> float:
+def _share(rarity: Mapping[str, float], question: str, text: str) -> float:
+    """Of the question's terms those that the text has, also where it runs two of them together: BERTBASE."""
     present, total = term_set(text), sum(rarity.values())
-    return sum(weight for term, weight in rarity.items() if term in present) / total if total else 0.0
+    held = set(rarity) & present
+    for one, other in pairwise(_WORD.findall(question)):
+        if not term_set(one + other).isdisjoint(present):
+            held |= term_set(f"{one} {other}") & set(rarity)
+    return sum(rarity[term] for term in held) / total if total else 0.0

@@ -12,11 +12,12 @@ from thresher.generation.certainty import Signs, Weights, signs_of
 from thresher.generation.citations import NO_EVIDENCE, abstention, cite
 from thresher.generation.sentence_support import Sentence, sentence_around
 from thresher.protocols import Generator, PairReader
-from thresher.text.agreement import disagreement, unnamed
+from thresher.text.agreement import disagreement, means, unnamed
 from thresher.text.injection import is_command
 from thresher.text.numbers import SCALES, UNITS
 from thresher.text.sentences import sentence_spans
-from thresher.types import PERHAPS, PROBABILITY, Evidence, Generation, Notes, Query, Reading, Score
+from thresher.text.table_lookup import telling_terms, terms_of
+from thresher.types import PERHAPS, PROBABILITY, Citation, Evidence, Generation, Notes, Query, Reading, Score
 
 WINDOW_WORDS = 90
 """Longer pieces are read by whole sentences of about so many words together. SQuAD's tuning questions: F1 0.52 by three
@@ -63,9 +64,9 @@ class Place:
         return " ".join(self.piece.text[self.start : self.end].split())
 
     @property
-    def sentence(self) -> str:
+    def sentence(self) -> Sentence:
         """The sentence that it stands in."""
-        return sentence_around(self.piece, self.start, self.end, Score(self.certainty, PROBABILITY)).text
+        return sentence_around(self.piece, self.start, self.end, Score(self.certainty, PROBABILITY))
 
     @property
     def at(self) -> tuple[str, int]:
@@ -153,16 +154,14 @@ class SpanReader:
         if not answers or exp(best.signs.place) < self.min_certainty:
             likely = [place.piece for place in places if place.certainty >= self.withhold_below]
             quoted = self.quote(query, [piece for at, piece in enumerate(likely) if piece not in likely[:at]])
+            if quoted.citations and (missing := _beside_the_point(query.question, quoted.citations[0])):
+                return abstention(f"The nearest sentence says {missing}.", notes)
             return self._marked(replace(quoted, notes=notes + quoted.notes), best.certainty)
-        sentence = self._sentence(best)
-        answer = Generation(f"{best.text} [1]", (cite(1, sentence),), notes=notes, exact=True)
+        answer = Generation(f"{best.text} [1]", (cite(1, best.sentence),), notes=notes, exact=True)
         return self._marked(answer, best.certainty)
 
-    def _sentence(self, place: Place) -> Sentence:
-        return sentence_around(place.piece, place.start, place.end, Score(place.certainty, PROBABILITY))
-
     def _withheld(self, best: Place) -> str:
-        nearest = " ".join(self._sentence(best).text.split())
+        nearest = " ".join(best.sentence.text.split())
         low = f"is right with a probability of {best.certainty:.2f}, and {self.withhold_below:.2f} is asked for"
         return f"The likeliest answer {low}. The nearest passage ({best.piece.hit.chunk.title}): “{nearest}”"
 
@@ -214,10 +213,18 @@ def _naming(question: str, evidence: Sequence[Evidence]) -> tuple[Sequence[Evide
 
 def _agreeing(question: str, places: Sequence[Place]) -> tuple[list[Place], str]:
     """The places whose sentence says no other condition than the question, and what the best of the others says."""
-    said = [disagreement(question, place.sentence, place.text, place.piece.hit.chunk.title) for place in places]
+    said = [disagreement(question, place.sentence.text, place.text, place.piece.hit.chunk.title) for place in places]
     others = [(place.certainty, what) for place, what in zip(places, said, strict=True) if what]
     agreeing = [place for place, what in zip(places, said, strict=True) if not what]
     return agreeing, max(others)[1] if others else ""
+
+
+def _beside_the_point(question: str, quoted: Citation) -> str:
+    """What a quoted sentence says instead: another condition, or of what is asked the title alone; "" for nothing."""
+    asked = set(telling_terms(question)) - set(terms_of(quoted.title))
+    if asked and not any(means(term, terms_of(quoted.quote)) for term in asked):
+        return "nothing of what is asked"
+    return disagreement(question, quoted.quote, "\n", quoted.title)
 
 
 def windows_of(evidence: Sequence[Evidence]) -> list[Window]:

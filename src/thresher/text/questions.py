@@ -263,7 +263,7 @@ _PARTICIPLES = {
 _SUBJECT_BEHIND = re.compile(
     r"(?:(?P<whole>(?:what|who|where|how (?:long|old|big|large|tall|deep|high|far)) (?:is|are|was|were)|"
     r"(?:is|are) there|who \w+)|"
-    rf"(?:(?:when|why|how) )?{_AUXILIARY}) "
+    rf"(?P<doing>(?:(?:when|why|how) )?{_AUXILIARY} (?:I|we|you|one) \w+)|(?:(?:when|why|how) )?{_AUXILIARY}) "
     r"(?P<thing>(?:(?:the|an?|my|our|your) )?[\w-]+(?: [\w-]+){0,3})",
     re.IGNORECASE,
 )
@@ -321,7 +321,7 @@ def _apart(text: str) -> list[str]:
     if found := _LABELLED.fullmatch(text):
         nouns = [found["one"], found["two"]]
         return [
-            f"what {'are' if noun.split(' of ')[0].endswith('s') else 'is'} the {noun} of {found['thing']}"
+            f"what {'are' if re.fullmatch(_PLURAL, noun.split(' of ')[0]) else 'is'} the {noun} of {found['thing']}"
             for noun in nouns
         ]
     if found := _ELLIPSIS.fullmatch(text):
@@ -392,4 +392,4 @@ def _subject(part: str) -> str:
     found = _SUBJECT_BEHIND.fullmatch(_LINKS.split(part)[0].strip())
     if found is None or _PRONOUN.search(found["thing"]) or _WHO_ASKS.match(found["thing"]):
         return ""
-    return str(found["thing"] if found["whole"] else found["thing"].rpartition(" ")[0])
+    return str(found["thing"] if found["whole"] or found["doing"] else found["thing"].rpartition(" ")[0])

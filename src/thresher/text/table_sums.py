@@ -17,6 +17,11 @@ from thresher.text.tables import Cell, Grid, with_unit
 _TOTAL = re.compile(r"(?:sub-?|grand )?totals?|sum|average|mean|overall|all|altogether", re.IGNORECASE)
 _HIGHEST = "highest most largest biggest greatest maximum max top expensive dearest longest"
 _LOWEST = "lowest least smallest fewest minimum min cheapest shortest"
+_BEST = frozenset(terms_of("best"))
+_LESS_IS_BETTER = re.compile(
+    r"\b(?:costs?|price|fee|rate|error|loss|perplexity|times?|rank|age|delay|complaints?)\b", re.IGNORECASE
+)
+"""Of these the best is not the highest."""
 _PRICE = re.compile(r"\b(?:price|cost|fare|fee|amount|charge)", re.IGNORECASE)
 _PRICED = re.compile(r"\b(?:expensive|dearest|cheapest)\b", re.IGNORECASE)
 _DIFFERENCE = """difference differ more less fewer higher lower larger smaller greater increase increased decrease
@@ -78,7 +83,8 @@ def worked_out(grid: Grid, question: str) -> Found | None:
 def extreme(grid: Grid, question: str) -> Found | None:
     """The row with the highest or lowest number of the column that is named."""
     asked = set(terms_of(question))
-    highest, lowest = asked & set(terms_of(_HIGHEST)), asked & set(terms_of(_LOWEST))
+    more_is_best = frozenset() if _LESS_IS_BETTER.search(question) else _BEST
+    highest, lowest = asked & (set(terms_of(_HIGHEST)) | more_is_best), asked & set(terms_of(_LOWEST))
     if bool(highest) == bool(lowest):
         return None
     seen = look(grid, question, frozenset(highest | lowest))
