@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.text.agreement import disagreement, means, unnamed
+from thresher.text.agreement import disagreement, unnamed
+from thresher.text.labels import means
 
 
 @pytest.mark.parametrize(

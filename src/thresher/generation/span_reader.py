@@ -9,11 +9,12 @@ from math import exp
 from typing import ClassVar
 
 from thresher.generation.certainty import Signs, Weights, signs_of
-from thresher.generation.citations import NO_EVIDENCE, abstention, cite
+from thresher.generation.citations import NO_EVIDENCE, abstention, cite, quoted
 from thresher.generation.sentence_support import Sentence, sentence_around
 from thresher.protocols import Generator, PairReader
-from thresher.text.agreement import disagreement, means, unnamed
+from thresher.text.agreement import disagreement, unnamed
 from thresher.text.injection import is_command
+from thresher.text.labels import means
 from thresher.text.numbers import SCALES, UNITS
 from thresher.text.sentences import sentence_spans
 from thresher.text.table_lookup import telling_terms, terms_of
@@ -153,10 +154,15 @@ class SpanReader:
             return abstention(self._withheld(best), notes)
         if not answers or exp(best.signs.place) < self.min_certainty:
             likely = [place.piece for place in places if place.certainty >= self.withhold_below]
-            quoted = self.quote(query, [piece for at, piece in enumerate(likely) if piece not in likely[:at]])
-            if quoted.citations and (missing := _beside_the_point(query.question, quoted.citations[0])):
-                return abstention(f"The nearest sentence says {missing}.", notes)
-            return self._marked(replace(quoted, notes=notes + quoted.notes), best.certainty)
+            draft = self.quote(query, [piece for at, piece in enumerate(likely) if piece not in likely[:at]])
+            wrong = [_beside_the_point(query.question, citation) for citation in draft.citations]
+            if wrong and all(wrong):
+                return abstention(f"The nearest sentence says {wrong[0]}.", notes)
+            if any(wrong):
+                kept = [citation for citation, missing in zip(draft.citations, wrong, strict=True) if not missing]
+                kept = [replace(citation, marker=at) for at, citation in enumerate(kept, start=1)]
+                draft = replace(draft, text=" ".join(map(quoted, kept)), citations=tuple(kept))
+            return self._marked(replace(draft, notes=notes + draft.notes), best.certainty)
         answer = Generation(f"{best.text} [1]", (cite(1, best.sentence),), notes=notes, exact=True)
         return self._marked(answer, best.certainty)
 
@@ -219,12 +225,12 @@ def _agreeing(question: str, places: Sequence[Place]) -> tuple[list[Place], str]
     return agreeing, max(others)[1] if others else ""
 
 
-def _beside_the_point(question: str, quoted: Citation) -> str:
+def _beside_the_point(question: str, citation: Citation) -> str:
     """What a quoted sentence says instead: another condition, or of what is asked the title alone; "" for nothing."""
-    asked = set(telling_terms(question)) - set(terms_of(quoted.title))
-    if asked and not any(means(term, terms_of(quoted.quote)) for term in asked):
+    asked = set(telling_terms(question)) - set(terms_of(citation.title))
+    if asked and not any(means(term, terms_of(citation.quote)) for term in asked):
         return "nothing of what is asked"
-    return disagreement(question, quoted.quote, "\n", quoted.title)
+    return disagreement(question, citation.quote, "\n", citation.title)
 
 
 def windows_of(evidence: Sequence[Evidence]) -> list[Window]:

@@ -10,10 +10,11 @@ gull) accused 1.4 % of the right ones and .4 % of others, and is not asked.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from thresher.text.contradiction import statement
-from thresher.text.terms import alike, index_terms
+from thresher.text.labels import means, still_to_come
+from thresher.text.terms import index_terms
 
 _YEAR = re.compile(r"(?<![\w.-])(?:19|20)\d\d(?![\w-]|\.\d)")
 _CODE = re.compile(r"(?<![\w-])(?![QH][1-4]\b)(?:[A-Za-z]+(?:-[A-Za-z\d]+)*-?\d[\w-]*|\d+[xX]?\d*[A-Z][\w-]*)(?![\w-])")
@@ -36,26 +37,9 @@ _EARLIER = re.compile(
     r"once|used to|ago|originally)",
     re.IGNORECASE,
 )
-_SAME = tuple(
-    frozenset(index_terms(words))
-    for words in (
-        "due payable deadline pay",
-        "customer client buyer hirer tenant recipient",
-        "price cost fee rate",
-        "total sum",
-        "delivered delivery arrived received",
-        "date dated issued",
-        "paid payment",
-    )
-)
-"""Words of labels and of questions that mean the same."""
-
 _LABELLED = re.compile(r"[-*•\s]*(?P<label>[^:.?!\n]{2,40}):\s+(?P<value>[^:\n]{1,60})")
 _BARE_LABELS = frozenset(index_terms("date time name place address number note"))
 """Labels that say no more than what sort of thing stands behind them."""
-
-_ASKS_EVENT = re.compile(r"when (?:did|was|were|has|have)\b", re.IGNORECASE)
-_STILL_TO_COME = re.compile(r"\b(?:to be|please|must|has to|have to|should|shall|due)\b", re.IGNORECASE)
 
 
 def unnamed(question: str, known: str) -> str:
@@ -102,18 +86,6 @@ def _disagreements(question: str, sentence: str, said: str, title: str) -> Itera
         telling = [term for term in terms if term not in of_title]
         if set(label) != set(label) & _BARE_LABELS and not any(means(term, label) for term in telling):
             yield f"“{line['label'].strip()}”"
-
-
-def means(term: str, terms: Iterable[str]) -> bool:
-    """Whether a word is one of some words, or means the same as one."""
-    same = next((group for group in _SAME if term in group), frozenset())
-    return any(term == other or other in same or alike(term, other) for other in terms)
-
-
-def still_to_come(question: str, text: str) -> bool:
-    """Whether a question asks when something happened and the text says when it has to."""
-    asks = _ASKS_EVENT.match(question) and not _STILL_TO_COME.search(question)
-    return bool(asks and _STILL_TO_COME.search(text))
 
 
 def _flat(text: str) -> str:

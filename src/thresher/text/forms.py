@@ -11,12 +11,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from thresher.text.agreement import means, still_to_come
 from thresher.text.answer_types import answer_type, is_of_type
+from thresher.text.labels import means, still_to_come
 from thresher.text.records import LEAST, fields_of
 from thresher.text.table_lookup import Words, telling_terms, terms_of, words_of
-from thresher.text.table_sums import Found
-from thresher.text.tables import Cell, Grid, with_unit
+from thresher.text.tables import Cell, Found, Grid, with_unit
 from thresher.types import Document
 
 LONGEST = 6_000

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from thresher.text.agreement import still_to_come
 from thresher.text.forms import Form, filled_in, form_of
+from thresher.text.labels import still_to_come
 from thresher.text.records import aligned, records_of
 from thresher.text.table_lookup import Look, look
-from thresher.text.table_sums import Found, worked_out
-from thresher.text.tables import Grid, grid_of, with_unit
+from thresher.text.table_sums import worked_out
+from thresher.text.tables import Found, Grid, grid_of, with_unit
 from thresher.types import Document
 
 RIGHT = 0.9

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
 from thresher.text.table_lookup import Look, is_period, look, terms_of
-from thresher.text.tables import Cell, Grid, with_unit
+from thresher.text.tables import Cell, Found, Grid, with_unit
 
 _TOTAL = re.compile(r"(?:sub-?|grand )?totals?|sum|average|mean|overall|all|altogether", re.IGNORECASE)
 _HIGHEST = "highest most largest biggest greatest maximum max top expensive dearest longest"
@@ -33,14 +33,6 @@ _MEAN = "average mean"
 _FIRST = re.compile(r"(?:is|are|was|were|did|does|do|has|have)\b", re.IGNORECASE)
 MOST_SHOWN = 12
 """Numbers of a sum that are written out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """An answer and the cells it was made from, the one that is named in it first."""
-
-    text: str
-    cells: tuple[Cell, ...]
 
 
 @dataclass(frozen=True, slots=True)

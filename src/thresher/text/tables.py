@@ -81,6 +81,14 @@ class Grid:
         return "; ".join(f"{head.text}: {cell.text}" if head.text else cell.text for head, cell in pairs if cell.text)
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An answer and the cells it was made from, the one that is named in it first."""
+
+    text: str
+    cells: tuple[Cell, ...]
+
+
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
