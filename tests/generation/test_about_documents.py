@@ -113,3 +113,16 @@ def test_the_only_document_is_meant_by_it_and_the_only_report_by_the_report() ->
     find, _ = reader(*ALL)
     assert [one.id for one in find.named("the report")] == ["d2"]
     assert find.named("the paper") == []
+
+
+def test_minutes_are_found_by_what_they_are_of_and_summed_up_without_the_items_of_lists() -> None:
+    text = (
+        "COUNCIL\n\nThe price of lunch in the canteen rises in January.\n\nThese tasks are left for everyone here:\n\n"
+        "* Hedda writes to the caterer about the lunch.\n\nThe council voted for keeping the lunch as it is."
+    )
+    minutes = Document("d4", "works-council-2024.txt", "works-council-2024", text, "text")
+    quotes = [citation.quote for citation in ask("Summarise the minutes of the works council", *ALL, minutes).citations]
+    assert quotes == [
+        "The price of lunch in the canteen rises in January.",
+        "The council voted for keeping the lunch as it is.",
+    ]

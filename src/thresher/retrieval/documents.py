@@ -15,7 +15,8 @@ from thresher.text.terms import term_set
 from thresher.types import BM25, Chunk, Document, Hit, Judged, Judgement, Notes, Query, Score
 
 GENERIC = term_set(
-    "paper document article report file pdf study text publication page note letter contract called titled"
+    "paper document article report file pdf study text publication page note letter contract called titled "
+    "minutes memo mail email message presentation slides spreadsheet transcript"
 )
 """Words that say what sort of document is meant, not which."""
 

@@ -83,6 +83,11 @@ SENTENCE_WORDS = (6, 60)
 """Of a sentence that sums up: shorter ones are headings, longer ones run-on tables."""
 
 
+ITEMS = ("*", "-", "•", "–")
+"""One item of a list sums nothing up, nor does what leads in to it."""
+
+
 def _states(sentence: str) -> bool:
     low, high = SENTENCE_WORDS
-    return low <= len(sentence.split()) <= high and not says_nothing(sentence) and not is_command(sentence)
+    whole = low <= len(sentence.split()) <= high and not sentence.startswith(ITEMS) and not sentence.endswith(":")
+    return whole and not says_nothing(sentence) and not is_command(sentence)
