@@ -174,7 +174,6 @@ def test_a_question_of_several_is_taken_apart_into_ones_that_stand_alone(questio
         "What hardware did they use to train and evaluate the model?",
         "How are strips selected and recombined?",
         "I bought a lamp. Can I send it back?",
-        "Can I take my dog on the ferry and what are the rules for it?",
         "What optimizer did they use, and why did it help?",
         "Who voted against the shift plan and why?",
         "dropout",
