@@ -108,15 +108,16 @@ class Collection:
         settings: Mapping[str, Any] | None = None,
         stdin: BinaryIO | None = None,
         progress: Callable[[IndexProgress], None] | None = None,
+        announce: Callable[[str], None] | None = None,
     ) -> Report:
         """Take in files, folders, URLs and `-` (stdin); unchanged ones are skipped, changed ones replaced.
 
         Broken inputs are listed in the report's `failed`; everything else is committed. `prune` removes documents
-        whose files vanished from the given folders.
+        whose files vanished from the given folders. `announce` is told what a chat model is about to be paid for.
         """
         started = perf_counter()
         arguments = [str(source) for source in sources]
-        parts = self._parts()
+        parts = replace(self._parts(), announce=announce)
         if self._store.is_new:
             around = resolved(CollectionSettings, {}, home=self.home, known=recipes.settings_keys())
             self._store.choose(around.store)
@@ -358,7 +359,7 @@ class Collection:
         given = self._for_recipes(settings)
         configs: dict[str, IndexConfig] = {}
         for recipe, configured in recipes.configured(names or [recipes.DEFAULT], given, home=self.home):
-            config = recipe.index_config(configured, parts)
+            config = recipe.index_config(configured, replace(parts, indexing=True))
             if config is not None:
                 configs.setdefault(config.fingerprint, config)
         return list(configs.values())

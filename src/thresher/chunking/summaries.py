@@ -131,6 +131,13 @@ class LLMSummarizer:
         return _cut(summary, fewest, most)
 
 
+def price(texts: Sequence[str]) -> tuple[int, int, int]:
+    """About how many calls the summaries of these texts take, and how many tokens are sent and written."""
+    long = [text for text in texts if len(text) >= SHORTEST_CHARACTERS]
+    sent = sum(len(SYSTEM) + len(prompt(text)) for text in long) // TOKEN_CHARACTERS
+    return len(long), sent, sum(sum(summary_bounds(len(text))) // 2 for text in long)
+
+
 def prompt(text: str) -> str:
     """The passage, fenced so that it cannot close its fence, and the length wanted."""
     fewest, most = (tokens * TOKEN_CHARACTERS for tokens in summary_bounds(len(text)))

@@ -174,6 +174,7 @@ def index(
             settings=target.settings,
             stdin=sys.stdin.buffer,
             progress=progress,
+            announce=output.complain,
         )
     target.show(report, output.report)
     output.failures(report.failed)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from thresher.protocols import Chunker, Encoder, Summarizer
@@ -26,6 +27,10 @@ class IndexConfig:
     """Levels that are stored, one table each."""
     summarizer: Summarizer | None = None
     """What is encoded in place of the text of the level `chunk` (ECRAG: its summary); subchunks are encoded as text."""
+    workers: int = 1
+    """Chunks that are summarised at the same time."""
+    announce: Callable[[Sequence[str]], None] | None = None
+    """Told the texts that are about to be summarised."""
 
     @property
     def fingerprint(self) -> str:
@@ -47,6 +52,18 @@ class IndexConfig:
     def table_name(self, level: str) -> str:
         """Name of the chunk table of one level."""
         return CHUNK_TABLE_PREFIX + hashlib.sha256(f"{self.fingerprint} | {level}".encode()).hexdigest()[:16]
+
+    def embedding_texts(self, chunks: Sequence[Chunk]) -> list[str]:
+        """What the encoder reads of each chunk; an error of the summarizer is raised once those begun have ended."""
+        if self.announce is not None:
+            self.announce([chunk.text for chunk in chunks if chunk.level == "chunk"])
+        if self.workers == 1:
+            return [self.embedding_text(chunk) for chunk in chunks]
+        pool = ThreadPoolExecutor(self.workers, thread_name_prefix="summaries")
+        try:
+            return list(pool.map(self.embedding_text, chunks))
+        finally:
+            pool.shutdown(cancel_futures=True)
 
     def embedding_text(self, chunk: Chunk) -> str:
         """What the encoder reads of a chunk here: its text, or what stands for it, with the title in front."""

@@ -255,6 +255,11 @@ class DocumentStore:
             self._in_step[config.fingerprint] = versions
         return missing
 
+    def prepared(self, config: IndexConfig) -> bool:
+        """Whether a config's tables are there and no document lacks its chunks; nothing is made."""
+        made = {row["name"] for row in self.known_tables()}
+        return set(config.tables.values()) <= made and not self.missing(config)
+
     def complete(self, config: IndexConfig, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Make the chunks a config's tables lack from the stored text; returns how many were added.
 
@@ -310,7 +315,7 @@ class DocumentStore:
         """
         cut = [chunk for document in documents for chunk in labelled(config.chunker(document))]
         chunks = [chunk for chunk in cut if chunk.level in config.levels]
-        texts = [config.embedding_text(chunk) for chunk in chunks]
+        texts = config.embedding_texts(chunks)
         unread = [text for text in dict.fromkeys(texts) if text not in known]
         if progress is not None and len(unread) < len(texts):
             progress(len(texts) - len(unread))

@@ -193,6 +193,10 @@ class Components:
     replies: ReplyCache | None = None
     """Used where `llm.cache` is on."""
     calibrations: Calibrations | None = None
+    indexing: bool = False
+    """Whether documents are taken in rather than a question asked: only then is a chat model paid to prepare them."""
+    announce: Callable[[str], None] | None = None
+    """Told in a line what is about to be paid for."""
     sketched: bool = False
     """Whether there is no collection: parts can be made and described, not run."""
     _documents: dict[str, Document] = field(default_factory=dict, repr=False)

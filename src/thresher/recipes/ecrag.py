@@ -27,8 +27,11 @@ Settings:  `chunk.literal` (X1, X2), `subchunk.tail` (X4), `subchunk.overlap_mod
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
 from thresher.chunking.hierarchical import HierarchicalChunker
-from thresher.chunking.summaries import ExtractiveSummarizer, LLMSummarizer
+from thresher.chunking.summaries import ExtractiveSummarizer, LLMSummarizer, price
 from thresher.indexing.index_config import IndexConfig
 from thresher.judging.judge import ScoringJudge
 from thresher.judging.kdm import KDM, AbsoluteConfidence, ConfidenceJudge, LexicalConfidence
@@ -51,16 +54,55 @@ STRIP_LOWER = 0.3
 """Score a strip needs: CRAG's lower bound, since the thesis does not say how it refines."""
 
 
+NOT_SUMMARISED = (
+    "retrieve: the chat model's summaries are not made for every document; found by sentences of the chunks "
+    "(`thresher index PATH --recipe ecrag` with this model makes them)"
+)
+
+
 def summarizer(settings: EcragSettings, parts: Components) -> Summarizer | None:
-    """What a chunk is encoded by; None for its own text."""
-    model = parts.language_model(settings.llm) if settings.summary in ("auto", "llm") else None
+    """What a chunk is encoded by; None for its own text.
+
+    The model's summaries are kept as replies on disk, whatever `llm.cache` says: to go on with an index that was cut
+    off then costs nothing twice.
+    """
+    kept = settings.llm.model_copy(update={"cache": True})
+    model = parts.language_model(kept) if settings.summary in ("auto", "llm") else None
     if model is not None:
         return LLMSummarizer(model)
     return None if settings.summary == "text" else ExtractiveSummarizer(sentence_spans, index_terms)
 
 
 def index_config(settings: EcragSettings, parts: Components) -> IndexConfig:
-    """Chunks encoded by their summaries, and subchunks."""
+    """Chunks encoded by their summaries, and subchunks.
+
+    A question pays for no summaries: where the model's are not there for every document, sentences stand for them.
+    """
+    wanted = _index_config(settings, parts)
+    if not isinstance(wanted.summarizer, LLMSummarizer) or parts.sketched:
+        return wanted
+    if parts.indexing:
+        return replace(wanted, workers=settings.llm.concurrency, announce=_announcing(wanted.summarizer.name, parts))
+    if parts.store.prepared(wanted):
+        return wanted
+    return _index_config(settings.model_copy(update={"summary": "extractive"}), parts)
+
+
+def _announcing(name: str, parts: Components) -> Callable[[Sequence[str]], None]:
+    """Says what the summaries of some texts will cost before they are made."""
+
+    def announce(texts: Sequence[str]) -> None:
+        calls, sent, written = price(texts)
+        if calls and parts.announce is not None:
+            parts.announce(
+                f"{calls} chunks are summarised by {name}: about {calls} calls, {sent:,} tokens sent, {written:,} "
+                "written; what was made before is not paid again"
+            )
+
+    return announce
+
+
+def _index_config(settings: EcragSettings, parts: Components) -> IndexConfig:
     cut, sub = settings.chunk, settings.subchunk
     chunker = HierarchicalChunker(
         size=cut.size,
@@ -79,14 +121,21 @@ def index_config(settings: EcragSettings, parts: Components) -> IndexConfig:
 
 def pipeline(settings: EcragSettings, parts: Components, name: str) -> Pipeline:
     """Coarse to fine, chosen and routed by the confidence, corrected, refined."""
-    table = parts.table(index_config(settings, parts), "subchunk")
+    index = index_config(settings, parts)
+    # Decided once: that what is not prepared is not, would be seen anew by every part.
+    prepared = settings
+    lacks: tuple[str, ...] = ()
+    if isinstance(index.summarizer, ExtractiveSummarizer) and settings.summary in ("auto", "llm"):
+        prepared = settings.model_copy(update={"summary": "extractive"})
+        lacks = (NOT_SUMMARISED,) if settings.llm.configured else ()
+    table = parts.table(index, "subchunk")
     judge, decide, degraded = judged(settings, parts, table)
     scorer, _ = evaluator(settings.model_copy(update={"judge": "auto"}), parts, table)
-    correct, without_words = corrector(settings, parts, lambda there: _retriever(settings, there))
+    correct, without_words = corrector(settings, parts, lambda there: _retriever(prepared, there))
     generate, without_model = parts.reader(settings, table)
     return Pipeline(
         recipe=name,
-        retrieve=_retriever(settings, parts),
+        retrieve=_retriever(prepared, parts),
         judge=judge,
         decide=decide,
         correct=correct,
@@ -94,7 +143,7 @@ def pipeline(settings: EcragSettings, parts: Components, name: str) -> Pipeline:
         generate=generate,
         verify=parts.quote_checker(),
         meter=parts.meter,
-        degraded=(*degraded, *without_words, *without_model),
+        degraded=(*lacks, *degraded, *without_words, *without_model),
     )
 
 
