@@ -40,7 +40,7 @@ FOUNDATION = {
     "pipeline": {"types", "protocols", "errors", "deadline", "tracing"},
 }
 """What every room stands on, and what of each other it knows."""
-WIRING = {"cli", "server", "collection", "inputs", "recipes", "__init__"}
+WIRING = {"cli", "server", "asynchronous", "collection", "inputs", "recipes", "__init__"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

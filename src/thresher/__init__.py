@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from thresher.asynchronous import AsyncCollection
     from thresher.collection import Collection
 
 __version__ = "0.1.0"
 
-__all__ = ["Collection", "__version__", "open", "recipes"]
+__all__ = ["Collection", "__version__", "aopen", "open", "recipes"]
 
 
 def open(home: str | Path = ".thresher", collection: str = "default") -> Collection:
@@ -30,6 +31,13 @@ def open(home: str | Path = ".thresher", collection: str = "default") -> Collect
     from thresher.collection import Collection
 
     return Collection(Path(home), collection)
+
+
+def aopen(home: str | Path = ".thresher", collection: str = "default") -> AsyncCollection:
+    """A collection for `async with`: questions are awaited, and end when they are cancelled."""
+    from thresher.asynchronous import AsyncCollection
+
+    return AsyncCollection(open(home, collection))
 
 
 def __getattr__(name: str) -> Any:

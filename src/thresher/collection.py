@@ -197,16 +197,14 @@ class Collection:
         assert isinstance(last, Answer)
         return last
 
-    def run(self, question: str, **options: Unpack[AskOptions]) -> Iterator[Step | Answer]:
-        """The steps of `ask` as they finish, the answer last."""
+    def run(
+        self, question: str, *, meter: Meter | None = None, **options: Unpack[AskOptions]
+    ) -> Iterator[Step | Answer]:
+        """The steps of `ask` as they finish, the answer last; what they cost is counted on `meter`, with its budget."""
         recipe, where = options.get("recipe", recipes.DEFAULT), options.get("where")
         configured = self._configured(recipe, options.get("settings"))
         outside = options.get("outside") or configured.outside
-        meter = Meter(
-            max_calls=options.get("budget_calls"),
-            max_tokens=options.get("budget_tokens"),
-            max_seconds=options.get("budget_seconds"),
-        )
+        meter = meter or Meter.of(options)
         parts = self._parts(meter, outside=self._place(outside))
         query = self._query(question, DEFAULT_LIMIT, where)
         try:

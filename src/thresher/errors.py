@@ -10,6 +10,7 @@
     │   ├── MissingExtra      an optional package is not installed
     │   └── ProviderError     a remote model failed; `retryable` says whether trying again can help
     ├── BudgetSpent           a question used up its calls, tokens or seconds
+    ├── Cancelled             a question was ended by whoever asked it
     ├── NotRecorded           a stored answer asked again needs something from outside that was not stored with it
     └── Degraded              `strict` was asked for and a part of the recipe is not available
 
@@ -87,6 +88,10 @@ class ProviderError(ModelError):
 
 class BudgetSpent(ThresherError):
     """A question used up its calls, tokens or seconds."""
+
+
+class Cancelled(ThresherError):
+    """A question was ended by whoever asked it."""
 
 
 class NotRecorded(ThresherError):

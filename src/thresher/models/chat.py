@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from thresher.errors import BudgetSpent, MissingExtra, ProviderError
 from thresher.models.refusals import Form, advice, words_of
+from thresher.models.sockets import Sockets
 from thresher.models.usage import Meter, without_password
 
 if TYPE_CHECKING:
@@ -53,11 +54,12 @@ def sdk() -> Any:
     return openai
 
 
-def connection(base_url: str, api_key: str | None, **options: Any) -> OpenAI:
-    """A client of a server; nothing is sent yet. Raises MissingExtra."""
+def connection(base_url: str, api_key: str | None, *, sockets: Sockets | None = None, **options: Any) -> OpenAI:
+    """A client of a server; nothing is sent yet. `sockets` can end its calls. Raises MissingExtra."""
     openai = sdk()
     # Servers on one's own machine want no key, the SDK wants a string.
-    http = openai.DefaultHttpxClient(verify=_certificates())
+    hooks = {} if sockets is None else {"request": [sockets.watch]}
+    http = openai.DefaultHttpxClient(verify=_certificates(), event_hooks=hooks)
     client: OpenAI = openai.OpenAI(base_url=base_url, api_key=api_key or "none", http_client=http, **options)
     weakref.finalize(client, http.close)
     return client
@@ -113,7 +115,9 @@ class ChatModel:
     def _client(self) -> OpenAI:
         with self._connecting:
             if not self._connections:
-                self._connections.append(connection(self.base_url, self.api_key, max_retries=0))
+                sockets = Sockets()
+                self._connections.append(connection(self.base_url, self.api_key, sockets=sockets, max_retries=0))
+                self.meter.on_cancel(sockets.end)
             return self._connections[0]
 
     def close(self) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock, local
 from time import monotonic
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from thresher.errors import BudgetSpent
+from thresher.errors import BudgetSpent, Cancelled
 from thresher.types import Usage
 
 
@@ -38,8 +39,31 @@ class Meter:
     """Replies that came from a cache and cost nothing."""
     _usage: Usage = field(default_factory=Usage)
     _started: float = field(default_factory=monotonic)
+    _cancelled: bool = False
+    _endings: list[Callable[[], None]] = field(default_factory=list)
     _lock: Lock = field(default_factory=Lock)
     _tabs: local = field(default_factory=local)
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Meter:
+        """The meter of a question that is asked with these options: `budget_calls`, `_tokens` and `_seconds`."""
+        calls, tokens, seconds = (options.get(f"budget_{what}") for what in ("calls", "tokens", "seconds"))
+        return cls(calls, tokens, seconds)
+
+    def on_cancel(self, end: Callable[[], None]) -> None:
+        """Call `end` when the question is cancelled; at once when it is already."""
+        with self._lock:
+            self._endings.append(end)
+        if self._cancelled:
+            end()
+
+    def cancel(self) -> None:
+        """End the question: nothing more is allowed, and calls under way are cut off."""
+        self._cancelled = True
+        with self._lock:
+            endings = list(self._endings)
+        for end in endings:
+            end()
 
     @property
     def usage(self) -> Usage:
@@ -48,11 +72,15 @@ class Meter:
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds until the budget is spent; None without one."""
+        """Seconds until the budget is spent, 0 for a cancelled question; None without a budget."""
+        if self._cancelled:
+            return 0.0
         return None if self.max_seconds is None else self.max_seconds - (monotonic() - self._started)
 
     def allow_time(self) -> None:
-        """Raise BudgetSpent when the seconds are used up."""
+        """Raise BudgetSpent when the seconds are used up, Cancelled when the question is cancelled."""
+        if self._cancelled:
+            raise Cancelled("the question was cancelled")
         left = self.seconds_left
         if left is not None and left <= 0:
             raise BudgetSpent(f"the budget of {self.max_seconds:g} seconds is spent")

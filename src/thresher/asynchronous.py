@@ -1,0 +1,73 @@
+"""Collections for asyncio: the same engine, each question in a thread of its own.
+
+async with thresher.aopen(home="notes") as collection:
+    answer = await collection.ask("How many layers has BERT-base?")
+
+A question that is cancelled (its task, or a timeout around it) ends: the calls to the chat model that are under way are
+cut off, no other begins, and work on this machine stops between two texts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar, Unpack
+
+from thresher.collection import AskOptions, Collection
+from thresher.indexing.ingest import Report
+from thresher.models.usage import Meter
+from thresher.types import Answer, SearchResult, Step
+
+Value = TypeVar("Value")
+
+
+class AsyncCollection:
+    """A collection whose questions may be awaited; `collection` is the one that is asked."""
+
+    def __init__(self, collection: Collection) -> None:
+        self.collection = collection
+
+    async def __aenter__(self) -> AsyncCollection:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.collection.close()
+
+    async def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
+        """As `Collection.ask`. A cancelled question leaves no trace."""
+        *_, last = [step async for step in self.run(question, **options)]
+        assert isinstance(last, Answer)
+        return last
+
+    async def run(self, question: str, **options: Unpack[AskOptions]) -> AsyncIterator[Step | Answer]:
+        """As `Collection.run`: the steps as they finish, the answer last."""
+        meter = Meter.of(options)
+        steps = self.collection.run(question, meter=meter, **options)
+        while (step := await _ending(meter, partial(next, steps, None))) is not None:
+            yield step
+
+    async def search(self, question: str, **options: Any) -> SearchResult:
+        """As `Collection.search`."""
+        return await asyncio.to_thread(self.collection.search, question, **options)
+
+    async def add(self, *sources: str | Path, **options: Any) -> Report:
+        """As `Collection.add`, which goes on to its end when it is cancelled: what is committed stays either way."""
+        return await asyncio.to_thread(self.collection.add, *sources, **options)
+
+
+async def _ending(meter: Meter, work: Callable[[], Value]) -> Value:
+    """What the work returns from a thread; when this is cancelled the work is ended, and waited for until it has."""
+    call = asyncio.get_running_loop().run_in_executor(None, work)
+    try:
+        return await asyncio.shield(call)
+    except asyncio.CancelledError:
+        meter.cancel()
+        with suppress(Exception):
+            await call
+        raise

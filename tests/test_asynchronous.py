@@ -1,0 +1,71 @@
+"""Questions that are awaited, and what becomes of a model's call when one is cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+import thresher
+from thresher.errors import Cancelled
+from thresher.models.usage import Meter
+from thresher.testing.llm_server import Reply, ScriptedServer
+from thresher.types import Answer, Step
+
+Serve = Callable[..., ScriptedServer]
+QUESTION = "When was the lighthouse built?"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "notes.txt").write_text("The lighthouse of Kõpu was built in 1531.", encoding="utf-8")
+    with thresher.open(tmp_path / "home") as collection:
+        collection.add(tmp_path / "notes.txt", recipe="rag")
+    return tmp_path / "home"
+
+
+def test_a_question_is_awaited_and_its_steps_come_one_by_one(home: Path) -> None:
+    async def both() -> tuple[Answer, list[Step | Answer]]:
+        async with thresher.aopen(home) as collection:
+            return await collection.ask(QUESTION, recipe="rag"), [
+                step async for step in collection.run(QUESTION, recipe="rag")
+            ]
+
+    answer, steps = asyncio.run(both())
+    assert "1531" in answer.text
+    assert [step.name for step in steps if isinstance(step, Step)][-1] == "verify"
+    assert isinstance(steps[-1], Answer)
+
+
+def test_a_cancelled_question_cuts_off_the_call_under_way_and_begins_no_other(home: Path, serve: Serve) -> None:
+    server = serve(Reply("late", seconds=60))
+    settings = {"llm.base_url": server.base_url, "llm.model": "slow"}
+
+    async def cancelled() -> float:
+        async with thresher.aopen(home) as collection:
+            asking = asyncio.create_task(collection.ask(QUESTION, recipe="rag", settings=settings))
+            while not server.requests:
+                await asyncio.sleep(0.01)
+            started = monotonic()
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+            return monotonic() - started
+
+    assert asyncio.run(cancelled()) < 20  # the model would have answered after 60 s
+    assert len(server.requests) == 1
+    assert not list((home / "collections" / "default" / "traces").glob("*.json"))
+
+
+def test_a_cancelled_meter_allows_nothing_and_ends_what_comes_late() -> None:
+    meter, ended = Meter(), []
+    meter.on_cancel(lambda: ended.append("before"))
+    meter.cancel()
+    meter.on_cancel(lambda: ended.append("after"))
+    assert ended == ["before", "after"]
+    assert meter.seconds_left == 0
+    with pytest.raises(Cancelled):
+        meter.allow()
