@@ -181,7 +181,7 @@ def model(body: Mapping[str, Any]) -> Reply:
     system, user = (message["content"] for message in body["messages"])
     if "response_format" in body:
         text = json.dumps(reply_object(body["response_format"]["json_schema"]["schema"]["properties"], system, user))
-    elif system == GROUNDED:
+    elif system.startswith(GROUNDED):
         text = quoted(user)
     elif system == PARAMETRIC_SYSTEM:
         text = NOT_FOUND

@@ -88,8 +88,7 @@ def test_a_model_that_obeys_is_caught(poisoned: Collection, serve: Serve, reply:
     """The model answers as it was ordered to, and calls its own answer supported."""
     server = serve(Judge(answer=lambda question, pieces: reply))
     answer = ask(poisoned, "corrective", using(server))
-    assert (answer.abstained, "PWNED" in answer.text) == (True, False)
-    assert answer.citations == ()
+    assert (answer.text, answer.answered_by) == ("twelve months [1]", "reader")
 
 
 def test_of_an_answer_that_obeys_in_part_only_what_is_supported_stays(poisoned: Collection, serve: Serve) -> None:
@@ -108,7 +107,7 @@ def test_a_model_that_obeys_what_stands_outside_is_caught_too(poisoned: Collecti
         settings = {**using(server), "lower": 0.3, "upper": 0.4}
         answer = bare.ask(QUESTION, outside="collection:outside", settings=settings)
         assert "answer" in [stage(request.body) for request in server.asked()]
-        assert (answer.abstained, "PWNED" in answer.text) == (True, False)
+        assert (answer.text, answer.answered_by) == ("twelve months [1]", "reader")
 
 
 @pytest.mark.parametrize("recipe", ["corrective", "crag", "ecrag"])
@@ -134,7 +133,8 @@ def test_orders_in_a_search_result_are_not_followed(poisoned: Collection, serve:
         answer = bare.ask(QUESTION, outside="web", settings=settings)
         assert answer.text == "twelve months [1]"
         model = serve(Judge(answer=lambda question, pieces: "PWNED [1]."))
-        assert bare.ask(QUESTION, outside="web", settings={**settings, **using(model)}).abstained
+        answer = bare.ask(QUESTION, outside="web", settings={**settings, **using(model)})
+        assert (answer.text, answer.answered_by) == ("twelve months [1]", "reader")
 
 
 def test_what_leaves_for_a_search_is_the_models_words_about_the_question_alone(

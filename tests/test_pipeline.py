@@ -41,6 +41,8 @@ ANSWER_KEYS = {
     "verdict",
     "confidence",
     "certainty",
+    "answered_by",
+    "standalone",
     "citations",
     "conflicts",
     "steps",

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from thresher.correction.corrector import RetrieverSource, SearchingCorrector
 from thresher.correction.search_query import SearchQuery
 from thresher.errors import ProviderError
+from thresher.generation.arbiter import Arbiter
 from thresher.generation.citations import ConflictCiter, QuoteChecker, cite
+from thresher.generation.claims import Cited, Finding, Findings
 from thresher.generation.llm import GroundedGenerator
-from thresher.generation.sentence_support import SUPPORT, Sentence, SupportJudge
-from thresher.generation.verify import Cited, ClaimVerifier, Finding, Findings
+from thresher.generation.sentence_support import SUPPORT, Sentence
+from thresher.generation.verify import ClaimVerifier
 from thresher.judging.calibration import SHIPPED, CalibratedScorer
 from thresher.judging.judge import BlendedJudge, RerankedJudge, ScoringJudge
 from thresher.judging.llm_scorers import MultiStageScorer
@@ -49,6 +51,7 @@ from thresher.types import (
     Judgement,
     Notes,
     Query,
+    Reading,
     Refined,
     Scale,
     Score,
@@ -170,8 +173,10 @@ class Engine:
         def reply(system: str, user: str) -> str:
             raise ProviderError("<model>")
 
-        support = SupportJudge(HashEncoder(), lambda question: {})
-        return GroundedGenerator(ScriptedModel(reply), support, quote)
+        def check(query: Query, claims: Sequence[Cited], evidence: Sequence[Evidence]) -> Findings:
+            raise NotImplementedError
+
+        return GroundedGenerator(ScriptedModel(reply), check, whole, Arbiter(_Unread(), 0.5), quote)
 
     def verify(self, query: Query, draft: Generation, refined: Refined) -> Generation:
         def check(query: Query, claims: Sequence[Cited], evidence: Sequence[Evidence]) -> Findings:
@@ -179,6 +184,13 @@ class Engine:
 
         checked = ClaimVerifier(check, whole)(query, draft, refined)
         return ConflictCiter(QuoteChecker(lambda ids: {}))(query, checked, refined)
+
+
+class _Unread:
+    name = "nothing was written, so nothing is read"
+
+    def read(self, question: str, texts: Sequence[str], titles: Sequence[str] | None = None) -> list[Reading]:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from time import perf_counter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, TypedDict, Unpack
@@ -21,6 +23,7 @@ from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.deadline import within
 from thresher.errors import BudgetSpent, StoreError, UnknownSetting, UsageError
 from thresher.filters import parse, resolve
+from thresher.generation.llm import in_silence
 from thresher.indexing.catalog import Place
 from thresher.indexing.doctor import Finding, examine
 from thresher.indexing.index_config import IndexConfig
@@ -35,6 +38,7 @@ from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
 from thresher.recipes.components import Components, Models, Outside
 from thresher.recipes.settings import CollectionSettings, RecipeSettings
+from thresher.retrieval.follow_up import FollowUp
 from thresher.settings import flat, flat_public, resolved
 from thresher.tracing import Request, Traces, replay
 from thresher.types import Answer, Document, Metadata, Query, SearchResult, Step
@@ -56,6 +60,11 @@ class AskOptions(TypedDict, total=False):
     """A filter on metadata, e.g. `kind = 'pdf' AND page <= 3`."""
     settings: Mapping[str, Any] | None
     """By dotted key; they win over `thresher.toml` and the environment."""
+    history: Sequence[tuple[str, str] | Answer]
+    """Earlier questions with their answers, oldest first: a question that follows up on them is put into words that
+    stand alone (`Answer.standalone`)."""
+    on_sentence: Callable[[str], None]
+    """Told the sentences of the answer, each as soon as it is written and checked; together they are its text."""
     strict: bool
     """Raise Degraded instead of doing without a part of the recipe."""
     budget_calls: int | None
@@ -205,8 +214,17 @@ class Collection:
         configured = self._configured(recipe, options.get("settings"))
         outside = options.get("outside") or configured.outside
         meter = meter or Meter.of(options)
-        parts = self._parts(meter, outside=self._place(outside))
-        query = self._query(question, DEFAULT_LIMIT, where)
+        tell, told = options.get("on_sentence", in_silence), False
+
+        def on_sentence(sentence: str) -> None:
+            nonlocal told
+            told = True
+            tell(sentence)
+
+        listening = in_silence if tell is in_silence else on_sentence
+        parts = self._parts(meter, outside=self._place(outside), on_sentence=listening)
+        history = tuple(map(_turn, options.get("history", ())))
+        query = FollowUp(parts.language_model(configured.llm))(self._query(question, DEFAULT_LIMIT, where), history)
         try:
             with within(meter.allow_time):
                 pipeline = self._pipeline(recipe, configured, parts)
@@ -219,10 +237,37 @@ class Collection:
         for step in pipeline.run(query, strict=options.get("strict", False)):
             if isinstance(step, Answer):
                 exchanges = parts.exchanges.stored()
-                request = Request(recipe, flat_public(configured), outside, where, query.today, exchanges)
+                request = Request(recipe, flat_public(configured), outside, where, query.today, exchanges, history)
+                if not told:
+                    tell(step.text)
                 yield self.traces.stored(step, request)
             else:
                 yield step
+
+    def stream(self, question: str, **options: Unpack[AskOptions]) -> Iterator[str | Answer]:
+        """The sentences of the answer, each as soon as it is written and checked, and the whole answer last.
+
+        Nothing is told and taken back: the sentences are the answer's text, put together.
+        """
+        told: SimpleQueue[str | Answer | BaseException] = SimpleQueue()
+
+        def ask() -> None:
+            try:
+                options["on_sentence"] = told.put
+                told.put(self.ask(question, **options))
+            except BaseException as error:  # raised below, in the thread that waits
+                told.put(error)
+
+        Thread(target=ask, name="stream", daemon=True).start()
+        while True:
+            match told.get():
+                case BaseException() as error:
+                    raise error
+                case Answer() as answer:
+                    yield answer
+                    return
+                case str() as sentence:
+                    yield sentence
 
     def replay(self, trace: str = "last") -> tuple[Answer, list[str]]:
         """Ask the question of a stored answer again, with the replies and pages that were stored with it.
@@ -234,8 +279,10 @@ class Collection:
 
     def _ask_again(self, question: str, request: Request) -> Answer:
         parts = self._parts(outside=self._place(request.outside), exchanges=Exchanges(request.exchanges))
-        pipeline = self._pipeline(request.recipe, recipes.get(request.recipe).configured(request.settings), parts)
-        return pipeline.answer(replace(self._query(question, DEFAULT_LIMIT, request.where), today=request.today))
+        pipeline_settings = recipes.get(request.recipe).configured(request.settings)
+        pipeline = self._pipeline(request.recipe, pipeline_settings, parts)
+        query = replace(self._query(question, DEFAULT_LIMIT, request.where), today=request.today)
+        return pipeline.answer(FollowUp(parts.language_model(pipeline_settings.llm))(query, request.history))
 
     def calibrate(
         self,
@@ -306,7 +353,12 @@ class Collection:
         return self._store
 
     def _parts(
-        self, meter: Meter | None = None, *, outside: Outside | None = None, exchanges: Exchanges | None = None
+        self,
+        meter: Meter | None = None,
+        *,
+        outside: Outside | None = None,
+        exchanges: Exchanges | None = None,
+        on_sentence: Callable[[str], None] = in_silence,
     ) -> Components:
         return Components(
             self._store,
@@ -317,6 +369,7 @@ class Collection:
             exchanges=exchanges or Exchanges(),
             replies=self._replies,
             calibrations=self.calibrations,
+            on_sentence=on_sentence,
         )
 
     def _place(self, given: str | None) -> Outside | None:
@@ -395,3 +448,8 @@ class Collection:
                 f"means {len(files)} sources", subject=source, next_step=f"give more of the path, e.g. {min(files)}"
             )
         raise UnknownSetting(source, {place.source for place in places}, kind="source")
+
+
+def _turn(turn: tuple[str, str] | Answer) -> tuple[str, str]:
+    """A question as it stands alone, with its answer."""
+    return (turn.standalone or turn.question, turn.text) if isinstance(turn, Answer) else (turn[0], turn[1])

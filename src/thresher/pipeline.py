@@ -172,7 +172,7 @@ class Pipeline:
             yield from other.run(query, strict=strict)
             return
         record = Record(self.degraded, strict=strict, allow=self.meter.allow_time)
-        asked = query.question
+        asked, standalone = query.asked or query.question, query.question if query.asked else None
         query = yield from record.step("rewrite", 1, lambda: self.rewrite(query), query)
         found = yield from record.step("retrieve", 1, lambda: self.retrieve(query), Judged(()))
         judged = yield from record.step(
@@ -211,6 +211,8 @@ class Pipeline:
             trace="",
             chunks=record.fates(chosen),
             certainty=None if answer.abstained else answer.certainty,
+            standalone=standalone,
+            answered_by=answer.answered_by or draft.answered_by,
         )
 
     def answer(self, query: Query, *, strict: bool = False) -> Answer:

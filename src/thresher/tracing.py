@@ -185,6 +185,8 @@ class Request:
     where: str | None
     today: str
     exchanges: Mapping[str, Any]
+    history: tuple[tuple[str, str], ...] = ()
+    """Questions and answers that it followed up on."""
 
 
 def trace_id(*parts: str) -> str:
@@ -203,7 +205,13 @@ class Traces:
     def stored(self, answer: Answer, request: Request) -> Answer:
         """The answer with the id of its trace; one that cannot be stored is still an answer, and says so."""
         settings = json.dumps(request.settings, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        asked = (answer.question, answer.recipe, settings, request.outside or "", request.where or "")
+        asked = (
+            answer.standalone or answer.question,
+            answer.recipe,
+            settings,
+            request.outside or "",
+            request.where or "",
+        )
         traced = replace(answer, trace=trace_id(*asked, answer.text))
         try:
             self._write(traced, request)
@@ -233,6 +241,11 @@ class Traces:
         answer: dict[str, Any] = self._read(self._file(identifier))["answer"]
         return answer
 
+    def conversation(self, identifier: str = "last") -> list[tuple[str, str]]:
+        """The questions and answers that a stored answer followed up on, and it itself."""
+        stored = self.load(identifier)
+        return [*self.request(identifier).history, (stored.get("standalone") or stored["question"], stored["text"])]
+
     def labels(self, identifier: str = "last") -> dict[str, str]:
         """What people call the chunks of a stored answer, by chunk id."""
         labels: dict[str, str] = self._read(self._file(identifier))["labels"]
@@ -247,7 +260,8 @@ class Traces:
                 subject=identifier,
                 next_step="ask the question again",
             )
-        return Request(**request)
+        history = tuple((asked, answer) for asked, answer in request.pop("history", ()))
+        return Request(**request, history=history)
 
     def _file(self, identifier: str) -> Path:
         if identifier == "last":

@@ -278,6 +278,8 @@ class Query:
     """ISO 8601 date of the asking, for questions about what is recent."""
     notes: Notes = NO_NOTES
     """Of the rewriting."""
+    asked: str = ""
+    """What the person typed, where `question` was put into words that stand alone; empty otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,7 +445,9 @@ class Generation:
     """Probability that the answer is right, 0 to 1; None where the generator cannot tell."""
     notes: Notes = NO_NOTES
     exact: bool = False
-    """Put together from the cited places by rule, not written: only the quotes are left to check."""
+    """Put together from the cited places by rule, or checked as it was written: only the quotes are left to check."""
+    answered_by: str | None = None
+    """`model` or `reader` where a chat model was asked; None where none was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -506,6 +510,10 @@ class Answer:
     chunks: tuple[ChunkTrace, ...] = ()
     certainty: float | None = None
     """Probability that the answer itself is right, 0 to 1; `confidence` is that the evidence suffices."""
+    standalone: str | None = None
+    """What was answered, where the question followed up on others and was put into words that stand alone."""
+    answered_by: str | None = None
+    """`model`; `reader`, where a chat model was asked and its answer did not hold; None where none was asked."""
 
     def to_dict(self, *, chunks: bool = False) -> dict[str, Any]:
         """JSON form of the public contract; `chunks=True` adds what `explain` shows."""

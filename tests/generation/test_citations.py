@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from thresher.generation.citations import ConflictCiter, claims_of, joined
+from thresher.generation.citations import ConflictCiter
+from thresher.generation.claims import claims_of, joined
 from thresher.pipeline import unverified
 from thresher.types import Citation, Evidence, Generation, Query, Refined
 

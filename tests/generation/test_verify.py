@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from thresher.generation.citations import cite
-from thresher.generation.llm import GroundedGenerator
+from thresher.generation.claims import Cited, Finding, Findings
 from thresher.generation.reader import ExtractiveReader
 from thresher.generation.sentence_support import SUPPORT, Sentence, SupportJudge
-from thresher.generation.verify import UNSUPPORTED, Cited, ClaimVerifier, Finding, Findings, LocalCheck
-from thresher.testing.fakes import HashEncoder, ScriptedModel
+from thresher.generation.verify import UNSUPPORTED, ClaimVerifier, LocalCheck
+from thresher.testing.fakes import HashEncoder
 from thresher.types import COSINE, Chunk, Citation, Evidence, Generation, Hit, Notes, Query, Refined, Score
 
 QUERY = Query("How many layers has BERT?", "BERT layers")
@@ -273,10 +273,8 @@ def test_without_evidence_nothing_is_supported() -> None:
 
 
 def test_the_whole_path_from_a_model_that_mixes_up_its_evidence() -> None:
-    support = SupportJudge(ENCODER, lambda question: {})
-    model = ScriptedModel(["BERT-base has 12 layers [1]. BERT-large has no 24 layers [2]."])
-    draft = GroundedGenerator(model, support, ExtractiveReader(support, 0.0))(QUERY, EVIDENCE)
-    verified = VERIFY(QUERY, draft, REFINED)
+    text = "BERT-base has 12 layers [1]. BERT-large has no 24 layers [2]."
+    verified = VERIFY(QUERY, drafted(text, 1, 2), REFINED)
     assert verified.text == "BERT-base has 12 layers. [1]"
     assert verified.notes.facts["contradicted"] == 1
 

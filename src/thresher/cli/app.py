@@ -268,18 +268,31 @@ def ask(
         typer.Option("--outside", metavar="PLACE", help="Where to correct from: none, web or collection:NAME."),
     ] = None,
     where: Where = None,
-    stream: Annotated[bool, typer.Option("--stream", help="Show each step as it finishes.")] = False,
+    after: Annotated[
+        str | None, typer.Option("--after", metavar="TRACE", help="Follow up on a stored answer: its id, or `last`.")
+    ] = None,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Show each step, and a model's sentences as they are checked.")
+    ] = False,
     strict: Strict = False,
     budget_calls: Annotated[int | None, typer.Option("--budget-calls", min=0, help="Model calls at most.")] = None,
     budget_tokens: Annotated[int | None, typer.Option("--budget-tokens", min=0, help="Model tokens at most.")] = None,
     budget_seconds: Annotated[float | None, typer.Option("--budget-seconds", min=0.0, help="Seconds at most.")] = None,
 ) -> None:
     """Answer a question from the documents, with citations, or say why not."""
+    from thresher.generation.llm import in_silence
     from thresher.types import Step
 
+    def on_sentence(sentence: str) -> None:
+        target.show({"sentence": sentence}, lambda said: output.say(f"sentence  {said['sentence'].strip()}"))
+
     with target.open() as collection:
+        by_model = collection.settings(recipe, target.settings)["llm.model"]
+        history = [] if after is None else collection.traces.conversation(after)
         run = collection.run(
             question,
+            on_sentence=on_sentence if stream and by_model else in_silence,
+            history=history,
             recipe=recipe,
             outside=outside,
             where=where,

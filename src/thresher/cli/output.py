@@ -318,7 +318,11 @@ def answer(given: Answer, *, steps: bool = False, options: str = "") -> None:
     for done in given.steps:
         if corrected := done.detail.get("corrected"):
             say(f"({corrected})")
+    if given.standalone:
+        say(f"(understood as: {given.standalone})")
     say(given.text)
+    if given.answered_by == "reader" and not given.degraded:
+        say("(Answered by the reader: the chat model's answer did not hold; `explain` shows it.)")
     if given.abstained:
         say(f"Why: {given.reason}")
     for citation in given.citations:

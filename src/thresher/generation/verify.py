@@ -5,61 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.generation.citations import abstention, cite, claims_of, is_quoted_from, joined, quoted
+from thresher.generation.citations import abstention, cite, is_quoted_from, quoted
+from thresher.generation.claims import COUNTS, Cited, CitedText, ClaimCheck, Finding, Findings, claims_of, counts_of
 from thresher.generation.sentence_support import SUPPORT, Sentence
 from thresher.models.structured import asked, object_schema, read_choice, read_integer
 from thresher.protocols import LanguageModel
+from thresher.text.arithmetic import computed
 from thresher.text.contradiction import contradiction
-from thresher.text.entities import missing_name, names_in
+from thresher.text.entities import missing_name, names_in, namesake
 from thresher.text.injection import evidence_blocks, is_command
 from thresher.text.injection import fenced_attribute as fenced
-from thresher.text.numbers import missing_quantity, quantities
+from thresher.text.language import foreign_language, other_language
+from thresher.text.numbers import foreign_number, missing_quantity, quantities
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_set, term_share
-from thresher.types import NO_NOTES, PERHAPS, Citation, Evidence, Generation, Notes, Query, Refined, Score
+from thresher.types import PERHAPS, Citation, Evidence, Generation, Notes, Query, Refined, Score
 
 UNSUPPORTED = "No sentence of the answer is supported by its evidence."
-
-
-@dataclass(frozen=True, slots=True)
-class Cited:
-    """A sentence of an answer and the positions in the evidence, from 0, of what it cites."""
-
-    text: str
-    pieces: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What a check found out about one sentence."""
-
-    supported: bool
-    contradicted: bool
-    score: float
-    """Support from 0 to 1."""
-    reason: str = ""
-    """Why it is not supported."""
-    pieces: tuple[int, ...] = ()
-    """Positions of the evidence that supports it: what it cites, where that does."""
-
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """A finding for each sentence, in their order."""
-
-    each: tuple[Finding, ...]
-    notes: Notes = NO_NOTES
-
-
-class ClaimCheck(Protocol):
-    """Looks for the support of sentences, first in what they cite, then in the rest of the evidence."""
-
-    def __call__(self, query: Query, claims: Sequence[Cited], evidence: Sequence[Evidence]) -> Findings:
-        """One finding for each claim."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,25 +52,18 @@ class ClaimVerifier:
         claims = claims_of(draft.text)
         cited = [Cited(claim.text, _places(claim.numbers, places)) for claim in claims]
         found = self.check(query, cited, evidence)
-        notes = draft.notes + found.notes + Notes(facts=_summary(cited, found.each))
-        citations: dict[tuple[str, int, int], Citation] = {}
-        sentences = []
+        notes = draft.notes + found.notes + Notes(facts=counts_of(cited, found.each))
+        answer = CitedText()
         for claim, finding in zip(claims, found.each, strict=True):
             if not finding.supported:
                 continue
             own = [c for c in draft.citations if c.marker in claim.numbers and places[c.marker] in finding.pieces]
             covered = {places[citation.marker] for citation in own}
             new = [cite(0, self.nearest(claim.text, evidence[at])) for at in finding.pieces if at not in covered]
-            markers = []
-            for citation in [*own, *new]:  # numbered as they come; the same place is cited once
-                numbered = replace(citation, marker=len(citations) + 1)
-                markers.append(
-                    citations.setdefault((citation.document_id, citation.start, citation.end), numbered).marker
-                )
-            sentences.append((claim, list(dict.fromkeys(markers))))
-        if not sentences:
+            answer.add(claim, [*own, *new], finding.remark)
+        if not answer.text:
             return abstention(UNSUPPORTED, notes)
-        return replace(draft, text=joined(sentences), citations=tuple(citations.values()), notes=notes)
+        return replace(draft, text=answer.text, citations=answer.citations, notes=notes)
 
 
 def _only_quotes(draft: Generation) -> bool:
@@ -123,24 +81,6 @@ def _place(citation: Citation, evidence: Sequence[Evidence]) -> int | None:
 def _places(numbers: Sequence[int], places: Mapping[int, int | None]) -> tuple[int, ...]:
     found = (places.get(number) for number in numbers)
     return tuple(dict.fromkeys(position for position in found if position is not None))
-
-
-COUNTS = ("sentences", "supported", "repaired", "removed", "contradicted", "unsupported", "quoted")
-"""`removed` = `contradicted` + `unsupported`."""
-
-
-def _summary(cited: Sequence[Cited], findings: Sequence[Finding]) -> dict[str, Any]:
-    counts = dict.fromkeys(COUNTS, 0)
-    counts["sentences"] = len(findings)
-    removed = []
-    for was, finding in zip(cited, findings, strict=True):
-        if finding.supported:
-            counts["supported" if set(finding.pieces) <= set(was.pieces) else "repaired"] += 1
-        else:
-            counts["removed"] += 1
-            counts["contradicted" if finding.contradicted else "unsupported"] += 1
-            removed.append({"text": was.text, "reason": finding.reason})
-    return {**counts, "removed_sentences": removed}
 
 
 # --- the check that needs no chat model: numbers, names, negations and opposites, shared words and vectors ------------
@@ -171,6 +111,10 @@ SOURCES = 3
 
 ABOUT = 1 / 3
 """Least share of a claim's terms in the evidence whatever a chat model says; as for the markers in `grounded`."""
+
+ADDED = 1 / 2
+"""Least share, of the terms that a claim has and its question has not, that stand in the evidence: the question's own
+words stand there whatever is answered."""
 
 FRAGMENT_TERMS = 4
 """An answer of fewer terms (a name, a number with its noun) says nothing by itself: the question is part of it."""
@@ -212,17 +156,30 @@ class LocalCheck:
         return self.compare(claim, _texts(pieces), titles=_titles(pieces), question=question)
 
     def compare(self, claim: str, sentences: Sequence[str], *, titles: str = "", question: str = "") -> Finding:
-        """Whether the sentences of some evidence support the claim."""
+        """Whether the sentences of some evidence support the claim.
+
+        Its numbers may follow from numbers they state. In another language than theirs only its numbers are checked.
+        """
+        text = " ".join([titles, *sentences])
+        if language := other_language(claim, text, asked=foreign_language(question)):
+            reason = _foreign_number(claim, f"{text} {question}")
+            return Finding(not reason and bool(sentences), False, 0.0, reason, unverified=f"in {language}")
+        follows = computed(claim, text, question)
+        return replace(self._compared(follows.claim, sentences, titles, question), computations=follows.computations)
+
+    def _compared(self, claim: str, sentences: Sequence[str], titles: str, question: str) -> Finding:
         case = _case(claim, sentences, titles, question)
         if not case.claim or not case.sentences:
             return Finding(False, False, 0.0, NOTHING)
+        reason = case.broken()
+        if reason and not case.turned:
+            return Finding(False, False, 0.0, reason)
         cosines = [max(0.0, float(cosine)) for cosine in self.similarity(case.claim, case.sentences)]
         each = [self._support(cosine, share) for cosine, share in zip(cosines, case.shares, strict=True)]
         order = sorted(range(len(each)), key=lambda at: (-each[at], at))
         together = " ".join(case.sentences[at] for at in order[:SOURCES])
         score = self._support(max(cosines), term_share(case.claim, f"{titles} {together}"))
         denial = ""
-        reason = case.broken()
         if not reason and (denial := case.denied(order)):
             reason = denial
         elif not reason and case.is_stray():
@@ -235,7 +192,10 @@ class LocalCheck:
 
     def broken_rule(self, claim: str, pieces: Sequence[Evidence], *, question: str) -> str:
         """Why the claim cannot rest on the pieces whatever a chat model says; "" when it can."""
-        case = _case(claim, _texts(pieces), _titles(pieces), question)
+        texts, titles = _texts(pieces), _titles(pieces)
+        if other_language(claim, " ".join(texts), asked=foreign_language(question)):
+            return _foreign_number(claim, " ".join([titles, *texts, question]))
+        case = _case(computed(claim, " ".join([titles, *texts]), question).claim, texts, titles, question)
         return case.broken() if case.claim and case.sentences else NOTHING
 
     def nearest(self, claim: str, piece: Evidence) -> Sentence:
@@ -287,7 +247,11 @@ class _Case:
             return f"the evidence does not say {number}"
         if name := missing_name(self.claim, f"{evidence} {self.question}"):
             return f"the evidence does not name {name}"
-        return "the evidence is about something else" if term_share(self.claim, evidence) < ABOUT else ""
+        if term_share(self.claim, evidence) < ABOUT:
+            return "the evidence is about something else"
+        added = term_set(self.claim) - term_set(self.question) if self.question else frozenset()
+        held = added & term_set(evidence)
+        return "" if len(held) >= ADDED * len(added) else "the evidence does not say what it adds to the question"
 
     def denied(self, order: Sequence[int]) -> str:
         """Why the sentences nearest to the claim, in that order, say otherwise; "" when they do not."""
@@ -306,7 +270,10 @@ class _Case:
             return f"the sentence that speaks of it does not say {number}"
         meant = " ".join(self._before(at) for at in sources)
         name = missing_name(claim, f"{near} {meant} {self.question}")
-        return f"the sentence that speaks of it does not name {name}" if name else ""
+        if name:
+            return f"the sentence that speaks of it does not name {name}"
+        other = namesake(claim, f"{near} {meant}")
+        return f"the sentence that speaks of it is about {other}" if other else ""
 
     def is_stray(self) -> bool:
         """Whether a short answer stands only in sentences that share no term with the question.
@@ -343,6 +310,11 @@ def _case(claim: str, sentences: Sequence[str], titles: str, question: str) -> _
         turned = not term_set(body) and verdict[1].lower() in _DENYING
         claim = body if term_set(body) else question.rstrip(" ?")
     return _Case(claim, stating, titles, question, turned, [term_share(claim, f"{titles} {one}") for one in stating])
+
+
+def _foreign_number(claim: str, known: str) -> str:
+    number = foreign_number(claim, known)
+    return f"the evidence does not say {number}" if number else ""
 
 
 def _bare(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from math import nextafter
 from typing import ClassVar
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
@@ -409,9 +410,10 @@ class StandInForT5:
 
 @dataclass(frozen=True, slots=True)
 class BandedScorer:
-    """Scores of `local`; those from `lower` to below `upper` are replaced by what `second` says. Not published.
+    """Scores of `local`; those from `lower` to below `upper` become the mean with what `second` says. Not published.
 
-    `local` gives probabilities, `second` a relevance from 0 to 1, which is read as one. A chunk that `second` failed on
+    `local` gives probabilities, `second` a relevance from 0 to 1, which is read as one. How much that is worth was not
+    measured: it raises and lowers within the bounds, and no verdict turns on it alone. A chunk that `second` failed on
     keeps its local score; one whose reply could not be read does so with `keep_local`, and has none otherwise.
     """
 
@@ -446,7 +448,9 @@ class BandedScorer:
             for position, (at, score) in enumerate(zip(unsure, second.scores, strict=True)):
                 if score is not None:
                     others[at][self.second.name] = score
-                    scores[at] = Score(score.value, PROBABILITY)
+                    own = first.scores[at]
+                    mean = (score.value + (score.value if own is None else own.value)) / 2
+                    scores[at] = Score(min(max(mean, self.lower), nextafter(self.upper, 0.0)), PROBABILITY)
                 elif not self.keep_local and position not in without:
                     scores[at] = None
             lacks = tuple(f"{lack}; their local score stands" for lack in second.notes.degraded)

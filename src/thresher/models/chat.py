@@ -7,7 +7,8 @@ import re
 import threading
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from thresher.models.usage import Rate
 
 Schema = Mapping[str, Any]
+OnText = Callable[[str], None]
+
+_listener: ContextVar[OnText | None] = ContextVar("listener", default=None)
+"""Who is told the pieces of the reply that this thread asks for."""
 
 PAUSES_SECONDS = (0.5, 1.0)
 """Before the second and the third try: the SDK's own pauses, enough for a server that is restarting."""
@@ -134,6 +139,17 @@ class ChatModel:
             return self._remembered(key, system, user, schema)
         return self.exchanges.reply(key, lambda: self._remembered(key, system, user, schema), meter=self.meter)
 
+    def stream(self, system: str, user: str, on_text: OnText) -> str:
+        """The reply, told to `on_text` piece by piece as it comes; one from a cache or a record is not told.
+
+        What breaks off after the first piece is not asked for again: raises ProviderError, BudgetSpent.
+        """
+        before = _listener.set(on_text)
+        try:
+            return self.complete(system, user)
+        finally:
+            _listener.reset(before)
+
     # --- inside
 
     def _remembered(self, key: tuple[str, ...], system: str, user: str, schema: Schema | None) -> str:
@@ -210,15 +226,21 @@ class ChatModel:
         if schema is not None:
             named = {"name": "reply", "strict": True, "schema": dict(schema)}
             options["response_format"] = {"type": "json_schema", "json_schema": named}
+        on_text, told = _listener.get(), list[str]()
+        if on_text is not None:
+            options |= {"stream": True, "stream_options": {"include_usage": True}}
         try:
             reply = self._client.with_options(timeout=timeout).chat.completions.create(
                 model=self.model,
                 messages=[{"role": "system", "content": system}, {"role": "user", "content": user}],
                 **options,
             )
+            if on_text is not None:
+                return self._streamed(reply, on_text, told)
         except openai.APITimeoutError as error:
             raise self._failed(f"no reply within {timeout:.3g} s", "set llm.timeout_seconds", retryable=True) from error
         except openai.APIConnectionError as error:
+            self._broke_off(told, error)
             what, next_step = "cannot be reached", "check llm.base_url, and that the server is running"
             raise _TryAgain(self._failed(what, next_step, retryable=True)) from error
         except openai.APIStatusError as error:
@@ -230,8 +252,47 @@ class ChatModel:
             raise _Refused(self._failed(what, advice(status, words), retryable=False), status, words) from error
         except (openai.APIError, ValueError, TypeError, AttributeError) as error:
             # The SDK builds its objects without checking them, so a wrong shape may only show when it is read.
+            self._broke_off(told, error)
             raise _TryAgain(self._unreadable()) from error
         return self._text(reply)
+
+    def _streamed(self, chunks: Any, on_text: OnText, told: list[str]) -> str:
+        """The text of a reply that comes in pieces, each told but for thoughts; `told` grows."""
+        import httpx
+
+        written, at = "", 0
+        try:
+            for chunk in chunks:
+                self.meter.allow_time()
+                if chunk.usage is not None:
+                    self.meter.used(int(chunk.usage.prompt_tokens or 0), int(chunk.usage.completion_tokens or 0))
+                written += (chunk.choices[0].delta.content or "") if chunk.choices else ""
+                begun = written.lstrip()
+                if not at and (begun.startswith("<think>") or "<think>".startswith(begun)):
+                    closed = begun.find("</think>")
+                    at = len(written) - len(begun) + closed + len("</think>") if closed >= 0 else 0
+                if (at or not "<think>".startswith(begun[: len("<think>")])) and (piece := written[at:]):
+                    at = len(written)
+                    told.append(piece)
+                    on_text(piece)
+        except httpx.HTTPError as error:  # the SDK hands it on as it is
+            self._broke_off(told, error)
+            raise _TryAgain(self._failed("broke off its reply", retryable=True)) from error
+        finally:
+            chunks.close()
+        answer = "".join(told).strip()
+        if not answer and written.strip():
+            self._thinks()
+            what = "thought until its tokens were spent, and did not answer"
+            raise self._failed(what, "set llm.thinking_tokens higher, or turn its thinking off", retryable=False)
+        if not answer:
+            raise _TryAgain(self._failed("answered with no text", retryable=True))
+        return answer
+
+    def _broke_off(self, told: Sequence[str], error: Exception) -> None:
+        """Raise ProviderError for a stream of which something was told: it cannot be asked for again."""
+        if told:
+            raise self._failed("broke off its reply", retryable=True) from error
 
     def _text(self, reply: Any) -> str:
         """The text of a reply, its tokens counted."""

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from thresher.chunking.spans import split_at_whitespace
-from thresher.generation.verify import ClaimCheck, ClaimVerifier, LLMCheck, LocalCheck
+from thresher.generation.verify import ClaimVerifier
 from thresher.judging.calibration import Calibration
 from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever, Scorer, Verifier, about
 from thresher.recipes.components import Components, Outside
@@ -177,15 +177,8 @@ class RefinerInPart:
 
 def verifier(settings: RecipeSettings, parts: Components) -> Verifier:
     """Each sentence held against the evidence, then each quote against its document."""
-    encoder = parts.encoder(settings, reading=True)
-
-    def similarity(text: str, others: Sequence[str]) -> Sequence[float]:
-        return [float(cosine) for cosine in encoder.encode(others) @ encoder.encode([text])[0]]
-
-    local = LocalCheck(similarity)
-    model = parts.language_model(settings.llm)
-    check: ClaimCheck = local if model is None else LLMCheck(model, local)
-    claims = ClaimVerifier(check, local.nearest)
+    local = parts.local_check(settings)
+    claims = ClaimVerifier(local, local.nearest)
     quotes = parts.quote_checker()
 
     return VerifiersInTurn((claims, quotes))

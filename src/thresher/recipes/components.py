@@ -18,16 +18,19 @@ from thresher.documents.cleaning import references_span
 from thresher.errors import UsageError
 from thresher.generation.about_documents import DocumentReader
 from thresher.generation.answers import ComparingReader, KindReader, PartsReader, PassageReader, Sureness, YesNoReader
+from thresher.generation.arbiter import Arbiter
 from thresher.generation.certainty import LEARNT
 from thresher.generation.citations import ConflictCiter, QuoteChecker, abstention
+from thresher.generation.claims import ClaimCheck
 from thresher.generation.descriptions import DescribedReader
 from thresher.generation.lists import ListReader
-from thresher.generation.llm import GroundedGenerator
+from thresher.generation.llm import GroundedGenerator, Style, in_silence
 from thresher.generation.passages import PassageChooser
 from thresher.generation.reader import ChoosingReader, ExtractiveReader
 from thresher.generation.sentence_support import SupportJudge, rarity_from
 from thresher.generation.span_reader import SpanReader
 from thresher.generation.tables import TableReader
+from thresher.generation.verify import LLMCheck, LocalCheck
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
 from thresher.judging.calibration import Calibrations
@@ -197,6 +200,8 @@ class Components:
     """Whether documents are taken in rather than a question asked: only then is a chat model paid to prepare them."""
     announce: Callable[[str], None] | None = None
     """Told in a line what is about to be paid for."""
+    on_sentence: Callable[[str], None] = in_silence
+    """Told the sentences of the answer as they are checked."""
     sketched: bool = False
     """Whether there is no collection: parts can be made and described, not run."""
     _documents: dict[str, Document] = field(default_factory=dict, repr=False)
@@ -278,7 +283,30 @@ class Components:
         model = self.language_model(settings.llm)
         if model is None:
             return reader, (NO_MODEL,)
-        return GroundedGenerator(model, support, reader), ()
+        answer, local = settings.answer, self.local_check(settings)
+        style = Style(answer.style, answer.max_words, answer.language, answer.instructions)
+        check: ClaimCheck = local if answer.check == "rules" else LLMCheck(model, local)
+        arbiter = Arbiter(self.models.reader(), answer.perhaps_below, trusting=answer.decide == "model")
+        return GroundedGenerator(
+            model,
+            check,
+            local.nearest,
+            arbiter,
+            reader,
+            style,
+            settings.llm.context_tokens,
+            settings.llm.max_tokens,
+            self.on_sentence,
+        ), ()
+
+    def local_check(self, settings: RecipeSettings) -> LocalCheck:
+        """What holds sentences against the evidence without a chat model."""
+        encoder = self.encoder(settings, reading=True)
+
+        def similarity(text: str, others: Sequence[str]) -> Sequence[float]:
+            return [float(cosine) for cosine in encoder.encode(others) @ encoder.encode([text])[0]]
+
+        return LocalCheck(similarity)
 
     def _without_model(self, support: SupportJudge, table: ChunkTable, settings: AnswerSettings) -> Generator:
         if settings.reader == "sentences":

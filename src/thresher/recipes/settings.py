@@ -26,6 +26,9 @@ class LanguageModelSettings(Frozen):
     max_tokens: int = Field(512, ge=1, description="tokens of the answer at most")
     thinking_tokens: int = Field(2048, ge=0, description="tokens besides for the thoughts of a model that thinks")
     timeout_seconds: float = Field(60.0, gt=0, description="seconds to wait for one reply")
+    context_tokens: int | None = Field(
+        None, ge=512, description="tokens the model reads and writes at once; the server is asked when not set"
+    )
     concurrency: int = Field(4, ge=1, le=64, description="calls at the same time at most")
     per_minute: int | None = Field(None, ge=1, description="calls per minute at most; no limit when not set")
     cache: bool = Field(False, description="keep replies on disk and use them again for the same prompt")
@@ -54,7 +57,25 @@ class EncoderSettings(Frozen):
 
 
 class AnswerSettings(Frozen):
-    """The reader that answers where no chat model is configured."""
+    """How questions are answered: what a chat model is asked for, and the reader that answers where there is none."""
+
+    style: Literal["auto", "short", "detailed", "list"] = Field(
+        "auto", description="model: as short as the question allows, one sentence, everything there is, or a list"
+    )
+    max_words: int | None = Field(
+        None, ge=1, description="model: words asked for at most; the answer ends with the sentence that reaches them"
+    )
+    language: str = Field("", description="model: the language to answer in, e.g. German; the question's when empty")
+    instructions: str = Field("", description="model: further rules for the answer, in your words")
+    check: Literal["rules", "model"] = Field(
+        "rules",
+        description="model: what checks its sentences: numbers, names, words and vectors, or the model within these",
+    )
+    decide: Literal["measured", "model"] = Field(
+        "measured",
+        description="model: whose answer it is where model and reader disagree: the reader's where it is sure by "
+        "measure, or the model's wherever a sentence of it is supported",
+    )
 
     reader: Literal["spans", "sentences"] = Field(
         "spans", description="answer with the words that answer and cite their sentence, or quote sentences"

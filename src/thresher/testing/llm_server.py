@@ -12,6 +12,7 @@ For tests, documentation and trying things out; what it says is written beforeha
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -65,6 +66,7 @@ class ScriptedServer:
     """Answers chats with `replies` in order (the last one again and again), embeddings and rankings by rule.
 
     `replies` may also be a rule, or hold some. `rerank` is the script of rankings, word overlap where it is empty.
+    A chat that asks for a stream gets one.
     Embeddings are those of `HashEncoder`. `pages` answers GET and `posts` every other POST, by path: with the query
     string where it is listed so, else without it. What is not listed is 404. Both may be added to while it runs.
     """
@@ -167,7 +169,8 @@ class ScriptedServer:
         elif reply.status != 200:
             body = _error(f"scripted status {reply.status}")
         else:
-            body = json.dumps(make(request.body, reply))
+            made = make(request.body, reply)
+            body = _events(made) if request.path == CHAT and request.body.get("stream") else json.dumps(made)
         return body.encode() if isinstance(body, str) else body
 
 
@@ -189,6 +192,16 @@ def _chat(asked: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
         ],
         "usage": {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion},
     }
+
+
+def _events(completion: Mapping[str, Any]) -> str:
+    """A chat completion as a stream: a piece for each word, the usage, the end."""
+    common = {"id": "scripted", "object": "chat.completion.chunk", "created": 0, "model": completion["model"]}
+    words = re.findall(r"\s*\S+", completion["choices"][0]["message"]["content"] or "")
+    deltas: list[Mapping[str, Any]] = [{"role": "assistant", "content": ""}, *({"content": word} for word in words)]
+    chunks = [{**common, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+    chunks.append({**common, "choices": [], "usage": completion["usage"]})
+    return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
 
 
 def _embeddings(asked: Mapping[str, Any], reply: Reply) -> dict[str, Any]:

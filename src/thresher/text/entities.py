@@ -85,6 +85,20 @@ def missing_name(claim: str, known: str) -> str:
     return ""
 
 
+def namesake(claim: str, known: str) -> str:
+    """Who the known text names instead of a person of the claim, with the same last name; "" where it names nobody so.
+
+    Joseph Feilden for Henry Feilden. A first name that stands anywhere in the text is the person's own.
+    """
+    first_names = set(_WORD.findall(known))
+    for name in _RUN.findall(claim):
+        first, last = name.split()[0], _POSSESSIVE.sub("", name.split()[-1])
+        others: list[str] = [run for run in _RUN.findall(known) if _POSSESSIVE.sub("", run.split()[-1]) == last]
+        if others and first not in first_names and not any(run.startswith(first[0]) for run in others):
+            return others[0]
+    return ""
+
+
 def _is_inside(word: str) -> bool:
     """mRNA, DNA, p53 and GPT-4 are names wherever they stand; 2.5 and 1980s are not."""
     return any(c.isupper() for c in word[1:]) or (word[:1].isalpha() and any(c.isdigit() for c in word))

@@ -1,8 +1,9 @@
-"""Which language a question is asked in, as far as its small words tell."""
+"""Which language a text is in, as far as its small words and its letters tell."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from thresher.text.terms import folded
 
@@ -30,3 +31,39 @@ def foreign_language(question: str) -> str:
     best = max(counts, key=lambda language: counts[language])
     clear = counts[best] >= LEAST and counts[best] > counts["English"]
     return best if clear else ""
+
+
+_ALSO = {
+    "German": "der die das ein eine ist sind war wurde wurden hat haben von zu mit im am auf den dem des und nicht fur",
+    "French": "le la les un une des du de est sont ete etait a ont et dans sur avec pour par en au aux il elle",
+    "Spanish": "el la los las un una es son fue fueron ha han y en con por para del de al se que",
+    "Italian": "il lo la gli le un una e sono era stato stata ha hanno in con per del della di nel che si da",
+    "Dutch": "de het een is zijn was werd werden heeft hebben van in met op en door voor dat niet",
+    "Portuguese": "o a os as um uma e sao foi foram em com por para do da de no na que se",
+}
+"""What statements are made with; questions have other small words."""
+
+_STATING = {language: frozenset(words.split()) for language, words in _ALSO.items()}
+_ENGLISH = _SETS["English"] | frozenset("it its this that they he she by from at on as not be been or but".split())  # noqa: SIM905
+
+
+def other_language(claim: str, evidence: str, *, asked: str = "") -> str:
+    """The language, or the script, of a claim where it is not that of the evidence; "" where it is or cannot be told.
+
+    `asked` is the language that the answer was asked to be in: then one small word of it is enough.
+    """
+    script = _script(claim)
+    if script != _script(evidence):
+        return f"{script} script" if script else ""
+    words = re.findall(r"[^\W\d_]+", folded(claim))
+    english = sum(word in _ENGLISH for word in words)
+    counts = {language: sum(word in small for word in words) for language, small in _STATING.items()}
+    best = max(counts, key=lambda language: (counts[language], language == asked))
+    least = 1 if best == asked else LEAST
+    return best if counts[best] >= least and counts[best] > english and foreign_language(evidence) != best else ""
+
+
+def _script(text: str) -> str:
+    """The script that most letters of a text are of, as Unicode names it: Latin, Cyrillic; "" without letters."""
+    names = [unicodedata.name(letter, "").split(" ")[0].title() for letter in text[:2000] if letter.isalpha()]
+    return max(sorted(set(names)), key=names.count) if names else ""

@@ -210,6 +210,13 @@ def missing_quantity(claim: str, evidence: str) -> str:
     return ""
 
 
+def foreign_number(claim: str, evidence: str) -> str:
+    """The first number of a claim whose digits the evidence has nowhere, whatever separates them: 6,7 is 6.7."""
+    digits = re.compile(_DIGITS)
+    held = {re.sub(r"[.,]", "", number) for number in digits.findall(evidence)}
+    return next((number for number in digits.findall(claim) if re.sub(r"[.,]", "", number) not in held), "")
+
+
 # --- two values of the same thing -------------------------------------------------------------------------------------
 
 

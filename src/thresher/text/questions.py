@@ -372,11 +372,11 @@ def _standing_alone(parts: list[str]) -> Iterator[str]:
             word = pronoun[0].lower()
             instead = f"at {subject}" if word == "there" else f"{subject}'s" if word in _OWNING else subject
             part = part[: pronoun.start()] + instead + part[pronoun.end() :]
-        subject = subject or _subject(part)
+        subject = subject or subject_of(part)
         yield part
 
 
-def _subject(part: str) -> str:
+def subject_of(part: str) -> str:
     """What a question is about: the last run of names in it, else the noun behind its verb; "" where neither is."""
     dashed = f"- {part}"  # so that its first word is no beginning of a sentence, and no name for its capital alone
     places = [(start, start + len(name)) for start, name in name_places(dashed) if not _DAY.fullmatch(name)]

@@ -1,0 +1,114 @@
+"""Whatever a chat model writes, answers are not worse than without one; what is told while it writes is the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import thresher
+from tests.recipes.scripting import user_of
+from thresher.collection import Collection
+from thresher.testing.fakes import LIARS
+from thresher.testing.llm_server import ScriptedServer
+from thresher.types import Answer
+
+Serve = Callable[..., ScriptedServer]
+Liar = Callable[[str, str], str]
+
+TEXTS = {
+    "kopu": "The Kõpu lighthouse was built in 1531. It stands on the island of Hiiumaa. Its lamp is white.",
+    "sorve": "The Sõrve lighthouse was built in 1960. It stands on the island of Saaremaa. It is 52 metres high.",
+    "semmering": "The Semmering railway was opened in 1854. It was designed by Carl von Ghega. It is 41 km long.",
+    "gouda": "Gouda is a cheese from the Netherlands. Gouda ripens for twelve months. It is sold in yellow wax.",
+}
+ANSWERED = {
+    "When was the Kõpu lighthouse built?": "1531",
+    "On which island does the Sõrve lighthouse stand?": "Saaremaa",
+    "Who designed the Semmering railway?": "Ghega",
+    "How long does Gouda ripen?": "twelve months",
+}
+NEAR = {
+    "How high is the Kõpu lighthouse?": "52",
+    "Who designed the Sõrve lighthouse?": "Ghega",
+    "What did the Semmering railway cost?": "",
+}
+"""Questions that the texts do not answer, with what a look-alike would."""
+
+
+@pytest.fixture(scope="module")
+def island(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("island")
+    for name, text in TEXTS.items():
+        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+    with thresher.open(folder / "home") as collection:
+        collection.add(folder, recipe=["corrective", "hybrid", "rag"])
+        yield collection
+
+
+def right(question: str, answer: Answer) -> bool:
+    if question in NEAR:
+        return answer.abstained
+    return ANSWERED[question] in answer.text and not answer.abstained
+
+
+def asked(island: Collection, server: ScriptedServer | None, recipe: str) -> dict[str, bool]:
+    model = {} if server is None else {"llm.base_url": server.base_url, "llm.model": "liar"}
+    return {
+        question: right(question, island.ask(question, recipe=recipe, settings=model)) for question in ANSWERED | NEAR
+    }
+
+
+@pytest.mark.parametrize("recipe", ["corrective", "hybrid", "rag"])
+def test_no_lie_makes_an_answer_worse(island: Collection, serve: Serve, recipe: str) -> None:
+    offline = asked(island, None, recipe)
+    for liar in LIARS if recipe == "corrective" else LIARS[::2]:
+        lied = asked(island, serve(_telling(liar)), recipe)
+        assert [question for question, was in offline.items() if was and not lied[question]] == [], liar.__name__
+
+
+def _telling(liar: Liar) -> Callable[[Any], str]:
+    return lambda body: liar(str(body["messages"][0]["content"]), user_of(body))
+
+
+# --- while it is written ----------------------------------------------------------------------------------------------
+
+
+def test_a_stream_is_the_sentences_that_hold_and_the_answer_last(island: Collection, serve: Serve) -> None:
+    server = serve("The Kõpu lighthouse was built in 1531. It was painted in 1999. It stands on the island of Hiiumaa.")
+    model = {"llm.base_url": server.base_url, "llm.model": "scripted"}
+    *told, answer = island.stream("When was the Kõpu lighthouse built?", settings=model)
+    assert isinstance(answer, Answer)
+    assert len(told) == 2
+    assert "".join(map(str, told)) == answer.text
+    assert ("1531" in answer.text, "1999" in answer.text) == (True, False)
+    assert answer.usage.completion_tokens >= 18
+    again, differences = island.replay(answer.trace)
+    assert (again.text, differences) == (answer.text, [])
+
+
+@pytest.mark.parametrize("question", [*list(ANSWERED)[:1], *list(NEAR)[2:]])
+def test_without_a_model_a_stream_is_the_whole_answer(island: Collection, question: str) -> None:
+    told, answer = island.stream(question)
+    assert isinstance(answer, Answer)
+    assert told == answer.text
+
+
+def test_what_goes_wrong_in_a_stream_is_raised(island: Collection) -> None:
+    with pytest.raises(thresher.errors.UsageError):
+        list(island.stream(" "))
+
+
+# --- conversation -----------------------------------------------------------------------------------------------------
+
+
+def test_a_follow_up_is_answered_as_it_was_understood(island: Collection) -> None:
+    first = island.ask("When was the Kõpu lighthouse built?")
+    answer = island.ask("And the Sõrve lighthouse?", history=[first])
+    assert answer.question == "And the Sõrve lighthouse?"
+    assert "Sõrve" in (answer.standalone or "")
+    assert "1960" in answer.text
+    assert answer.steps[0].detail["asked"] == answer.question
+    assert island.replay(answer.trace)[1] == []
+    assert [turn[0] for turn in island.traces.conversation()] == [first.question, answer.standalone]
