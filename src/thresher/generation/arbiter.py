@@ -24,8 +24,9 @@ VERDICT = re.compile(r"\W*(yes|no)\b\W*", re.IGNORECASE)
 
 _MARKER = re.compile(r"\s*\[\d+\]")
 
-AFTER_REFUSAL = 0.8
-"""Probability that the model's text answers where the reader, which read the same passages, refused."""
+AFTER_REFUSAL = 0.9
+"""Probability that the model's text answers where the reader, which read the same passages, refused: of 12 questions
+without an answer, models that copy evidence at random passed 0.8 with two answers and 0.9 with none."""
 
 AS_GOOD = 0.75
 """Share of the relevance of the reader's quotes that the model's text needs: as for a further sentence of a quote."""

@@ -38,6 +38,9 @@ PARAMETRIC_SYSTEM = "Answer the question in at most 20 words. If you do not know
 CHARACTERS_PER_TOKEN = 3
 """Of a prompt, at least: English has 4 to 5, tables, names and other languages 2 to 3."""
 
+ALWAYS_FITS = 4_000
+"""Characters of evidence for which no server is asked what it holds: there is room for them in 2,048 tokens."""
+
 PROMPT_TOKENS = 400
 """Kept free for the rules, the question and the marks around the evidence."""
 
@@ -103,7 +106,7 @@ class GroundedGenerator:
         offline = self.otherwise(query, evidence)
         if not evidence:
             return offline
-        given, cut = within(evidence, self._characters)
+        given, cut = within(evidence, self._room(evidence))
         notes = Notes(facts={"reader": "grounded", "model": self.model.name, "prompt": PROMPT_VERSION, **cut})
         words = self.style.max_words
         answer = _Answer(query, given, self.check, self.nearest, self.arbiter, offline, self.on_sentence, words)
@@ -129,10 +132,11 @@ class GroundedGenerator:
         facts = {"answered_by": "reader", "why": answer.ruling.why, "model_said": answer.written.strip()}
         return replace(offline, notes=offline.notes + notes + Notes(facts=facts), answered_by="reader")
 
-    @property
-    def _characters(self) -> int | None:
-        """Of evidence, that the model's context has room for."""
-        size = self.context_tokens or getattr(self.model, "context_tokens", None)
+    def _room(self, evidence: Sequence[Evidence]) -> int | None:
+        """Characters of evidence that the model's context has room for; the server is asked where it may matter."""
+        size = self.context_tokens
+        if size is None and sum(len(piece.text) for piece in evidence) > ALWAYS_FITS:
+            size = getattr(self.model, "context_tokens", None)
         return None if size is None else CHARACTERS_PER_TOKEN * max(0, size - self.max_tokens - PROMPT_TOKENS)
 
     def _ask(self, question: str, evidence: Sequence[Evidence], answer: _Answer) -> None:

@@ -14,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import BudgetSpent, MissingExtra, ProviderError
+from thresher.models.context import context_tokens
 from thresher.models.refusals import Form, advice, words_of
 from thresher.models.sockets import Sockets
 from thresher.models.usage import Meter, without_password
@@ -115,6 +116,18 @@ class ChatModel:
     def name(self) -> str:
         """Model and server."""
         return f"{self.model} at {without_password(self.base_url)}"
+
+    @property
+    def context_tokens(self) -> int | None:
+        """Tokens of prompt and reply together, where the server tells; recorded like a reply."""
+
+        def told() -> int | None:
+            return context_tokens(self.base_url, self.model, self.api_key)
+
+        if self.exchanges is None:
+            return told()
+        size: int | None = self.exchanges.recall(("context", self.model), told, write=json.dumps, read=json.loads)
+        return size
 
     @property
     def _client(self) -> OpenAI:

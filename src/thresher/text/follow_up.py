@@ -44,12 +44,13 @@ def standing_alone(question: str, history: Sequence[Turn]) -> str:
     while _LINKING.match(bare):
         bare = _LINKING.sub("", bare, count=1)
     subject = next((found for asked, _ in reversed(history) if (found := subject_of(asked.rstrip(" ?!.")))), "")
+    subject = subject.removesuffix(" about")
     if pronoun := _PRONOUN.search(bare):
         person = _person(last, answer) if pronoun["person"] else ""
         return _replaced(bare, pronoun, person or subject) if person or subject else question
     if _BARE.fullmatch(bare):
         parts = parts_of(f"{last.rstrip(' ?!.')} and {bare}?")
-        return parts[-1] if len(parts) > 1 else f"{last.rstrip(' ?!.')}, {bare}?"
+        return parts[-1] if len(parts) > 1 else f"{last.rstrip(' ?!.')}, and {bare.lower()}?"
     if _PERIOD.fullmatch(bare):
         new = _YEAR_OR_QUARTER.search(bare)
         old = _YEAR_OR_QUARTER.search(last)
