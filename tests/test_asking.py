@@ -142,7 +142,9 @@ def test_a_budget_of_nothing_asks_no_model(ask: Callable[..., Answer], serve: Se
     assert server.requests == []
     assert "the budget of 0" in answer.degraded[0]
     assert (answer.usage.llm_calls, answer.usage.hosts) == (0, ())
-    assert answer.abstained == ("budget_seconds" in budget)  # without calls or tokens it is quoted, without time nothing
+    assert answer.abstained == (
+        "budget_seconds" in budget
+    )  # without calls or tokens it is quoted, without time nothing
 
 
 def test_the_model_alone_answers_without_documents(collection: Collection, serve: Serve) -> None:
