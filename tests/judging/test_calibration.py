@@ -238,14 +238,14 @@ def test_a_calibrated_scorer_gives_probabilities_and_keeps_the_raw_scores(make_h
 
 # --- questions made of the collection ---------------------------------------------------------------------------------
 
-BUILT = "The lighthouse was built by the harbour company of Tallinn in 1531 for passing ships."
+BUILT = "The Kopu lighthouse was built by Hansa Tallinn in 1531 and burns 40 lamps for passing ships."
 
 
 @pytest.fixture
 def chunks(make_chunk: Callable[..., Chunk]) -> list[Chunk]:
     texts = {
         "lamps": BUILT,
-        "copy": f"Quoted: {BUILT}",
+        "copy": f"A quotation follows here. {BUILT}",
         "other": "The lighthouse keeps a lamp that burns all the night.",
     }
     return [make_chunk(id, text, document=id, title="Kopu") for id, text in texts.items()]
@@ -258,14 +258,14 @@ def made(chunks: Sequence[Chunk], number: int = 5, seed: int = 0) -> list[tuple[
 
 def test_a_question_names_the_subject_and_leaves_the_answer_out(chunks: list[Chunk]) -> None:
     for seed in range(20):
-        ((question, document, _),) = made(chunks[:1], seed=seed)
-        asked = re.fullmatch(r"(when|how many|who or what) Kopu (.+)", question)
+        ((question, document, _),) = made(chunks[:1], number=1, seed=seed)
+        asked = re.fullmatch(r"(when|how many|who or what) (.+) Kopu", question)
         assert asked is not None
         assert document == "lamps"
         kept = asked[2].split()
-        assert 1 <= len(kept) <= 3
+        assert 2 <= len(kept) <= 3
         assert set(kept) <= set(re.findall(r"\w+", BUILT))
-        assert ("1531" if asked[1] in ("when", "how many") else "Tallinn") not in kept
+        assert {"when": "1531", "how many": "40", "who or what": "Tallinn"}[asked[1]] not in kept
 
 
 def test_every_document_that_holds_subject_and_answer_answers(chunks: list[Chunk]) -> None:
@@ -279,7 +279,7 @@ def test_documents_take_turns_and_the_number_is_kept(make_chunk: Callable[..., C
         make_chunk(f"{document}{n}", BUILT, document=document, title="Kopu") for document in "abc" for n in range(9)
     ]
     assert sorted(document for _, document, _ in made(many, number=3)) == ["a", "b", "c"]
-    assert len(made(many, number=7)) == 7
+    assert len(made(many, number=5)) == 5
 
 
 def test_questions_depend_on_the_seed_and_not_on_the_order_of_the_chunks(chunks: list[Chunk]) -> None:
@@ -290,13 +290,31 @@ def test_questions_depend_on_the_seed_and_not_on_the_order_of_the_chunks(chunks:
     assert len({tuple(asked(chunks, seed)) for seed in range(8)}) > 1
 
 
-def test_a_long_title_is_no_subject(make_chunk: Callable[..., Chunk]) -> None:
-    title = "How nine wise old harbour masters kept their many lamps alight"
-    ((question, _, _),) = made(
-        [make_chunk("a", "Its keeper met Anna Maria in 1531 and never left Tallinn again after.", title=title)]
+@pytest.mark.parametrize(
+    "title", ["How nine wise old harbour masters kept their many lamps alight", "Overleaf Example"]
+)
+def test_a_long_title_or_one_the_text_never_uses_is_no_subject(make_chunk: Callable[..., Chunk], title: str) -> None:
+    chunk = make_chunk(
+        "a", "The keeper married Anna Maria in 1531 and she never left the island again after.", title=title
     )
-    assert not question.endswith(title)
-    assert re.search(r"Anna Maria|Tallinn", question)
+    ((question, _, _),) = made([chunk])
+    assert question.startswith("when ")
+    assert question.endswith("Anna Maria")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "We follow Smith et al. and train the model for 40 epochs on the harbour data.",
+        "and the harbour of Kopu burns 40 lamps for the ships that pass by in the night.",
+        "Table 3 says that the harbour of Kopu burns 40 lamps for the ships that pass by.",
+        "The harbour of Kopu burns the 2.6B model and the others in the same way as before.",
+    ],
+)
+def test_references_fragments_and_names_with_numbers_make_no_questions(
+    make_chunk: Callable[..., Chunk], sentence: str
+) -> None:
+    assert made([make_chunk("a", sentence, title="Kopu")]) == []
 
 
 def test_tables_and_sentences_without_an_answer_make_no_questions(make_chunk: Callable[..., Chunk]) -> None:
@@ -306,7 +324,7 @@ def test_tables_and_sentences_without_an_answer_make_no_questions(make_chunk: Ca
 
 
 def test_each_made_question_is_asked_with_and_without_what_answers_it(chunks: list[Chunk]) -> None:
-    questions = synthetic_questions(chunks, number=5, spans=spans, terms=terms)
+    questions = synthetic_questions(chunks, number=2, spans=spans, terms=terms)
 
     def scores_of(question: str, without: Set[str]) -> float | None:
         return None if question == questions[0].question and without else 0.2 if without else 0.9

@@ -18,20 +18,42 @@ ScoresOf = Callable[[str, Set[str]], float | None]
 SENTENCE_CHARACTERS = (50, 300)
 """Sentences questions are made of: shorter ones are headings, longer ones lists and tables."""
 
-KEPT_WORDS = (1, 3)
+KEPT_WORDS = (2, 3)
 """Words of the sentence a question keeps besides its subject, fewest and most. People ask in other words than the
 text: a question that keeps more scores higher than real questions do."""
+
+ROUNDS = 4
+"""Times every chunk is gone through: a small collection has fewer chunks than questions are needed."""
 
 TITLE_WORDS = 8
 """A longer title is a sentence; the subject is then a name from the text."""
 
-_WORD = re.compile(r"\w[\w'’-]*")
+_WORD = re.compile(r"[^\W\d_][\w'’-]{2,}")
+_STATES = re.compile(r"[A-Z][^\[\]{}=<>|∑∈≤≥_\n?]*[a-z\d%)][.!]")
+"""A sentence that states something: whole, from its capital to its full stop, without formulas or references."""
+_NOT_RUNNING = re.compile(r"et al|arXiv|https?:|\bIn Proc|\bsee\b|\b(?:Table|Figure|Fig|Section|Appendix|Eq)\b", re.I)
+"""References to other works, and sentences about the document itself."""
+_VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|can|must|may|will|does|do|did)\b|\b[a-z]{2,}(?:ed|es|[^s\W]s)\b")
+RUNNING_LETTERS = 0.85
+"""Least share of letters and spaces: running text has over .95, rows of figures and lists of names under .8."""
+
+_NAME = re.compile(r"\b[A-Z][\w'’-]+(?: (?:of )?[A-Z][\w'’-]+)+|(?<=[a-z,] )[A-Z][\w'’-]+")
 _ANSWERS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("when", re.compile(r"\b(?:1[0-9]|20)\d\d\b")),
-    ("how many", re.compile(r"\b\d[\d.,]*\b")),
-    ("who or what", re.compile(r"(?<=[a-z,] )[A-Z][\w'’-]+(?: (?:of )?[A-Z][\w'’-]+)*")),
+    (
+        "when",
+        re.compile(r"(?:(?<=\b[Ii]n )|(?<=\b[Bb]y )|(?<=\bsince )|(?<=\b[a-z]{3} ))(?:1[0-9]|20)\d\d\b(?! [a-z]+s\b)"),
+    ),
+    (
+        "how many",
+        re.compile(
+            r"(?<![\w.,(:/–-])(?<!\b[A-Z][a-z]{2} )\d[\d.,]*"
+            r"(?= (?:[a-z-]+ )?[a-z-]{2,}s\b)(?! (?:is|was|has|and|or|to|in)\b)"
+        ),
+    ),
+    ("who or what", re.compile(r"(?:(?<=\bby )|(?<=\bcalled )|(?<=\bnamed ))[A-Z][\w'’-]+(?: (?:of )?[A-Z][\w'’-]+)*")),
 )
-"""What a question can ask for, and how that looks in running text: a year, a number, a name."""
+"""What a question can ask for, and how that looks in running text: a year after its preposition, a number before the
+noun it counts, a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +77,9 @@ def synthetic_questions(
 ) -> list[SyntheticQuestion]:
     """Up to `number` questions of different documents (of different chunks once those are used up), for a fixed seed.
 
-    A sentence with a year, a number or a name is chosen, that is taken out of it, and the question keeps the subject
-    (title, or else a name from the sentence) and a few of its other words: `when Mae Beavers elected Senate`.
+    A sentence that states a year, a number of something or a name is chosen, that is taken out of it, and the question
+    keeps the words nearest to it and the subject (title, or else a name from the sentence): `when elected Senate Mae
+    Beavers`. No document is asked for the same answer twice.
     """
     generator = random.Random(seed)
     order = sorted((chunk for chunk in chunks if chunk.kind == "text"), key=lambda chunk: chunk.id)
@@ -66,17 +89,23 @@ def synthetic_questions(
     for chunk in order:
         asked[chunk.document_id] = asked.get(chunk.document_id, 0) + 1
         rounds.append(asked[chunk.document_id])
-    drafts = []
-    for _, chunk in sorted(zip(rounds, order, strict=True), key=lambda pair: pair[0]):
-        draft = _draft(chunk, generator, spans, terms)
-        if draft is not None:
-            drafts.append(draft)
-        if len(drafts) == number:
-            break
-    answered_by = _answered_by(drafts, chunks)
+    texts: dict[str, set[str]] = {}
+    for chunk in order:
+        texts.setdefault(chunk.document_id, set()).update(terms(chunk.text))
+    made: set[str] = set()
+    drafts: dict[tuple[str, str], _Draft] = {}
+    for _ in range(ROUNDS):
+        for _, chunk in sorted(zip(rounds, order, strict=True), key=lambda pair: pair[0]):
+            if len(drafts) == number:
+                break
+            draft = _draft(chunk, texts[chunk.document_id], generator, spans, terms)
+            if draft is not None and draft.question not in made:
+                made.add(draft.question)
+                drafts.setdefault((chunk.document_id, draft.answer), draft)
+    answered_by = _answered_by(list(drafts.values()), chunks)
     return [
         SyntheticQuestion(draft.question, draft.chunk.document_id, draft.chunk.id, documents)
-        for draft, documents in zip(drafts, answered_by, strict=True)
+        for draft, documents in zip(drafts.values(), answered_by, strict=True)
     ]
 
 
@@ -107,29 +136,58 @@ class _Draft:
     chunk: Chunk
 
 
-def _draft(chunk: Chunk, generator: random.Random, spans: Spans, terms: Terms) -> _Draft | None:
-    """A question from one sentence of the chunk; None where no sentence has an answer in it."""
-    low, high = SENTENCE_CHARACTERS
-    sentences = [chunk.text[start:end] for start, end in spans(chunk.text) if low <= end - start <= high]
+def _draft(chunk: Chunk, document: Set[str], generator: random.Random, spans: Spans, terms: Terms) -> _Draft | None:
+    """A question from one sentence of the chunk, whose document has these terms; None where none has an answer."""
+    sentences = [text for start, end in spans(chunk.text) if _states(text := " ".join(chunk.text[start:end].split()))]
     generator.shuffle(sentences)
+    title = _subject(chunk.title, document, terms)
     for sentence in sentences:
         found = [(kind, match) for kind, pattern in _ANSWERS for match in pattern.finditer(sentence)]
-        subject = chunk.title if 0 < len(terms(chunk.title)) <= TITLE_WORDS else ""
-        found = [(kind, match) for kind, match in found if not set(terms(match[0])) & set(terms(subject))]
+        found = [(kind, match) for kind, match in found if not set(terms(match[0])) & set(terms(title))]
         if not found:
             continue
         kind, match = generator.choice(found)
-        rest = f"{sentence[: match.start()]} {sentence[match.end() :]}"
-        names = [name[0] for name in _ANSWERS[-1][1].finditer(rest)]
-        subject = subject or (generator.choice(names) if names else "")
-        told = set(terms(subject)) | set(terms(match[0]))
-        words = [word for word in dict.fromkeys(_WORD.findall(rest)) if terms(word) and not told & set(terms(word))]
-        if not subject or not words:
-            continue
-        kept = set(generator.sample(range(len(words)), min(len(words), generator.randint(*KEPT_WORDS))))
-        question = " ".join([kind, subject, *(word for at, word in enumerate(words) if at in kept)])
-        return _Draft(question, subject, match[0], chunk)
+        names = [name[0] for name in _NAME.finditer(sentence) if not set(terms(name[0])) & set(terms(match[0]))]
+        subject = title or (generator.choice(names) if names else "")
+        words = _near(
+            sentence, match, generator.randint(*KEPT_WORDS), set(terms(subject)) | set(terms(match[0])), terms
+        )
+        if subject and len(words) >= KEPT_WORDS[0]:
+            return _Draft(" ".join([kind, *words, subject]), subject, match[0], chunk)
     return None
+
+
+def _states(sentence: str) -> bool:
+    """Whether a sentence is whole running text that says something of the world."""
+    low, high = SENTENCE_CHARACTERS
+    running = sum(character.isalpha() or character == " " for character in sentence)
+    return (
+        low <= len(sentence) <= high
+        and running >= RUNNING_LETTERS * len(sentence)
+        and _STATES.fullmatch(sentence) is not None
+        and _VERB.search(sentence) is not None
+        and _NOT_RUNNING.search(sentence) is None
+    )
+
+
+def _subject(title: str, document: Set[str], terms: Terms) -> str:
+    """The title up to its colon, where it is short and the document speaks of it; else empty.
+
+    A title that the text never uses is the name of a template or of a file.
+    """
+    short = re.split(r":\s", title, maxsplit=1)[0].strip()
+    said = terms(short)
+    return short if 0 < len(said) <= TITLE_WORDS and set(said) <= document else ""
+
+
+def _near(sentence: str, match: re.Match[str], number: int, told: Set[str], terms: Terms) -> list[str]:
+    """The words of meaning nearest to the answer, in their order; what it counts comes before what stands ahead."""
+    words = [word for word in _WORD.finditer(sentence) if (own := set(terms(word[0]))) and not told & own]
+    after = [word for word in words if word.start() >= match.end()]
+    before = [word for word in words if word.end() <= match.start()][::-1]
+    kept = (after[:2] + before)[:number] if len(before) >= number - 2 else (before + after)[:number]
+    kept.sort(key=lambda word: (word.start() < match.start(), word.start()))
+    return list(dict.fromkeys(word[0] for word in kept))
 
 
 def _answered_by(drafts: Sequence[_Draft], chunks: Sequence[Chunk]) -> list[tuple[str, ...]]:
