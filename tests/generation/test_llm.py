@@ -178,6 +178,10 @@ def test_an_answer_cites_the_nearest_sentence_of_its_evidence(answer: Answers, m
     assert (draft.text, draft.answered_by) == (f"{PERHAPS}BERT-base has 12 layers. [1]", "model")
 
 
+def test_a_sentence_that_broke_off_is_left_out(answer: Answers) -> None:
+    assert bare(answer("BERT-base has 12 layers. BERT-large has 24 layers and the")) == "BERT-base has 12 layers. [1]"
+
+
 def test_what_no_evidence_supports_is_removed_and_counted(answer: Answers) -> None:
     draft = answer("BERT-base has 12 layers [1]. BERT-base has 48 layers [1]. It is lovely.")
     assert bare(draft) == "BERT-base has 12 layers. [1]"

@@ -28,9 +28,6 @@ AFTER_REFUSAL = 0.9
 """Probability that the model's text answers where the reader, which read the same passages, refused: of 12 questions
 without an answer, models that copy evidence at random passed 0.8 with two answers and 0.9 with none."""
 
-AS_GOOD = 0.75
-"""Share of the relevance of the reader's quotes that the model's text needs: as for a further sentence of a quote."""
-
 
 @dataclass(frozen=True, slots=True)
 class Written:
@@ -103,9 +100,7 @@ class Arbiter:
         quotes = [quote for quote in quotes if quote]
         read = [reading.probability for reading in self.reader.read(question, [*texts, *quotes])]
         own, theirs = min(read[: len(texts)]), read[len(texts) :]
-        least = max(
-            [AFTER_REFUSAL if offline.abstained else self.min_relevance, *(AS_GOOD * relevance for relevance in theirs)]
-        )
+        least = max([AFTER_REFUSAL if offline.abstained else self.min_relevance, *theirs])
         if own < least:
             return Ruling(False, f"it answers with a probability of {own:.2f}, and {least:.2f} is asked for")
         return Ruling(True, f"it answers with a probability of {own:.2f}", sure=bool(quotes) and not undecided)

@@ -15,6 +15,7 @@ from thresher.generation.sentence_support import Sentence
 from thresher.protocols import Generator, LanguageModel
 from thresher.text.injection import evidence_blocks
 from thresher.text.sentences import sentence_spans
+from thresher.text.terms import STOP_WORDS
 from thresher.types import NO_NOTES, PERHAPS, Citation, Evidence, Generation, Notes, Query
 
 PROMPT_VERSION = 2
@@ -205,6 +206,8 @@ class _Answer:
     def _take(self, claim: Claim) -> None:
         if any(claim.text == one.text for one in self._claims):
             return  # a weak model repeats itself
+        if claim.text.split()[-1] in STOP_WORDS:
+            return  # where its tokens ended
         if self.max_words and len(" ".join(self._kept).split()) >= self.max_words:
             return
         if is_not_found(claim.text):
