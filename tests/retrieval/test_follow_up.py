@@ -24,7 +24,9 @@ def test_the_models_words_are_searched_and_answered_and_what_was_asked_is_kept()
     assert query.notes.facts == {"asked": "And how many heads?", "standalone_by": "model"}
 
 
-@pytest.mark.parametrize("reply", ["How many heads has GPT-2?", "BERT-base has 24 heads?", "Two\nlines"])
+@pytest.mark.parametrize(
+    "reply", ["How many heads has GPT-2?", "BERT-base has 24 heads?", "Two\nlines", "It was about BERT-large."]
+)
 def test_words_that_are_not_of_the_conversation_are_not_used(reply: str) -> None:
     query = ask("And BERT-large?", reply, reply)
     assert query.question == "How many layers has BERT-large?"

@@ -82,6 +82,8 @@ def read_question(reply: str, question: str, history: Sequence[Turn]) -> str:
     worded = read_text(reply, "question")
     if len(worded.splitlines()) > 1 or len(worded) > LONGEST:
         raise Unreadable("question is not one line")
+    if question.rstrip().endswith("?") and not worded.rstrip().endswith("?"):
+        raise Unreadable("question is no question")
     known = " ".join([question, *(part for turn in history for part in turn)])
     if missing_name(worded, known) or not numbers_in(worded) <= numbers_stated(known):
         raise Unreadable("question has a name or number that is not in the conversation")
