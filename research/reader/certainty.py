@@ -32,7 +32,7 @@ from thresher_evals.metrics.answers import exact_match, f1
 
 SHARED = 0.5
 """Word F1 with a gold answer from which an answer is right."""
-WINDOWS = 12
+WINDOWS = 8
 FOLDS, ROUNDS = 5, 8
 COVERAGES = (0.25, 0.5, 0.75, 1.0)
 NAMES = tuple(one.name for one in fields(Signs))

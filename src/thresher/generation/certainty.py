@@ -66,7 +66,7 @@ class Weights:
         )
 
 
-LEARNT = Weights(relevance=0.594, place=0.473, terms=1.712, sentence=0.814, lacking=0.0, fits=0.0, intercept=-3.4)
+LEARNT = Weights(relevance=0.618, place=0.618, terms=0.911, sentence=0.671, lacking=0.0, fits=0.0, intercept=-2.9)
 """Fitted by research/reader/certainty.py."""
 
 
