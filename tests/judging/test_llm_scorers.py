@@ -7,9 +7,12 @@ import pytest
 
 from tests.judging.scoring import ASKED, failing, scoring, shown, values
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.judging.llm_scorers import CALL_CHARACTERS, MAX_UNREADABLE_IN_A_ROW, PROMPT, LLMRelevance
+from thresher.judging.llm_scorers import CALL_CHARACTERS, GRADES, MAX_UNREADABLE_IN_A_ROW, PROMPT, LLMRelevance
+from thresher.models.chat import ChatModel
+from thresher.models.usage import Meter
 from thresher.testing.fakes import ScriptedModel
-from thresher.types import UNIT, Hit, Notes
+from thresher.testing.real_model import RealModel
+from thresher.types import UNIT, Hit, Notes, Query
 
 Make = Callable[..., Hit]
 
@@ -123,3 +126,22 @@ def test_a_batch_that_fails_leaves_the_others_their_scores(twenty: list[Hit]) ->
     scored = LLMRelevance(ScriptedModel(reply), batch=5)(ASKED, twenty)
     assert values(scored.scores) == [None if 5 <= n < 10 else 0.5 for n in range(20)]
     assert scored.notes.degraded == ("judge: is busy; 5 chunks were not scored",)
+
+
+def test_grades_become_shares_of_the_highest(make_hit: Make) -> None:
+    model = ScriptedModel(lambda system, user: '{"1": 0, "2": 1, "3": 2, "4": 3}')
+    scored = LLMRelevance(model, prompt=GRADES)(ASKED, [make_hit() for _ in range(4)])
+    assert values(scored.scores) == pytest.approx([0, 1 / 3, 2 / 3, 1])
+    ((system, user),) = model.seen
+    assert system == GRADES.system
+    assert user.endswith("Chunks: 4. Grades: 4.")
+
+
+def test_a_real_model_grades_eight_chunks_readably_every_time(real_model: RealModel, make_hit: Make) -> None:
+    model = ChatModel(real_model.base_url, real_model.model, Meter())
+    hits = [make_hit(text=f"The tower of town {at} was built by mason {at} in {1500 + at}.") for at in range(8)]
+    for question in ("Who built the tower?", "What is the capital of France?", "When was tower 3 built?"):
+        scored = LLMRelevance(model, prompt=GRADES)(Query(question, question), hits)
+        assert scored.notes.unreadable == 0
+        assert scored.notes.degraded == ()
+        assert None not in scored.scores

@@ -15,8 +15,10 @@ from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.structured import (
     Unreadable,
     asked,
+    grades_schema,
     in_parallel,
     read_choice,
+    read_grades,
     read_integer,
     read_scores,
     read_text,
@@ -293,6 +295,44 @@ def test_other_forms_are_read_as_strictly(read: Callable[[str], object], text: s
         assert type(found) is type(wanted)
 
 
+GRADES: list[tuple[str, int, object]] = [
+    ('{"1": 0, "2": 3}', 2, [0, 3]),
+    ('{"2": 3, "1": 0}', 2, [0, 3]),
+    ('{"1": "2", "2": 1.0}', 2, [2, 1]),
+    ("[1, 2]", 2, [1, 2]),
+    ("2", 1, [2]),
+    ("Grade: 2", 1, [2]),
+    ('Here: {"1": 2}', 1, [2]),
+    ('{"1": 2}', 2, NO),
+    ('{"1": 2, "2": 2, "3": 0}', 2, NO),
+    ('{"0": 2, "1": 2}', 2, NO),
+    ('{"1": 2, "1": 3}', 1, NO),
+    ('{"1": 4}', 1, NO),
+    ('{"1": 0.5}', 1, NO),
+    ('{"1": true}', 1, NO),
+    ("[1, 2, 3]", 2, NO),
+    ("2 or 3", 1, NO),
+    ("", 1, NO),
+]
+
+
+@pytest.mark.parametrize(("text", "number", "wanted"), GRADES)
+def test_grades_are_read_when_they_can_be_meant_in_one_way_only(text: str, number: int, wanted: object) -> None:
+    if wanted is NO:
+        with pytest.raises(Unreadable):
+            read_grades(text, number)
+    else:
+        assert read_grades(text, number) == wanted
+
+
+@given(some.lists(some.integers(0, 3), min_size=1, max_size=20))
+def test_all_grades_are_asked_for_by_number_and_read_back(grades: list[int]) -> None:
+    schema = grades_schema(len(grades))
+    assert schema["required"] == [str(at) for at in range(1, len(grades) + 1)]
+    assert all(grade["enum"] == [0, 1, 2, 3] for grade in schema["properties"].values())
+    assert read_grades(json.dumps(dict(zip(schema["required"], grades, strict=True))), len(grades)) == grades
+
+
 def test_what_was_wrong_is_said_without_the_words_of_the_reply() -> None:
     for text, number, wanted in SCORES:
         if wanted is NO and len(text) > 3:
@@ -323,6 +363,7 @@ PIECES = some.sampled_from([*'{}[]",:.`0123456789eE-+% \n', "```json\n", '"score
 def test_no_text_raises_anything_but_unreadable(text: str, number: int) -> None:
     readers: Sequence[Callable[[], Any]] = (
         lambda: read_scores(text, number),
+        lambda: read_grades(text, number),
         lambda: read_text(text, "scores"),
         lambda: read_integer(text, "scores", 0, 9),
         lambda: read_choice(text, "scores", ["a", "b"]),

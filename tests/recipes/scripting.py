@@ -20,6 +20,7 @@ from thresher.testing.llm_server import ScriptedServer
 
 STAGES = {
     "relevance": relevance.PROMPT.system,
+    "grades": relevance.GRADES.system,
     "reflection": critique.REFLECTION.system,
     "critic": critique.CRITIC.system,
     "threshold": thresholds.SYSTEM,
@@ -105,6 +106,10 @@ class Judge:
                 score = self.by_stage.get(name, self.score)
                 question = re.search(r"<query>(.*?)</query>", user, re.DOTALL)[1]  # type: ignore[index]
                 return json.dumps({"scores": [score(question, text) for text in blocks("chunk", user)]})
+            case "grades":
+                question = re.search(r"<query>(.*?)</query>", user, re.DOTALL)[1]  # type: ignore[index]
+                texts = enumerate(blocks("chunk", user), start=1)
+                return json.dumps({str(at): round(3 * self.score(question, text)) for at, text in texts})
             case "threshold":
                 return json.dumps({"scores": [self.threshold]})
             case "rewrite":

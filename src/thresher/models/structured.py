@@ -92,10 +92,20 @@ class _NotBegun(Exception):
 # --- schemas ----------------------------------------------------------------------------------------------------------
 
 
+TOP_GRADE = 3
+"""Grades are whole numbers from 0 to here."""
+
+
 def scores_schema(number: int) -> dict[str, Any]:
     """An object with `scores`: that many numbers from 0 to 1."""
     score = {"type": "number", "minimum": 0, "maximum": 1}
     return object_schema({"scores": {"type": "array", "items": score, "minItems": number, "maxItems": number}})
+
+
+def grades_schema(number: int) -> dict[str, Any]:
+    """An object with a grade under each number from "1" on; grammars enforce enumerations, and no bounds of numbers."""
+    grade = {"type": "integer", "enum": list(range(TOP_GRADE + 1))}
+    return object_schema({str(at): grade for at in range(1, number + 1)})
 
 
 def text_schema(field: str) -> dict[str, Any]:
@@ -151,6 +161,22 @@ def read_scores(text: str, number: int) -> list[float]:
     return [_score(value, comma=number == 1) for value in _of_length(scores, number)]
 
 
+def read_grades(text: str, number: int) -> list[int]:
+    """The grades of a reply, 0 to 3, in the order of their numbers: exactly "1" to that number. Raises Unreadable.
+
+    Read are also a bare list of that many and, where one grade is asked, the grade alone; each as in `read_integer`.
+    """
+    if number == 1 and _is_bare(text):
+        return [read_integer(text, "grade", 0, TOP_GRADE)]
+    grades = _json(text)
+    if isinstance(grades, dict):
+        names = [str(at) for at in range(1, number + 1)]
+        if grades.keys() != set(names):
+            raise Unreadable("not a grade under each number")
+        grades = [grades[name] for name in names]
+    return [_whole(value, "a grade", 0, TOP_GRADE) for value in _of_length(grades, number)]
+
+
 def read_text(text: str, field: str) -> str:
     """One text field of a reply, not blank. Raises Unreadable."""
     value = _field(_json(text), field)
@@ -164,15 +190,7 @@ def read_text(text: str, field: str) -> str:
 def read_integer(text: str, field: str, low: int, high: int) -> int:
     """A whole number from `low` to `high`: a field (4, 4.0 or "4") or the reply itself. Raises Unreadable."""
     value = _labelled(text, field) if _is_bare(text) else _field(_json(text), field)
-    if isinstance(value, str):
-        if not re.fullmatch(r"\s*-?\d{1,15}\s*", value, re.ASCII):
-            raise Unreadable(f"{field} is not a whole number")
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value % 1 != 0:
-        raise Unreadable(f"{field} is not a whole number")
-    if not low <= value <= high:
-        raise Unreadable(f"{field} is not from {low} to {high}")
-    return int(value)
+    return _whole(value, field, low, high)
 
 
 def read_choice(text: str, field: str, options: Sequence[str]) -> str:
@@ -226,6 +244,19 @@ def _score(value: Any, *, comma: bool) -> float:
     if not 0 <= value <= 1:
         raise Unreadable("a score is not from 0 to 1")
     return float(value)
+
+
+def _whole(value: Any, field: str, low: int, high: int) -> int:
+    """A whole number from `low` to `high`, also one written as a text."""
+    if isinstance(value, str):
+        if not re.fullmatch(r"\s*-?\d{1,15}\s*", value, re.ASCII):
+            raise Unreadable(f"{field} is not a whole number")
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value % 1 != 0:
+        raise Unreadable(f"{field} is not a whole number")
+    if not low <= value <= high:
+        raise Unreadable(f"{field} is not from {low} to {high}")
+    return int(value)
 
 
 # --- finding the JSON -------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.indexing.index_config import IndexConfig
 from thresher.judging.calibration import CalibratedScorer, Calibration
 from thresher.judging.judge import BlendedJudge, ScoringJudge
-from thresher.judging.llm_scorers import LLMRelevance
+from thresher.judging.llm_scorers import GRADES, LLMRelevance
 from thresher.judging.parts import EachPartScorer
 from thresher.judging.scorers import BandedScorer
 from thresher.judging.thresholds import Fixed
@@ -164,7 +164,7 @@ def judging_scorer(
     model = parts.language_model(settings.llm) if settings.judge == "auto" else None
     if model is None:
         return scorer
-    relevance = LLMRelevance(model, batch=settings.batch, workers=settings.llm.concurrency)
+    relevance = LLMRelevance(model, batch=settings.batch, workers=settings.llm.concurrency, prompt=GRADES)
     return BandedScorer(scorer, relevance, lower, upper, keep_local=settings.on_unreadable == "keep")
 
 

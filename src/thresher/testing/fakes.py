@@ -143,6 +143,8 @@ def _as_asked(user: str, score: float, verdict: str, answer: str) -> str:
     if sentences:
         each = {f"verdict_{at}": verdict for at in range(1, sentences + 1)}
         return json.dumps(each | {f"evidence_{at}": 1 for at in range(1, sentences + 1)})
+    if chunks and f"Grades: {chunks}." in user:
+        return json.dumps({str(at): round(3 * score) for at in range(1, chunks + 1)})
     if chunks:
         return json.dumps({"scores": [score] * chunks})
     if not _EVIDENCE.search(user):
