@@ -632,7 +632,7 @@ def test_the_chat_model_is_asked_only_about_what_the_local_judge_cannot_tell(
     ask(collection, "corrective", using(unsure, lower=0.01, upper=0.999))
     ask(collection, "corrective", using(alone, lower=0.01, upper=0.999, judge="local", rewrite=False))
     assert stages(sure) == ["answer"]
-    assert stages(unsure)[:2] == ["rewrite", "relevance"]
+    assert stages(unsure)[:2] == ["rewrite", "grades"]
     assert stages(alone) == ["answer"]
 
 
