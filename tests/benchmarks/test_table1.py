@@ -43,7 +43,9 @@ def lines(path: Path, records: list[dict[str, Any]]) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="a model's bare label ('true [1]') is refused: its check finds no statement in it")
+@pytest.mark.xfail(
+    strict=True, reason="a model's bare label ('true [1]') is refused: its check finds no statement in it"
+)
 def test_one_command_answers_judges_and_reports_with_the_model(tmp_path: Path) -> None:
     popqa = {"id": "0", "question": "What was Ada Berg's occupation?", "answers": ["keeper"], "subject": "Ada Berg"}
     contexts = {"property": "occupation", "title": "Ada Berg", "internal": KEEPER, "web": KEEPER, "combined": KEEPER}
