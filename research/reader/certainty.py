@@ -23,7 +23,7 @@ from benchmarks.machine import RESEARCH, keep, tell
 from research.judge.evaluator import logistic
 from research.judge.readings import Data
 from research.pools import Pool, Question, candidates
-from thresher.generation.certainty import LEARNT, Signs, Weights
+from thresher.generation.certainty import LEARNT, Signs, Sureness, Weights
 from thresher.generation.span_reader import Place, SpanReader
 from thresher.judging.calibration import auroc, calibration_error
 from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
@@ -34,6 +34,8 @@ SHARED = 0.5
 """Word F1 with a gold answer from which an answer is right."""
 WINDOWS = 8
 FOLDS, ROUNDS = 5, 8
+ALL = Sureness(0.0, 0.0)
+"""Withholds nothing."""
 COVERAGES = (0.25, 0.5, 0.75, 1.0)
 NAMES = tuple(one.name for one in fields(Signs))
 
@@ -55,7 +57,7 @@ def nobody(query: Query, evidence: Sequence[Evidence]) -> Generation:
 
 def read(pool: Pool, questions: Sequence[Question], judge: BundledJudge, *, twice: bool) -> list[Asked]:
     """The places of every question, as it is and, with `twice`, without what answers it."""
-    reader = SpanReader(judge, pool.rarity, LEARNT, nobody, 0.0, 0.0, 0.0, WINDOWS)
+    reader = SpanReader(judge, pool.rarity, LEARNT, nobody, 0.0, ALL, WINDOWS)
     found = []
     for asked in questions:
         for out in (frozenset[int](), asked.answered_by) if twice else (frozenset[int](),):
@@ -86,7 +88,7 @@ def first(asked: Asked, weights: Weights) -> tuple[Place, bool] | None:
     return best, asked.right[at]
 
 
-_NO_READER = SpanReader(BundledJudge(), lambda question: {}, LEARNT, nobody, 0.0, 0.0, 0.0, WINDOWS)
+_NO_READER = SpanReader(BundledJudge(), lambda question: {}, LEARNT, nobody, 0.0, ALL, WINDOWS)
 
 
 def fit(sets: Mapping[str, Sequence[Asked]]) -> Weights:

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from thresher.generation.answers import ComparingReader, KindReader, PartsReader, PassageReader, Sureness, YesNoReader
+from thresher.generation.answers import ComparingReader, KindReader, PartsReader, PassageReader, YesNoReader
+from thresher.generation.certainty import Sureness
 from thresher.generation.citations import abstention, cite, in_turn, quoted
 from thresher.generation.passages import PassageChooser
 from thresher.generation.sentence_support import SUPPORT, Sentence, SupportJudge, rarity_from

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from thresher.generation.certainty import Sureness
 from thresher.generation.citations import abstention
 from thresher.generation.descriptions import DescribedReader
 from thresher.generation.sentence_support import SupportJudge
@@ -31,7 +32,7 @@ def otherwise(query: Query, evidence: Sequence[Evidence]) -> Generation:
 
 def reader() -> DescribedReader:
     support = SupportJudge(HashEncoder(256), lambda question: dict.fromkeys(term_set(question), 1.0))
-    return DescribedReader(support, 0.25, 0.5, otherwise)
+    return DescribedReader(support, Sureness(0.25, 0.5), otherwise)
 
 
 def ask(question: str, texts: Sequence[str]) -> Generation:

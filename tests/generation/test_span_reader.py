@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.generation.certainty import Weights, signs_of
+from thresher.generation.certainty import Sureness, Weights, signs_of
 from thresher.generation.citations import NO_EVIDENCE, cite
 from thresher.generation.sentence_support import Sentence
 from thresher.generation.span_reader import SpanReader, windows_of
@@ -50,7 +50,7 @@ BY_RELEVANCE = Weights(relevance=1.0, place=0.0, terms=0.0, sentence=0.0, lackin
 
 
 def reading(reader: PairReader) -> SpanReader:
-    return SpanReader(reader, lambda question: {}, BY_RELEVANCE, quoting, 0.1, 0.3, 0.6, 12)
+    return SpanReader(reader, lambda question: {}, BY_RELEVANCE, quoting, 0.1, Sureness(0.3, 0.6), 12)
 
 
 def answer(script: Mapping[str, tuple[float, str, float]], *evidence: Evidence) -> Generation:
@@ -200,7 +200,7 @@ def test_a_sentence_that_says_only_what_the_title_says_is_not_quoted() -> None:
 
     text = "Ostrom was born in Los Angeles."
     read = SpanReader(
-        Scripted({text: (3.0, "born", 0.05)}), lambda _: {}, BY_RELEVANCE, first_sentence, 0.1, 0.3, 0.6, 8
+        Scripted({text: (3.0, "born", 0.05)}), lambda _: {}, BY_RELEVANCE, first_sentence, 0.1, Sureness(0.3, 0.6), 8
     )
     assert read(Query(*2 * ["payment terms of Ostrom"]), [piece(text)]).abstained
     assert read(Query(*2 * ["Where was Ostrom born?"]), [piece(text)]).text == "quoted"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 
+from thresher.generation.certainty import Sureness
 from thresher.generation.citations import abstention, cite, in_turn, quoted
 from thresher.generation.passages import Passage, PassageChooser
 from thresher.generation.sentence_support import Sentence, SupportJudge
@@ -89,22 +90,12 @@ def _same_number(one: Generation, other: Generation) -> bool:
 # --- explanations, comparisons, keywords ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Sureness:
-    """What becomes of an answer that is not sure."""
-
-    withhold_below: float
-    """Probability that it is right below which there is none."""
-    perhaps_below: float
-    """Probability below which it says so."""
-
-    def __call__(self, answer: Generation, certainty: float) -> Generation:
-        """The answer with its certainty, marked where it is low; an abstention that tells it where it is lower."""
-        if certainty < self.withhold_below:
-            low = f"are right with a probability of {certainty:.2f}, and {self.withhold_below:.2f} is asked for"
-            return abstention(f"The likeliest sentences {low}. They are: {' '.join(answer.text.split())}", answer.notes)
-        perhaps = PERHAPS if certainty < self.perhaps_below else ""
-        return replace(answer, text=perhaps + answer.text, certainty=certainty)
+def _sure(sure: Sureness, answer: Generation, certainty: float) -> Generation:
+    """Quoted sentences with their certainty, or an abstention that tells them."""
+    if low := sure.withheld(certainty):
+        told = " ".join(answer.text.split())
+        return abstention(f"The likeliest sentences are {low}. They are: {told}", answer.notes)
+    return sure.marked(answer, certainty)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +126,7 @@ class PassageReader:
             second = self.otherwise(query, evidence)
             if second.abstained:
                 return second
-        return self.sure(answer, passage.certainty)
+        return _sure(self.sure, answer, passage.certainty)
 
 
 def quoting(sentences: Sequence[Sentence]) -> Generation:
@@ -176,7 +167,7 @@ class ComparingReader:
         facts = {"reader": "comparison", "relevance": max(passage.relevance for passage in (both, *each))}
         # one sentence on both compares them; without one, the comparison is as sure as its weaker side that is there
         certainty = max(both.certainty, min((side.certainty for side in each if side.sentences), default=0.0))
-        return self.sure(replace(in_turn(answers), notes=Notes(facts=facts)), certainty)
+        return _sure(self.sure, replace(in_turn(answers), notes=Notes(facts=facts)), certainty)
 
 
 _MORE = re.compile(r"\b(?P<sign>more|fewer|less)\b", re.IGNORECASE)

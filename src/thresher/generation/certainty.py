@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import log
+from typing import Any
 
 from thresher.text.answer_types import answer_type, is_of_type
 from thresher.text.entities import lacking
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_set
-from thresher.types import Reading, logistic
+from thresher.types import PERHAPS, Generation, Reading, logistic
 
 _WORD = re.compile(r"\w+")
 
@@ -61,9 +62,34 @@ class Weights:
 
     def probability(self, signs: Signs) -> float:
         """That the place answers the question, 0 to 1."""
-        return logistic(
-            self.intercept + sum(getattr(self, name) * getattr(signs, name) for name in Signs.__dataclass_fields__)
-        )
+        return weighed(self, signs)
+
+
+def weighed(weights: Any, signs: Any) -> float:
+    """What a logistic regression makes of signs, 0 to 1; `weights` has a number for each of them, and `intercept`."""
+    values = ((getattr(weights, name), getattr(signs, name)) for name in signs.__dataclass_fields__)
+    return logistic(weights.intercept + sum(weight * value for weight, value in values))
+
+
+@dataclass(frozen=True, slots=True)
+class Sureness:
+    """What becomes of an answer that is not sure."""
+
+    withhold_below: float
+    """Probability that it is right below which there is none."""
+    perhaps_below: float
+    """Probability below which it says so."""
+
+    def withheld(self, certainty: float) -> str:
+        """How unlikely an answer is that is not given, as the end of a sentence; "" for one that is."""
+        if certainty >= self.withhold_below:
+            return ""
+        return f"right with a probability of {certainty:.2f}, and {self.withhold_below:.2f} is asked for"
+
+    def marked(self, answer: Generation, certainty: float) -> Generation:
+        """The answer with its certainty, beginning with "Perhaps:" where that is low."""
+        unsure = certainty < self.perhaps_below and not answer.abstained
+        return replace(answer, text=f"{PERHAPS}{answer.text}" if unsure else answer.text, certainty=certainty)
 
 
 LEARNT = Weights(relevance=0.618, place=0.618, terms=0.911, sentence=0.671, lacking=0.0, fits=0.0, intercept=-2.9)

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from thresher.generation.certainty import Sureness
 from thresher.generation.citations import cite
 from thresher.generation.sentence_support import Sentence, SupportJudge
 from thresher.protocols import Generator, about
@@ -14,7 +15,7 @@ from thresher.text.answer_types import answer_type
 from thresher.text.clauses import descriptions_of
 from thresher.text.entities import whole_names
 from thresher.text.terms import term_set
-from thresher.types import PERHAPS, Evidence, Generation, Notes, Query, logistic
+from thresher.types import Evidence, Generation, Notes, Query, logistic
 
 NEAREST = 8
 """Sentences that may be meant by one description."""
@@ -55,8 +56,7 @@ class DescribedReader:
     """
 
     support: SupportJudge
-    withhold_below: float
-    perhaps_below: float
+    sure: Sureness
     otherwise: Generator
 
     @property
@@ -80,13 +80,12 @@ class DescribedReader:
                 for one in names[:5]
             ],
         }
-        if certainty < self.withhold_below:
+        if self.sure.withheld(certainty):
             return self.otherwise(query, evidence)
         citations = tuple(cite(marker, sentence) for marker, sentence in enumerate(best.places, start=1))
         markers = "".join(f"[{citation.marker}]" for citation in citations)
-        perhaps = PERHAPS if certainty < self.perhaps_below else ""
-        text = f"{perhaps}{best.name} {markers}"
-        return Generation(text, citations, notes=Notes(facts=facts), certainty=certainty, exact=True)
+        answer = Generation(f"{best.name} {markers}", citations, notes=Notes(facts=facts), exact=True)
+        return self.sure.marked(answer, certainty)
 
 
 def _certainty(names: Sequence[Named], descriptions: int) -> float:

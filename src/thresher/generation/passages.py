@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from thresher.generation.certainty import weighed
 from thresher.generation.sentence_support import Sentence, SupportJudge
 from thresher.protocols import PairReader
 from thresher.text.boilerplate import asks_for_references, heading_above, is_bibliography, leans, says_nothing
 from thresher.text.entities import lacking
 from thresher.text.injection import is_command
 from thresher.text.terms import term_set
-from thresher.types import Evidence, logistic
+from thresher.types import Evidence
 
 if TYPE_CHECKING:
     from thresher.types import Vectors
@@ -109,10 +110,7 @@ class PassageWeights:
 
     def probability(self, signs: PassageSigns) -> float:
         """That the sentences hold the answer, 0 to 1."""
-        return logistic(
-            self.intercept
-            + sum(getattr(self, name) * getattr(signs, name) for name in PassageSigns.__dataclass_fields__)
-        )
+        return weighed(self, signs)
 
 
 LEARNT = PassageWeights(relevance=0.4, terms=0.59, lacking=-0.55, intercept=-1.24)

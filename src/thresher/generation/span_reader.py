@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from math import exp
 from typing import ClassVar
 
-from thresher.generation.certainty import Signs, Weights, signs_of
+from thresher.generation.certainty import Signs, Sureness, Weights, signs_of
 from thresher.generation.citations import NO_EVIDENCE, abstention, cite, quoted
 from thresher.generation.sentence_support import Sentence, sentence_around
 from thresher.protocols import Generator, PairReader
@@ -18,7 +18,7 @@ from thresher.text.labels import means
 from thresher.text.numbers import SCALES, UNITS
 from thresher.text.sentences import sentence_spans
 from thresher.text.table_lookup import telling_terms, terms_of
-from thresher.types import PERHAPS, PROBABILITY, Citation, Evidence, Generation, Notes, Query, Reading, Score
+from thresher.types import PROBABILITY, Citation, Evidence, Generation, Notes, Query, Reading, Score
 
 WINDOW_WORDS = 90
 """Longer pieces are read by whole sentences of about so many words together. SQuAD's tuning questions: F1 0.52 by three
@@ -130,10 +130,7 @@ class SpanReader:
     quote: Generator
     min_certainty: float
     """Of the best place among those of its text, below which sentences are quoted instead."""
-    withhold_below: float
-    """Probability that the answer is right below which there is none."""
-    perhaps_below: float
-    """Probability below which the answer says that it is not sure."""
+    sure: Sureness
     max_windows: int
     about: ClassVar[str] = "spans"
 
@@ -150,10 +147,11 @@ class SpanReader:
         answers = self.answers(query.question, places)
         best = answers[0] if answers else max(places, key=lambda place: place.certainty)
         notes += Notes(facts={"certainty": best.certainty, "answers": _told(answers)})
-        if best.certainty < self.withhold_below:
-            return abstention(self._withheld(best), notes)
+        if low := self.sure.withheld(best.certainty):
+            title, nearest = best.piece.hit.chunk.title, " ".join(best.sentence.text.split())
+            return abstention(f"The likeliest answer is {low}. The nearest passage ({title}): “{nearest}”", notes)
         if not answers or exp(best.signs.place) < self.min_certainty:
-            likely = [place.piece for place in places if place.certainty >= self.withhold_below]
+            likely = [place.piece for place in places if not self.sure.withheld(place.certainty)]
             draft = self.quote(query, [piece for at, piece in enumerate(likely) if piece not in likely[:at]])
             wrong = [_beside_the_point(query.question, citation) for citation in draft.citations]
             if wrong and all(wrong):
@@ -162,18 +160,9 @@ class SpanReader:
                 kept = [citation for citation, missing in zip(draft.citations, wrong, strict=True) if not missing]
                 kept = [replace(citation, marker=at) for at, citation in enumerate(kept, start=1)]
                 draft = replace(draft, text=" ".join(map(quoted, kept)), citations=tuple(kept))
-            return self._marked(replace(draft, notes=notes + draft.notes), best.certainty)
+            return self.sure.marked(replace(draft, notes=notes + draft.notes), best.certainty)
         answer = Generation(f"{best.text} [1]", (cite(1, best.sentence),), notes=notes, exact=True)
-        return self._marked(answer, best.certainty)
-
-    def _withheld(self, best: Place) -> str:
-        nearest = " ".join(best.sentence.text.split())
-        low = f"is right with a probability of {best.certainty:.2f}, and {self.withhold_below:.2f} is asked for"
-        return f"The likeliest answer {low}. The nearest passage ({best.piece.hit.chunk.title}): “{nearest}”"
-
-    def _marked(self, answer: Generation, certainty: float) -> Generation:
-        unsure = certainty < self.perhaps_below and not answer.abstained
-        return replace(answer, text=f"{PERHAPS}{answer.text}" if unsure else answer.text, certainty=certainty)
+        return self.sure.marked(answer, best.certainty)
 
     def places(self, question: str, evidence: Sequence[Evidence]) -> list[Place]:
         """The best place of every window that is read, each once."""

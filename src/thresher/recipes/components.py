@@ -17,9 +17,9 @@ from thresher.deadline import watch
 from thresher.documents.cleaning import references_span
 from thresher.errors import UsageError
 from thresher.generation.about_documents import DocumentReader
-from thresher.generation.answers import ComparingReader, KindReader, PartsReader, PassageReader, Sureness, YesNoReader
+from thresher.generation.answers import ComparingReader, KindReader, PartsReader, PassageReader, YesNoReader
 from thresher.generation.arbiter import Arbiter
-from thresher.generation.certainty import LEARNT
+from thresher.generation.certainty import LEARNT, Sureness
 from thresher.generation.citations import ConflictCiter, QuoteChecker, abstention
 from thresher.generation.claims import ClaimCheck
 from thresher.generation.descriptions import DescribedReader
@@ -318,8 +318,7 @@ class Components:
             # The pieces that are quoted were found to answer: which of their sentences is nearest is all that is left.
             ExtractiveReader(support, 0.0, settings.max_sentences),
             settings.min_certainty,
-            settings.withhold_below,
-            settings.perhaps_below,
+            Sureness(settings.withhold_below, settings.perhaps_below),
             settings.max_windows,
         )
         return ChoosingReader(
@@ -387,7 +386,7 @@ class Components:
             Kind.KEYWORD: PassageReader(choose, settings.max_sentences, sure, spans),
         }
         by_kind = TableReader(documents, ListReader(documents, KindReader(readers, spans)))
-        return PartsReader(DescribedReader(support, settings.withhold_below, settings.perhaps_below, by_kind))
+        return PartsReader(DescribedReader(support, sure, by_kind))
 
     def quote_checker(self) -> Verifier:
         """Looks every citation up in its document, here or in the other collection, and cites what contradicts it."""
