@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -93,6 +94,11 @@ def test_documents_that_speak_of_something_are_listed_with_the_sentence_that_doe
     assert answer.text.startswith("2 documents:\n")
     assert "Harbour: “The harbour has a lighthouse.”" in answer.text
     assert ask("Which documents mention pottery?", *ALL).abstained
+
+
+def test_copies_of_a_document_are_listed_once() -> None:
+    copies = (replace(REPORT, id="copy"), REPORT)
+    assert ask("Which documents mention a lighthouse?", *copies).text.startswith("1 document:\n")
 
 
 def test_the_documents_are_counted() -> None:

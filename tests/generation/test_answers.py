@@ -166,6 +166,7 @@ def test_a_comparison_has_a_passage_for_each_side() -> None:
         ("May employees work from abroad?", "Employees may not work from abroad.", "No."),
         ("Is the fee refundable?", "The fee is not refundable under any circumstances.", "No."),
         ("Is DPO simpler than RLHF?", "DPO is much simpler to implement than RLHF.", "Yes."),
+        ("Does Yarrow have grade A?", "The supplier Yarrow has grade C since May.", "No."),
         ("Was the bridge built in 1931?", "The bridge was built in 1931 by the city.", "Yes."),
         ("Was the bridge built in 1931?", "The bridge was built in 1940 by the city.", "No."),
         ("Can I use the van for private trips?", "The van may be used for work; private trips are not allowed.", "No."),
@@ -184,7 +185,7 @@ def test_yes_or_no_is_said_where_a_sentence_decides(question: str, sentence: str
         ("Can I return an opened item?", "An item can be returned within 30 days."),
         ("Do all employees get a car?", "Employees get a car after ten years."),
         ("Is the bridge safe?", "It is unclear whether the bridge is safe."),
-        ("Does Yarrow have grade A?", "The supplier Yarrow has grade C since May."),
+        ("Does Yarrow have grade A?", "The supplier Yarrow had its last assessment in May."),
         ("Does Oakridge sell insurance?", "The branch of Stonebridge does sell insurance."),
     ],
 )

@@ -66,6 +66,26 @@ def test_the_answer_is_the_span_and_the_citation_its_whole_sentence() -> None:
     assert draft.certainty == logistic(3.0)
 
 
+def test_a_window_whose_answer_is_a_heading_or_of_another_time_is_read_without_it() -> None:
+    after, during = "After probation the notice period is eight weeks.", "During probation it is two weeks."
+    text = f"Notice\n\n{after} {during}"
+    question = "What is the notice period during probation?"
+    script = {
+        text: (3.0, "eight weeks", 0.9),
+        text.replace(after, " " * len(after)): (2.0, "two weeks", 0.9),
+    }
+    draft = reading(Scripted(script))(Query(question, question), [piece(text)])
+    assert draft.text == "two weeks [1]"
+    assert [citation.quote for citation in draft.citations] == [during]
+
+
+def test_where_a_document_of_a_sort_is_asked_for_its_title_answers() -> None:
+    text = "In 2009 the prize was shared by both."
+    question = "Which Ostrom shared the prize with somebody?"
+    draft = reading(Scripted({text: (3.0, "both", 0.9)}))(Query(question, question), [piece(text)])
+    assert draft.text == "Ostrom [1]"
+
+
 def test_an_answer_that_two_pieces_agree_on_beats_a_likelier_one_of_a_single_piece() -> None:
     script = {
         OSTROM: (1.0, "political economist", 0.5),

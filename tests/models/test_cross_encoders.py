@@ -45,6 +45,12 @@ def test_the_answer_is_found_in_the_text(judge: BundledJudge) -> None:
     assert 0 < reading.certainty <= 1
 
 
+def test_an_answer_does_not_begin_in_a_heading_and_end_below_it(judge: BundledJudge) -> None:
+    text = "People\n\nMaud Kessler is the manager of the branch."
+    (reading,) = judge.read("Who is the manager of the branch?", [text])
+    assert "\n" not in text[reading.start : reading.end]
+
+
 def test_a_sentence_supports_itself_more_than_its_denial(judge: BundledJudge) -> None:
     itself, denial = (
         judge.read(claim, [PARIS])[0].support

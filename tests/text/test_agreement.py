@@ -27,6 +27,8 @@ def test_a_code_or_numbered_thing_is_unnamed_where_the_text_has_another(question
 @pytest.mark.parametrize(
     ("question", "sentence", "answer", "title", "said"),
     [
+        ("What is it during probation?", "After probation it is eight weeks.", "eight weeks", "", "after probation"),
+        ("What is it after the probation?", "After probation it is eight weeks.", "eight weeks", "", ""),
         ("When does the first boat leave?", "The last boat leaves at 22:30.", "22:30", "", "the other of first/last"),
         ("What were sales in 2023?", "Sales were 4 million in 2024.", "4 million", "", "of 2024, not of 2023"),
         ("What were sales in 2023?", "Sales were 4 million.", "4 million", "Report 2024", "of 2024, not of 2023"),

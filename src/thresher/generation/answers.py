@@ -244,6 +244,9 @@ _ASKS_LEAVE = re.compile(r"(?:can|may|could)\b|(?:am|are|is) .*\ballowed\b", re.
 _GRADE = re.compile(r"\b\w+ [A-Z]$")
 """A letter at the end names a sort: grade A."""
 
+_ONE_OF = re.compile(r"\b(grade|class|category|rating|mark|level|rank) ([A-Z]|\d)\b")
+"""Of these a thing has one."""
+
 LEAD_IN = 400
 """Characters between a line of a list and what leads in to the list."""
 
@@ -298,6 +301,8 @@ def decision(question: str, sentence: Sentence, weights: Mapping[str, float]) ->
     told_by_title = not names <= term_set(said)
     if held < HELD * sum(wanted.values()) or not weights or missing_name(claim, known) or not _same_order(claim, said):
         return ""
+    if _another_grade(claim, text):
+        return "No."
     if told_by_title and (statement(text).subject - names or len(wanted) < LEAST_SAID):
         return ""
     if contradiction(f"{claim} allowed" if _ASKS_LEAVE.match(question) else claim, text):
@@ -308,6 +313,12 @@ def decision(question: str, sentence: Sentence, weights: Mapping[str, float]) ->
     )
     doubts = _DOUBT.search(text) is not None and _MODAL.search(question) is None
     return "" if doubts or missing_quantity(claim, known) or not strict else "Yes."
+
+
+def _another_grade(claim: str, text: str) -> bool:
+    """Whether a text says another grade, class or level than a claim, and not that one."""
+    claimed, said = set(_ONE_OF.findall(claim)), set(_ONE_OF.findall(text))
+    return not claimed & said and bool({sort for sort, _ in claimed} & {sort for sort, _ in said})
 
 
 def _lead_in(sentence: Sentence) -> str:

@@ -13,11 +13,15 @@ from thresher.generation.citations import NO_EVIDENCE, abstention, cite, quoted
 from thresher.generation.sentence_support import Sentence, sentence_around
 from thresher.protocols import Generator, PairReader
 from thresher.text.agreement import disagreement, unnamed
+from thresher.text.boilerplate import says_nothing
+from thresher.text.contradiction import ARTICLES
+from thresher.text.entities import names_in
 from thresher.text.injection import is_command
 from thresher.text.labels import means
 from thresher.text.numbers import SCALES, UNITS
 from thresher.text.sentences import sentence_spans
 from thresher.text.table_lookup import telling_terms, terms_of
+from thresher.text.terms import index_terms
 from thresher.types import PROBABILITY, Citation, Evidence, Generation, Notes, Query, Reading, Score
 
 WINDOW_WORDS = 90
@@ -45,6 +49,10 @@ _UNBROKEN = re.compile(
 LONGEST_NAME = 40
 """Characters on either side in which the rest of a number or a name is looked for."""
 
+_WHICH_OF = re.compile(
+    r"(?:which|what) (?P<sort>[a-z]+) (?:is|are|was|were|has|have|had|does|do|did|can|will|must|\w+(?:ed|[^s]s))\b",
+    re.IGNORECASE,
+)
 _BEHIND_NUMBER = re.compile(r"[ \u00a0]?(%|°[CF]?|[^\W\d_]+)")
 
 
@@ -95,7 +103,8 @@ class Window:
     def add(self, piece: Evidence, begin: int, sentence: str) -> None:
         """A sentence that begins at that place of the document."""
         at = begin - self.start
-        self.text = self.text.ljust(at) + sentence
+        gap = at - len(self.text)
+        self.text += (" " if gap == 1 else "\n" * gap) + sentence
         self.parts.append((at, piece))
 
     def answer(self, reading: Reading) -> tuple[int, int]:
@@ -154,6 +163,8 @@ class SpanReader:
             likely = [place.piece for place in places if not self.sure.withheld(place.certainty)]
             draft = self.quote(query, [piece for at, piece in enumerate(likely) if piece not in likely[:at]])
             wrong = [_beside_the_point(query.question, citation) for citation in draft.citations]
+            if wrong and all(wrong) and not _beside_the_point(query.question, own := cite(1, best.sentence)):
+                draft, wrong = replace(draft, text=quoted(own), citations=(own,)), [""]
             if wrong and all(wrong):
                 return abstention(f"The nearest sentence says {wrong[0]}.", notes)
             if any(wrong):
@@ -161,31 +172,48 @@ class SpanReader:
                 kept = [replace(citation, marker=at) for at, citation in enumerate(kept, start=1)]
                 draft = replace(draft, text=" ".join(map(quoted, kept)), citations=tuple(kept))
             return self.sure.marked(replace(draft, notes=notes + draft.notes), best.certainty)
-        answer = Generation(f"{best.text} [1]", (cite(1, best.sentence),), notes=notes, exact=True)
+        text = _document_meant(query.question, best) or best.text
+        answer = Generation(f"{text} [1]", (cite(1, best.sentence),), notes=notes, exact=True)
         return self.sure.marked(answer, best.certainty)
 
     def places(self, question: str, evidence: Sequence[Evidence]) -> list[Place]:
-        """The best place of every window that is read, each once."""
+        """The best place of every window that is read, each once.
+
+        Where that is in a heading, or in a sentence of another time or thing, the window is read without it too.
+        """
         windows = windows_of(evidence)[: self.max_windows]
-        above = [window.above for window in windows]
-        readings = self.reader.read(question, [window.text for window in windows], above)
-        rarity = self.rarity(question)
+        read = self._read(question, windows)
+        again = [
+            replace(window, text=_without(window.text, window.answer(reading)))
+            for window, reading, place in read
+            if says_nothing(place.sentence.text) or _differing(question, place)
+        ]
         places: dict[tuple[str, int], Place] = {}
-        for window, title, reading in zip(windows, above, readings, strict=True):
-            start, end = window.answer(reading)
-            signs = signs_of(question, window.text, title, (start, end), reading, rarity)
-            place = Place(*window.piece_at(start, end), signs, self.weights.probability(signs))
+        for _, _, place in [*read, *(self._read(question, again) if again else ())]:
             known = places.get(place.at)
             if known is None or known.certainty < place.certainty:
                 places[place.at] = place
         return list(places.values())
+
+    def _read(self, question: str, windows: Sequence[Window]) -> list[tuple[Window, Reading, Place]]:
+        """What is read in each window, and the place of the answer."""
+        above = [window.above for window in windows]
+        readings = self.reader.read(question, [window.text for window in windows], above)
+        rarity = self.rarity(question)
+        read = []
+        for window, title, reading in zip(windows, above, readings, strict=True):
+            start, end = window.answer(reading)
+            signs = signs_of(question, window.text, title, (start, end), reading, rarity)
+            place = Place(*window.piece_at(start, end), signs, self.weights.probability(signs))
+            read.append((window, reading, place))
+        return read
 
     def answers(self, question: str, places: Sequence[Place]) -> list[Place]:
         """The best place of each answer, what the places agree on most first.
 
         The question's own words are none, nor what holds no number where one is asked for.
         """
-        asked, counts = set(_words(question)), HOW_MANY.search(question) is not None
+        asked, counts = set(_words(question)) | ARTICLES, HOW_MANY.search(question) is not None
         answers: dict[str, list[Place]] = {}
         for place in places:
             number_is_missing = counts and place.signs.fits < 0
@@ -208,10 +236,34 @@ def _naming(question: str, evidence: Sequence[Evidence]) -> tuple[Sequence[Evide
 
 def _agreeing(question: str, places: Sequence[Place]) -> tuple[list[Place], str]:
     """The places whose sentence says no other condition than the question, and what the best of the others says."""
-    said = [disagreement(question, place.sentence.text, place.text, place.piece.hit.chunk.title) for place in places]
+    said = [_differing(question, place) for place in places]
     others = [(place.certainty, what) for place, what in zip(places, said, strict=True) if what]
     agreeing = [place for place, what in zip(places, said, strict=True) if not what]
     return agreeing, max(others)[1] if others else ""
+
+
+def _differing(question: str, place: Place) -> str:
+    """What the sentence of a place says that is another than is asked for; "" for nothing."""
+    return disagreement(question, place.sentence.text, place.text, place.piece.hit.chunk.title)
+
+
+def _without(text: str, place: tuple[int, int]) -> str:
+    """A text with the sentence of a place left blank, so that offsets stay."""
+    start, end = place
+    for low, high in sentence_spans(text):
+        if low < max(end, start + 1) and high > start:
+            text = text[:low] + " " * (high - low) + text[high:]
+    return text
+
+
+def _document_meant(question: str, place: Place) -> str:
+    """The title of a document where one of its sort is asked for and the place names none; "" elsewhere.
+
+    "Which branch had its cash machine blown up?": a branch report says by whom, and its title says which branch.
+    """
+    asked, title = _WHICH_OF.match(question), place.piece.hit.chunk.title
+    named = names_in(f"by {place.text}") or any(mark.isdigit() for mark in place.text)
+    return title if asked and not named and set(index_terms(asked["sort"])) & set(index_terms(title)) else ""
 
 
 def _beside_the_point(question: str, citation: Citation) -> str:

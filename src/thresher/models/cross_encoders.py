@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +29,7 @@ MAX_TOKENS = 256  # question, title and text together; trained at 144 and measur
 QUESTION_TOKENS, TITLE_TOKENS = 64, 16  # of longer ones the beginning is read
 OVERLAP_TOKENS = 32  # shared by two windows of a long text, so that an answer is whole in one of them
 SPAN_TOKENS = 30  # of an answer at most: 20 words
+BLANK_LINE = re.compile(r"\n\s*\n")
 REMEMBERED = 4096  # readings: the chunks and sentences of a few questions, which several parts read again
 
 
@@ -96,7 +98,7 @@ class BundledJudge:
             inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": types}
             logits, support, spans = loaded.session.run(["logits", "support", "spans"], inputs)
             first = len(head) + len(above)
-            place = _best_span(spans[0, first : first + end - start], body.offsets[start:end])
+            place = _best_span(spans[0, first : first + end - start], body.offsets[start:end], text)
             readings.append(Reading(float(logits[0, 0]), float(support[0, 0]), *place))
         return max(readings, key=lambda reading: reading.relevance)
 
@@ -124,12 +126,17 @@ def _windows(count: int, room: int) -> list[tuple[int, int]]:
     return [(start, start + size) for start in starts]
 
 
-def _best_span(logits: NDArray[np.float32], offsets: Sequence[tuple[int, int]]) -> tuple[int, int, float]:
-    """Begin, end (code points) and probability of the likeliest place of at most `SPAN_TOKENS` tokens."""
+def _best_span(logits: NDArray[np.float32], offsets: Sequence[tuple[int, int]], text: str) -> tuple[int, int, float]:
+    """Begin, end (code points) and probability of the likeliest place of at most `SPAN_TOKENS` tokens.
+
+    It crosses no blank line: a heading and what stands below it are not one answer.
+    """
     if not len(logits):
         return 0, 0, 0.0
+    paragraphs = np.searchsorted([gap.start() for gap in BLANK_LINE.finditer(text)], [start for start, _ in offsets])
     shares = logits - logits.max(axis=0)
     shares = np.exp(shares) / np.exp(shares).sum(axis=0)
     joint = np.tril(np.triu(np.outer(shares[:, 0], shares[:, 1])), SPAN_TOKENS - 1)
+    joint *= paragraphs[:, None] == paragraphs
     first, last = divmod(int(joint.argmax()), joint.shape[1])
     return offsets[first][0], offsets[last][1], float(joint[first, last])

@@ -123,7 +123,10 @@ class DocumentFinder:
             if any(one <= both and one & own for one in wanted):
                 speaking.setdefault(chunk.document_id, []).append(chunk)
         hits = []
-        for chunks in speaking.values():
+        alike = {
+            (chunks[0].title, chunks[0].text): chunks for chunks in reversed(speaking.values())
+        }  # of copies the first
+        for chunks in reversed(alike.values()):
             titled = any(one <= term_set(chunks[0].title) for one in wanted)
             if titled or mentioned or len(chunks) >= ABOUT_CHUNKS:
                 hits.append(_hit(chunks[0], len(chunks) + (MATCHED if titled else 0)))

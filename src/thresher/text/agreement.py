@@ -37,6 +37,9 @@ _EARLIER = re.compile(
     r"once|used to|ago|originally)",
     re.IGNORECASE,
 )
+_PHASE = re.compile(r"\b(before|during|after) (?:(?:the|your|my|our|their|its|his|her|a) )?([a-z]{4,})", re.IGNORECASE)
+"""The same stretch of time with another of these before it is another time."""
+
 _LABELLED = re.compile(r"[-*•\s]*(?P<label>[^:.?!\n]{2,40}):\s+(?P<value>[^:\n]{1,60})")
 _BARE_LABELS = frozenset(index_terms("date time name place address number note"))
 """Labels that say no more than what sort of thing stands behind them."""
@@ -76,6 +79,9 @@ def _disagreements(question: str, sentence: str, said: str, title: str) -> Itera
     others = set(_YEAR.findall(said)) or set(_YEAR.findall(title))
     if years and others and not years & (others | set(_YEAR.findall(sentence))):
         yield f"of {min(others)}, not of {min(years)}"
+    when, then = _phases(question), _phases(sentence)
+    if when and not when.keys() & then.keys() and (same := {noun for _, noun in when} & {noun for _, noun in then}):
+        yield next(said for (_, noun), said in then.items() if noun in same)
     if _ASKS_EARLIER.search(question) and not _EARLIER.search(sentence):
         yield "nothing about before"
     if still_to_come(question, sentence):
@@ -86,6 +92,13 @@ def _disagreements(question: str, sentence: str, said: str, title: str) -> Itera
         telling = [term for term in terms if term not in of_title]
         if set(label) != set(label) & _BARE_LABELS and not any(means(term, label) for term in telling):
             yield f"“{line['label'].strip()}”"
+
+
+def _phases(text: str) -> dict[tuple[str, str], str]:
+    """Before, during or after what, as a pair to compare, and as it is written."""
+    return {
+        (found[1].lower(), term): found[0].lower() for found in _PHASE.finditer(text) for term in index_terms(found[2])
+    }
 
 
 def _flat(text: str) -> str:
