@@ -43,9 +43,6 @@ def lines(path: Path, records: list[dict[str, Any]]) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(
-    strict=True, reason="a model's bare label ('true [1]') is refused: its check finds no statement in it"
-)
 def test_one_command_answers_judges_and_reports_with_the_model(tmp_path: Path) -> None:
     popqa = {"id": "0", "question": "What was Ada Berg's occupation?", "answers": ["keeper"], "subject": "Ada Berg"}
     contexts = {"property": "occupation", "title": "Ada Berg", "internal": KEEPER, "web": KEEPER, "combined": KEEPER}
@@ -76,5 +73,7 @@ def test_one_command_answers_judges_and_reports_with_the_model(tmp_path: Path) -
     written = (out / "report" / "report.md").read_text(encoding="utf-8")
     assert all(word in written for word in ("no-retrieval", "factscore", "label_accuracy"))
     rows = [json.loads(line) for line in (out / "pubhealth" / "rows" / "rag.jsonl").read_text("utf-8").splitlines()]
-    assert [(row["answer"]["text"], row["generator"].startswith("scripted")) for row in rows] == [("true. [1]", True)]
+    assert [(row["answer"]["text"], row["generator"].startswith("scripted")) for row in rows] == [
+        ("true. [1] (not verified: an option alone states nothing)", True)
+    ]
     assert (out / "report" / "report.html").is_file()

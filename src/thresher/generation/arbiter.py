@@ -16,6 +16,7 @@ from thresher.protocols import PairReader
 from thresher.text.answer_types import answer_type, is_of_type
 from thresher.text.entities import lacking, names_in
 from thresher.text.numbers import NUMBER_WORDS, numbers_stated
+from thresher.text.options import is_option
 from thresher.text.questions import Kind, asked_for
 from thresher.text.terms import term_set
 from thresher.types import PERHAPS, Citation, Generation
@@ -66,6 +67,8 @@ class Arbiter:
 
     def __call__(self, question: str, written: Written, offline: Generation) -> Ruling:
         """The ruling on what is written so far; more of it may be ruled otherwise."""
+        if self.trusting and is_option(question, written.text):
+            return Ruling(True, "the model is trusted to choose (answer.decide)")
         if says_nothing_new(question, written.text) and not _same_verdict(written.text, offline):
             return Ruling(False, "it says nothing that the question does not say")
         if says_the_same(question, written, offline):

@@ -10,10 +10,11 @@ from typing import Any, ClassVar, Literal
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.generation.arbiter import Arbiter, Ruling, Written
 from thresher.generation.citations import abstention, cite
-from thresher.generation.claims import Cited, CitedText, Claim, ClaimCheck, ClaimReader, Finding, counts_of
+from thresher.generation.claims import Cited, CitedText, Claim, ClaimCheck, ClaimReader, Finding, Findings, counts_of
 from thresher.generation.sentence_support import Sentence
 from thresher.protocols import Generator, LanguageModel
 from thresher.text.injection import evidence_blocks
+from thresher.text.options import is_option
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import STOP_WORDS
 from thresher.types import NO_NOTES, PERHAPS, Citation, Evidence, Generation, Notes, Query
@@ -216,7 +217,7 @@ class _Answer:
         named = dict.fromkeys(number - 1 for number in claim.numbers)
         places = tuple(at for at in named if 0 <= at < len(self.evidence))
         cited = Cited(claim.text, places)
-        found = self.check(self.query, [cited], self.evidence)
+        found = self._checked(cited)
         (finding,) = found.each
         self._claims.append(cited)
         self._findings.append(finding)
@@ -234,6 +235,13 @@ class _Answer:
         if self.ruling.stands:
             self.told += added
             self.tell(added)
+
+    def _checked(self, cited: Cited) -> Findings:
+        """What is found out about a sentence; an option alone states nothing, and a trusted model may choose it."""
+        if self.arbiter.trusting and is_option(self.query.question, cited.text):
+            chosen = "an option alone states nothing"
+            return Findings((Finding(True, False, 1.0, pieces=cited.pieces or (0,), unverified=chosen),))
+        return self.check(self.query, [cited], self.evidence)
 
     def _citations(self, claim: str, finding: Finding) -> list[Citation]:
         return [cite(0, self.nearest(claim, self.evidence[at])) for at in finding.pieces]

@@ -6,7 +6,6 @@ that answer; where no place is certain, `ExtractiveReader` quotes sentences.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -16,6 +15,7 @@ from thresher.generation.sentence_support import Sentence, SupportJudge, sentenc
 from thresher.protocols import Generator, PairReader, about
 from thresher.text.boilerplate import asks_for_references, says_nothing
 from thresher.text.injection import is_command
+from thresher.text.options import choice_of
 from thresher.text.terms import term_set
 from thresher.types import PROBABILITY, Evidence, Generation, Notes, Query, Reading, Score
 
@@ -83,37 +83,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-# --- questions with options: "(A) ... (B) ...", "A. ... B. ..." or "A: ..." -------------------------------------------
-
-
-_OPTION = re.compile(r"(?:^|[\s;,])\(?([A-H])[).:](?=\s)")
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A question with options, as they were lettered."""
-
-    stem: str
-    options: tuple[tuple[str, str], ...]
-    """Letter and text, at least two."""
-
-
-def choice_of(question: str) -> Choice | None:
-    """The options of a question: letters that follow each other from A on, each with a text behind it."""
-    found: list[re.Match[str]] = []
-    for match in _OPTION.finditer(question):
-        if match[1] == "ABCDEFGH"[len(found)]:
-            found.append(match)
-        if len(found) == len("ABCDEFGH"):
-            break
-    if len(found) < 2:
-        return None
-    ends = [*(match.start() for match in found[1:]), len(question)]
-    options = tuple(
-        (match[1], question[match.end() : end].strip(" ;,\n")) for match, end in zip(found, ends, strict=True)
-    )
-    stem = question[: found[0].start()].strip()
-    return Choice(stem, options) if stem and all(text for _, text in options) else None
+# --- questions with options -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.real_data import DATA
 from thresher.errors import UsageError
-from thresher.generation.reader import choice_of
+from thresher.text.options import choice_of
 from thresher.types import Origin
 from thresher_evals.dataset import Dataset, Gold, passage_id
 from thresher_evals.datasets.qa import QUESTIONS

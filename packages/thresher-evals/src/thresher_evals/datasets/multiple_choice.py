@@ -10,7 +10,7 @@ from thresher_evals.dataset import Gold, Question, Split
 from thresher_evals.datasets.records import Articles, Content, Passages, Record, sides, unique
 
 LETTERS = tuple(ascii_uppercase[:8])
-"""Letters a question's options can have; `thresher.generation.reader` reads them back."""
+"""Letters a question's options can have; `thresher.text.options` reads them back."""
 
 
 def load_choice(path: Path, split: Split) -> Content:
