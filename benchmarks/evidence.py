@@ -106,8 +106,10 @@ HYBRID = (
     "hybrid[fuse.lexical_weight=0,rerank=none,protect.n=0]",
     "hybrid[fuse.dense_weight=0,rerank=none,protect.n=0]",
     "hybrid[fuse.method=rrf,rerank=none,protect.n=0]",
-    *(f"hybrid[fuse.method=rrf,rerank=bundled,protect.n={number}]" for number in range(4)),
-    *(f"hybrid[fuse.method=rrf,fuse.k={constant}]" for constant in (10, 100)),
+    "hybrid[rerank=none]",
+    "hybrid[rerank_weight=1]",
+    *(f"hybrid[protect.n={number}]" for number in (0, 1, 3)),
+    *(f"hybrid[fuse.k={constant}]" for constant in (10, 100)),
     *(f"hybrid[dense.depth={depth},lexical.depth={depth}]" for depth in (10, 50, 100)),
 )
 CORRECTIVE = (

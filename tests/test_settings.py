@@ -150,7 +150,7 @@ def test_a_setting_does_not_change() -> None:
 def test_a_preset_is_its_recipe_with_other_values() -> None:
     preset, recipe = configured("hybrid-literal"), configured("hybrid")
     changed = {key for key in recipe if preset[key] != recipe[key]}
-    assert {"literal", "protect.n"} <= changed <= {"literal", "protect.n", "fuse.method"}
+    assert changed == {"literal", "rerank_weight", "fuse.method"}
     assert preset["literal"] is True
 
 
@@ -251,14 +251,14 @@ def test_an_old_name_is_taken_with_a_warning_that_tells_the_new_one(old: str, ne
 
 
 def test_the_later_source_is_the_stronger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    literal = recipes.get("hybrid-literal")
-    assert flat(literal.configured({}, home=tmp_path))["protect.n"] == 0  # of the preset; the recipe's own is 2
-    (tmp_path / "thresher.toml").write_text("[protect]\nn = 3\n", encoding="utf-8")
-    assert flat(literal.configured({}, home=tmp_path))["protect.n"] == 3
-    monkeypatch.setenv("THRESHER_PROTECT__N", "4")
-    assert flat(literal.configured({}, home=tmp_path))["protect.n"] == 4
-    assert flat(literal.configured({"protect.n": 5}, home=tmp_path))["protect.n"] == 5
-    assert flat(literal.configured({}))["protect.n"] == 0  # without a home nothing is read
+    code = recipes.get("crag-code")
+    assert flat(code.configured({}, home=tmp_path))["refine.top_k"] == 3  # of the preset; the recipe's own is 5
+    (tmp_path / "thresher.toml").write_text("[refine]\ntop_k = 6\n", encoding="utf-8")
+    assert flat(code.configured({}, home=tmp_path))["refine.top_k"] == 6
+    monkeypatch.setenv("THRESHER_REFINE__TOP_K", "7")
+    assert flat(code.configured({}, home=tmp_path))["refine.top_k"] == 7
+    assert flat(code.configured({"refine.top_k": 8}, home=tmp_path))["refine.top_k"] == 8
+    assert flat(code.configured({}))["refine.top_k"] == 3  # without a home nothing is read
 
 
 def test_settings_are_read_without_importing_a_part() -> None:

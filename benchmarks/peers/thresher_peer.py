@@ -1,4 +1,4 @@
-"""Thresher: its Python API, the hybrid recipe, everything else as it comes.
+"""Thresher: its Python API, the hybrid recipe without its cross-encoder (the others have none), the rest as it comes.
 
 Thresher embeds with the model it ships with and fuses as many candidates as its recipe says, so ``place.weights`` and
 ``place.candidates`` are not used.
@@ -19,7 +19,7 @@ def search_in(collection: thresher.Collection, place: Place) -> Search:
     """The hybrid recipe of an open collection."""
 
     def search(question: str) -> list[str]:
-        answer = collection.search(question, recipe="hybrid", limit=place.limit).to_dict()
+        answer = collection.search(question, recipe="hybrid", settings={"rerank": "none"}, limit=place.limit).to_dict()
         return [hit["source"] for hit in answer["hits"]]
 
     return search

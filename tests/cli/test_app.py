@@ -345,7 +345,7 @@ def test_show_compares_two_recipes(run: Run) -> None:
     assert {"part": "settings", "key": "literal", "hybrid": False, "hybrid-literal": True} in rows
     assert run("show", "rag", "--diff", "rag", "--json").json == []
     lacking = run("show", "hybrid", "--diff", "rag").out.splitlines()
-    assert "rerank\tnot set\t-" in lacking
+    assert "rerank\tbundled\t-" in lacking
 
 
 @pytest.mark.parametrize(

@@ -65,9 +65,10 @@ SHOWN = [
     ("rag", "dense.depth=7", "retrieve"),
     ("rag", "answer.reader=sentences", "generate"),
     ("hybrid", "lexical.depth=9", "retrieve"),
-    ("hybrid", "fuse.method=rrf", "retrieve"),
+    ("hybrid", "fuse.method=weighted", "retrieve"),
     ("hybrid", "fuse.dense_weight=0", "retrieve"),
-    ("hybrid", "rerank=bundled", "retrieve"),
+    ("hybrid", "rerank=none", "retrieve"),
+    ("hybrid", "rerank_weight=1", "retrieve"),
     ("hybrid", "protect.n=0", "retrieve"),
     ("hybrid", "protect.position=front", "retrieve"),
     ("hybrid-literal", "fuse.k=10", "retrieve"),
@@ -127,8 +128,19 @@ def test_what_is_shown_of_a_recipe_is_what_runs(recipe: str, collection: Collect
 
 def test_published_depths_and_numbers_stand_in_the_table() -> None:
     assert "dense 5 over fixed@1(size=900,overlap=0)" in described("rag")["slots"]["retrieve"]
-    assert "dense 8 + BM25 4" in described("hybrid")["slots"]["retrieve"]
-    assert "RRF 60" in described("hybrid-literal")["slots"]["retrieve"]
+    stages = "dense 8 + BM25 4, RRF 60, weights 1/1, cross-encoder thresher-judge-int8"
+    assert retrieval("hybrid").startswith(f"{stages} 0.5, protect 2 over ")
+    assert retrieval("hybrid-literal").startswith(f"{stages}, protect 2, best 5 over ")
+
+
+def test_the_weight_of_a_reranker_that_was_not_measured_is_the_published_one() -> None:
+    assert ", cross-encoder thresher-judge-int8 0.5, " in retrieval("hybrid")
+    other = retrieval("hybrid", rerank="http://localhost/rerank", rerank_model="r")
+    assert ", cross-encoder r at http://localhost/rerank, " in other
+
+
+def retrieval(recipe: str, **settings: Any) -> str:
+    return str(described(recipe, **settings)["slots"]["retrieve"])
 
 
 def considered(collection: Collection, recipe: str, limit: int, **settings: Any) -> list[int]:

@@ -42,6 +42,20 @@ def test_the_new_score_is_the_one_a_hit_is_ranked_by_and_the_old_ones_stay(found
     assert best.scores["dense"].value == pytest.approx(0.6)
 
 
+def test_with_a_weight_the_order_before_counts_too_each_brought_to_zero_to_one(found: Judged) -> None:
+    # Retrieval .8 .7 .6 .5 is 1, 2/3, 1/3, 0; shared words 0, 2/3, 1, 2/3 of three stay as they are.
+    best = RerankedRetriever(lambda query: found, OverlapCrossEncoder(), 0.25)(Query("?", "red green blue")).kept
+    blended = {"a": 3 / 4, "b": (3 * 2 / 3 + 2 / 3) / 4, "c": (3 * 1 / 3 + 1) / 4, "d": (2 / 3) / 4}
+    assert [hit.chunk.id for hit in best] == ["a", "b", "c", "d"]
+    assert {hit.chunk.id: hit.score.value for hit in best} == pytest.approx(blended)
+    assert best[1].scores["rerank"].value == pytest.approx(2 / 3)
+
+
+def test_scores_that_are_all_alike_leave_the_order_to_the_other(found: Judged) -> None:
+    judged = RerankedRetriever(lambda query: found, OverlapCrossEncoder(), 0.5)(Query("?", "purple"))
+    assert [hit.chunk.id for hit in judged.kept] == ["a", "b", "c", "d"]
+
+
 def test_what_was_dropped_before_is_not_scored_and_stays_dropped(found: Judged) -> None:
     judged = RerankedRetriever(lambda query: found, OverlapCrossEncoder())(Query("?", "red"))
     last = judged.judgements[-1]

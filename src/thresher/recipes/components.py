@@ -74,8 +74,6 @@ READ_FOR_SPELLING = 30_000_000
 
 LETTERS_ONLY = re.compile(r"[^\W\d_]{3,}")
 
-NO_RERANKER = "rerank: no cross-encoder is configured (rerank); the fused order was kept"
-
 Model = TypeVar("Model")
 
 _BUNDLED: WeakValueDictionary[str, object] = WeakValueDictionary()

@@ -109,11 +109,11 @@ _RECIPES = (
     ),
     Recipe(
         "hybrid-literal",
-        "the hybrid report as printed: fixed depths 8 and 4, five results, no safety mechanism",
+        "the hybrid report as printed: fixed depths 8 and 4, five results, the cross-encoder alone orders",
         "hybrid",
         "HybridSettings",
         preset_of="hybrid",
-        preset={"literal": True, "protect.n": 0, "fuse.method": "rrf"},
+        preset={"literal": True, "rerank_weight": 1.0, "fuse.method": "rrf"},
     ),
     Recipe(
         "crag",

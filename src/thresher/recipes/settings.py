@@ -304,6 +304,16 @@ class RecursiveChunking(Frozen):
 class HybridSettings(RecipeSettings, RerankerSettings):
     """Settings of `hybrid` and `hybrid-literal`."""
 
+    rerank: str | None = Field(
+        "bundled", description="cross-encoder: 'bundled', a fastembed name or folder, a /rerank URL, or 'none'"
+    )
+    rerank_weight: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="of the cross-encoder in the order, the fused lists have the rest; when not set 0.5 for the "
+        "bundled one, 1 for another",
+    )
     chunk: RecursiveChunking = RecursiveChunking()
     dense: DenseSettings = DenseSettings(depth=8)
     lexical: LexicalSettings = LexicalSettings(depth=4)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.protocols import CrossEncoder, Retriever, Rewriter, about
 from thresher.retrieval.fusion import FusedRetriever, reciprocal_rank_fusion
-from thresher.types import NO_NOTES, Hit, Judged, Judgement, Notes, Query, Terms
+from thresher.types import NO_NOTES, WEIGHTED_FUSION, Hit, Judged, Judgement, Notes, Query, Score, Terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,18 +95,24 @@ def _why(hit: Hit, reasons: dict[str, str], protected: set[str], limit: int) -> 
 
 @dataclass(frozen=True, slots=True)
 class RerankedRetriever:
-    """What another retriever found, reordered; a reranker that fails leaves the order as it was, and says so."""
+    """What another retriever found, reordered; a reranker that fails leaves the order as it was, and says so.
+
+    Below a `weight` of 1 the order is that of (1 - weight) * retrieval + weight * cross-encoder, both brought to 0..1
+    by the candidates' minimum and maximum.
+    """
 
     retriever: Retriever
     cross_encoder: CrossEncoder
+    weight: float = 1.0
 
     @property
     def about(self) -> str:
         """For people, in a few words."""
-        return f"{about(self.retriever)}, cross-encoder {self.cross_encoder.name.partition('@')[0]}"
+        share = "" if self.weight == 1 else f" {self.weight:g}"
+        return f"{about(self.retriever)}, cross-encoder {self.cross_encoder.name.partition('@')[0]}{share}"
 
     def __call__(self, query: Query) -> Judged:
-        """The same candidates by the cross-encoder's score, best first; ties keep their order."""
+        """The same candidates by their new score, best first; ties keep their order."""
         found = self.retriever(query)
         hits = found.kept
         try:
@@ -115,13 +121,25 @@ class RerankedRetriever:
             lack = f"rerank: {error}; the order before it was kept"
             return replace(found, notes=found.notes + Notes((lack,)))
         scored = [
-            replace(hit, score=score, scores={**hit.scores, "rerank": score})
-            for hit, score in zip(hits, scores, strict=True)
+            replace(hit, score=score, scores={**hit.scores, "rerank": read})
+            for hit, read, score in zip(hits, scores, self._blended(hits, scores), strict=True)
         ]
         order = sorted(scored, key=lambda hit: -hit.score.value)
         kept = tuple(_ranked(rank, hit) for rank, hit in enumerate(order, start=1))
         dropped = tuple(judgement for judgement in found.judgements if not judgement.keep)
         return Judged((*kept, *dropped), found.notes + Notes(facts={"reranker": self.cross_encoder.name}))
+
+    def _blended(self, hits: Sequence[Hit], scores: Sequence[Score]) -> Sequence[Score]:
+        if self.weight == 1:
+            return scores
+        pairs = zip(_spread([hit.score.value for hit in hits]), _spread([score.value for score in scores]), strict=True)
+        return [Score((1 - self.weight) * found + self.weight * read, WEIGHTED_FUSION) for found, read in pairs]
+
+
+def _spread(values: Sequence[float]) -> list[float]:
+    """Brought to 0..1 by their minimum and maximum; 1 where all are equal."""
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    return [(value - low) / (high - low) if high > low else 1.0 for value in values]
 
 
 def _ranked(rank: int, hit: Hit) -> Judgement:
