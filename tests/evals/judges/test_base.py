@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import log2
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,7 @@ SILENT = Judge("silent", "1", dict.fromkeys(VALUES, never))
         ("unsupported", make_row("q", None), {}),
         ("unsupported", make_row("q", "It is old. So am I.", context=()), {"unsupported": 1.0}),
         ("unsupported", make_row("q", "It is old.", context=None), {}),
-        ("judged_relevance", make_row("q", "It is old.", context=()), {}),
+        ("judged_relevance", make_row("q", "It is old.", context=()), {"judged_P@5": 0.0, "judged_nDCG@5": 0.0}),
         ("likert", make_row("q", None), {}),
     ],
 )
@@ -233,6 +234,8 @@ def test_a_chat_model_judges_everything(make_run: Callable[..., Path], capsys: p
             "unsupported": 0.75,
             "judged_correct": pytest.approx(1 / 3),
             "judged_relevance": 3.5,
+            "judged_P@5": pytest.approx(0.2),  # of the grades 5 and 2, which stand in their best order
+            "judged_nDCG@5": 1.0,
             "likert_correctness": 5.0,
             "likert_coherence": 4.0,
             "likert_relevance": 3.0,
@@ -245,6 +248,36 @@ def test_a_chat_model_judges_everything(make_run: Callable[..., Path], capsys: p
         assert len(server.asked()) == 8
     latest = json.loads((run / "judgements" / "judge.json").read_text(encoding="utf-8"))
     assert latest["judges"][latest["latest"]]["generators"] == ["writer at here"]
+
+
+def test_graded_context_is_a_ranking_of_which_the_first_five_count(
+    make_run: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    passages = [f"Passage {grade}" for grade in (2, 5, 1, 3, 1, 4)]
+    row = make_row("q1", "1871", context=passages)
+    run = make_run(row)
+
+    def graded(asked: Mapping[str, Any]) -> str:
+        return json.dumps({"relevance": int(asked["messages"][1]["content"].split("Passage ")[1][0])})
+
+    with ScriptedServer(graded) as server:
+        assert thresher("eval", "judge", run, *settings(server), "--measure", "judged_P@5", "--json") == 0
+        told = json.loads(capsys.readouterr().out)["recipes"]["rag"]["values"]
+    ranked = 2 / log2(2) + 5 / log2(3) + 1 / log2(4) + 3 / log2(5) + 1 / log2(6)
+    ideal = 5 / log2(2) + 4 / log2(3) + 3 / log2(4) + 2 / log2(5) + 1 / log2(6)
+    assert told["judged_relevance"]["value"] == pytest.approx(16 / 6)
+    assert told["judged_P@5"]["value"] == 2 / 5
+    assert told["judged_nDCG@5"]["value"] == pytest.approx(ranked / ideal)
+    assert thresher("eval", "score", run, "--measure", "judged_P@5", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["recipes"]["rag"]["judged_P@5"]["value"] == 2 / 5
+
+
+def test_a_ranking_with_a_grade_that_cannot_be_read_has_no_number(make_run: Callable[..., Path]) -> None:
+    row = make_row("q1", "1871")
+    run = make_run(row)
+    with ScriptedServer(['{"relevance": 4}', "well", "well"]) as server:
+        judge_run(run, scripted_judge(server, run), {"rag": [row]}, ["judged_relevance"], gamma=10, references={})
+    assert read_judgements(run, "rag")["q1"] == {"judged_relevance": 4.0, "judge_failed": 1.0}
 
 
 def test_factscore_counts_what_the_references_support(make_run: Callable[..., Path]) -> None:

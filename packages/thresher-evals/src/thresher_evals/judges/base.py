@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
+from math import log2
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ VALUES: Mapping[str, tuple[str, ...]] = {
     UNSUPPORTED: ("unsupported",),
     FACTS: ("factscore", "responded"),
     CORRECT: ("judged_correct",),
-    RELEVANCE: ("judged_relevance",),
+    RELEVANCE: ("judged_relevance", "judged_P@5", "judged_nDCG@5"),
     QUALITY: ("likert_correctness", "likert_coherence", "likert_relevance"),
 }
 """What is judged at once, and the names of the numbers that come of it."""
@@ -123,7 +124,7 @@ def judged(judge: Judge, measure: str, case: Case) -> Outcome:
     """What a judge says, asked only where there is something to say.
 
     A refusal or a failure of a question with gold answers is not correct, and does not respond to a topic; a sentence
-    written from no context at all is unsupported. Other measures do not apply to them.
+    written from no context at all is unsupported, and no context is no relevant one. Other measures do not apply.
     """
     asked, look = case.row.question, judge.looks[measure]
     match measure:
@@ -136,11 +137,33 @@ def judged(judge: Judge, measure: str, case: Case) -> Outcome:
                 return Outcome()
             return look(case) if case.sentences else Outcome({"responded": 0.0})
         case "judged_relevance":
-            return look(case) if case.context else Outcome()
+            if case.context is None:
+                return Outcome()
+            return look(case) if case.context else Outcome(ranked_by_grades(()))
         case "unsupported":
             return unsupported(look, case)
         case _:
             return look(case) if case.text else Outcome()
+
+
+RELEVANT_GRADE = 3
+"""From which a piece counts as relevant, of 1 to 5 (hybrid report, section 3)."""
+
+
+def ranked_by_grades(grades: Sequence[int]) -> dict[str, float]:
+    """Numbers of a ranking whose pieces were graded, best first (hybrid report, section 3).
+
+    The share of the first five from `RELEVANT_GRADE` on, of five also where fewer came; and the discounted sum of the
+    first five grades over that of all grades in their best order, 0 where nothing came.
+    """
+    best = discounted(sorted(grades, reverse=True)[:5])
+    relevant = sum(grade >= RELEVANT_GRADE for grade in grades[:5])
+    return {"judged_P@5": relevant / 5, "judged_nDCG@5": discounted(grades[:5]) / best if best else 0.0}
+
+
+def discounted(gains: Sequence[int]) -> float:
+    """Sum of gains, each divided by log2(rank + 1)."""
+    return sum(gain / log2(rank + 1) for rank, gain in enumerate(gains, start=1))
 
 
 def unsupported(look: Look, case: Case) -> Outcome:

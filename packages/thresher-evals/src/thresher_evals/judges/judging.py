@@ -143,6 +143,8 @@ SCORED = (
     "respond_ratio",
     "judged_correct",
     "judged_relevance",
+    "judged_P@5",
+    "judged_nDCG@5",
     "likert_correctness",
     "likert_coherence",
     "likert_relevance",

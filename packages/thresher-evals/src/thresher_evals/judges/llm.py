@@ -34,6 +34,7 @@ from thresher_evals.judges.base import (
     Case,
     Judge,
     Outcome,
+    ranked_by_grades,
     share_unsupported,
 )
 from thresher_evals.judges.factscore import GAMMA, LEADS, checked_facts
@@ -127,14 +128,18 @@ class Reader:
         return Outcome(failed=True) if reply.value is None else Outcome({CORRECT: float(reply.value)})
 
     def relevance(self, case: Case) -> Outcome:
-        """Mean grade, 1 to 5, of the pieces of context, one call for each; over those whose grade could be read."""
+        """Grades, 1 to 5, of the pieces of context, one call for each: their mean over those that could be read.
+
+        Where all could be, also the numbers of the ranking they make.
+        """
         grades = []
         for passage in case.context or ():
             user = f"{question(case)}\n{marked('passage', passage)}"
             grades.append(self._asked(RELEVANCE_SYSTEM, user, grades_schema(("relevance",)), read_relevance).value)
         read = [grade for grade in grades if grade is not None]
         values = {RELEVANCE: sum(read) / len(read)} if read else {}
-        return Outcome(values, {"grades": grades}, failed=len(read) < len(grades))
+        failed = len(read) < len(grades)
+        return Outcome(values if failed else values | ranked_by_grades(read), {"grades": grades}, failed)
 
     def quality(self, case: Case) -> Outcome:
         """Correctness, coherence and relevance, 1 to 5, in one call."""

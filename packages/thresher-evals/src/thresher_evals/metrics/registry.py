@@ -230,6 +230,7 @@ def used(name: str) -> Callable[[Sequence[Row]], Values]:
 
 SELF_RAG, SQUAD, SQUAD_2 = "Asai et al. 2023, metrics.py", "Rajpurkar et al. 2016", "Rajpurkar et al. 2018"
 FACTS, ECRAG, OURS = "Min et al. 2023", "ECRAG thesis, section 6.2", "Thresher"
+HYBRID = "hybrid report, section 3"
 ANSWERABLE = "answerable ones with gold answers"
 KNOWN = "those of which it is known whether the collection answers them"
 OPTIONS = "those with options"
@@ -294,7 +295,12 @@ MEASURES: dict[str, Measure] = {measure.name: measure for measure in (
           questions=f"{JUDGED}, with an answer that responds"),
     facts("respond_ratio", "answers that state facts at all", FACTS, judged("responded")),
     quality("judged_correct", "answers that a judge calls correct", OURS, judged("judged_correct")),
-    rating("judged_relevance", "a judge's rating of the answer's relevance", OURS, judged("judged_relevance")),
+    rating("judged_relevance", "a judge's grades of the pieces of an answer's context, mean", OURS,
+           judged("judged_relevance")),
+    quality("judged_P@5", "pieces of context a judge grades 3 or better among the first 5, divided by 5 also when "
+            "fewer came", HYBRID, judged("judged_P@5"), summary=MEAN),
+    quality("judged_nDCG@5", "discounted gain (a judge's grade) of the first 5 pieces of context over that of the best "
+            "order of all pieces of that answer", HYBRID, judged("judged_nDCG@5"), summary=MEAN),
     *(rating(f"likert_{aspect}", f"a judge's rating of the answer's {aspect}", ECRAG, judged(f"likert_{aspect}"))
       for aspect in ("correctness", "coherence", "relevance")),
     quality("judge_failed", "answers of which a judge's reply could not be read", OURS, judged("judge_failed"),
