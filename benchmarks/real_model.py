@@ -37,7 +37,7 @@ from thresher.testing.llm_server import ScriptedServer
 from thresher.testing.real_model import RealModel
 from thresher.types import Answer
 from thresher_evals.metrics.answers import match_norm
-from thresher_evals.stats import Comparison, proportion_interval, paired_difference
+from thresher_evals.stats import Comparison, paired_difference, proportion_interval
 
 OFFLINE, REAL = "offline", "smollm2"
 MODELS = (OFFLINE, REAL, *(liar.__name__ for liar in LIARS))
@@ -175,7 +175,8 @@ def index(chosen: Sequence[Asked], recipes: Sequence[str]) -> None:
 
 def corpus(name: str, ids: Sequence[str]) -> Path:
     """A file of the passages that some questions name and of others."""
-    file = FOLDER / name / "corpus.jsonl"
+    chosen = hashlib.sha1(" ".join(sorted(ids)).encode()).hexdigest()[:8]
+    file = FOLDER / name / f"corpus-{chosen}.jsonl"
     if not file.exists():
         found = list(squad_passages(ids) if name == "squad" else wikipedia_passages(name, ids))
         file.parent.mkdir(parents=True, exist_ok=True)
