@@ -38,7 +38,8 @@ def holds_what_a_paper_has(document: Document) -> None:
     spans_hold(document)
     assert len(document.pages) > 3
     assert len(document.title) > 10
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", document.date or "")
+    assert re.fullmatch(r"\d{4}(-\d\d-\d\d)?", document.date or "")
+    assert document.metadata["author"]
     assert not re.search(r"^arXiv:\d{4}\.\d{4,5}v\d+ \[", document.text, re.MULTILINE)
     ends = [document.text[page.start : page.end].rstrip().rsplit("\n", 1)[-1] for page in document.pages]
     assert sum(end == str(page.number) for end, page in zip(ends, document.pages, strict=True)) <= 1
@@ -54,7 +55,7 @@ def test_a_paper_is_read_with_pages_a_title_a_date_and_references(name: str) -> 
 def test_every_paper_is_read_with_pages_a_title_a_date_and_references() -> None:
     started = time.process_time()
     documents = {name: read_paper(name) for name in ALL}
-    assert time.process_time() - started < 15
+    assert time.process_time() - started < 30
     for document in documents.values():
         holds_what_a_paper_has(document)
     assert len(documents) == 41

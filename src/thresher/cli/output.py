@@ -197,11 +197,20 @@ def status(described: Mapping[str, Any]) -> None:
 def documents(records: Sequence[DocumentRecord]) -> None:
     """A row for each document."""
     rows = [
-        [f"Doc{r.number}", r.kind, r.pages or None, r.characters, r.date, r.title, r.source, ", ".join(r.also)]
+        [
+            *(f"Doc{r.number}", r.kind, r.pages or None, r.characters, r.date, r.title),
+            *(_names(str(r.metadata.get("author") or "")), r.source, ", ".join(r.also)),
+        ]
         for r in records
     ]
-    columns = ["document", "kind", "pages", "characters", "date", "title", "source", "also"]
+    columns = ["document", "kind", "pages", "characters", "date", "title", "authors", "source", "also"]
     table(counted(len(records), "document"), columns, rows)
+
+
+def _names(authors: str) -> str:
+    """The first of the authors, and how many more there are; `--json` has them all."""
+    first, *others = authors.split(", ")
+    return f"{first} and {len(others)} more" if len(others) > 2 else authors
 
 
 def diagnosis(found: Mapping[str, Any]) -> None:

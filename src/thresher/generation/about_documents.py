@@ -90,7 +90,7 @@ class DocumentReader:
 def _authors(document: Document, hit: Hit) -> Generation | None:
     """The authors that the file states, and the lines of the text that name them."""
     stated = str(document.metadata.get("author") or "")
-    span = author_lines(document.text)
+    span = author_lines(document.text, document.title)
     if span is None:
         return _exact(stated, []) if stated else None
     start, end = span

@@ -98,6 +98,7 @@ def extract(data: bytes, mime: str, *, limits: Limits, elements: bool = False, s
         "disable_ocr": True,
         "enable_quality_processing": False,
         "extraction_timeout_secs": limits.parse_seconds,
+        "include_document_structure": True,
         "pages": kreuzberg.PageConfig(
             extract_pages=True, insert_page_markers=slide_marks, marker_format=f"\n\n{SLIDE_MARK}\n\n"
         ),
@@ -105,10 +106,8 @@ def extract(data: bytes, mime: str, *, limits: Limits, elements: bool = False, s
             include_headers=True, include_footers=True, strip_repeating_text=False, include_watermarks=True
         ),
     }
-    if elements:
-        settings["result_format"] = "element_based"
-    else:
-        settings["include_document_structure"] = True
+    if elements:  # Markdown makes it tell headings by the size of their font; the elements' texts stay as they are
+        settings |= {"result_format": "element_based", "output_format": "markdown"}
     try:
         return kreuzberg.extract_bytes_sync(data, mime, kreuzberg.ExtractionConfig(**settings))
     except BaseException as error:

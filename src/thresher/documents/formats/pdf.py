@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import tempfile
 import zlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,8 +21,8 @@ from typing import Any
 
 from thresher.documents.assembly import PARAGRAPH, Parsed, table_over
 from thresher.documents.cleaning import (
-    BOILERPLATE,
     BREAK,
+    clean_inline,
     iso_date,
     join_broken_word,
     normalise,
@@ -31,6 +31,7 @@ from thresher.documents.cleaning import (
     vocabulary,
 )
 from thresher.documents.formats.extractor import PDF, described, extract, loaded
+from thresher.documents.formats.pdf_front import large_headings, lower_case_words, read_front
 from thresher.documents.formats.pdf_layout import (
     Block,
     Line,
@@ -43,6 +44,7 @@ from thresher.documents.formats.pdf_layout import (
 from thresher.documents.registry import RawFile
 from thresher.documents.sources import Limits
 from thresher.errors import DocumentError
+from thresher.text.front_matter import authors_of
 from thresher.types import Page, Table
 
 PRIVATE_USE = re.compile("[\ue000-\uf8ff]")
@@ -51,10 +53,6 @@ MIN_TABLE_ROWS = 3
 MAX_TABLE_GAP, MAX_TABLE_GAP_CHARACTERS = 2, 40  # lines such as "Closed / Book" between two rows
 MAX_HEADER = 8  # lines of a header; narrow columns break their names
 MAX_HEADER_CHARACTERS = 160
-TITLE_LINES = 3
-TITLE_CHARACTERS = 200
-FRONT_LINES = 60  # names and addresses above the abstract
-ABSTRACT = re.compile(r"(?:abstract|summary|contents|(?:1|I)?\.?\s*introduction)\s*[:.]?", re.IGNORECASE)
 JUNK_VALUES = frozenset({"anonymous", "unspecified", "untitled", "unknown", "none", "author", ""})
 
 
@@ -63,17 +61,17 @@ def read_pdf(file: RawFile) -> Parsed:
     check_streams(file.data, limits=file.limits)
     result = extract(file.data, PDF, limits=file.limits, elements=True)
     raw, notes = fill_blank_pages(page_texts(result), file.data)
-    parsed = parse_pages(raw)
+    stated = described(result.metadata, junk=JUNK_VALUES)
+    parsed = parse_pages(
+        raw,
+        title=clean_inline(str(result.metadata.get("title") or "")),
+        saved=iso_date(str(result.metadata.get("created_at") or "")),
+        headings=large_headings(result.document),
+    )
     if not parsed.text:
         raise DocumentError("the PDF has no text", next_step="check that it opens in a viewer and is not only pictures")
-    stated = result.metadata
-    return replace(
-        parsed,
-        title=str(stated.get("title") or ""),
-        # The stamp is the paper's own date; PDF metadata often has the day of the last re-save.
-        date=parsed.date or iso_date(str(stated.get("created_at") or "")),
-        metadata={**described(stated, junk=JUNK_VALUES), **notes},
-    )
+    authors = authors_of(parsed.text, title=parsed.heading or parsed.title, stated=stated.pop("author", ""))
+    return replace(parsed, metadata={**({"author": authors} if authors else {}), **stated, **notes})
 
 
 def page_texts(result: Any) -> list[str]:
@@ -94,8 +92,14 @@ def _letters(text: str) -> str:
     return re.sub(r"[\W_]+", "", text)
 
 
-def parse_pages(raw: Sequence[str]) -> Parsed:
-    """Cleaned text of raw pages, with page and table spans; pure."""
+def parse_pages(
+    raw: Sequence[str], *, title: str = "", saved: str | None = None, headings: Sequence[str] = ()
+) -> Parsed:
+    """Cleaned text of raw pages, with page and table spans; pure.
+
+    `title` and `saved` (the day it was made) are the metadata's, `headings` those set large on the first page. The
+    stamp of arXiv, a date above the abstract and the year of a conference go before the day of the last re-save.
+    """
     texts, date = [], None
     for text in raw:
         marked = re.sub(r"\x02(?:\r?\n)?", "\uf8ff\n", text)  # `normalise` removes control characters
@@ -105,11 +109,19 @@ def parse_pages(raw: Sequence[str]) -> Parsed:
         texts.append(text)
     lines = strip_running_lines([text.split("\n") for text in texts])
     words = vocabulary("\n".join(page) for page in lines)
-    title, front, body = split_front(lines[0] if lines else [], lower_case_words(lines))
-    pages = [around_floats(reflow(page, words), words) for page in (body, *lines[1:])][: len(lines)]
-    pages[:1] = [[*front, *page] for page in pages[:1]]
+    front = read_front(lines[0] if lines else [], stated=title, headings=headings, lower=lower_case_words(lines))
+    pages = [around_floats(reflow(page, words), words) for page in (front.body, *lines[1:])][: len(lines)]
+    pages[:1] = [[*front.blocks, *page] for page in pages[:1]]
     text, spans, tables = assemble(across_pages(pages), words)
-    return Parsed(text, pages=spans, tables=tables, heading=title, date=iso_date(date or ""))
+    held_before = front.year if front.year and (saved or "9") > front.year + "~" else None
+    return Parsed(
+        text,
+        pages=spans,
+        tables=tables,
+        title=front.title if front.confirmed or front.title else title,
+        heading=front.title,
+        date=iso_date(date or "") or front.date or held_before or saved,
+    )
 
 
 def assemble(
@@ -199,47 +211,6 @@ def _may_name_columns(block: Block) -> bool:
         return block.kind is Line.LABEL and len(block.text) <= MAX_HEADER_CHARACTERS
     is_sentence = has_ended(block.text) and len(re.findall(r"\b[a-z]{2,}\b", block.text)) > MAX_HEADER
     return len(block.text) <= MAX_HEADER_CHARACTERS and not is_sentence
-
-
-def lower_case_words(pages: Sequence[Sequence[str]]) -> Counter[str]:
-    """How often each word stands in lower case; names do not."""
-    return Counter(
-        word
-        for page in pages
-        for line in page
-        for word in re.findall(r"(?<![\w@./-])[a-zß-öø-ÿ]{4,}\b(?![@.]\w)", line)
-    )
-
-
-def split_front(lines: Sequence[str], lower: Mapping[str, int]) -> tuple[str, list[Block], list[str]]:
-    """The title, the blocks of title and authors (a line each), and the remaining lines of the first page."""
-    tidy = [" ".join(line.replace(BREAK, "-").split()) for line in lines]
-    first = next((i for i, line in enumerate(tidy[:TITLE_LINES]) if not BOILERPLATE.search(line)), 0)
-    last = first
-    while last + 1 < min(len(tidy), first + TITLE_LINES) and _continues_title(tidy[last], tidy[last + 1], lower):
-        last += 1
-    title = " ".join(tidy[first : last + 1])
-    full = last - first + 1 == TITLE_LINES
-    too_many = full and last + 1 < len(tidy) and _continues_title(title, tidy[last + 1], lower)
-    if too_many or len(title) > TITLE_CHARACTERS or title.endswith((".", ",", "-")):
-        return "", [], list(lines)  # the page begins with a sentence
-    abstract = next((i for i, line in enumerate(tidy[:FRONT_LINES]) if ABSTRACT.fullmatch(line)), last + 1)
-    front = [Block(Line.LABEL, line) for line in tidy[:first]]
-    front += [Block(Line.HEADING, title)] if title else []
-    front += [Block(Line.LABEL, line) for line in tidy[last + 1 : abstract]]
-    return re.sub(r"[\s∗†‡§*]+$", "", title), front, list(lines[max(abstract, last + 1) :])
-
-
-def _continues_title(before: str, line: str, lower: Mapping[str, int]) -> bool:
-    """Whether the line belongs to the title too: its words stand in lower case in the text, as names do not."""
-    if re.search(r"[@∗†‡§*]|\d", line) or ABSTRACT.fullmatch(line) or len(line) > 100:
-        return False
-    if re.search(r"(?:[:,–-]|\b(?:and|for|of|the|a|an|in|on|to|with|by|via|from|as))$", before, re.IGNORECASE):
-        return True
-    if re.search(r"\b(?:with|of|for|and|in|on|to|by|via|from|the|using)\b", line) and "," not in line:
-        return True
-    parts = [part for part in re.findall(r"[^\W\d_]+", line.lower()) if len(part) >= 4]
-    return bool(parts) and "," not in line and all(lower.get(part, 0) >= 2 for part in parts)
 
 
 # --- what a PDF unpacks to --------------------------------------------------------------------------------------------
