@@ -85,6 +85,7 @@ ECRAG = (
     "ecrag[kdm.route=survivors]",
     "ecrag[kdm.route=off]",
     "ecrag[refine.of=none]",
+    "ecrag[refine.of=all]",
 )
 CHUNKRAG = (
     "chunkrag",

@@ -67,7 +67,7 @@ def test_even_a_question_about_the_order_does_not_quote_it_as_an_answer(
 @pytest.mark.parametrize("recipe", NAMES)
 def test_no_text_can_close_or_open_a_block_in_any_prompt(poisoned: Collection, serve: Serve, recipe: str) -> None:
     server = serve(Judge())
-    more = {"lower": 0.01, "upper": 0.999} if recipe == "corrective" else {}
+    more = {"corrective": {"lower": 0.01, "upper": 0.999}, "ecrag": {"refine.of": "all"}}.get(recipe, {})
     ask(poisoned, recipe, {**using(server), **more})
     assert server.requests
     seen = 0

@@ -13,7 +13,7 @@ from tests.recipes.scripting import Judge, stages, using
 from thresher import recipes
 from thresher.collection import Collection
 from thresher.errors import Degraded
-from thresher.recipes.ecrag import NOT_SUMMARISED
+from thresher.recipes.ecrag import EXTRACTED, NOT_SUMMARISED
 from thresher.testing.llm_server import ScriptedServer
 from thresher.types import Answer, Verdict
 
@@ -36,8 +36,8 @@ OFFLINE: dict[str, list[str]] = {
     "crag": [LOCAL, QUOTED],
     "crag-paper": [LOCAL, QUOTED, STAND_IN.format("local")],
     "crag-code": [LOCAL, QUOTED, STAND_IN.format("local")],
-    "ecrag": [QUOTED],
-    "ecrag-literal": [QUOTED],
+    "ecrag": [EXTRACTED, QUOTED],
+    "ecrag-literal": [EXTRACTED, QUOTED],
     "chunkrag": [AS_ASKED, LOCAL, STAGES, NO_RERANKER, QUOTED],
     "chunkrag-v1": [AS_ASKED, LOCAL, STAGES, COMPUTED, NO_RERANKER, QUOTED],
 }
@@ -58,8 +58,8 @@ ASKED: dict[str, list[str]] = {
     "crag": ["relevance", "relevance", "answer"],
     "crag-paper": ["relevance", "relevance", "answer"],
     "crag-code": ["relevance", "relevance", "answer"],
-    "ecrag": ["relevance", "answer"],
-    "ecrag-literal": ["relevance", "answer"],
+    "ecrag": ["answer"],
+    "ecrag-literal": ["answer"],
     "chunkrag": ["rewrite", "relevance", "reflection", "critic", "answer"],
     "chunkrag-v1": ["rewrite", "relevance", "reflection", "critic", "threshold", "answer"],
 }

@@ -10,16 +10,19 @@ Departs:   X1, X2, X4 the printed pseudo-code loses overlaps, minimum and the la
            l. X8 the confidence is the weighted one of the text, not the sum of the figure. X9 the figure drops the
            worst candidate of each list whatever its score, and everything when there is one; here a candidate goes only
            when its raw cosine or its raw BM25 is not above 0. X11 BM25 counts the whole collection, not the handful
-           that was retrieved.
+           that was retrieved. Chunks and subchunks are told apart by document, level and span, not by the global
+           counters of section 4.2: as unique, and a document that comes or goes renames no other's.
 Left open: k1 = 5 chunks, k2 = 10 subchunks, 5 handed on. X10 how the confidence routes: by its absolute form (cosine
            clipped to 0..1, BM25 divided by the most a question can reach), internal from 0.50, external below 0.30
-           (CRAG's lower bound). The refinement that the thesis names and does not describe: strips, as in CRAG. X18 the
-           summariser: the chat model where one is configured, else whole sentences within the printed bounds of 0.20
-           and 0.50 of a chunk's tokens; a chunk too short for that is its own summary. The encoder (all-MiniLM-L6-v2).
+           (CRAG's lower bound). The refinement that the thesis names and does not describe: strips, as in CRAG, of what
+           was found outside; subchunks are hardly longer than a strip and are handed on whole (`refine.of=all` cuts
+           them too). X18 the summariser: the chat model where one is configured, else, which every answer says, whole
+           sentences within the printed bounds of 0.20 and 0.50 of a chunk's tokens stand in for the abstracts of
+           facebook/bart-large-cnn; a chunk too short for that is its own summary. The encoder (all-MiniLM-L6-v2).
            X7 vectors have unit length, so L2 (the printed index) and cosine order alike; both are in the trace.
 Settings:  `chunk.literal` (X1, X2), `subchunk.tail` (X4), `subchunk.overlap_mode` (X5), `metric` (X7), `kdm.combine`
            (X8), `kdm.nonzero_rule` (X9), `kdm.internal`, `kdm.external` (X10), `kdm.fit`, `kdm.idf` (X11), `summary`
-           (X18); for ablations `flat` (no summaries first), `kdm.route=off` (never outside), `refine.of=none`. X3 the
+           (X18); for ablations `flat` (no summaries first), `kdm.route=off` (never outside), `refine.of`. X3 the
            formulas for numbers of chunks are estimates; `thresher status` prints them beside the numbers there are.
 
 `ecrag-literal` is the code as printed, to measure what its defects do.
@@ -53,6 +56,11 @@ FINAL = 5
 STRIP_LOWER = 0.3
 """Score a strip needs: CRAG's lower bound, since the thesis does not say how it refines."""
 
+
+EXTRACTED = (
+    "retrieve: no chat model is configured (llm.base_url, llm.model); chunks are found by sentences of theirs, not by "
+    "summaries"
+)
 
 NOT_SUMMARISED = (
     "retrieve: the chat model's summaries are not made for every document; found by sentences of the chunks "
@@ -127,7 +135,7 @@ def pipeline(settings: EcragSettings, parts: Components, name: str) -> Pipeline:
     lacks: tuple[str, ...] = ()
     if isinstance(index.summarizer, ExtractiveSummarizer) and settings.summary in ("auto", "llm"):
         prepared = settings.model_copy(update={"summary": "extractive"})
-        lacks = (NOT_SUMMARISED,) if settings.llm.configured else ()
+        lacks = (NOT_SUMMARISED if settings.llm.configured else EXTRACTED,)
     table = parts.table(index, "subchunk")
     judge, decide, degraded = judged(settings, parts, table)
     scorer, _ = evaluator(settings.model_copy(update={"judge": "auto"}), parts, table)

@@ -397,6 +397,7 @@ class EcragSettings(OutsideSettings):
     fine: int = Field(10, ge=1, description="subchunks taken from them (k2)")
     metric: Literal["l2", "ip"] = Field("l2", description="of the index; on unit vectors both order alike")
     kdm: ConfidenceSettings = ConfidenceSettings()
+    refine: RefineSettings = RefineSettings(of="outside")
     literal: bool = Field(False, description="keep the depths whatever the limit")
 
 
