@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -481,3 +482,16 @@ def demo(home: Home = DEFAULT_HOME, json: AsJson = False) -> None:
         where = "" if place is None else f" --outside {place}"
         output.say(f"$ thresher ask{options}{where} {answer.question!r}")
         output.answer(answer, steps=True, options=options)
+    command = called_as()
+    output.say()
+    output.say("Your own documents:")
+    output.say(f"$ {command} index FOLDER")
+    output.say(f'$ {command} ask "A question?"')
+
+
+def called_as() -> str:
+    """What to type to call this command: its name where the shell finds it, else the file."""
+    here, found = Path(sys.argv[0]), shutil.which("thresher")
+    if not here.exists() or (found and Path(found).samefile(here)):
+        return "thresher"
+    return os.path.relpath(here)
