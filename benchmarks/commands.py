@@ -81,10 +81,14 @@ def interrupted_by_signals() -> None:
 PROCESSES = Processes()
 
 
-def thresher(*arguments: str, home: bool = True) -> str:
-    """What a command prints, over the collections in `HOME`. A failure ends the benchmark. For several threads."""
+def thresher(*arguments: str, home: bool = True, environment: Mapping[str, str] | None = None) -> str:
+    """What a command prints, over the collections in `HOME`. A failure ends the benchmark. For several threads.
+
+    `environment` is added to this process's.
+    """
     where = ["--home", str(HOME)] if home else []
-    code, printed = PROCESSES.run([str(THRESHER), *arguments, *where], {**os.environ, "THRESHER_DATA": str(DATA)})
+    told = {**os.environ, "THRESHER_DATA": str(DATA), **(environment or {})}
+    code, printed = PROCESSES.run([str(THRESHER), *arguments, *where], told)
     if code not in (0, 3):
         raise SystemExit(f"thresher {' '.join(arguments)} exited with {code}")
     return printed

@@ -183,7 +183,7 @@ def model(body: Mapping[str, Any]) -> Reply:
         text = json.dumps(reply_object(body["response_format"]["json_schema"]["schema"]["properties"], system, user))
     elif system.startswith(GROUNDED):
         text = quoted(user)
-    elif system == PARAMETRIC_SYSTEM:
+    elif system.startswith(PARAMETRIC_SYSTEM):
         text = NOT_FOUND
     else:
         raise ValueError(f"a prompt the scripted model does not know: {system[:80]}")

@@ -24,6 +24,12 @@ FILES = {
     "pubhealth": machine.DATA / "pubhealth" / "claims.jsonl",
     "biography": machine.DATA / "biography" / "questions.jsonl",
 }
+PRESETS = {
+    "popqa-longtail": {"THRESHER_ANSWER__MAX_WORDS": "20"},
+    "pubhealth": {"THRESHER_ANSWER__MAX_WORDS": "20"},
+    "biography": {"THRESHER_ANSWER__STYLE": "detailed"},
+}
+"""How long answers are: the published prompts ask for a few words of a fact or a label, and for a whole biography."""
 
 
 def main() -> int:
@@ -51,7 +57,8 @@ def main() -> int:
     for kind in FILES:
         out = given.out / kind
         dataset = f"{kind}:{getattr(given, kind.replace('-', '_'))}"
-        thresher("eval", "run", "--dataset", dataset, *recipes, "--out", str(out), *options, home=False)
+        command = ("eval", "run", "--dataset", dataset, *recipes, "--out", str(out), *options)
+        thresher(*command, home=False, environment=PRESETS[kind])
         folders.append(str(out))
     if given.judge_model is not None:
         judge = {"base_url": given.judge_base_url or given.base_url, "model": given.judge_model}

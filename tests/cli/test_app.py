@@ -247,6 +247,17 @@ def test_a_stream_for_a_person_is_a_line_a_step(run: Run, indexed: Path) -> None
     assert out[8] == "1531 [1]"
 
 
+def test_a_stream_tells_a_models_sentences_and_shows_a_refusal_once(
+    run: Run, indexed: Path, serve: Callable[..., ScriptedServer]
+) -> None:
+    server = serve("The Kõpu lighthouse was built in 1531 [1].", "NOT IN THE EVIDENCE")
+    model = ("--set", "llm.model=m", "--set", f"llm.base_url={server.base_url}")
+    given = ("--stream", "--home", indexed, "--recipe", "rag", *model)
+    assert "sentence  The Kõpu lighthouse was built in 1531. [1]" in run("ask", QUESTION, *given).out.splitlines()
+    refused = run("ask", "Who won the football world cup in 1998?", *given).out
+    assert refused.count("The documents do not answer this question.") == 1
+
+
 def test_ask_takes_a_server_a_budget_and_strict(run: Run, indexed: Path, serve: Callable[..., ScriptedServer]) -> None:
     server = serve("The Kõpu lighthouse was built in 1531 [1].")
     given = ("ask", QUESTION, "--home", indexed, "--recipe", "rag", "--set", "llm.model=m", "--json", "--set")

@@ -351,6 +351,16 @@ def test_the_model_alone_cites_nothing() -> None:
     assert (draft.text, draft.citations, draft.abstained) == ("Twelve.", (), False)
 
 
+def test_the_model_alone_is_asked_for_the_same_style() -> None:
+    model = ScriptedModel(["Twelve."])
+    ParametricGenerator(model, Style("short", 20, "German"))(QUERY, [])
+    ((system, user),) = model.seen
+    assert user == QUERY.question
+    assert "in one sentence" in system
+    assert all(rule in system for rule in ("at most 20 words", "in German", NOT_FOUND))
+    assert "evidence" not in system.replace(NOT_FOUND, "")
+
+
 def test_the_model_alone_may_not_know_or_not_answer() -> None:
     def fail(system: str, user: str) -> str:
         raise ProviderError("cannot be reached", subject="m")

@@ -22,6 +22,7 @@ from thresher.testing.llm_server import CHAT, Reply, ScriptedServer
 Serve = Callable[..., ScriptedServer]
 
 SCHEMA = scores_schema(1)
+EVENTS = {"Content-Type": "text/event-stream"}
 
 
 @contextmanager
@@ -55,6 +56,60 @@ def test_a_reply_is_its_text_and_everything_is_counted(serve: Serve) -> None:
         "web_requests": 0,
         "hosts": [server.host],
     }
+
+
+def test_a_stream_is_told_piece_by_piece_and_counted(serve: Serve) -> None:
+    server, meter, told = serve("BERT-base has 12 layers."), Meter(), list[str]()
+    with chatting(server, meter=meter) as model:
+        assert model.stream("be brief", "how many layers", told.append) == "BERT-base has 12 layers."
+    assert told == ["BERT-base", " has", " 12", " layers."]
+    assert server.requests[0].body["stream"] is True
+    assert (meter.usage.llm_calls, meter.usage.prompt_tokens, meter.usage.completion_tokens) == (1, 5, 4)
+
+
+def test_thoughts_are_not_told_in_a_stream(serve: Serve) -> None:
+    server, told = serve("<think>\nTwelve or so?\n</think>\nIt has 12 layers."), list[str]()
+    with chatting(server) as model:
+        assert model.stream("s", "u", told.append) == "It has 12 layers."
+    assert "".join(told).strip() == "It has 12 layers."
+
+
+@pytest.mark.parametrize(
+    "failure", [Reply(status=500), Reply(dropped=True), Reply(""), Reply(body="data: {not json\n\n", headers=EVENTS)]
+)
+def test_a_stream_of_which_nothing_was_told_is_asked_for_again(serve: Serve, failure: Reply) -> None:
+    server, told = serve(failure, "At last"), list[str]()
+    with chatting(server) as model:
+        assert model.stream("s", "u", told.append) == "At last"
+    assert (told, len(server.requests)) == (["At", " last"], 2)
+
+
+def test_a_stream_that_breaks_off_is_not_asked_for_again(serve: Serve) -> None:
+    piece = {"id": "x", "object": "chat.completion.chunk", "created": 0, "model": "m"}
+    piece["choices"] = [{"index": 0, "delta": {"content": "It has"}, "finish_reason": None}]
+    begun = f"data: {json.dumps(piece)}\n\n"
+    server, told = serve(Reply(body=begun, headers={**EVENTS, "Content-Length": "9999", "Connection": "close"})), []
+    with chatting(server) as model, pytest.raises(ProviderError, match="broke off its reply"):
+        model.stream("s", "u", told.append)
+    assert (told, len(server.requests)) == (["It has"], 1)
+
+
+def test_a_stream_that_is_refused_its_temperature_is_asked_for_without(serve: Serve) -> None:
+    refused = json.dumps({"error": {"message": "Unsupported value: 'temperature' does not support 0 with this model."}})
+    server, told = serve(Reply(status=400, body=refused), "Twelve layers."), list[str]()
+    with chatting(server) as model:
+        assert model.stream("s", "u", told.append) == "Twelve layers."
+    assert ["temperature" in request.body for request in server.requests] == [True, False]
+    assert told == ["Twelve", " layers."]
+
+
+def test_a_recorded_stream_comes_whole_and_is_not_told(serve: Serve) -> None:
+    exchanges, told = Exchanges(), list[str]()
+    with chatting(serve("Twelve."), exchanges=exchanges) as model:
+        model.stream("s", "u", told.append)
+    with chatting(serve(), exchanges=Exchanges(exchanges.stored())) as model:
+        assert model.stream("s", "u", told.append) == "Twelve."
+    assert told == ["Twelve."]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import threading
+from contextlib import nullcontext
+from time import monotonic
 
 import pytest
 
@@ -97,6 +99,17 @@ def test_a_budget_of_seconds_ends() -> None:
     Meter(max_seconds=60).allow()
     with pytest.raises(BudgetSpent, match="0 seconds"):
         Meter(max_seconds=0).allow()
+
+
+@pytest.mark.parametrize(("budget", "spent", "left"), [(10.0, 0.5, 6.5), (10.0, 7.5, -0.5), (1.0, 0.7, -0.2)])
+def test_no_server_is_waited_for_when_only_the_time_to_answer_is_left(budget: float, spent: float, left: float) -> None:
+    meter = Meter(max_seconds=budget, _started=monotonic() - spent)
+    meter.allow_time()
+    assert meter.seconds_left == pytest.approx(left, abs=0.1)
+    with pytest.raises(BudgetSpent, match="only what the answer takes is left") if left < 0 else nullcontext():
+        meter.allow()
+    with pytest.raises(BudgetSpent, match="only what the answer takes is left") if left < 0 else nullcontext():
+        meter.searched("http://somewhere.example/")
 
 
 def test_without_a_budget_everything_is_allowed() -> None:

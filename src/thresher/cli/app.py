@@ -284,7 +284,11 @@ def ask(
     from thresher.generation.llm import in_silence
     from thresher.types import Step
 
+    generated = False
+
     def on_sentence(sentence: str) -> None:
+        if generated:
+            return  # of an answer that was not written sentence by sentence: it is shown whole
         target.show({"sentence": sentence}, lambda said: output.say(f"sentence  {said['sentence'].strip()}"))
 
     with target.open() as collection:
@@ -306,7 +310,9 @@ def ask(
         for step in run:
             if not isinstance(step, Step):
                 target.show(step, partial(output.answer, options=target.options))
-            elif stream:
+                continue
+            generated = generated or step.name == "generate"
+            if stream:
                 target.show(step, output.step)
 
 

@@ -93,7 +93,7 @@ class PageFetcher:
 
     def __call__(self, url: str) -> Page:
         """The page at an address. Raises NotFetched, and BudgetSpent when a question's seconds are used up."""
-        self.meter.allow_time()
+        self.meter.allow_waiting()
         left = self.meter.seconds_left
         seconds = self.timeout_seconds if left is None else min(self.timeout_seconds, left)
         bounds = Bounds(monotonic() + seconds, self.max_bytes)

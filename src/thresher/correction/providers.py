@@ -139,7 +139,7 @@ class JsonSearch:
         return results[:limit]
 
     def _reply(self, request: SearchRequest) -> dict[str, Any]:
-        self.meter.allow_time()
+        self.meter.allow_waiting()
         left = self.meter.seconds_left
         seconds = self.timeout_seconds if left is None else min(self.timeout_seconds, left)
         self.meter.searched(request.url)

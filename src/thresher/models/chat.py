@@ -276,7 +276,7 @@ class ChatModel:
         written, at = "", 0
         try:
             for chunk in chunks:
-                self.meter.allow_time()
+                self.meter.allow_waiting()
                 if chunk.usage is not None:
                     self.meter.used(int(chunk.usage.prompt_tokens or 0), int(chunk.usage.completion_tokens or 0))
                 written += (chunk.choices[0].delta.content or "") if chunk.choices else ""

@@ -224,7 +224,7 @@ class EndpointCrossEncoder:
         headers = {"Content-Type": "application/json"}
         if self.api_key:
             headers["Authorization"] = f"Bearer {self.api_key}"
-        self.meter.allow_time()
+        self.meter.allow_waiting()
         self.meter.visit(self.url)
         left = self.meter.seconds_left
         seconds = self.timeout_seconds if left is None else min(self.timeout_seconds, max(left, 0.001))

@@ -24,6 +24,13 @@ class Tab:
     usage: Usage = field(default_factory=Usage)
 
 
+RESERVED_SECONDS = 3.0
+"""Of a budget, kept for the answer without a model: a question takes 0.3 to 1 second then, 3 on a busy machine."""
+
+RESERVED_SHARE = 0.5
+"""Of a smaller budget kept at most."""
+
+
 @dataclass(slots=True)
 class Meter:
     """Counts what one question sends, and refuses what its budget no longer covers. Safe to use from several threads.
@@ -72,18 +79,32 @@ class Meter:
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds until the budget is spent, 0 for a cancelled question; None without a budget."""
+        """Seconds that a server may be waited for, 0 for a cancelled question; None without a budget.
+
+        What the answer needs that is made without it is kept back.
+        """
         if self._cancelled:
             return 0.0
-        return None if self.max_seconds is None else self.max_seconds - (monotonic() - self._started)
+        if self.max_seconds is None:
+            return None
+        return self.max_seconds - self._elapsed - min(RESERVED_SECONDS, RESERVED_SHARE * self.max_seconds)
 
     def allow_time(self) -> None:
         """Raise BudgetSpent when the seconds are used up, Cancelled when the question is cancelled."""
         if self._cancelled:
             raise Cancelled("the question was cancelled")
-        left = self.seconds_left
-        if left is not None and left <= 0:
+        if self.max_seconds is not None and self._elapsed >= self.max_seconds:
             raise BudgetSpent(f"the budget of {self.max_seconds:g} seconds is spent")
+
+    def allow_waiting(self) -> None:
+        """As `allow_time`, and raise BudgetSpent when no time is left to wait for a server."""
+        self.allow_time()
+        if self.seconds_left is not None and self.seconds_left <= 0:
+            raise BudgetSpent(f"of the budget of {self.max_seconds:g} seconds only what the answer takes is left")
+
+    @property
+    def _elapsed(self) -> float:
+        return monotonic() - self._started
 
     def allow(self) -> None:
         """Raise BudgetSpent when another chat call is not covered; `start` asks again."""
@@ -92,7 +113,7 @@ class Meter:
             raise BudgetSpent(f"the budget of {self.max_calls} model calls is spent")
         if self.max_tokens is not None and spent.prompt_tokens + spent.completion_tokens >= self.max_tokens:
             raise BudgetSpent(f"the budget of {self.max_tokens} tokens is spent")
-        self.allow_time()
+        self.allow_waiting()
 
     def start(self, url: str) -> None:
         """Count a chat call that is about to be sent: it was sent, whatever comes back. Raises BudgetSpent instead."""
@@ -106,7 +127,7 @@ class Meter:
 
     def searched(self, url: str) -> None:
         """Count a web request (a search or a page) that is about to be sent. Raises BudgetSpent instead."""
-        self.allow_time()
+        self.allow_waiting()
         self.spend(Usage(web_requests=1, hosts=_host(url)))
 
     def visit(self, url: str) -> None:

@@ -282,7 +282,6 @@ class Components:
         if model is None:
             return reader, (NO_MODEL,)
         answer, local = settings.answer, self.local_check(settings)
-        style = Style(answer.style, answer.max_words, answer.language, answer.instructions)
         check: ClaimCheck = local if answer.check == "rules" else LLMCheck(model, local)
         arbiter = Arbiter(self.models.reader(), answer.perhaps_below, trusting=answer.decide == "model")
         return GroundedGenerator(
@@ -291,7 +290,7 @@ class Components:
             local.nearest,
             arbiter,
             reader,
-            style,
+            style_of(answer),
             settings.llm.context_tokens,
             settings.llm.max_tokens,
             self.on_sentence,
@@ -431,6 +430,11 @@ def chat_model(
         exchanges=exchanges,
         cache=cache,
     )
+
+
+def style_of(answer: AnswerSettings) -> Style:
+    """What a chat model is asked for."""
+    return Style(answer.style, answer.max_words, answer.language, answer.instructions)
 
 
 def _unanswered(query: Query, evidence: Sequence[Evidence]) -> Generation:

@@ -13,7 +13,7 @@ from thresher.generation.citations import abstention
 from thresher.generation.llm import ParametricGenerator
 from thresher.pipeline import Pipeline
 from thresher.protocols import Generator
-from thresher.recipes.components import Components, nothing
+from thresher.recipes.components import Components, nothing, style_of
 from thresher.recipes.settings import NoRetrievalSettings
 from thresher.types import Evidence, Generation, Query
 
@@ -32,7 +32,7 @@ def silent(query: Query, evidence: Sequence[Evidence]) -> Generation:
 def pipeline(settings: NoRetrievalSettings, parts: Components, name: str) -> Pipeline:
     """The generator alone."""
     model = parts.language_model(settings.llm)
-    generate: Generator = silent if model is None else ParametricGenerator(model)
+    generate: Generator = silent if model is None else ParametricGenerator(model, style_of(settings.answer))
     return Pipeline(
         recipe=name,
         retrieve=nothing,
