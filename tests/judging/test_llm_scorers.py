@@ -1,13 +1,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from tests.judging.scoring import ASKED, failing, scoring, shown, values
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.judging.llm_scorers import CALL_CHARACTERS, GRADES, MAX_UNREADABLE_IN_A_ROW, PROMPT, LLMRelevance
+from thresher.judging.llm_scorers import (
+    CALL_CHARACTERS,
+    GRADES,
+    MAX_UNREADABLE_IN_A_ROW,
+    PROMPT,
+    LikelihoodRelevance,
+    LLMRelevance,
+)
 from thresher.models.chat import ChatModel
 from thresher.models.usage import Meter
 from thresher.testing.fakes import ScriptedModel
@@ -145,3 +152,68 @@ def test_a_real_model_grades_eight_chunks_readably_every_time(real_model: RealMo
         assert scored.notes.unreadable == 0
         assert scored.notes.degraded == ()
         assert None not in scored.scores
+
+
+# --- by log-probabilities
+
+
+class Weighing(ScriptedModel):
+    """A model that tells the weights a rule gives for a message."""
+
+    def __init__(self, rule: Callable[[str], dict[str, float] | None], graded: Callable[[str, str], str]) -> None:
+        super().__init__(graded)
+        self.rule, self.weighed = rule, list[str]()
+
+    def weigh(self, system: str, user: str, options: Sequence[str]) -> dict[str, float] | None:
+        """The weights of a rule."""
+        self.weighed.append(user)
+        return self.rule(user)
+
+
+def likelihood(rule: Callable[[str], dict[str, float] | None]) -> tuple[LikelihoodRelevance, Weighing]:
+    model = Weighing(rule, lambda system, user: json.dumps({str(at): 3 for at in range(1, len(shown(user)) + 1)}))
+    return LikelihoodRelevance(model, LLMRelevance(model, prompt=GRADES)), model
+
+
+def test_a_likelihood_is_the_share_of_yes_in_yes_and_no(make_hit: Make) -> None:
+    scorer, model = likelihood(lambda user: {"yes": 0.3, "no": 0.1} if "good" in user else {"yes": 0.0, "no": 0.2})
+    scored = scorer(ASKED, [make_hit("good", text="good"), make_hit("bad", text="bad")])
+    assert values(scored.scores) == pytest.approx([0.75, 0.0])
+    assert (len(model.weighed), model.seen) == (2, [])
+
+
+def test_the_prompts_of_all_chunks_share_their_beginning_up_to_the_chunk(make_hit: Make) -> None:
+    scorer, model = likelihood(lambda user: {"yes": 0.5, "no": 0.5})
+    scorer(ASKED, [make_hit("one", text="one"), make_hit("two", text="two")])
+    assert {prompt.partition("<chunk>")[0] for prompt in model.weighed} == {"<query>tower builder</query>\n"}
+
+
+@pytest.mark.parametrize("told", [None, {"yes": 0.0, "no": 0.0}])
+def test_chunks_are_graded_where_no_log_probabilities_of_yes_or_no_are_told(
+    make_hit: Make, told: dict[str, float] | None
+) -> None:
+    scorer, model = likelihood(lambda user: told)
+    scored = scorer(ASKED, [make_hit("one", text="one"), make_hit("two", text="two")])
+    assert values(scored.scores) == [1.0, 1.0]
+    assert scored.notes.facts["asked for"] == "grades, no log-probabilities"
+    assert (len(model.weighed), len(model.seen)) == (1, 1)
+
+
+def test_a_chunk_without_yes_or_no_among_the_probable_words_is_unreadable(make_hit: Make) -> None:
+    scorer, _ = likelihood(lambda user: {"yes": 0.5, "no": 0.5} if "one" in user else {"yes": 0.0, "no": 0.0})
+    scored = scorer(ASKED, [make_hit("one", text="one"), make_hit("two", text="two")])
+    assert values(scored.scores) == [0.5, None]
+    assert (scored.notes.unreadable, scored.missing) == (1, ())
+
+
+def test_a_failure_for_one_chunk_leaves_the_others(make_hit: Make) -> None:
+    def rule(user: str) -> dict[str, float]:
+        if "two" in user:
+            raise ProviderError("is away", subject="m")
+        return {"yes": 0.9, "no": 0.1}
+
+    scorer, _ = likelihood(rule)
+    scored = scorer(ASKED, [make_hit("one", text="one"), make_hit("two", text="two")])
+    assert values(scored.scores) == [pytest.approx(0.9), None]
+    assert scored.missing == (1,)
+    assert scored.notes.degraded == ("judge: m: is away; 1 chunk was not judged",)

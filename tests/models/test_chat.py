@@ -580,3 +580,68 @@ def test_a_cached_reply_is_recorded_for_playback_as_costing_nothing(serve: Serve
     with chatting(server, meter=again, exchanges=Exchanges(recorded.stored())) as model:
         assert model.complete("s", "u") == "a"
     assert again.usage.llm_calls == 0
+
+
+# --- how probable the first word is
+
+
+def test_the_weight_of_an_option_is_the_share_of_its_spellings_among_the_first_tokens(serve: Serve) -> None:
+    server = serve(Reply("Yes", likely={"Yes": 0.5, " yes": 0.1, "No": 0.2, "The": 0.2}), logprobs=True)
+    meter = Meter()
+    with chatting(server, meter=meter) as model:
+        assert model.weigh("s", "u", ("yes", "no")) == pytest.approx({"yes": 0.6, "no": 0.2})
+    (request,) = server.requests
+    assert (request.body["max_tokens"], request.body["logprobs"], request.body["top_logprobs"]) == (1, True, 20)
+    assert (meter.usage.llm_calls, meter.usage.completion_tokens) == (1, 1)
+
+
+def test_a_server_that_tells_no_log_probabilities_is_asked_for_them_once(serve: Serve) -> None:
+    server = serve("Yes", logprobs=True)
+    with chatting(server) as model:
+        assert [model.weigh("s", text, ("yes", "no")) for text in "ab"] == [None, None]
+    assert len(server.requests) == 1
+
+
+def test_a_server_that_refuses_log_probabilities_is_asked_for_them_once(serve: Serve) -> None:
+    server = serve("Yes")
+    with chatting(server) as model:
+        assert [model.weigh("s", text, ("yes", "no")) for text in "ab"] == [None, None]
+        assert model.complete("s", "u") == "Yes"
+    assert len(server.requests) == 2
+
+
+def test_a_server_that_tells_fewer_tokens_is_asked_for_fewer(serve: Serve) -> None:
+    def five(body: Any) -> Reply:
+        if body["top_logprobs"] > 5:
+            return refused(400, "top_logprobs must be less than or equal to 5")
+        return Reply("No", likely={"No": 1.0})
+
+    server = serve(five, logprobs=True)
+    with chatting(server) as model:
+        assert [model.weigh("s", text, ("yes", "no")) for text in "ab"] == [{"yes": 0.0, "no": 1.0}] * 2
+    assert [request.body["top_logprobs"] for request in server.requests] == [20, 5, 5]
+
+
+def test_a_server_that_allows_no_log_probabilities_of_a_model_that_thinks_is_believed(serve: Serve) -> None:
+    server = serve(refused(403, "You are not allowed to request logprobs from this model"), logprobs=True)
+    with chatting(server) as model:
+        assert [model.weigh("s", text, ("yes", "no")) for text in "ab"] == [None, None]
+    assert len(server.requests) == 1
+
+
+def test_weights_are_recorded_and_played_back(serve: Serve) -> None:
+    server = serve(Reply("No", likely={"no": 0.75, "yes": 0.25}), logprobs=True)
+    record = Exchanges()
+    with chatting(server, exchanges=record) as model:
+        told = model.weigh("s", "u", ("yes", "no"))
+    with chatting(server, exchanges=Exchanges(record.stored())) as model:
+        assert model.weigh("s", "u", ("yes", "no")) == told == pytest.approx({"yes": 0.25, "no": 0.75})
+    assert len(server.requests) == 1
+
+
+def test_that_a_server_tells_nothing_is_not_kept_in_the_cache(serve: Serve, tmp_path: Path) -> None:
+    server = serve("Yes", logprobs=True)
+    for _ in range(2):
+        with chatting(server, cache=ReplyCache(tmp_path)) as model:
+            model.weigh("s", "u", ("yes", "no"))
+    assert not list(tmp_path.rglob("*.json"))

@@ -38,3 +38,12 @@ def test_a_prompt_beyond_the_context_of_a_real_server_says_both_lengths(real_mod
     model = ChatModel(real_model.base_url, real_model.model, Meter())
     with pytest.raises(ProviderError, match=rf"exceeds .*{real_model.context_tokens}.*llm\.context_tokens"):
         model.complete("Read this.", "word " * (real_model.context_tokens + 100))
+
+
+def test_a_real_server_tells_how_probable_yes_and_no_are(real_model: RealModel) -> None:
+    meter = Meter()
+    model = ChatModel(real_model.base_url, real_model.model, meter)
+    weights = model.weigh("Reply with one word: yes or no.", "Is Paris in France? Reply yes or no.", ("yes", "no"))
+    assert weights is not None
+    assert 0 < sum(weights.values()) <= 1
+    assert (meter.usage.llm_calls, meter.usage.completion_tokens) == (1, 1)

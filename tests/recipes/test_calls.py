@@ -106,6 +106,7 @@ def test_a_budget_of_calls_ends_a_recipe_with_what_it_has(
     twenty: Collection, serve: Serve, recipe: str, calls: int
 ) -> None:
     free, counted = serve(Judge()), serve(Judge())
+    spent(twenty, free, recipe)  # learns what the server does not take
     full = spent(twenty, free, recipe).usage.llm_calls
     answer = spent(twenty, counted, recipe, budget_calls=calls)
     assert len(counted.requests) == answer.usage.llm_calls == min(calls, full)

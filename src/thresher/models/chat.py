@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import threading
 import time
@@ -43,6 +44,9 @@ LONGEST_PAUSE_SECONDS = 10.0
 THINKING_TOKENS = 2048
 """Tokens for the thoughts of a model that was seen to think, besides those of its answer: small reasoning models end
 most thoughts about a page or two of text within."""
+
+NO_WEIGHTS = "null"
+"""What stands for the weights of a server that tells no log-probabilities, in a record."""
 
 _THOUGHTS = re.compile(r"\A\s*<think>.*?(</think>|\Z)", re.DOTALL)
 """What reasoning models put in front of their answer when the server does not take it off."""
@@ -90,8 +94,8 @@ class ChatModel:
 
     A schema is sent as `response_format`. A server that refuses it, the temperature or `max_tokens` is asked once more
     without (or with `max_completion_tokens`), and when that goes well, the model is asked so for the rest of the
-    process. A model that was seen to think has `thinking_tokens` for it besides `max_tokens`; one that spends all of
-    them without an answer is not asked again.
+    process; so is one that tells no log-probabilities (`weigh`). A model that was seen to think has `thinking_tokens`
+    for it besides `max_tokens`; one that spends all of them without an answer is not asked again.
 
     `exchanges` records every reply or plays it back. `cache` gives replies that cost nothing; it is used at
     temperature 0 only, where the same prompt is meant to get the same reply.
@@ -148,9 +152,17 @@ class ChatModel:
         """The reply to one exchange. Raises ProviderError when there is none, BudgetSpent before the call."""
         written = "" if schema is None else json.dumps(schema, sort_keys=True)
         key = ("chat", self.model, str(float(self.temperature)), str(self.max_tokens), system, user, written)
-        if self.exchanges is None:
-            return self._remembered(key, system, user, schema)
-        return self.exchanges.reply(key, lambda: self._remembered(key, system, user, schema), meter=self.meter)
+        return self._recorded(key, _Request(system, user, schema))
+
+    def weigh(self, system: str, user: str, options: Sequence[str]) -> dict[str, float] | None:
+        """The probability that the reply begins with each option, by the log-probabilities of its first token.
+
+        Upper and lower case count together; an option that is not among the most probable tokens has 0. None where the
+        server tells no log-probabilities, which is asked once in a process. Raises ProviderError, BudgetSpent.
+        """
+        key = ("weigh", self.model, system, user, *options)
+        weights: dict[str, float] | None = json.loads(self._recorded(key, _Request(system, user, None, tuple(options))))
+        return weights
 
     def stream(self, system: str, user: str, on_text: OnText) -> str:
         """The reply, told to `on_text` piece by piece as it comes; one from a cache or a record is not told.
@@ -165,28 +177,39 @@ class ChatModel:
 
     # --- inside
 
-    def _remembered(self, key: tuple[str, ...], system: str, user: str, schema: Schema | None) -> str:
+    def _recorded(self, key: tuple[str, ...], request: _Request) -> str:
+        """The reply, recorded or played back where that is wanted."""
+        if self.exchanges is None:
+            return self._remembered(key, request)
+        return self.exchanges.reply(key, lambda: self._remembered(key, request), meter=self.meter)
+
+    def _remembered(self, key: tuple[str, ...], request: _Request) -> str:
         """The reply, from the cache where there is one."""
         if self.cache is None or self.temperature != 0:
-            return self._replied(system, user, schema)
+            return self._replied(request)
         key = (without_password(self.base_url), *key)
         reply = self.cache.get(key)
         if reply is not None:
             self.meter.hit()
             return reply
-        reply = self._replied(system, user, schema)
-        self.cache.put(key, reply)
+        reply = self._replied(request)
+        if not request.options or reply != NO_WEIGHTS:  # another server at this address may tell
+            self.cache.put(key, reply)
         return reply
 
-    def _replied(self, system: str, user: str, schema: Schema | None) -> str:
+    def _replied(self, request: _Request) -> str:
         """The reply, asked for with less where the server refuses a part of the request."""
         server = (self.base_url, self.model)
         form, failure = _forms.get(server, Form()), None
         while True:
+            if request.options and not form.top_logprobs:
+                _forms[server] = replace(_forms.get(server, Form()), top_logprobs=0)
+                return NO_WEIGHTS
             try:
-                reply = self._tried(system, user, schema if form.schema else None, form, failure)
+                reply = self._tried(request, form, failure)
             except _Refused as refusal:
-                less = form.without(refusal.status, refusal.words, schema=schema is not None)
+                sent = request.schema is not None
+                less = form.without(refusal.status, refusal.words, schema=sent, logprobs=bool(request.options))
                 if less is None:
                     raise refusal.error from refusal
                 form, failure = less, refusal
@@ -196,7 +219,7 @@ class ChatModel:
                 _forms[server] = replace(form, thinks=form.thinks or _forms.get(server, form).thinks)
             return reply
 
-    def _tried(self, system: str, user: str, schema: Schema | None, form: Form, failure: _Failure | None) -> str:
+    def _tried(self, request: _Request, form: Form, failure: _Failure | None) -> str:
         """The reply after up to `1 + len(pauses)` tries; `failure` is what came of an earlier one."""
         pauses = iter(self.pauses)
         while True:
@@ -207,7 +230,7 @@ class ChatModel:
                     raise
                 raise failure.error from failure
             try:
-                return self._asked(system, user, schema, form)
+                return self._asked(request, form)
             except _TryAgain as passing:
                 failure = passing
                 self._pause(next(pauses, None), passing)
@@ -227,25 +250,30 @@ class ChatModel:
             self.rate.wait(self.meter.seconds_left)
         self.meter.start(self.base_url)
 
-    def _asked(self, system: str, user: str, schema: Schema | None, form: Form) -> str:
+    def _asked(self, request: _Request, form: Form) -> str:
         """One request. Raises ProviderError, or _TryAgain or _Refused around one."""
         openai = sdk()
         left = self.meter.seconds_left
         timeout = self.timeout_seconds if left is None else min(self.timeout_seconds, max(left, 0.001))
         room = self.max_tokens + (self.thinking_tokens if form.thinks else 0)
-        options: dict[str, Any] = {form.tokens: room}
+        options: dict[str, Any] = {form.tokens: 1 if request.options else room}
         if form.temperature:
             options["temperature"] = self.temperature
-        if schema is not None:
-            named = {"name": "reply", "strict": True, "schema": dict(schema)}
+        if request.schema is not None and form.schema:
+            named = {"name": "reply", "strict": True, "schema": dict(request.schema)}
             options["response_format"] = {"type": "json_schema", "json_schema": named}
+        if request.options:
+            options |= {"logprobs": True, "top_logprobs": form.top_logprobs}
         on_text, told = _listener.get(), list[str]()
         if on_text is not None:
             options |= {"stream": True, "stream_options": {"include_usage": True}}
         try:
             reply = self._client.with_options(timeout=timeout).chat.completions.create(
                 model=self.model,
-                messages=[{"role": "system", "content": system}, {"role": "user", "content": user}],
+                messages=[
+                    {"role": "system", "content": request.system},
+                    {"role": "user", "content": request.user},
+                ],
                 **options,
             )
             if on_text is not None:
@@ -267,7 +295,7 @@ class ChatModel:
             # The SDK builds its objects without checking them, so a wrong shape may only show when it is read.
             self._broke_off(told, error)
             raise _TryAgain(self._unreadable()) from error
-        return self._text(reply)
+        return self._weights(reply, request.options) if request.options else self._text(reply)
 
     def _streamed(self, chunks: Any, on_text: OnText, told: list[str]) -> str:
         """The text of a reply that comes in pieces, each told but for thoughts; `told` grows."""
@@ -307,11 +335,35 @@ class ChatModel:
         if told:
             raise self._failed("broke off its reply", retryable=True) from error
 
+    def _weights(self, reply: Any, options: Sequence[str]) -> str:
+        """The probability of each option as the first token of a reply, as JSON; its tokens are counted."""
+        try:
+            self._count(reply)
+            told = reply.choices[0].logprobs
+            likely = told.content[0].top_logprobs if told is not None and told.content else None
+            if not likely:
+                server = (self.base_url, self.model)
+                _forms[server] = replace(_forms.get(server, Form()), top_logprobs=0)
+                return NO_WEIGHTS
+            weights = dict.fromkeys(options, 0.0)
+            for token in likely:
+                word = token.token.strip().casefold()
+                for option in options:
+                    if word == option.casefold():
+                        weights[option] += math.exp(min(0.0, float(token.logprob)))
+        except (AttributeError, TypeError, IndexError, ValueError) as error:
+            raise _TryAgain(self._unreadable()) from error
+        return json.dumps(weights)
+
+    def _count(self, reply: Any) -> None:
+        """Count the tokens of a reply."""
+        if reply.usage is not None:
+            self.meter.used(int(reply.usage.prompt_tokens or 0), int(reply.usage.completion_tokens or 0))
+
     def _text(self, reply: Any) -> str:
         """The text of a reply, its tokens counted."""
         try:
-            if reply.usage is not None:
-                self.meter.used(int(reply.usage.prompt_tokens or 0), int(reply.usage.completion_tokens or 0))
+            self._count(reply)
             text = reply.choices[0].message.content if reply.choices else None
         except (AttributeError, TypeError, IndexError, ValueError) as error:
             raise _TryAgain(self._unreadable()) from error
@@ -341,6 +393,16 @@ class ChatModel:
     def _failed(self, what: str, next_step: str = "", *, retryable: bool) -> ProviderError:
         next_step = next_step or "check llm.base_url, llm.model and llm.api_key"
         return ProviderError(what, subject=self.name, next_step=next_step, retryable=retryable)
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What is asked; with `options`, only for how probable each is as the first word of the reply."""
+
+    system: str
+    user: str
+    schema: Schema | None = None
+    options: tuple[str, ...] = ()
 
 
 class _Failure(Exception):

@@ -25,6 +25,13 @@ _NO_TOKENS = re.compile(
     r"max_completion_tokens|unsupported.{0,20}max_tokens|max_tokens.{0,40}not support", re.IGNORECASE
 )
 _NO_TEMPERATURE = re.compile(r"temperature", re.IGNORECASE)
+_NO_LOGPROBS = re.compile(
+    r"logprobs.{0,40}not support|(?:not (?:support|allowed)|unsupported).{0,40}logprobs", re.IGNORECASE
+)
+"""Not `top_logprobs must be at most 5`, after which fewer are asked for."""
+
+TOP_LOGPROBS = (20, 5, 0)
+"""Most probable tokens asked for: OpenAI's and vLLM's bound, the usual smaller bound, none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +44,24 @@ class Form:
     """The name under which the server takes the bound of its reply."""
     thinks: bool = False
     """Whether the model was seen to think before it answers, so that its bound must cover both."""
+    top_logprobs: int = TOP_LOGPROBS[0]
+    """How many of the most probable tokens it tells with their log-probabilities; 0 for a server that tells none."""
 
-    def without(self, status: int, words: str, *, schema: bool) -> Form | None:
+    def without(self, status: int, words: str, *, schema: bool, logprobs: bool = False) -> Form | None:
         """The form that may be taken after this refusal; None when nothing is left to leave out.
 
-        `schema` says whether one was sent.
+        `schema` and `logprobs` say whether they were asked for.
         """
+        if logprobs and _NO_LOGPROBS.search(words):
+            return replace(self, top_logprobs=0)
         if status not in SCHEMA_REFUSALS or _TOO_LONG.search(words):
             return None
         if self.tokens == "max_tokens" and _NO_TOKENS.search(words):
             return replace(self, tokens="max_completion_tokens", thinks=True)
         if self.temperature and _NO_TEMPERATURE.search(words):
             return replace(self, temperature=False)
+        if logprobs and self.top_logprobs:
+            return replace(self, top_logprobs=TOP_LOGPROBS[TOP_LOGPROBS.index(self.top_logprobs) + 1])
         return replace(self, schema=False) if schema and self.schema else None
 
 

@@ -24,13 +24,13 @@ from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.indexing.index_config import IndexConfig
 from thresher.judging.calibration import CalibratedScorer, Calibration
 from thresher.judging.judge import BlendedJudge, ScoringJudge
-from thresher.judging.llm_scorers import GRADES, LLMRelevance
+from thresher.judging.llm_scorers import GRADES, LikelihoodRelevance, LLMRelevance
 from thresher.judging.parts import EachPartScorer
 from thresher.judging.scorers import BandedScorer
 from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Calibrated
 from thresher.pipeline import Pipeline, as_asked, never_another
-from thresher.protocols import Judge, Retriever, Scorer
+from thresher.protocols import Judge, LanguageModel, Retriever, Scorer
 from thresher.recipes.build import corrector, mapping, names_and_numbers, redundancy, strips, verifier
 from thresher.recipes.components import Components
 from thresher.recipes.judges import calibration, raw_scorer
@@ -164,8 +164,17 @@ def judging_scorer(
     model = parts.language_model(settings.llm) if settings.judge == "auto" else None
     if model is None:
         return scorer
-    relevance = LLMRelevance(model, batch=settings.batch, workers=settings.llm.concurrency, prompt=GRADES)
-    return BandedScorer(scorer, relevance, lower, upper, keep_local=settings.on_unreadable == "keep")
+    return BandedScorer(
+        scorer, model_relevance(settings, model, parts), lower, upper, keep_local=settings.on_unreadable == "keep"
+    )
+
+
+def model_relevance(settings: CorrectiveSettings, model: LanguageModel, parts: Components) -> Scorer:
+    """How the chat model judges; a budget of calls is for one call that grades all chunks."""
+    graded = LLMRelevance(model, batch=settings.batch, workers=settings.llm.concurrency, prompt=GRADES)
+    if settings.judge_reply == "grades" or parts.meter.max_calls is not None:
+        return graded
+    return LikelihoodRelevance(model, graded, workers=settings.llm.concurrency)
 
 
 def judges(settings: CorrectiveSettings, scorer: Callable[[Components], Scorer], parts: Components) -> Judge:

@@ -509,6 +509,11 @@ class CorrectiveSettings(OutsideSettings, RerankerSettings):
         description="the trained judge, and the chat model (where configured) for what it cannot tell; or a judge by "
         "name, alone: 'trained', 'local' (cosine and words)",
     )
+    judge_reply: Literal["logprobs", "grades"] = Field(
+        "logprobs",
+        description="how the chat model judges: one yes or no for each chunk, by its log-probability (grades where the "
+        "server tells none, or calls are budgeted), or grades of 0 to 3 for all chunks in one call",
+    )
     chunk: SentenceChunking = SentenceChunking()
     subchunk: Subchunking = Subchunking()
     dense: DenseSettings = DenseSettings(depth=20)

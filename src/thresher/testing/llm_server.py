@@ -12,6 +12,7 @@ For tests, documentation and trying things out; what it says is written beforeha
 from __future__ import annotations
 
 import json
+import math
 import re
 import socket
 import threading
@@ -44,6 +45,8 @@ class Reply:
     """Sent as it is instead of a well-formed answer."""
     dropped: bool = False
     """Close the connection without an answer."""
+    likely: Mapping[str, float] = field(default_factory=dict)
+    """The most probable first tokens of a chat and their probabilities, told where log-probabilities are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,9 @@ class Request:
     """None for a page, and for a body that is not JSON."""
 
 
+NO_LOGPROBS = Reply(status=400)
+"""What asks for log-probabilities of a server that tells none."""
+
 Rule = Callable[[Any], str | Reply]
 """From the JSON that was sent to the reply; called from several threads when several ask at once."""
 
@@ -66,7 +72,8 @@ class ScriptedServer:
     """Answers chats with `replies` in order (the last one again and again), embeddings and rankings by rule.
 
     `replies` may also be a rule, or hold some. `rerank` is the script of rankings, word overlap where it is empty.
-    A chat that asks for a stream gets one.
+    A chat that asks for a stream gets one; one that asks for log-probabilities is refused, which uses up no reply,
+    unless the server has `logprobs` (`Reply.likely`).
     Embeddings are those of `HashEncoder`. `pages` answers GET and `posts` every other POST, by path: with the query
     string where it is listed so, else without it. What is not listed is 404. Both may be added to while it runs.
     """
@@ -78,6 +85,7 @@ class ScriptedServer:
         rerank: Sequence[Reply] = (),
         pages: Mapping[str, str | Reply] | None = None,
         posts: Mapping[str, Script] | None = None,
+        logprobs: bool = False,
     ) -> None:
         self.requests: list[Request] = []
         """Every request so far, in the order they came."""
@@ -86,6 +94,7 @@ class ScriptedServer:
         self._used = dict.fromkeys(self._replies, 0)
         self._pages: Mapping[str, Script] = {} if pages is None else pages
         self._posts: Mapping[str, Script] = {} if posts is None else posts
+        self._tells = logprobs
         self._came = threading.Condition()
         self._stopped = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -140,6 +149,8 @@ class ScriptedServer:
         with self._came:
             self.requests.append(request)
             self._came.notify_all()
+            if request.path == CHAT and request.body.get("logprobs") and not self._tells:
+                return NO_LOGPROBS, _error("logprobs are not supported").encode()
             script = self._script(request.path, method)
         if script is None:
             return Reply(status=404), _error("no such path").encode()
@@ -182,14 +193,16 @@ def _chat(asked: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
     """A chat completion; its tokens are counted as words."""
     prompt = sum(len(message["content"].split()) for message in asked["messages"])
     completion = len(reply.text.split())
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": reply.text or None}}
+    if asked.get("logprobs") and reply.likely:
+        told = [{"token": token, "logprob": math.log(share), "bytes": None} for token, share in reply.likely.items()]
+        choice["logprobs"] = {"content": [{**told[0], "top_logprobs": told[: asked["top_logprobs"]]}]}
     return {
         "id": "scripted",
         "object": "chat.completion",
         "created": 0,
         "model": asked["model"],
-        "choices": [
-            {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": reply.text or None}}
-        ],
+        "choices": [choice],
         "usage": {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion},
     }
 
