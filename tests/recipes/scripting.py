@@ -26,6 +26,7 @@ STAGES = {
     "threshold": thresholds.SYSTEM,
     "rewrite": rewrite.SYSTEM,
     "words": "You turn a question into words",
+    "likelihood": relevance.ANSWERS,
     "answer": grounded.SYSTEM,
     "alone": grounded.PARAMETRIC_SYSTEM,
     "check": llm_check.SYSTEM,
@@ -135,5 +136,5 @@ def using(server: ScriptedServer, **more: Any) -> dict[str, Any]:
 
 
 def stages(server: ScriptedServer) -> list[str]:
-    """What the server was asked for, in order."""
-    return [stage(request.body) for request in server.asked()]
+    """What the server was asked for, in order, but for log-probabilities, which it refuses."""
+    return [name for request in server.asked() if (name := stage(request.body)) != "likelihood"]
