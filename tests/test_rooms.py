@@ -31,7 +31,8 @@ MODELS_ARE_THEIRS = {"retrieval", "judging", "correction", "refinement", "genera
 FOUNDATION = {
     "errors": set(),
     "filters": {"errors"},
-    "types": {"filters"},
+    "types": {"filters", "rendering"},
+    "rendering": {"types"},
     "protocols": {"types", "filters"},
     "text": {"types", "protocols", "errors", "text"},
     "settings": {"errors"},

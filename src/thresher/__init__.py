@@ -5,12 +5,19 @@
     with thresher.open(home=".thresher") as collection:
         collection.add("papers/")
         answer = collection.ask("How many layers has BERT-base?")
+        print(answer.text, answer.citations)
+
+What there is: `open` and `aopen` give a `Collection` (`add`, `ask`, `search`, `stream`, `documents`, `delete`,
+`calibrate`); a question gives an `Answer` with `Citation`s, `evidence` and `chunks`; a search gives `Hit`s. `recipes`
+names the ways of answering, and `recipes.derive` makes one with parts of your own, whose shapes are in `protocols`.
+Every error raised on purpose is a `ThresherError`. `help(thresher.Collection)` tells the rest.
 
 Importing the package loads nothing heavy: what is named here is imported when it is first used.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,35 +25,105 @@ if TYPE_CHECKING:
 
     from thresher.asynchronous import AsyncCollection
     from thresher.collection import Collection
+    from thresher.errors import (
+        BudgetSpent,
+        Cancelled,
+        Degraded,
+        DocumentError,
+        EncoderMismatch,
+        MissingExtra,
+        ModelError,
+        NotRecorded,
+        ProviderError,
+        StoreError,
+        ThresherError,
+        UnknownSetting,
+        UsageError,
+        WrongType,
+    )
+    from thresher.protocols import Encoder
+    from thresher.recipes import Recipe
+    from thresher.types import Answer, Chunk, Citation, Document, Evidence, Hit, SearchResult, Verdict
 
 __version__ = "0.1.0"
 
-__all__ = ["Collection", "__version__", "aopen", "open", "recipes"]
+__all__ = [
+    "Answer",
+    "AsyncCollection",
+    "BudgetSpent",
+    "Cancelled",
+    "Chunk",
+    "Citation",
+    "Collection",
+    "Degraded",
+    "Document",
+    "DocumentError",
+    "EncoderMismatch",
+    "Evidence",
+    "Hit",
+    "MissingExtra",
+    "ModelError",
+    "NotRecorded",
+    "ProviderError",
+    "Recipe",
+    "SearchResult",
+    "StoreError",
+    "ThresherError",
+    "UnknownSetting",
+    "UsageError",
+    "Verdict",
+    "WrongType",
+    "__version__",
+    "aopen",
+    "errors",
+    "open",
+    "protocols",
+    "recipes",
+    "types",
+]
+
+_HOMES = {
+    "asynchronous": ["AsyncCollection"],
+    "collection": ["Collection"],
+    "recipes": ["Recipe"],
+    "types": ["Answer", "Chunk", "Citation", "Document", "Evidence", "Hit", "SearchResult", "Verdict"],
+}
+"""Where a name is that is imported when it is first used; those not listed are errors or modules."""
+
+_MODULES = ("errors", "protocols", "recipes", "types")
 
 
-def open(home: str | Path = ".thresher", collection: str = "default") -> Collection:
-    """A collection in a home folder; nothing is created until something is added."""
+def open(home: str | Path = ".thresher", collection: str = "default", *, encoder: Encoder | None = None) -> Collection:
+    """A collection in a home folder; nothing is created until something is added.
+
+    `encoder` is one of your own (`thresher.protocols.Encoder`), instead of what the setting `encoder` names.
+    """
     from pathlib import Path
 
     from thresher.collection import Collection
+    from thresher.errors import check_type
 
-    return Collection(Path(home), collection)
+    check_type("home", home, (str, Path), "a folder")
+    return Collection(Path(home), collection, encoder=encoder)
 
 
-def aopen(home: str | Path = ".thresher", collection: str = "default") -> AsyncCollection:
+def aopen(
+    home: str | Path = ".thresher", collection: str = "default", *, encoder: Encoder | None = None
+) -> AsyncCollection:
     """A collection for `async with`: questions are awaited, and end when they are cancelled."""
     from thresher.asynchronous import AsyncCollection
 
-    return AsyncCollection(open(home, collection))
+    return AsyncCollection(open(home, collection, encoder=encoder))
 
 
 def __getattr__(name: str) -> Any:
-    if name == "Collection":
-        from thresher.collection import Collection
+    if name in _MODULES:
+        return import_module(f"thresher.{name}")
+    if name not in __all__:
+        raise AttributeError(f"module 'thresher' has no attribute {name!r}")
+    home = next((home for home, names in _HOMES.items() if name in names), "errors")
+    return getattr(import_module(f"thresher.{home}"), name)
 
-        return Collection
-    if name == "recipes":
-        from importlib import import_module
 
-        return import_module("thresher.recipes")
-    raise AttributeError(f"module 'thresher' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return __all__

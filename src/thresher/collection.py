@@ -16,12 +16,12 @@ from queue import SimpleQueue
 from threading import Thread
 from time import perf_counter
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, BinaryIO, TypedDict, TypeVar, Unpack
 
 from thresher import recipes
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.deadline import within
-from thresher.errors import BudgetSpent, StoreError, UnknownSetting, UsageError
+from thresher.errors import BudgetSpent, StoreError, UnknownSetting, UsageError, WrongType, check_type
 from thresher.filters import parse, resolve
 from thresher.generation.llm import in_silence
 from thresher.indexing.catalog import Place
@@ -44,6 +44,8 @@ from thresher.tracing import Request, Traces, replay
 from thresher.types import Answer, Document, Metadata, Query, SearchResult, Step
 
 if TYPE_CHECKING:
+    from thresher.correction.providers import WebSearch
+    from thresher.protocols import Encoder
     from thresher.recipes.train_judge import Counting, Trained
 
 DEFAULT_LIMIT = 5
@@ -52,10 +54,11 @@ DEFAULT_LIMIT = 5
 class AskOptions(TypedDict, total=False):
     """How a question is asked."""
 
-    recipe: str
-    """`corrective` when not given."""
-    outside: str | None
-    """Where a recipe that corrects may look: `none`, `web`, or `collection:NAME`; None is what the setting says."""
+    recipe: str | recipes.Recipe
+    """`corrective` when not given; a name, or one with parts of your own (`recipes.derive`)."""
+    outside: str | WebSearch | None
+    """Where a recipe that corrects may look: `none`, `web`, `collection:NAME`, or a web search of your own
+    (`thresher.correction.providers.WebSearch`); None is what the setting says."""
     where: str | None
     """A filter on metadata, e.g. `kind = 'pdf' AND page <= 3`."""
     settings: Mapping[str, Any] | None
@@ -76,7 +79,15 @@ class AskOptions(TypedDict, total=False):
 class Collection:
     """Documents and the questions asked of them; cheap to make, everything is loaded at its first use."""
 
-    def __init__(self, home: Path, name: str, *, completing: Callable[[int, int], None] | None = None) -> None:
+    def __init__(
+        self,
+        home: Path,
+        name: str,
+        *,
+        encoder: Encoder | None = None,
+        completing: Callable[[int, int], None] | None = None,
+    ) -> None:
+        check_type("collection", name, str, "the name of a collection")
         if not name or name.startswith(".") or any(mark in name for mark in "/\\\0"):
             raise UsageError("is not a collection name", subject=repr(name), next_step="use letters, digits, - and _")
         self.home = home
@@ -90,6 +101,12 @@ class Collection:
         self._others: dict[str, DocumentStore] = {}
         self._models = Models()
         self._completing = completing
+        self._own: dict[str, Any] = {}
+        if encoder is not None:
+            from thresher.models.encoders import ENCODERS
+
+            ENCODERS[encoder.name] = lambda: encoder
+            self._own = {"encoder": encoder.name}
 
     def __enter__(self) -> Collection:
         return self
@@ -109,9 +126,9 @@ class Collection:
     def add(
         self,
         *sources: str | Path,
-        recipe: str | Sequence[str] = (),
-        include: Sequence[str] = (),
-        exclude: Sequence[str] = (),
+        recipe: str | recipes.Recipe | Sequence[str | recipes.Recipe] = (),
+        include: str | Sequence[str] = (),
+        exclude: str | Sequence[str] = (),
         prune: bool = False,
         metadata: Metadata | None = None,
         settings: Mapping[str, Any] | None = None,
@@ -125,24 +142,28 @@ class Collection:
         whose files vanished from the given folders. `announce` is told what a chat model is about to be paid for.
         """
         started = perf_counter()
+        for source in sources:
+            check_type("source", source, (str, Path), "a path, an address, or - for standard input")
         arguments = [str(source) for source in sources]
         parts = replace(self._parts(), announce=announce)
         if self._store.is_new:
             around = resolved(CollectionSettings, {}, home=self.home, known=recipes.settings_keys())
             self._store.choose(around.store)
-        configs = self._index_configs([recipe] if isinstance(recipe, str) else recipe, settings, parts)
-        reading = Inputs(arguments, include, exclude, stdin, metadata or {}, self.home, progress)
+        configs = self._index_configs(_listed(recipe), settings, parts)
+        reading = Inputs(arguments, _listed(include), _listed(exclude), stdin, metadata or {}, self.home, progress)
         ingest = Ingest(self._store, configs, progress=reading.encoded)
         report = ingest.run(reading.incoming(), prune=reading.vanished if prune else None)
         return replace(report, seconds=perf_counter() - started)
 
-    def delete(self, *sources: str, purge: bool = False) -> list[str]:
+    def delete(self, *sources: str | Path, purge: bool = False) -> list[str]:
         """Forget sources (a file, a URL, a corpus and all its rows); returns the sources that went.
 
         A document that is known from another source too stays under that one. `purge` also drops old versions of the
         tables, the traces that quote the sources, and what judges were trained on.
         """
-        places = [place for source in sources for place in self._places(source)]
+        for source in sources:
+            check_type("source", source, (str, Path), "a file, an address or a corpus")
+        places = [place for source in sources for place in self._places(str(source))]
         self._store.remove(places, files={place.file for place in places})
         gone = sorted({place.source for place in places})
         if purge:
@@ -190,7 +211,7 @@ class Collection:
         self,
         question: str,
         *,
-        recipe: str = recipes.DEFAULT,
+        recipe: str | recipes.Recipe = recipes.DEFAULT,
         limit: int = DEFAULT_LIMIT,
         where: str | None = None,
         settings: Mapping[str, Any] | None = None,
@@ -210,7 +231,8 @@ class Collection:
         self, question: str, *, meter: Meter | None = None, **options: Unpack[AskOptions]
     ) -> Iterator[Step | Answer]:
         """The steps of `ask` as they finish, the answer last; what they cost is counted on `meter`, with its budget."""
-        recipe, where = options.get("recipe", recipes.DEFAULT), options.get("where")
+        _check_options(options)
+        recipe, where = recipes.get(options.get("recipe", recipes.DEFAULT)), options.get("where")
         configured = self._configured(recipe, options.get("settings"))
         outside = options.get("outside") or configured.outside
         meter = meter or Meter.of(options)
@@ -222,7 +244,8 @@ class Collection:
             tell(sentence)
 
         listening = in_silence if tell is in_silence else on_sentence
-        parts = self._parts(meter, outside=self._place(outside), on_sentence=listening)
+        place = self._place(outside)
+        parts = self._parts(meter, outside=place, on_sentence=listening)
         history = tuple(map(_turn, options.get("history", ())))
         query = FollowUp(parts.language_model(configured.llm))(self._query(question, DEFAULT_LIMIT, where), history)
         try:
@@ -230,14 +253,23 @@ class Collection:
                 pipeline = self._pipeline(recipe, configured, parts)
         except BudgetSpent as spent:
             lack = f"retrieve: {spent.what} before the index of this recipe was made; `thresher index` makes it"
-            pipeline = parts.unanswering(recipe, lack)
-        if not recipes.get(recipe).corrects and options.get("outside") not in (None, "none"):
-            stays = f"correct: {recipe} never goes outside; {outside} was not looked in"
+            pipeline = parts.unanswering(recipe.name, lack)
+        if not recipe.corrects and options.get("outside") not in (None, "none"):
+            there = place.given if place else outside
+            stays = f"correct: {recipe.name} never goes outside; {there} was not looked in"
             pipeline = replace(pipeline, degraded=(*pipeline.degraded, stays))
         for step in pipeline.run(query, strict=options.get("strict", False)):
             if isinstance(step, Answer):
                 exchanges = parts.exchanges.stored()
-                request = Request(recipe, flat_public(configured), outside, where, query.today, exchanges, history)
+                request = Request(
+                    recipe.name,
+                    flat_public(configured),
+                    place.given if place else None,
+                    where,
+                    query.today,
+                    exchanges,
+                    history,
+                )
                 if not told:
                     tell(step.text)
                 yield self.traces.stored(step, request)
@@ -278,7 +310,7 @@ class Collection:
         return replay(self.traces, trace, self._ask_again)
 
     def _ask_again(self, question: str, request: Request) -> Answer:
-        parts = self._parts(outside=self._place(request.outside), exchanges=Exchanges(request.exchanges))
+        parts = self._parts(outside=self._stored_place(request.outside), exchanges=Exchanges(request.exchanges))
         pipeline_settings = recipes.get(request.recipe).configured(request.settings)
         pipeline = self._pipeline(request.recipe, pipeline_settings, parts)
         query = replace(self._query(question, DEFAULT_LIMIT, request.where), today=request.today)
@@ -333,11 +365,11 @@ class Collection:
         assert isinstance(configured, CorrectiveSettings)
         return train(labels, configured, parts, self.home, epochs=epochs, seed=seed, counting=counting or silently)
 
-    def settings(self, recipe: str, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def settings(self, recipe: str | recipes.Recipe, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Every setting a recipe would run with here, by dotted key; secrets as stars."""
         return flat(self._configured(recipe, settings))
 
-    def check_outside(self, given: str | None) -> None:
+    def check_outside(self, given: str | WebSearch | None) -> None:
         """Raise UsageError for an `outside` of `ask` that is no place, or not there, whatever recipe would look."""
         self._place(given)
 
@@ -372,10 +404,13 @@ class Collection:
             on_sentence=on_sentence,
         )
 
-    def _place(self, given: str | None) -> Outside | None:
+    def _place(self, given: str | WebSearch | None) -> Outside | None:
         """Where `outside` points; UsageError for a place that is not there."""
         if given is None or given == "none":
             return None
+        if callable(given):
+            return Outside(f"web:{given.host}", search=given)
+        check_type("outside", given, str, "none, web, collection:NAME or a web search")
         if given == "web":
             return Outside(given)
         subject = f"`outside` {given}"
@@ -393,18 +428,28 @@ class Collection:
             )
         return Outside(given, other)
 
-    def _configured(self, name: str, settings: Mapping[str, Any] | None) -> RecipeSettings:
+    def _stored_place(self, given: str | None) -> Outside | None:
+        """Where `outside` of a stored answer points: a search of the caller's own is known by its host alone."""
+        kind, _, host = (given or "").partition(":")
+        if kind != "web" or not host:
+            return self._place(given)
+        from thresher.correction.providers import StoredSearch
+
+        return Outside(f"web:{host}", search=StoredSearch(host))
+
+    def _configured(self, name: str | recipes.Recipe, settings: Mapping[str, Any] | None) -> RecipeSettings:
         return recipes.get(name).configured(self._for_recipes(settings), home=self.home)
 
     def _for_recipes(self, settings: Mapping[str, Any] | None) -> dict[str, Any]:
         """The settings of a call without `store`, which is the collection's and is heeded here."""
-        given = dict(settings or {})
+        check_type("settings", settings or {}, Mapping, "a mapping of dotted keys to values")
+        given = {**self._own, **(settings or {})}
         if "store" in given:
             self._store.choose(str(given.pop("store")))
         return given
 
     def _index_configs(
-        self, names: Sequence[str], settings: Mapping[str, Any] | None, parts: Components
+        self, names: Sequence[str | recipes.Recipe], settings: Mapping[str, Any] | None, parts: Components
     ) -> list[IndexConfig]:
         """What recipes need of the index, without repeats; a setting counts for the recipes that have it."""
         given = self._for_recipes(settings)
@@ -415,7 +460,7 @@ class Collection:
                 configs.setdefault(config.fingerprint, config)
         return list(configs.values())
 
-    def _pipeline(self, name: str, configured: RecipeSettings, parts: Components) -> Pipeline:
+    def _pipeline(self, name: str | recipes.Recipe, configured: RecipeSettings, parts: Components) -> Pipeline:
         recipe = recipes.get(name)
         config = recipe.index_config(configured, parts)
         if config is not None:
@@ -423,6 +468,9 @@ class Collection:
         return recipe.pipeline(configured, parts)
 
     def _query(self, question: str, limit: int, where: str | None) -> Query:
+        check_type("question", question, str, "a text")
+        check_type("limit", limit, int, "a whole number")
+        check_type("where", where or "", str, "a filter as text, e.g. `kind = 'pdf'`")
         if not question.strip():
             raise UsageError("the question is empty", next_step="ask something")
         if limit < 1:
@@ -451,5 +499,27 @@ class Collection:
 
 
 def _turn(turn: tuple[str, str] | Answer) -> tuple[str, str]:
-    """A question as it stands alone, with its answer."""
-    return (turn.standalone or turn.question, turn.text) if isinstance(turn, Answer) else (turn[0], turn[1])
+    """A question as it stands alone, with its answer. Raises WrongType."""
+    if isinstance(turn, Answer):
+        return turn.standalone or turn.question, turn.text
+    match turn:
+        case (str() as question, str() as answer):
+            return question, answer
+    raise WrongType("history", turn, "pairs of a question and its answer, or answers")
+
+
+Item = TypeVar("Item", bound=str | recipes.Recipe)
+
+
+def _listed(given: Item | Sequence[Item]) -> Sequence[Item]:
+    """One or several, as several."""
+    return [given] if isinstance(given, str | recipes.Recipe) else given
+
+
+def _check_options(options: Mapping[str, object]) -> None:
+    """Raise UnknownSetting for an option that `ask` does not have, WrongType for what is no function to be told."""
+    for name in options:
+        if name not in AskOptions.__annotations__:
+            raise UnknownSetting(name, AskOptions.__annotations__, kind="option of `ask`")
+    if not callable(options.get("on_sentence", in_silence)):
+        raise WrongType("on_sentence", options["on_sentence"], "a function that takes a text")

@@ -2,7 +2,8 @@
 
     ThresherError
     ├── UsageError            the caller asked for something that does not exist or cannot be (exit code 2)
-    │   └── UnknownSetting    a setting or recipe name; carries the nearest known name
+    │   ├── UnknownSetting    a setting or recipe name; carries the nearest known name
+    │   └── WrongType         an argument of another type than it must be; a TypeError too
     ├── DocumentError         one input could not be read; the others go on (exit code 3 when some succeeded)
     ├── StoreError            the collection on disk is missing, foreign or damaged
     │   └── EncoderMismatch   a collection whose vectors come from another encoder
@@ -21,6 +22,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+
+LONGEST_SHOWN = 60
+"""Characters of a wrong value in a message."""
 
 
 class ThresherError(Exception):
@@ -52,6 +56,21 @@ class UnknownSetting(UsageError):
         nearest = by_leaf[:1] or difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.0)
         advice = f"did you mean '{by_folded.get(nearest[0], nearest[0])}'?" if nearest else ""
         super().__init__(f"unknown {kind}", subject=name, next_step=advice)
+
+
+class WrongType(UsageError, TypeError):
+    """An argument is of another type than it must be; `wanted` says in words what it must be."""
+
+    def __init__(self, name: str, value: object, wanted: str) -> None:
+        shown = repr(value)
+        shown = shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}…"
+        super().__init__(f"is {shown} ({type(value).__name__})", subject=f"`{name}`", next_step=f"give {wanted}")
+
+
+def check_type(name: str, value: object, kinds: type | tuple[type, ...], wanted: str) -> None:
+    """Raise WrongType unless the argument `name` is of one of the kinds; a bool is no number."""
+    if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is int):
+        raise WrongType(name, value, wanted)
 
 
 class DocumentError(ThresherError):

@@ -515,6 +515,23 @@ class Answer:
     answered_by: str | None = None
     """`model`; `reader`, where a chat model was asked and its answer did not hold; None where none was asked."""
 
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """What the generator was given, in its order; nothing for an answer that took none of the path's slots."""
+        return next((step.value.evidence for step in self.steps if isinstance(step.value, Refined)), ())
+
+    def to_markdown(self) -> str:
+        """The question, the answer and its numbered citations, with page and quote."""
+        from thresher.rendering import markdown
+
+        return markdown(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the answer, its citations, and what was kept and dropped."""
+        from thresher.rendering import html
+
+        return html(self)
+
     def to_dict(self, *, chunks: bool = False) -> dict[str, Any]:
         """JSON form of the public contract; `chunks=True` adds what `explain` shows."""
         told: dict[str, Any] = to_json(self if chunks else replace(self, chunks=()))

@@ -17,7 +17,7 @@ from urllib.parse import quote_plus, urlencode
 
 import httpx
 
-from thresher.errors import ProviderError, UnknownSetting, UsageError
+from thresher.errors import NotRecorded, ProviderError, UnknownSetting, UsageError
 from thresher.http import Bounds, NotFetched, send
 from thresher.models.cassette import Exchanges
 from thresher.models.usage import Meter
@@ -346,6 +346,18 @@ def web_search(provider: str, settings: ProviderSettings) -> WebSearch:
     if provider not in PROVIDERS:
         raise UnknownSetting(provider, ("none", *PROVIDERS), kind="web.provider")
     return PROVIDERS[provider](settings)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSearch:
+    """Stands for a search of a caller's own where its results are played back."""
+
+    host: str
+    name: str = "web search"
+
+    def __call__(self, words: str, *, limit: int) -> list[WebResult]:
+        """Nothing is left to ask. Raises NotRecorded."""
+        raise NotRecorded("was not stored with the answer", subject=f"search for {words!r} at {self.host}")
 
 
 @dataclass(frozen=True, slots=True)

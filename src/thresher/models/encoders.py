@@ -8,7 +8,7 @@ scale per tensor, so in a batch the neighbours and the padding would change it.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -35,6 +35,9 @@ BLOCK_TEXTS = 256  # tokenised together: bounds what is held at once, and a bloc
 
 Pieces = list[list[int]]
 """The token ids of one text, cut to what the model reads at once."""
+
+ENCODERS: dict[str, Callable[[], Encoder]] = {}
+"""What makes an encoder of a program's own, by the name that the setting `encoder` gives it; made when first used."""
 
 
 class BundledEncoder:

@@ -265,7 +265,8 @@ def _source(
         key = key or "played back"  # keys are not stored, and nothing is asked
     web = settings.web
     given = ProviderSettings(parts.meter, web.base_url, key, web.timeout_seconds, Fields(**dict(web.fields)))
-    search = RecordedSearch(web_search(settings.web.provider, given), parts.exchanges, parts.meter)
+    asked = outside.search or web_search(settings.web.provider, given)
+    search = RecordedSearch(asked, parts.exchanges, parts.meter)
     fetch = page_fetcher(settings.web, parts) if settings.web.fetch else None
     return WebSource(search, fetch, passages, limit=settings.web.results)
 

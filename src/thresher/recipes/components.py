@@ -56,6 +56,7 @@ from thresher.text.terms import folded
 from thresher.types import Document, Evidence, Generation, Judged, Query
 
 if TYPE_CHECKING:
+    from thresher.correction.providers import WebSearch
     from thresher.models.cross_encoders import BundledJudge
 
 BUNDLED = "bundled"
@@ -159,6 +160,10 @@ def _make_encoder(name: str, settings: EncoderSettings) -> Encoder:
         key = None if settings.api_key is None else settings.api_key.get_secret_value()
         model = name.removeprefix(ENDPOINT)
         return EndpointEncoder(model, base_url=settings.base_url, api_key=key, dimension=settings.dimension)
+    from thresher.models.encoders import ENCODERS
+
+    if name in ENCODERS:
+        return ENCODERS[name]()
     from thresher.models.fastembed_models import FastembedEncoder
 
     return FastembedEncoder(name)
@@ -166,10 +171,14 @@ def _make_encoder(name: str, settings: EncoderSettings) -> Encoder:
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """Where a recipe that corrects may look, as it was given: `web`, or `collection:NAME` with its store."""
+    """Where a recipe that corrects may look, as it was given: `web`, or `collection:NAME` with its store.
+
+    `web:HOST` is a web search of the caller's own, `search`.
+    """
 
     given: str
     store: DocumentStore | None = None
+    search: WebSearch | None = None
 
 
 class _Nothing:

@@ -6,13 +6,14 @@ in `recipes.settings`, and a line in `RECIPES`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from thresher.errors import UnknownSetting
+from thresher.errors import UnknownSetting, UsageError, check_type
+from thresher.plugins import load_plugins
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -40,6 +41,8 @@ class Recipe:
     needs_llm: bool = False
     corrects: bool = False
     """Whether it may look outside the collection."""
+    parts: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    """Parts that stand in a slot instead of the recipe's own, by slot: see `derive`."""
 
     @property
     def settings(self) -> type[RecipeSettings]:
@@ -65,7 +68,12 @@ class Recipe:
 
     def pipeline(self, settings: RecipeSettings, components: Components) -> Pipeline:
         """The recipe, ready to run."""
-        return cast("Pipeline", self._wiring.pipeline(settings, components, self.name))
+        made = cast("Pipeline", self._wiring.pipeline(settings, components, self.name))
+        if not self.parts:
+            return made
+        from thresher.recipes.own_parts import with_parts
+
+        return with_parts(made, self.parts)
 
     def describe(self, settings: RecipeSettings) -> dict[str, Any]:
         """JSON form of the public contract: what its parts say of themselves, and the settings."""
@@ -211,18 +219,65 @@ RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in _RECIPES}
 
 def names() -> list[str]:
     """All recipes and presets."""
+    load_plugins()
     return list(RECIPES)
 
 
-def get(name: str) -> Recipe:
-    """The recipe or preset of that name. Raises UnknownSetting, naming the nearest."""
-    if name not in RECIPES:
+def get(name: str | Recipe) -> Recipe:
+    """The recipe or preset of that name; a recipe is itself. Raises UnknownSetting, naming the nearest."""
+    if isinstance(name, Recipe):
+        return name
+    check_type("recipe", name, str, "the name of a recipe, or one that `recipes.derive` made")
+    if name not in names():
         raise UnknownSetting(name, RECIPES, kind="recipe")
     return RECIPES[name]
 
 
+def derive(
+    base: str | Recipe,
+    *,
+    name: str = "",
+    summary: str = "",
+    settings: Mapping[str, Any] | None = None,
+    **parts: Callable[..., Any],
+) -> Recipe:
+    """A recipe with parts of your own: `derive("corrective", judge=my_judge)`, to be given as `recipe` to a question.
+
+    A part is named by its slot (rewrite, retrieve, judge, decide, correct, refine, generate, verify) and is anything
+    callable with the shape of `thresher.protocols`; what it returns is checked when it runs. `settings` are other
+    defaults of the base's settings. `name` is `corrective+judge` and so on where none is given; `register` makes it
+    known by that name. Raises UsageError for a slot, a setting or a shape that does not fit.
+    """
+    from thresher.recipes.own_parts import check_parts
+    from thresher.settings import check_known, keys
+
+    found = get(base)
+    check_parts(parts)
+    derived = replace(
+        found,
+        name=name or "+".join((found.name, *sorted(parts))),
+        summary=summary or f"{found.name} with {', '.join(sorted(parts)) or 'settings'} of its own",
+        preset_of=found.name,
+        preset={**found.preset, **(settings or {})},
+        needs_llm=found.needs_llm and "generate" not in parts,
+        corrects=found.corrects or "correct" in parts,
+        parts={**found.parts, **parts},
+    )
+    check_known(settings or {}, keys(found.settings))
+    derived.configured({})  # a setting that does not fit is told here
+    return derived
+
+
+def register(recipe: Recipe) -> Recipe:
+    """Make a recipe known by its name, for the command line, `eval compare` and `replay`; one of ours stays ours."""
+    if RECIPES.get(recipe.name) in _RECIPES:
+        raise UsageError("is a recipe of Thresher's", subject=recipe.name, next_step="give it another `name`")
+    RECIPES[recipe.name] = recipe
+    return recipe
+
+
 def configured(
-    chosen: Sequence[str], given: Mapping[str, Any], *, home: Path | None = None
+    chosen: Sequence[str | Recipe], given: Mapping[str, Any], *, home: Path | None = None
 ) -> list[tuple[Recipe, RecipeSettings]]:
     """Several recipes with their settings; a given setting counts for the recipes that have it. Raises UsageError."""
     from thresher.settings import check_known, dotted, keys, own, renamed
@@ -238,5 +293,5 @@ def settings_keys() -> set[str]:
     from thresher.recipes.settings import CollectionSettings
     from thresher.settings import keys
 
-    of_recipes = {recipe.settings for recipe in RECIPES.values()}
+    of_recipes = {RECIPES[name].settings for name in names()}
     return {*keys(CollectionSettings), *(key for model in of_recipes for key in keys(model))}

@@ -1,0 +1,38 @@
+"""Parts that other distributions bring: what they name under the entry point `thresher.parts` is called once.
+
+    [project.entry-points."thresher.parts"]
+    mine = "my_package.parts:register"
+
+`register` takes nothing and puts lines into the registries of docs/extending.md.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+
+from thresher.errors import UsageError
+
+GROUP = "thresher.parts"
+
+
+@cache
+def waiting() -> list[EntryPoint]:
+    """The entry points that were not called yet, by name."""
+    return sorted(entry_points(group=GROUP), key=lambda one: one.name)
+
+
+def load_plugins() -> None:
+    """Call what every installed distribution registers, each once. Raises UsageError for one that fails."""
+    left = waiting()
+    while left:
+        entry = left.pop(0)  # gone before it is called: what it registers may look up recipes itself
+        try:
+            entry.load()()
+        except Exception as error:
+            left.insert(0, entry)
+            raise UsageError(
+                f"could not be loaded ({type(error).__name__}: {error})",
+                subject=f"entry point {entry.name} = {entry.value}",
+                next_step="mend or uninstall the distribution that brings it",
+            ) from error

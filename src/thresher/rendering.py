@@ -1,0 +1,104 @@
+"""An answer as Markdown, and as HTML for a notebook. Texts of documents and of the web are escaped."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from thresher.types import Answer, ChunkTrace, Citation
+
+SHOWN = 240
+"""Characters of a chunk in the picture of kept and dropped."""
+
+MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~])")
+"""What Markdown takes for a sign of its own within a line; markers such as [1] stay readable when they are escaped."""
+
+
+# --- Markdown ---------------------------------------------------------------------------------------------------------
+
+
+def markdown(answer: Answer) -> str:
+    """The question as a heading, the answer, why where it was refused, and a numbered list of citations."""
+    lines = [f"### {literal(answer.question)}", "", literal(answer.text)]
+    if answer.reason:
+        lines += ["", f"*{literal(answer.reason)}*"]
+    if answer.citations:
+        lines.append("")
+    for citation in answer.citations:
+        lines += [f"{citation.marker}. {literal(place_of(citation))}", f"   > {literal(one_line(citation.quote))}"]
+    lines += ["", f"*{literal(summary_of(answer))}*", ""]
+    return "\n".join(lines)
+
+
+def literal(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    return MARKUP.sub(r"\\\1", text)
+
+
+# --- HTML -------------------------------------------------------------------------------------------------------------
+
+
+def html(answer: Answer) -> str:
+    """The answer, its citations and its chunks as one element, without script or style sheet."""
+    reason = f"<p><em>{escape(answer.reason)}</em></p>" if answer.reason else ""
+    cited = "".join(map(citation_html, answer.citations))
+    rows = "".join(map(chunk_html, sorted(answer.chunks, key=lambda fate: not fate.kept)))
+    kept = sum(fate.kept for fate in answer.chunks)
+    chunks = (
+        f"<details><summary>{kept} of {len(answer.chunks)} chunks kept</summary>"
+        "<table><tr><th></th><th>source</th><th>score</th><th>why</th><th>text</th></tr>"
+        f"{rows}</table></details>"
+        if answer.chunks
+        else ""
+    )
+    return (
+        f'<div class="thresher-answer"><p><strong>{escape(answer.question)}</strong></p>'
+        f'<p style="white-space:pre-line">{escape(answer.text)}</p>{reason}'
+        f"{f'<ol>{cited}</ol>' if cited else ''}"
+        f"<p><small>{escape(summary_of(answer))}</small></p>{chunks}</div>"
+    )
+
+
+def citation_html(citation: Citation) -> str:
+    """One place with its quote, under its own number."""
+    quote = escape(one_line(citation.quote))
+    return f'<li value="{citation.marker}">{escape(place_of(citation))}<blockquote>{quote}</blockquote></li>'
+
+
+def chunk_html(fate: ChunkTrace) -> str:
+    """One chunk: kept or dropped, where, by which score, why."""
+    chunk, score = fate.hit.chunk, fate.hit.scores.get("judge", fate.hit.score)
+    background = "" if fate.kept else ' style="opacity:0.55"'
+    state = "kept" if fate.kept else f"dropped by {fate.dropped_by}"
+    cells = (state, named(chunk.title, chunk.source, chunk.page), f"{score.value:.2f}", fate.reason)
+    text = one_line(chunk.text)
+    shown = text if len(text) <= SHOWN else f"{text[:SHOWN].rstrip()}…"
+    return f"<tr{background}>{''.join(f'<td>{escape(cell)}</td>' for cell in (*cells, shown))}</tr>"
+
+
+# --- words that both have ---------------------------------------------------------------------------------------------
+
+
+def place_of(citation: Citation) -> str:
+    """Title, source and page of a citation."""
+    return named(citation.title, citation.source, citation.page)
+
+
+def named(title: str, source: str, page: int | None) -> str:
+    """`Title (source), page 3`."""
+    where = f"{title} ({source})" if title and title != source else source
+    return where if page is None else f"{where}, page {page}"
+
+
+def summary_of(answer: Answer) -> str:
+    """Recipe, verdict, certainty and what had to be done without, in one line."""
+    certainty = "" if answer.certainty is None else f"certainty {answer.certainty:.2f}"
+    verdict = "" if answer.verdict is None else f"evidence {answer.verdict}"
+    return "; ".join(filter(None, (answer.recipe, verdict, certainty, *answer.degraded)))
+
+
+def one_line(text: str) -> str:
+    """Text without line breaks."""
+    return " ".join(text.split())

@@ -1,0 +1,130 @@
+"""What a person meets who types `import thresher`: names, arguments of a wrong type, an answer to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import thresher
+from thresher.collection import Collection
+from thresher.errors import UnknownSetting, WrongType
+from thresher.types import Answer
+
+QUESTION = "When was the Kõpu lighthouse built?"
+
+
+def test_dir_and_help_say_what_there_is() -> None:
+    assert {"open", "Collection", "Answer", "Citation", "ThresherError", "recipes"} <= set(dir(thresher))
+    assert dir(thresher) == sorted(thresher.__all__)
+    assert "recipes.derive" in str(thresher.__doc__)
+    assert issubclass(thresher.WrongType, TypeError)
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda one: one.ask(42), "`question`: is 42 (int); give a text"),
+        (lambda one: one.ask(None), "`question`: is None (NoneType); give a text"),
+        (lambda one: one.ask("q", recipe=3), "`recipe`: is 3 (int); give the name of a recipe"),
+        (lambda one: one.ask("q", where=4), "`where`: is 4 (int); give a filter as text"),
+        (lambda one: one.ask("q", settings="upper=1"), "`settings`: is 'upper=1' (str); give a mapping"),
+        (lambda one: one.ask("q", history=["x"]), "`history`: is 'x' (str); give pairs"),
+        (lambda one: one.ask("q", outside=4), "`outside`: is 4 (int); give none, web"),
+        (lambda one: one.ask("q", on_sentence="x"), "`on_sentence`: is 'x' (str); give a function"),
+        (lambda one: one.search("q", limit="5"), "`limit`: is '5' (str); give a whole number"),
+        (lambda one: one.search("q", limit=True), "`limit`: is True (bool); give a whole number"),
+        (lambda one: one.add(42), "`source`: is 42 (int); give a path"),
+        (lambda one: one.delete(42), "`source`: is 42 (int); give a file"),
+        (lambda one: thresher.open(42), "`home`: is 42 (int); give a folder"),
+        (lambda one: thresher.open("home", 7), "`collection`: is 7 (int); give the name"),
+    ],
+)
+def test_an_argument_of_a_wrong_type_is_told(call: Callable[[Any], object], told: str, collection: Collection) -> None:
+    with pytest.raises(WrongType) as raised:
+        call(collection)
+    assert told in str(raised.value)
+
+
+def test_an_option_that_there_is_not_is_told_and_not_passed_over(collection: Collection) -> None:
+    with pytest.raises(UnknownSetting, match="recipee: unknown option of `ask`; did you mean 'recipe'"):
+        collection.ask(QUESTION, recipee="rag")  # type: ignore[call-arg]
+
+
+def test_one_pattern_needs_no_list(tmp_path: Path) -> None:
+    for name in ("one.txt", "two.md"):
+        (tmp_path / name).write_text("Some words that are kept.", encoding="utf-8")
+    with thresher.open(tmp_path / "home") as opened:
+        assert opened.add(tmp_path, include="*.md", recipe="rag").added == 1
+
+
+# --- an answer to look at ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def answer(collection: Collection) -> Answer:
+    return collection.ask(QUESTION)
+
+
+def test_an_answer_has_its_evidence_and_its_chunks(answer: Answer) -> None:
+    assert answer.evidence
+    assert all(piece.text in piece.hit.chunk.text for piece in answer.evidence)
+    assert {piece.hit.chunk.id for piece in answer.evidence} == {
+        fate.hit.chunk.id for fate in answer.chunks if fate.kept
+    }
+
+
+def test_an_answer_is_markdown_with_its_citations(answer: Answer) -> None:
+    heading, _, text, *rest = answer.to_markdown().splitlines()
+    assert (heading, text) == (f"### {QUESTION}", r"1531 \[1\]")
+    assert any("> The Kõpu lighthouse was built in 1531." in line for line in rest)
+
+
+class Tags(HTMLParser):
+    """Counts what is opened and closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.open.append(tag)
+        self.seen.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_a_notebook_shows_answer_citations_and_what_was_dropped(answer: Answer) -> None:
+    shown, tags = answer._repr_html_(), Tags()
+    tags.feed(shown)
+    assert tags.open == []
+    assert tags.seen.count("li") == len(answer.citations)
+    assert tags.seen.count("tr") == 1 + len(answer.chunks)
+    assert "dropped by" in shown
+
+
+def test_nothing_of_a_document_becomes_markup(answer: Answer) -> None:
+    evil = '<script>alert("x")</script> **bold** [link](http://evil)'
+    (fate, *_), (cited, *_) = answer.chunks, answer.citations
+    hit = replace(fate.hit, chunk=replace(fate.hit.chunk, text=evil, title=evil, source=evil))
+    bad = replace(
+        answer,
+        question=evil,
+        text=evil,
+        reason=evil,
+        citations=(replace(cited, quote=evil, title=evil, source=evil),),
+        chunks=(replace(fate, hit=hit, reason=evil),),
+        degraded=(evil,),
+    )
+    assert "<script" not in bad._repr_html_()
+    assert bad._repr_html_().count("&lt;script&gt;") == 9
+    written = bad.to_markdown()
+    assert "<script" not in written.replace(r"\<script", "")
+    assert "](" not in written.replace(r"\](", "")
+    assert "**" not in written
