@@ -12,6 +12,9 @@ from thresher.types import Document
 
 _FIELD = re.compile(r"[-*• \t]*(?P<label>[^\W_][^:\n|.?!]{0,50}|[\w.-]{1,100}):[ \t]+(?P<value>\S[^\n]{0,300})")
 _PATH = re.compile(r"(?P<row>(?:.*\.)?\d+)\.(?P<column>[^.\d].*)")
+_NUMBER_OF = re.compile(
+    r"^(?P<path>[^\W\d][\w.-]*)\.(?P<name>[^\W\d][\w -]{0,60}): (?P<value>\S[^\n]{0,40})$", re.MULTILINE
+)
 _CELL = re.compile(r"\S+(?: \S+)*")
 LEAST = 3
 """Fields that make a form; a colon or two are in every text."""
@@ -30,6 +33,7 @@ def records_of(document: Document, low: int = 0, high: int | None = None) -> Ite
         low, high = max(0, text.rfind("\n", 0, max(0, low - FORM))), min(len(text), high + FORM)
     else:
         low, high = 0, len(text)
+        yield from _maps(document)
     fields: list[tuple[Cell, Cell]] = []
     last = 0
     for number, label, value in fields_of(text, low, high):
@@ -87,3 +91,17 @@ def _grids(document: Document, fields: Sequence[tuple[Cell, Cell]]) -> Iterator[
         header = tuple(Cell(name.replace("_", " "), place, place) for name in names)
         body = (tuple(row.get(name, Cell("", place, place)) for name in names) for row in rows.values())
         yield Grid(header, tuple(body), (), document.title)
+
+
+def _maps(document: Document) -> Iterator[Grid]:
+    """Numbers by name, as JSON has them in an object ("gusts.Old Mole: 121"): a table of two columns."""
+    maps: dict[str, list[tuple[Cell, Cell]]] = {}
+    for found in _NUMBER_OF.finditer(document.text):
+        name, value = (Cell(found[part], *found.span(part)) for part in ("name", "value"))
+        if value.number is not None:
+            maps.setdefault(found["path"], []).append((name, value))
+    for path, pairs in maps.items():
+        if len(pairs) >= LEAST:
+            start = pairs[0][0].start - len(path) - 1
+            header = (Cell("", start, start), Cell(path.replace("_", " "), start, start + len(path)))
+            yield Grid(header, tuple(pairs), (), document.title)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from thresher.text.forms import Form, filled_in, form_of
 from thresher.text.labels import still_to_come
 from thresher.text.records import aligned, records_of
 from thresher.text.table_lookup import Look, look
+from thresher.text.table_rows import column_told, confirmed, listed, row_told
 from thresher.text.table_sums import worked_out
 from thresher.text.tables import Found, Grid, grid_of, with_unit
 from thresher.types import Document
@@ -48,7 +50,15 @@ def answered(grid: Grid | Form, question: str) -> Found | None:
         return filled_in(grid, question)
     if _EXPLAINED.match(question):
         return None
-    return looked_up(grid, question) or worked_out(grid, question)
+    ways = (partial(confirmed, looked_up), looked_up, worked_out, listed, column_told, _rows_told)
+    return next((found for way in ways if (found := way(grid, question)) is not None), None)
+
+
+def _rows_told(grid: Grid, question: str) -> Found | None:
+    """The rows that a question names without one column, those columns alone that fit its question word."""
+    asks = next((names for word, names in _KINDS if word.search(question)), None)
+    fitting = None if asks is None else [at for at, head in enumerate(grid.header) if asks.search(head.text)]
+    return row_told(grid, question, fitting)
 
 
 _MANY = re.compile(r"\s*how many\b", re.IGNORECASE)

@@ -7,7 +7,7 @@ and every cell that is counted in is a number; the computation is part of the an
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -30,6 +30,8 @@ percent percentage"""
 _LESS = re.compile(r"\b(?:less|fewer|lower|smaller)\b", re.IGNORECASE)
 _SUM = "total totals sum altogether combined overall together all whole"
 _MEAN = "average mean"
+_PERIODS = "quarter month year half"
+_ANYTHING = "item items thing things one ones product products article articles"
 _FIRST = re.compile(r"(?:is|are|was|were|did|does|do|has|have)\b", re.IGNORECASE)
 MOST_SHOWN = 12
 """Numbers of a sum that are written out."""
@@ -79,15 +81,53 @@ def extreme(grid: Grid, question: str) -> Found | None:
     highest, lowest = asked & (set(terms_of(_HIGHEST)) | more_is_best), asked & set(terms_of(_LOWEST))
     if bool(highest) == bool(lowest):
         return None
-    seen = look(grid, question, frozenset(highest | lowest))
+    seen = look(grid, question, frozenset(highest | lowest | _of_any_row(grid, asked)))
+    if seen.unexplained:
+        return None
     measure = _measure(seen, question)
-    series = None if seen.unexplained or measure is None else _series(seen, measure, _rows(seen))
+    if measure is None:
+        return _in_every_column(seen, max if highest else min)
+    series = _series(seen, measure, _rows(seen))
     if series is None or len(series.cells) < 2:
         return None
     best = max(series.values) if highest else min(series.values)
     winners = [at for at, value in enumerate(series.values) if value == best]
     names = " and ".join(series.names[at] for at in winners)
     return series.found(f"{names}: {series.said(best)}", [series.cells[at] for at in winners])
+
+
+def _in_every_column(seen: Look, choose: Callable[[list[Decimal]], Decimal]) -> Found | None:
+    """The one row that is highest or lowest in every column, where the caption names what is measured and none does.
+
+    Where rows differ and the columns are periods, that of the sums.
+    """
+    grid = seen.grid
+    columns = [at for at in range(1, len(grid.header)) if _counts(grid, at)]
+    captions = {term for cell in grid.around for term in terms_of(cell.text)} - set(terms_of(grid.header[0].text))
+    named = any(match.column in columns for match in seen.columns)
+    if named or seen.named or len(columns) < 2 or captions.isdisjoint(seen.words.tokens):
+        return None
+    rows = _rows(seen)
+    found = [_series(seen, at, rows) for at in columns]
+    series = [one for one in found if one is not None and len(one.cells) == len(rows)]
+    if len(series) < len(columns) or len({one.unit for one in series}) > 1 or len(rows) < 2:
+        return None
+    winners = {tuple(at for at, value in enumerate(one.values) if value == choose(one.values)) for one in series}
+    sums = [sum((one.values[at] for one in series), Decimal(0)) for at in range(len(rows))]
+    summed = len(winners) > 1 and all(is_period(grid.header[at].text) for at in columns)
+    if summed:
+        winners = {tuple(at for at, value in enumerate(sums) if value == choose(sums))}
+    if len(winners) > 1 or len(winner := winners.pop()) > 1:
+        return None
+    row = winner[0]
+    cells = [one.cells[row] for one in series]
+    if summed:
+        shown = f"{' + '.join(map(written, (one.values[row] for one in series)))} = {series[0].said(sums[row])}"
+    else:
+        heads = (grid.header[at].text for at in columns)
+        shown = ", ".join(f"{head} {one.said(one.values[row])}" for head, one in zip(heads, series, strict=True))
+    stated = [series[0].stated] if series[0].stated is not None else []
+    return Found(f"{series[0].names[row]}: {shown}", (*cells, *stated))
 
 
 def difference(grid: Grid, question: str) -> Found | None:
@@ -165,6 +205,12 @@ def rows_named(grid: Grid, question: str) -> Found | None:
         return None
     named = ", ".join(dict.fromkeys(cell.text for cell in cells))
     return Found(f"{len(cells)}: {named}" if many else named, tuple(cells))
+
+
+def _of_any_row(grid: Grid, asked: set[str]) -> set[str]:
+    """What stands for any row: quarter, month or year, where the rows are such, and item or thing."""
+    periods = all(is_period(row[0].text) for row in grid.rows)
+    return asked & (set(terms_of(_ANYTHING)) | (set(terms_of(_PERIODS)) if periods else set()))
 
 
 # --- columns of numbers -----------------------------------------------------------------------------------------------
