@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from tests.text.test_tables import document
 from thresher.generation.tables import TableReader
@@ -13,14 +14,21 @@ RESULTS = document(
 )
 
 
+OTHER = replace(
+    document("Results by quarter, in euros\n\n", "| Quarter | Revenue |\n| Q1 | 70 |\n| Q3 | 82 |"),
+    id="e",
+    title="Bolt",
+)
+
+
 def documents(ids: Sequence[str]) -> Mapping[str, Document]:
-    return {id_: RESULTS for id_ in ids if id_ == RESULTS.id}
+    return {one.id: one for one in (RESULTS, OTHER) if one.id in ids}
 
 
-def piece(text: str) -> Evidence:
-    start = RESULTS.text.index(text)
+def piece(text: str, of: Document = RESULTS) -> Evidence:
+    start = of.text.index(text)
     kind = "table" if text.startswith("|") else "text"
-    chunk = Chunk("c", "d", "d.md", "Halden", start, start + len(text), text, kind=kind)  # type: ignore[arg-type]
+    chunk = Chunk("c", of.id, "d.md", of.title, start, start + len(text), text, kind=kind)  # type: ignore[arg-type]
     return Evidence(Hit(chunk, Score(0.5, COSINE), 1), start, start + len(text), text)
 
 
@@ -42,6 +50,12 @@ def test_a_cell_is_answered_with_its_unit_its_row_and_the_line_of_the_unit() -> 
     assert draft.exact
     for citation in draft.citations:
         assert RESULTS.text[citation.start : citation.end] == citation.quote
+
+
+def test_tables_of_two_documents_that_say_different_things_are_told_each_behind_its_title() -> None:
+    draft = answer("What was revenue in Q3?", piece("| Q1 | 14.2 | 11.0 |"), piece("| Q1 | 70 |", OTHER))
+    assert draft.text == "Halden: 17.9 million euros [1] [2]\nBolt: 82 euros [3] [4]"
+    assert [citation.quote for citation in draft.citations][2] == "| Q3 | 82 |"
 
 
 def test_a_table_without_the_row_that_is_asked_for_is_no_evidence() -> None:

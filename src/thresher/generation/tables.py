@@ -12,10 +12,12 @@ from thresher.text.forms import Form
 from thresher.text.table_answers import RIGHT, answered, form_near, grids_near
 from thresher.text.table_lookup import lacking
 from thresher.text.tables import Cell, Grid
-from thresher.types import Document, Evidence, Generation, Notes, Query
+from thresher.types import Citation, Document, Evidence, Generation, Notes, Query
 
 Documents = Callable[[Sequence[str]], Mapping[str, Document]]
 
+MOST_DOCUMENTS = 4
+"""That say different things and are told one below the other, each behind its title; of more none is told."""
 NEAR = 400
 """Characters between a piece of evidence and a table that it leads to."""
 
@@ -37,7 +39,7 @@ class TableReader:
         return f"tables, {about(self.otherwise)}"
 
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
-        """The cell with its unit, and citations of its row and of the line that states the unit."""
+        """The cell with its unit, and citations of its row and of the line that states the unit; of each document."""
         read = list(self._grids(evidence))
         whole: list[tuple[Evidence, Document, Grid | Form]] = [*read, *self._forms(evidence)]
         found = [
@@ -45,15 +47,21 @@ class TableReader:
             for piece, document, grid in whole
             if (answer := answered(grid, query.question)) is not None
         ]
-        if len({answer.text for _, _, answer in found}) != 1:
+        if len({answer.text for _, _, answer in found}) == 1:
+            found = found[:1]
+        titles = {document.title for _, document, _ in found}
+        if not 1 <= len(found) == len(titles) <= MOST_DOCUMENTS:
             return self._handed_on(query, evidence, read)
-        piece, document, answer = found[0]
-        lines = _lines(document.text, answer.cells)
-        sentences = [Sentence(piece, start, end, document.text[start:end], piece.hit.score) for start, end in lines]
-        citations = tuple(cite(marker, sentence) for marker, sentence in enumerate(sentences, start=1))
-        markers = "".join(f" [{citation.marker}]" for citation in citations)
+        told, citations = list[str](), list[Citation]()
+        for piece, document, answer in found:
+            lines = _lines(document.text, answer.cells)
+            sentences = [Sentence(piece, start, end, document.text[start:end], piece.hit.score) for start, end in lines]
+            cited = [cite(marker, sentence) for marker, sentence in enumerate(sentences, start=len(citations) + 1)]
+            subject = f"{document.title}: " if len(found) > 1 else ""
+            told.append(subject + answer.text + "".join(f" [{citation.marker}]" for citation in cited))
+            citations += cited
         notes = Notes(facts={"reader": "table"})
-        return Generation(answer.text + markers, citations, certainty=RIGHT, notes=notes, exact=True)
+        return Generation("\n".join(told), tuple(citations), certainty=RIGHT, notes=notes, exact=True)
 
     def _handed_on(self, query: Query, evidence: Sequence[Evidence], read: Sequence[Read]) -> Generation:
         """What is made of the rest: a table without the row or column that is asked for is no evidence."""

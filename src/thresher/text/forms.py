@@ -35,6 +35,10 @@ _PAYING = frozenset(terms_of("pay"))
 _COUNT = frozenset(terms_of("number quantity qty pieces units count"))
 _PERSON = frozenset(terms_of("customer client buyer hirer tenant recipient"))
 _HOW_MANY = re.compile(r"\bhow many\b", re.IGNORECASE)
+_HOW_MUCH = re.compile(r"\bhow much\b", re.IGNORECASE)
+_WHOLE = re.compile(r"\bhow (?:much|high) (?:is|was)\b", re.IGNORECASE)
+"""Asks for the sum of a form."""
+_WHAT_TRADED = re.compile(r"\s*what (?:did|does|has|have|was|were)\b", re.IGNORECASE)
 _WHO = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 _WHICH = re.compile(r"\b(?:which|what) (?P<kind>[^\W\d_]+)\b", re.IGNORECASE)
 _KEY = frozenset(terms_of("number no id code"))
@@ -131,7 +135,9 @@ def _items(form: Form, question: str) -> Answer | None:
     """All items, where it is asked which ones there are."""
     which = _WHICH.search(question)
     heads = {term for grid in form.items for term in terms_of(grid.header[0].text)}
-    if which is None or not set(terms_of(which["kind"])) & (_THINGS | heads):
+    kinds = set(terms_of(which["kind"])) if which else set[str]()
+    traded = _WHAT_TRADED.match(question) and _TRADING & set(terms_of(question))
+    if not traded and not kinds & (_THINGS | heads):
         return None
     cells = tuple(row[0] for grid in form.items for row in grid.rows)
     return ("", ", ".join(cell.text for cell in cells), cells) if cells else None
@@ -140,10 +146,12 @@ def _items(form: Form, question: str) -> Answer | None:
 def _field(form: Form, question: str) -> Answer | None:
     """The one field whose label the question says most of, in words that neither title nor another value explains."""
     others = set(terms_of(form.title))
-    asked = [term for term in terms_of(question) if term not in others]
+    whole = terms_of("total") if _WHOLE.search(question) else ()
+    asked = [term for term in (*terms_of(question), *whole) if term not in others]
     scored = []
     for label, value in form.fields:
-        if is_of_type(value.text, answer_type(question)) is False:
+        unfit = is_of_type(value.text, answer_type(question)) is False
+        if unfit or (_HOW_MUCH.search(question) and value.number is None):
             continue
         terms = set(terms_of(label.text)) - others
         exact, meant = len(terms & set(asked)), sum(means(term, terms) for term in asked)

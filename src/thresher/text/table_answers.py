@@ -88,7 +88,8 @@ def looked_up(grid: Grid, question: str) -> Found | None:
             # A number is only the answer where its column is named, or where no other could be meant and one is wanted.
             named = bool(seen.columns_but({match.column for match in seen.named}))
             fits = _MUCH.match(question) or named if cell.number is not None else not _MANY.match(question)
-            fits = fits and not still_to_come(question, side.header[column].text)
+            dated = cell.number is None and _MUCH.match(question) and re.search(r"\d", cell.text)
+            fits = fits and not dated and not still_to_come(question, side.header[column].text)
             if not fits or not re.search(r"\w", cell.text) or (side.turned and column == 0):
                 return None
             unit, stated = grid.unit(side.header[column].text, row[0].text)
