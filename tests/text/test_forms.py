@@ -41,6 +41,7 @@ def filled(question: str, text: str = ORDER) -> str | None:
     [
         ("What did the Foss Scout Group hire?", "tent, stove"),
         ("How much is the deposit of order K-12?", "80.00"),
+        ("What is the due date of order K-12?", "23 May 2024"),
         ("How many tents did Foss Scout Group order in May?", "12"),
         ("What does one stove cost on K-12?", "7.00 euros"),
         ("When were the goods of K-12 delivered?", "9 May 2024"),

@@ -29,6 +29,7 @@ SEGMENTS = grid(
 | Refit and repair | 4.1 | 3.9 | 3.7 |
 | Charter | 2.9 | 2.2 | 2.8 |""",
 )
+LOANS = grid("Loans\n\n", "| Quarter | New loans |\n| January to March | 820 |\n| April to June | 910 |")
 BUDGET = grid(
     "Budget by department, in thousand euros\n\n",
     "| Department | Q1 | Q2 |\n| Boatyard | 412 | 155 |\n| Charter | 188 | 464 |\n| Marketing | 64 | 97 |",
@@ -46,6 +47,7 @@ BUDGET = grid(
         ),
         (SEGMENTS, "Revenue of the refit segment in Q3?", "Refit and repair: Q3 2023 4.1 million euros, Q3 2024 3.7"),
         (PARTS, "How much does a bilge pump cost?", "bilge pump 24 V: 189.0 euros; bilge pump 12 V: 164.5 euros"),
+        (LOANS, "New loans in the second quarter?", "910"),
         (PARTS, "How many bilge pumps are in stock?", "bilge pump 24 V: 12; bilge pump 12 V: 4"),
     ],
 )

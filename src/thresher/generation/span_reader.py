@@ -13,6 +13,7 @@ from thresher.generation.citations import NO_EVIDENCE, abstention, cite, quoted
 from thresher.generation.sentence_support import Sentence, sentence_around
 from thresher.protocols import Generator, PairReader
 from thresher.text.agreement import disagreement, unnamed
+from thresher.text.answer_types import is_of_type
 from thresher.text.boilerplate import says_nothing
 from thresher.text.contradiction import ARTICLES
 from thresher.text.entities import names_in
@@ -50,7 +51,8 @@ LONGEST_NAME = 40
 """Characters on either side in which the rest of a number or a name is looked for."""
 
 _WHICH_OF = re.compile(
-    r"(?:which|what) (?P<sort>[a-z]+) (?:is|are|was|were|has|have|had|does|do|did|can|will|must|\w+(?:ed|[^s]s))\b",
+    r"(?:(?:in|at|of|from|on) )?(?:which|what) (?P<sort>[a-z]+) "
+    r"(?:is|are|was|were|has|have|had|does|do|did|can|will|must|\w+(?:ed|[^s]s))\b",
     re.IGNORECASE,
 )
 _BEHIND_NUMBER = re.compile(r"[ \u00a0]?(%|°[CF]?|[^\W\d_]+)")
@@ -262,7 +264,8 @@ def _document_meant(question: str, place: Place) -> str:
     "Which branch had its cash machine blown up?": a branch report says by whom, and its title says which branch.
     """
     asked, title = _WHICH_OF.match(question), place.piece.hit.chunk.title
-    named = names_in(f"by {place.text}") or any(mark.isdigit() for mark in place.text)
+    coded = any(mark.isdigit() for mark in place.text) and not is_of_type(place.text, "number")
+    named = names_in(f"by {place.text}") or coded
     return title if asked and not named and set(index_terms(asked["sort"])) & set(index_terms(title)) else ""
 
 

@@ -11,7 +11,7 @@ from thresher.protocols import Generator, about
 from thresher.text.forms import Form
 from thresher.text.table_answers import RIGHT, answered, form_near, grids_near
 from thresher.text.table_lookup import lacking
-from thresher.text.tables import Cell, Grid
+from thresher.text.tables import Cell, Found, Grid
 from thresher.types import Citation, Document, Evidence, Generation, Notes, Query
 
 Documents = Callable[[Sequence[str]], Mapping[str, Document]]
@@ -24,6 +24,8 @@ NEAR = 400
 
 Read = tuple[Evidence, Document, Grid]
 """A table and where it was found."""
+Answer = tuple[Evidence, Document, Found]
+"""What one says, and where it was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +44,13 @@ class TableReader:
         """The cell with its unit, and citations of its row and of the line that states the unit; of each document."""
         read = list(self._grids(evidence))
         whole: list[tuple[Evidence, Document, Grid | Form]] = [*read, *self._forms(evidence)]
-        found = [
-            (piece, document, answer)
-            for piece, document, grid in whole
-            if (answer := answered(grid, query.question)) is not None
-        ]
+        found = _once(
+            [
+                (piece, document, answer)
+                for piece, document, grid in whole
+                if (answer := answered(grid, query.question)) is not None
+            ]
+        )
         if len({answer.text for _, _, answer in found}) == 1:
             found = found[:1]
         titles = {document.title for _, document, _ in found}
@@ -96,6 +100,16 @@ class TableReader:
                 if (key := (document.id, grid.start)) not in seen:
                     seen.add(key)
                     yield piece, document, grid
+
+
+def _once(found: Sequence[Answer]) -> list[Answer]:
+    """Without what another answer of the same document says too: a table, and the form around it with the unit."""
+    fullest = sorted(found, key=lambda one: -len(one[2].text))
+    kept: list[Answer] = []
+    for one in fullest:
+        if not any(one[1].id == other[1].id and one[2].text in other[2].text for other in kept):
+            kept.append(one)
+    return [one for one in found if any(one is other for other in kept)]
 
 
 def _within(piece: Evidence, document: Document, grid: Grid) -> bool:

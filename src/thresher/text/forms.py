@@ -32,10 +32,13 @@ _TRADING = frozenset(terms_of("buy bought purchase purchased order ordered hire 
 
 _PAYING = frozenset(terms_of("pay"))
 
+_ANY = frozenset(terms_of("date time number name address place"))
+"""What labels are of; the other word says which: of "due date" that is due, whatever label has the date."""
 _COUNT = frozenset(terms_of("number quantity qty pieces units count"))
 _PERSON = frozenset(terms_of("customer client buyer hirer tenant recipient"))
 _HOW_MANY = re.compile(r"\bhow many\b", re.IGNORECASE)
 _HOW_MUCH = re.compile(r"\bhow much\b", re.IGNORECASE)
+_DATE = re.compile(r"\b(?:what|which)\b.*\b(?:date|day|deadline)\b", re.IGNORECASE)
 _WHOLE = re.compile(r"\bhow (?:much|high) (?:is|was)\b", re.IGNORECASE)
 """Asks for the sum of a form."""
 _WHAT_TRADED = re.compile(r"\s*what (?:did|does|has|have|was|were)\b", re.IGNORECASE)
@@ -150,13 +153,15 @@ def _field(form: Form, question: str) -> Answer | None:
     asked = [term for term in (*terms_of(question), *whole) if term not in others]
     scored = []
     for label, value in form.fields:
-        unfit = is_of_type(value.text, answer_type(question)) is False
+        kind = "time" if _DATE.search(question) else answer_type(question)
+        unfit = is_of_type(value.text, kind) is False
         if unfit or (_HOW_MUCH.search(question) and value.number is None):
             continue
         terms = set(terms_of(label.text)) - others
         exact, meant = len(terms & set(asked)), sum(means(term, terms) for term in asked)
+        telling = sum(means(term, terms) for term in asked if term not in _ANY)
         if meant:
-            scored.append(((exact, meant), (label.text, value.text, (value,))))
+            scored.append(((bool(telling), exact, meant), (label.text, value.text, (value,))))
     best = max((score for score, _ in scored), default=None)
     found = [answer for score, answer in scored if score == best]
     return found[0] if len(found) == 1 else None

@@ -17,6 +17,7 @@ _SAME = tuple(
         "delivered delivery arrived received",
         "date dated issued",
         "paid payment",
+        "vat tax",
     )
 )
 """Words of labels and of questions that mean the same."""

@@ -19,6 +19,7 @@ _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]\d+(?![^\W_])|[^\W\d_]+")
 _PERIOD = re.compile(
     r"\b(?:(first|second|third|fourth|1st|2nd|3rd|4th)\s+(quarter|half)|(quarter|half)\s+([1-4]))\b", re.I
 )
+_QUARTERS = ("January to March", "April to June", "July to September", "October to December")
 _IN_BRACKETS = re.compile(r"[(\[].*?[)\]]")
 _POSSESSIVE = re.compile(r"['’]s\b")
 _ORDINAL = {"first": 1, "second": 2, "third": 3, "fourth": 4}
@@ -68,6 +69,8 @@ class Words:
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
     """Terms in order, each with the word it is from: stems, numbers and Q3 or M8 whole, single capital letters."""
     text = _POSSESSIVE.sub("", _PERIOD.sub(_short_period, text))
+    for number, months in enumerate(_QUARTERS, start=1):
+        text = text.replace(months, f"Q{number}")
     for match in _TOKEN.finditer(text):
         word = match.group()
         plain = folded(word)

@@ -21,7 +21,7 @@ _YES_OR_NO = re.compile(r"\s*(?:is|are|was|were|do|does|did|has|have|had|can|cou
 _NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*(?<![.,])(?!\w)")
 _HOW_MUCH = re.compile(r"\s*how (?:many|much)\b", re.IGNORECASE)
 _PAYING = re.compile(r"\b(?:costs?|price|pay|expensive|how much (?:is|are))\b", re.IGNORECASE)
-_PRICE = re.compile(r"\b(?:price|cost|fare|fee|amount|charge|rate)", re.IGNORECASE)
+_PRICE = re.compile(r"\b(?:price|cost|fare|fee|charge|rate)", re.IGNORECASE)
 _LIST = re.compile(
     r"\s*(?:list|name|enumerate|show|give|what are|which are|what were|what is in|which .* are there)\b", re.I
 )
