@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -121,6 +122,22 @@ def test_how_many_is_answered_by_what_holds_a_number() -> None:
     question = "How many layers does it have?"
     draft = reading(Scripted(script))(Query(question, question), [piece(text), piece(counted, number=2)])
     assert draft.text == "twelve [1]"
+
+
+def test_a_number_of_another_unit_than_is_asked_for_is_no_answer() -> None:
+    climb, question = "The line climbs 460 metres over 41 kilometres.", "Over how many kilometres does the line climb?"
+    draft = reading(Scripted({climb: (3.0, "460 metres", 0.9)}))(Query(question, question), [piece(climb)])
+    assert draft.text.startswith("quoted")
+    draft = reading(Scripted({climb: (3.0, "41 kilometres", 0.9)}))(Query(question, question), [piece(climb)])
+    assert draft.text == "41 kilometres [1]"
+
+
+def test_documents_of_the_sort_that_is_asked_for_are_named_instead_of_quoted() -> None:
+    text, question = "The works are in Farrow.", "Which Ostrom is in Farrow?"
+    sentence = Sentence(piece(text), 0, len(text), text, Score(0.5, COSINE))
+    quoted_once = Generation(f"“{text}” [1]", (cite(1, sentence),))
+    reader = replace(reading(Scripted({text: (3.0, "works", 0.05)})), quote=lambda query, evidence: quoted_once)
+    assert reader(Query(question, question), [piece(text)]).text == "Ostrom [1]"
 
 
 def test_windows_share_a_sentence_and_know_the_heading_above() -> None:

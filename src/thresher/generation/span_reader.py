@@ -39,7 +39,7 @@ EDGES = " \t\n.,;:!?\"'“”‘’()[]"
 """Around an answer; inside one they belong to it."""
 
 WORD = re.compile(r"\w+")
-HOW_MANY = re.compile(r"\bhow (?:many|much)\b", re.IGNORECASE)
+HOW_MANY = re.compile(r"\bhow (?:many|much)\b(?: (?P<unit>[a-z]+))?", re.IGNORECASE)
 _UNBROKEN = re.compile(
     r"(?<!\w)(?!(?:The|An?|In|On|At|For|By|From|With|Our|We|It|This|That|As|To|And|But|When|If)\b)"
     r"[A-Z][a-zà-ÿ'’-]+(?: (?:(?:de|van|von|der|la) )?[A-Z][a-zà-ÿ'’-]+){1,3}(?!\w)"
@@ -173,6 +173,7 @@ class SpanReader:
                 kept = [citation for citation, missing in zip(draft.citations, wrong, strict=True) if not missing]
                 kept = [replace(citation, marker=at) for at, citation in enumerate(kept, start=1)]
                 draft = replace(draft, text=" ".join(map(quoted, kept)), citations=tuple(kept))
+            draft = replace(draft, text=_documents_meant(query.question, draft.citations) or draft.text)
             return self.sure.marked(replace(draft, notes=notes + draft.notes), best.certainty)
         text = _document_meant(query.question, best) or best.text
         answer = Generation(f"{text} [1]", (cite(1, best.sentence),), notes=notes, exact=True)
@@ -213,13 +214,15 @@ class SpanReader:
     def answers(self, question: str, places: Sequence[Place]) -> list[Place]:
         """The best place of each answer, what the places agree on most first.
 
-        The question's own words are none, nor what holds no number where one is asked for.
+        The question's own words are none, nor what holds no number where one is asked for, or one of another unit.
         """
-        asked, counts = set(_words(question)) | ARTICLES, HOW_MANY.search(question) is not None
+        asked, counts = set(_words(question)) | ARTICLES, HOW_MANY.search(question)
+        wanted = _units(counts["unit"] or "") if counts else set()
         answers: dict[str, list[Place]] = {}
         for place in places:
             number_is_missing = counts and place.signs.fits < 0
-            if not number_is_missing and not asked.issuperset(words := _words(place.text)):
+            another_unit = wanted and (units := _units(place.text)) and not wanted & units
+            if not number_is_missing and not another_unit and not asked.issuperset(words := _words(place.text)):
                 answers.setdefault(" ".join(words), []).append(place)
         agreed = sorted(answers.values(), key=lambda same: -sum(place.certainty for place in same))
         return [max(same, key=lambda place: place.certainty) for same in agreed]
@@ -263,10 +266,28 @@ def _document_meant(question: str, place: Place) -> str:
 
     "Which branch had its cash machine blown up?": a branch report says by whom, and its title says which branch.
     """
-    asked, title = _WHICH_OF.match(question), place.piece.hit.chunk.title
+    title = place.piece.hit.chunk.title
     coded = any(mark.isdigit() for mark in place.text) and not is_of_type(place.text, "number")
     named = names_in(f"by {place.text}") or coded
-    return title if asked and not named and set(index_terms(asked["sort"])) & set(index_terms(title)) else ""
+    return title if not named and _is_asked_for(question, title) else ""
+
+
+def _documents_meant(question: str, citations: Sequence[Citation]) -> str:
+    """The titles of quoted documents where one of their sort is asked for; "" elsewhere.
+
+    "Which suppliers are in Farrow?": "The works are in Farrow" stands in the records of two.
+    """
+    markers: dict[str, str] = {}
+    for citation in citations:
+        if _is_asked_for(question, citation.title):
+            markers[citation.title] = f"{markers.get(citation.title, '')} [{citation.marker}]"
+    return "; ".join(title + marked for title, marked in markers.items())
+
+
+def _is_asked_for(question: str, title: str) -> bool:
+    """Whether a question asks which document of a sort, and a title is of that sort."""
+    asked = _WHICH_OF.match(question)
+    return asked is not None and bool(set(index_terms(asked["sort"])) & set(index_terms(title)))
 
 
 def _beside_the_point(question: str, citation: Citation) -> str:
@@ -336,6 +357,12 @@ def _with_unit(text: str, start: int, end: int) -> int:
     ):
         end = word.end()
     return end
+
+
+def _units(text: str) -> set[str]:
+    """The units that a text names."""
+    forms = (form for word in _words(text) for form in (word, word.removesuffix("s")))
+    return {UNITS[form] for form in forms if form in UNITS}
 
 
 def _told(answers: Sequence[Place]) -> list[dict[str, object]]:
