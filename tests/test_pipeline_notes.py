@@ -38,6 +38,7 @@ from thresher.retrieval.wrappers import (
 )
 from thresher.testing.fakes import HashEncoder, ScriptedModel
 from thresher.text.conflicts import Conflicts
+from thresher.text.places import locate
 from thresher.types import (
     COSINE,
     NO_NOTES,
@@ -183,7 +184,7 @@ class Engine:
             return Findings(tuple(Finding(True, False, 1.0, pieces=(0,)) for _ in claims), self.notes("check"))
 
         checked = ClaimVerifier(check, whole)(query, draft, refined)
-        return ConflictCiter(QuoteChecker(lambda ids: {}))(query, checked, refined)
+        return ConflictCiter(QuoteChecker(lambda ids: {}, locate))(query, checked, refined)
 
 
 class _Unread:

@@ -67,12 +67,13 @@ def test_a_step_tells_the_facts_and_unreadable_replies_where_there_were_any() ->
 def test_json_has_the_keys_of_the_contract_in_their_order(make_hit: Callable[..., Hit]) -> None:
     score = Score(0.5, UNIT)
     hit = replace(make_hit("c1", text="some words"), scores={"judge": score}, origin=Origin.OUTSIDE, fetched="2026")
-    citation = Citation(1, "d1", "d1.txt", "Title", 3, 0, 10, "some words", score, Origin.OUTSIDE, "2026")
+    citation = Citation(1, "d1", "d1.txt", "Title", 3, 0, 10, "some words", score, Origin.OUTSIDE, "2026", "page 3")
     assert list(citation.to_dict().items()) == [
         ("marker", 1),
         ("source", "d1.txt"),
         ("title", "Title"),
         ("page", 3),
+        ("locator", "page 3"),
         ("start", 0),
         ("end", 10),
         ("quote", "some words"),

@@ -90,6 +90,19 @@ class Table:
     rows: tuple[tuple[int, int], ...]
 
 
+MarkKind = Literal["heading", "sheet", "part", "path", "table", "row", "cells", "line"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where in its file the text stands that begins at `start`, until the next mark of the same kind."""
+
+    start: int
+    kind: MarkKind
+    """Of `row`, `cells` and `line` the name is that of the first one; each line of the text is one further."""
+    name: str
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """One document after clean-up. `id` is a hash of `text`: two sources with the same text are one document."""
@@ -107,6 +120,8 @@ class Document:
     metadata: Metadata = field(default_factory=dict)
     container: str = ""
     """The file that held this document when it held several (a BEIR corpus); `source` is unique within it."""
+    marks: tuple[Mark, ...] = ()
+    """In the order of the text."""
 
     def page_at(self, offset: int) -> int | None:
         """Number of the page that holds `offset`; None for documents without pages."""
@@ -413,7 +428,7 @@ class Refined:
 class Citation(Public):
     """A place in a document that supports the answer; `quote` is the document's text from `start` to `end`."""
 
-    PUBLIC = "marker source title page start end quote score origin fetched"
+    PUBLIC = "marker source title page locator start end quote score origin fetched"
     marker: int
     document_id: str
     source: str
@@ -425,6 +440,8 @@ class Citation(Public):
     score: Score
     origin: Origin = Origin.INSIDE
     fetched: str | None = None
+    locator: str = ""
+    """Where to look in the file, for people: page, heading, sheet and cells, row, slide, item, part, path, line."""
 
 
 PERHAPS = "Perhaps: "

@@ -24,6 +24,7 @@ CITATION_KEYS = {
     "source",
     "title",
     "page",
+    "locator",
     "start",
     "end",
     "quote",
@@ -220,7 +221,9 @@ def test_ask_answers_in_words_for_a_person(run: Run, indexed: Path) -> None:
     first, second, third = ran.out.splitlines()
     assert first == "1531 [1]"
     assert second.startswith("  [1] ")
-    assert second.endswith("lighthouse.md, characters 15-53: “The Kõpu lighthouse was built in 1531.”")
+    assert second.endswith(
+        "lighthouse.md, line 3, under “Lighthouses”, characters 15-53: “The Kõpu lighthouse was built in 1531.”"
+    )
     assert third.startswith("Verdict: correct (probability that the evidence suffices: 0.")
     assert "note: generate: no chat model is configured" in ran.err
 

@@ -9,6 +9,7 @@ from thresher.generation.citations import NO_EVIDENCE, QuoteChecker, cite, quote
 from thresher.generation.reader import ExtractiveReader
 from thresher.generation.sentence_support import SUPPORT, Sentence, SupportJudge, rarity_from
 from thresher.testing.fakes import HashEncoder
+from thresher.text.places import locate
 from thresher.text.terms import index_terms
 from thresher.types import COSINE, Chunk, Document, Evidence, Generation, Hit, Origin, Page, Query, Refined, Score
 
@@ -52,7 +53,7 @@ def read(support: SupportJudge) -> Callable[..., Generation]:
     def answer(question: str, *evidence: Evidence, min_support: float = 0.3, max_sentences: int = 2) -> Generation:
         query = Query(question, question)
         draft = ExtractiveReader(support, min_support, max_sentences)(query, evidence)
-        return QuoteChecker(lambda ids: {id: DOCUMENT for id in ids if id == DOCUMENT.id})(
+        return QuoteChecker(lambda ids: {id: DOCUMENT for id in ids if id == DOCUMENT.id}, locate)(
             query, draft, Refined((*evidence,))
         )
 
@@ -149,7 +150,7 @@ def test_a_quote_that_does_not_stand_there_any_more_is_removed_with_its_words() 
     draft = Generation(" ".join(quoted(citation) for citation in citations), citations)
     gone = citations[0]
     damaged = replace(DOCUMENT, text=TEXT.replace(gone.quote, "x" * len(gone.quote)))
-    checked = QuoteChecker(lambda ids: {"d1": damaged})(Query("?", "?"), draft, Refined((*evidence,)))
+    checked = QuoteChecker(lambda ids: {"d1": damaged}, locate)(Query("?", "?"), draft, Refined((*evidence,)))
     assert [citation.marker for citation in checked.citations] == [2]
     assert checked.text == quoted(citations[1])
     assert checked.notes.facts == {"quotes_checked": 2, "quotes_removed": 1}
@@ -159,7 +160,7 @@ def test_an_answer_without_any_quote_left_is_withdrawn(support: SupportJudge) ->
     evidence = [whole(DOCUMENT)]
     query = Query("lighthouse built", "")
     draft = ExtractiveReader(support, 0.0, 2)(query, evidence)
-    checked = QuoteChecker(lambda ids: {})(query, draft, Refined((*evidence,)))
+    checked = QuoteChecker(lambda ids: {}, locate)(query, draft, Refined((*evidence,)))
     assert (checked.abstained, checked.citations) == (True, ())
     assert "does not stand" in (checked.reason or "")
 
@@ -169,7 +170,7 @@ def test_a_quote_from_a_page_that_is_not_stored_must_stand_in_its_evidence(suppo
     outside = replace(piece, hit=replace(piece.hit, origin=Origin.OUTSIDE))
     query = Query("lighthouse built", "")
     draft = ExtractiveReader(support, 0.0, 1)(query, [outside])
-    checker = QuoteChecker(lambda ids: {})
+    checker = QuoteChecker(lambda ids: {}, locate)
     assert checker(query, draft, Refined((outside,))).citations == draft.citations
     shifted = replace(outside, start=outside.start + 1, text=outside.text[1:])
     assert checker(query, draft, Refined((replace(shifted, text=shifted.text.upper()),))).abstained

@@ -315,7 +315,9 @@ def _short(value: Any) -> str:
 def citation_line(cited: Mapping[str, Any], answer: str) -> str:
     """Marker and place of a citation, and its quote unless the answer holds it already."""
     quote = " ".join(cited["quote"].split())
-    place = f"  [{cited['marker']}] {where(cited['source'], cited['page'])}, characters {cited['start']}-{cited['end']}"
+    looked_up = cited.get("locator") or (f"page {cited['page']}" if cited["page"] else "")  # older traces have none
+    at = f", {looked_up}" if looked_up else ""
+    place = f"  [{cited['marker']}] {where(cited['source'], None)}{at}, characters {cited['start']}-{cited['end']}"
     return place if quote in answer else f"{place}: “{quote}”"
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from thresher.documents.cleaning import clean_inline, clean_text
-from thresher.types import Metadata, Page, Table
+from thresher.types import Mark, MarkKind, Metadata, Page, Table
 
 PARAGRAPH = "\n\n"
 
@@ -29,6 +29,7 @@ class Parsed:
     """What a file that holds many documents calls this one."""
     kind: str = ""
     """What such a document is; empty for what the file is."""
+    marks: tuple[Mark, ...] = ()
 
 
 def pipe_row(cells: Iterable[str]) -> str:
@@ -44,6 +45,7 @@ class Assembly:
         self._length = 0
         self._pages: list[tuple[int, int]] = []
         self._tables: list[Table] = []
+        self._marks: list[Mark] = []
 
     def __bool__(self) -> bool:
         return self._length > 0
@@ -52,19 +54,54 @@ class Assembly:
         """What is added from now on lies on this page."""
         self._pages.append((number, self._next()))
 
+    def mark(self, kind: MarkKind, name: str, *, ahead: int = 0) -> None:
+        """What is added from now on stands there in the file, or what begins `ahead` characters on."""
+        self._marks.append(Mark(self._next() + ahead, kind, name))
+
     def paragraph(self, text: str) -> None:
         """Add a block of text, cleaned; blank ones are left out."""
         cleaned = clean_text(text)
         if cleaned:
             self._append(cleaned)
 
-    def table(self, rows: Sequence[Sequence[str]]) -> None:
-        """Add a table, one line a row, the header first; rows without any text are left out."""
-        lines = [pipe_row(row) for row in rows if any(clean_inline(cell) for cell in row)]
-        if not lines:
+    def table(
+        self,
+        rows: Sequence[Sequence[str]],
+        *,
+        number: int = 0,
+        name: Callable[[int], tuple[MarkKind, str]] | None = None,
+    ) -> None:
+        """Add a table, one line a row, the header first; rows without any text are left out.
+
+        `number` is that of the table in its file, 0 where it has none. `name` says what a row is in the file, from its
+        position in `rows`; a row is its number from 1 where nothing else is said.
+        """
+        kept = [(at, pipe_row(row)) for at, row in enumerate(rows) if any(clean_inline(cell) for cell in row)]
+        if not kept:
             return
+        lines = [line for _, line in kept]
         start = self._append("\n".join(lines))
-        self._tables.append(table_over(lines, start))
+        table = table_over(lines, start)
+        self._tables.append(table)
+        if number:
+            self._marks.append(Mark(start, "table", str(number)))
+        before = -2
+        for (at, _), (begin, _) in zip(kept, table.rows, strict=True):
+            kind, called = name(at) if name else ("row", str(at + 1))
+            if at != before + 1 or kind == "path":
+                self._marks.append(Mark(begin, kind, called))
+            before = at
+
+    def add(self, other: Assembly) -> None:
+        """Add everything that another one holds."""
+        start = self._append(other.text)
+        self._tables += [
+            Table(
+                table.start + start, table.end + start, tuple((low + start, high + start) for low, high in table.rows)
+            )
+            for table in other.tables
+        ]
+        self._marks += [replace(mark, start=mark.start + start) for mark in other.marks]
 
     def _append(self, text: str) -> int:
         start = self._next()
@@ -86,16 +123,10 @@ class Assembly:
         """The tables added so far, in order."""
         return tuple(self._tables)
 
-    def shifted_tables(self, offset: int) -> tuple[Table, ...]:
-        """The tables as they lie in a text that holds this one at `offset`."""
-        return tuple(
-            Table(
-                table.start + offset,
-                table.end + offset,
-                tuple((start + offset, end + offset) for start, end in table.rows),
-            )
-            for table in self._tables
-        )
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """The marks set so far that text follows on, in order."""
+        return tuple(mark for mark in self._marks if mark.start < self._length)
 
     @property
     def pages(self) -> tuple[Page, ...]:

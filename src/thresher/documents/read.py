@@ -112,6 +112,7 @@ def _document(item: Item, parsed: Parsed, kind: str, name: str, metadata: Metada
         tables=parsed.tables,
         date=str(date) if date is not None else parsed.date,
         metadata=metadata,
+        marks=parsed.marks,
     )
 
 

@@ -90,12 +90,14 @@ def _shifted(answer: Generation, shift: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class QuoteChecker:
-    """Sets the page of each citation and removes, counted, what its document does not say at that place.
+    """Sets page and locator of each citation and removes, counted, what its document does not say at that place.
 
     A web page is no stored document: what is quoted from one must stand in the evidence that was cut from it.
     """
 
     documents: Callable[[Sequence[str]], Mapping[str, Document]]
+    locate: Callable[[Document, int, int], str]
+    """Where in its file a stretch of a document stands."""
     about: ClassVar[str] = "quotes"
 
     def __call__(self, query: Query, draft: Generation, refined: Refined) -> Generation:
@@ -103,7 +105,7 @@ class QuoteChecker:
         if not draft.citations:
             return draft
         documents = self.documents(sorted({citation.document_id for citation in draft.citations}))
-        checked = [(citation, _located(citation, documents, refined.evidence)) for citation in draft.citations]
+        checked = [(citation, self._located(citation, documents, refined.evidence)) for citation in draft.citations]
         kept = tuple(located for _, located in checked if located is not None)
         counts = {"quotes_checked": len(checked), "quotes_removed": len(checked) - len(kept)}
         notes = draft.notes + Notes(facts=counts)
@@ -115,14 +117,17 @@ class QuoteChecker:
                 text = text.replace(quoted(citation), "").replace(f" [{citation.marker}]", "").strip()
         return replace(draft, text=text, citations=kept, notes=notes)
 
-
-def _located(citation: Citation, documents: Mapping[str, Document], evidence: Sequence[Evidence]) -> Citation | None:
-    document = documents.get(citation.document_id)
-    if document is not None:
-        stands = document.text[citation.start : citation.end] == citation.quote
-        return replace(citation, page=document.page_at(citation.start)) if stands else None
-    outside = citation.origin is Origin.OUTSIDE and any(is_quoted_from(piece, citation) for piece in evidence)
-    return citation if outside else None
+    def _located(
+        self, citation: Citation, documents: Mapping[str, Document], evidence: Sequence[Evidence]
+    ) -> Citation | None:
+        document = documents.get(citation.document_id)
+        if document is None:
+            outside = citation.origin is Origin.OUTSIDE and any(is_quoted_from(piece, citation) for piece in evidence)
+            return citation if outside else None
+        if document.text[citation.start : citation.end] != citation.quote:
+            return None
+        place = self.locate(document, citation.start, citation.end)
+        return replace(citation, page=document.page_at(citation.start), locator=place)
 
 
 # --- what contradicts an answer is shown beside it: a reader who sees one side only is misled -------------------------

@@ -40,7 +40,7 @@ class Entry:
 
 
 def about(document: Document) -> str:
-    """Fingerprint of a document's title, kind, date, metadata, pages and tables: what can change under one text."""
+    """Fingerprint of what can change under one text: title, kind, date, metadata, pages, tables and marks."""
     stated = (
         document.title,
         document.kind,
@@ -48,6 +48,7 @@ def about(document: Document) -> str:
         sorted(document.metadata.items()),
         [(page.number, page.start, page.end) for page in document.pages],
         [(table.start, table.end, table.rows) for table in document.tables],
+        [(mark.start, mark.kind, mark.name) for mark in document.marks],
     )
     return hashlib.sha256(json.dumps(stated).encode()).hexdigest()[:16]
 

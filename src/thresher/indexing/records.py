@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from thresher.indexing.catalog import Entry, Place
-from thresher.types import Chunk, ChunkRow, Document, Metadata, Page, Public, Table
+from thresher.types import Chunk, ChunkRow, Document, Mark, Metadata, Page, Public, Table
 
 if TYPE_CHECKING:
     from thresher.types import Vectors
@@ -79,10 +79,17 @@ def to_document_row(document: Document, entry: Entry, added: str) -> dict[str, A
         "page_count": len(document.pages),
         "characters": len(document.text),
         "metadata": stable_json(dict(document.metadata)),
-        "pages": stable_json([[page.number, page.start, page.end] for page in document.pages]),
+        "pages": stable_json(_spans_of(document)),
         "tables": stable_json([[table.start, table.end, table.rows] for table in document.tables]),
     }
     return with_places(row, entry.places)
+
+
+def _spans_of(document: Document) -> Any:
+    """Pages, or pages and marks: a list in collections that were made before there were marks."""
+    pages = [[page.number, page.start, page.end] for page in document.pages]
+    marks = [[mark.start, mark.kind, mark.name] for mark in document.marks]
+    return {"pages": pages, "marks": marks} if marks else pages
 
 
 def with_places(row: Mapping[str, Any], places: Sequence[Place]) -> dict[str, Any]:
@@ -106,12 +113,15 @@ def to_record(row: Mapping[str, Any]) -> DocumentRecord:
 def to_document(row: Mapping[str, Any]) -> Document:
     """The document of a record."""
     first = to_places(row["places"])[0]
+    spans = json.loads(row["pages"])
+    pages, marks = (spans["pages"], spans["marks"]) if isinstance(spans, dict) else (spans, [])
     tables = ((start, end, tuple(map(tuple, rows))) for start, end, rows in json.loads(row["tables"]))
     return Document(
         **{name: row[name] for name in ("id", "title", "kind", "date", "text")},
         source=first.source,
         container=first.container,
-        pages=tuple(Page(*page) for page in json.loads(row["pages"])),
+        pages=tuple(Page(*page) for page in pages),
+        marks=tuple(Mark(*mark) for mark in marks),
         tables=tuple(Table(*table) for table in tables),
         metadata=json.loads(row["metadata"]),
     )

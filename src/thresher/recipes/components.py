@@ -51,6 +51,7 @@ from thresher.recipes.settings import (
 )
 from thresher.retrieval.documents import DocumentFinder
 from thresher.retrieval.spelling import SpellingRewriter
+from thresher.text.places import locate
 from thresher.text.questions import OF_DOCUMENTS, Kind
 from thresher.text.terms import folded
 from thresher.types import Document, Evidence, Generation, Judged, Query
@@ -396,7 +397,7 @@ class Components:
 
     def quote_checker(self) -> Verifier:
         """Looks every citation up in its document, here or in the other collection, and cites what contradicts it."""
-        return ConflictCiter(QuoteChecker(self.whole_documents()))
+        return ConflictCiter(QuoteChecker(self.whole_documents(), locate))
 
     def whole_documents(self) -> Callable[[Sequence[str]], Mapping[str, Document]]:
         """What gives the documents of some ids, of this collection and of the other one."""

@@ -8,12 +8,11 @@ from email.message import EmailMessage
 from email.policy import EmailPolicy
 from typing import cast
 
-from thresher.documents.assembly import PARAGRAPH, Assembly, Parsed
+from thresher.documents.assembly import Assembly, Parsed
 from thresher.documents.cleaning import clean_inline, iso_date
 from thresher.documents.formats.html import read_markup
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
-from thresher.types import Table
 
 HEAD = ("From", "To", "Cc", "Date", "Subject")
 MAX_HEADER, MAX_CONTENT_HEADER = 2_000, 500
@@ -49,13 +48,12 @@ def read_mail(file: RawFile) -> Parsed:
     if not head:
         raise DocumentError("not an e-mail: it has no From, To, Date or Subject", next_step="rename it to .txt")
     assembly = Assembly()
+    assembly.mark("part", "header")
     assembly.paragraph("\n".join(f"{name}: {value}" for name, value in head.items()))
-    tables: tuple[Table, ...] = ()
+    assembly.mark("part", "body" if body is None else f"body ({body.get_content_type()})")
     if body is not None and body.get_content_subtype() == "html":
-        page = read_markup(content).assembly
-        offset = len(assembly.text) + len(PARAGRAPH)
-        assembly.paragraph(page.text)
-        tables = page.shifted_tables(offset)
+        if page := read_markup(content).assembly:
+            assembly.add(page)
     else:
         assembly.paragraph(content)
     metadata = {name.lower(): value for name, value in head.items() if name != "Date"}
@@ -63,7 +61,8 @@ def read_mail(file: RawFile) -> Parsed:
         metadata["attachments"] = ", ".join(name for name in attached if name)
     return Parsed(
         assembly.text,
-        tables=tables,
+        tables=assembly.tables,
+        marks=assembly.marks,
         title=head.get("Subject", ""),
         date=iso_date(head.get("Date", "")),
         metadata=metadata,

@@ -65,7 +65,7 @@ class Reader(HTMLParser):
         self._words: list[str] = []
         self._rows: list[list[str]] = []
         self._cell: list[str] = []
-        self._tables = 0
+        self._tables = self._number = 0  # open ones, and which of the page is open
         self._numbers: list[int | None] = []
         self._marked = (0, 0)
         self._linked_data: list[str] | None = None
@@ -94,6 +94,7 @@ class Reader(HTMLParser):
             self._numbers[-1] += 1
         if tag == "table":
             self._tables += 1
+            self._number += self._tables == 1
         elif self._tables == 1 and (tag == "tr" or (tag in CELLS and not self._rows)):
             self._rows.append([])
         self._enter(tag, self._open)
@@ -167,6 +168,8 @@ class Reader(HTMLParser):
         elif "head" not in self._open:
             if (closing in HEADINGS or (self._open and self._open[-1] in HEADINGS)) and not self.heading:
                 self.heading = clean_inline(text)
+            if closing in HEADINGS or (self._open and self._open[-1] in HEADINGS):
+                self.assembly.mark("heading", clean_inline(text))
             self.assembly.paragraph(self._mark() + text if "li" in self._open and "\n" not in text else text)
 
     def _mark(self) -> str:
@@ -181,7 +184,7 @@ class Reader(HTMLParser):
             for cell in chain(*rows):  # one row or one column is layout, not data
                 self.assembly.paragraph(cell)
         else:
-            self.assembly.table(rows)
+            self.assembly.table(rows, number=self._number)
 
     def _describe(self, attributes: dict[str, str]) -> None:
         name = (attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or "").lower()
@@ -213,6 +216,7 @@ def read_html(file: RawFile) -> Parsed:
     return Parsed(
         reader.assembly.text,
         tables=reader.assembly.tables,
+        marks=reader.assembly.marks,
         title=reader.fields.pop("og:title", "") or reader.title,
         heading=reader.heading,
         date=next((date for name in (*DATE_NAMES, "time") if (date := iso_date(reader.dates.get(name, "")))), None),

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from thresher.documents.assembly import Parsed
-from thresher.documents.cleaning import clean_text, iso_date, join_broken_words
+from thresher.documents.cleaning import clean_text, iso_date, join_broken_words, normalise
 from thresher.documents.detect import decode
 from thresher.documents.registry import RawFile
-from thresher.types import Metadata, Table
+from thresher.types import Mark, Metadata, Table
 
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 FIELD_NAME = re.compile(r"[A-Za-z_][\w .-]*")
@@ -18,22 +18,29 @@ FIELD_NAME = re.compile(r"[A-Za-z_][\w .-]*")
 SEPARATOR = re.compile(r"[ \t]*+\|?+[ \t]*+:?+-++:?+[ \t]*+(?:\|[ \t]*+:?+-++:?+[ \t]*+)*+\|?+[ \t]*+")
 EMPHASIS = re.compile(r"[*_`]{1,3}(\S.{0,200}?\S|\S)[*_`]{1,3}")
 FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
+FURTHEST = 200  # lines that a line may be away from the one before: front matter and blank lines lie between
+SAME_START = 20  # characters by which a line is known whose last word was made whole
 DATE_FIELDS = ("date", "published", "created", "updated")
 
 
 def read_text(file: RawFile) -> Parsed:
     """A plain text file: lines stay lines, words broken at line ends are made whole."""
-    return Parsed(join_broken_words(clean_text(decode(file.data))))
+    written = decode(file.data)
+    text = join_broken_words(clean_text(written))
+    return Parsed(text, marks=tuple(line_marks(written, text)))
 
 
 def read_markdown(file: RawFile) -> Parsed:
     """A Markdown file without its front matter, which becomes metadata."""
-    fields, body = split_front_matter(clean_text(decode(file.data)))
+    written = decode(file.data)
+    fields, body = split_front_matter(clean_text(written))
+    marks = [*line_marks(written, body), *(Mark(start, "heading", name) for start, name in headings(body))]
     return Parsed(
         body,
         tables=tuple(pipe_tables(body)),
+        marks=tuple(sorted(marks, key=lambda mark: mark.start)),
         title=str(fields.get("title", "")),
-        heading=first_heading(body),
+        heading=next((name for _, name in headings(body)), ""),
         date=stated_date(fields),
         metadata={name: value for name, value in fields.items() if name not in ("title", "date")},
     )
@@ -86,17 +93,41 @@ def scalar(value: str) -> str | int | float | bool:
     return value
 
 
-def first_heading(text: str) -> str:
-    """The first heading outside code, without its marks."""
-    before = ""
-    for _, line in _outside_code(text):
+def headings(text: str) -> Iterator[tuple[int, str]]:
+    """The headings outside code without their marks, and where they begin."""
+    before = (0, "")
+    for start, line in _outside_code(text):
         marks = re.match(r"#{1,6}[ \t]+", line)
         if marks:
-            return EMPHASIS.sub(r"\1", line[marks.end() :].rstrip("#").rstrip(" \t"))
-        if before and re.fullmatch(r"={3,}[ \t]*", line):
-            return before
-        before = line.strip()
-    return ""
+            yield start, EMPHASIS.sub(r"\1", line[marks.end() :].rstrip("#").rstrip(" \t"))
+        if before[1] and re.fullmatch(r"={3,}[ \t]*", line):
+            yield before
+        before = (start, line.strip())
+
+
+def line_marks(written: str, text: str) -> Iterator[Mark]:
+    """Which line of the file the lines of its cleaned text are, wherever one is not the next of the one before.
+
+    Blank lines, front matter and the rest of a broken word are gone from the text, so each line is looked for in the
+    file from where the last was found; one that was changed in another way counts on.
+    """
+    lines = [line.strip() for line in normalise(written).split("\n")]
+    at, offset, counted = -1, 0, 0
+    for line in text.split("\n"):
+        wanted = line.strip()
+        if wanted:
+            near = range(at + 1, min(len(lines), at + 1 + FURTHEST))
+            at = next((n for n in near if _same_line(lines[n], wanted)), at + 1)
+            if at + 1 != counted:
+                yield Mark(offset, "line", str(at + 1))
+                counted = at + 1
+        counted += 1
+        offset += len(line) + 1
+
+
+def _same_line(written: str, wanted: str) -> bool:
+    """Whether a line is that of the file, perhaps without a word at its beginning or with another at its end."""
+    return bool(written) and (written.endswith(wanted) or written[:SAME_START] == wanted[:SAME_START])
 
 
 def pipe_tables(text: str) -> Iterator[Table]:

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import io
-import posixpath
 import re
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 from xml.etree import ElementTree
 
 from thresher.documents.assembly import Assembly, Parsed
 from thresher.documents.cleaning import clean_inline, iso_date
+from thresher.documents.formats.archives import check_archive, open_archive, relations, relations_of, xml_of
 from thresher.documents.formats.extractor import SLIDE_MARK, described, extract
+from thresher.documents.formats.sheets import Sheet, sheets_of
 from thresher.documents.registry import RawFile
-from thresher.documents.sources import MEBIBYTE, Limits
 from thresher.errors import DocumentError
+from thresher.text.places import column_name
+from thresher.types import MarkKind, Metadata
 
-MAX_ENTRIES = 20_000  # a spreadsheet with a thousand sheets has some 5,000
-RATIO_FLOOR_BYTES = 16 * MEBIBYTE
-"""Below this size a high ratio is harmless: an empty spreadsheet packs 500 fold."""
-NESTED = (".zip", ".docx", ".xlsx", ".pptx", ".jar", ".7z", ".gz", ".rar")
+MOST_FORMULAS = 5  # named of those that have no value
 PROGRAMS = frozenset({"", "openpyxl", "python-docx"})  # call themselves the author
+NOTES = "Notes:"  # what the extractor writes above the notes of a slide
 SLIDE = re.compile(re.escape(SLIDE_MARK).replace(re.escape("{page_num}"), r"(\d+)"))
 
 
@@ -40,10 +42,17 @@ def read_slides(file: RawFile) -> Parsed:
 
 
 def read_sheets(file: RawFile) -> Parsed:
-    """An xlsx file: each sheet is a table under its name."""
+    """An xlsx file: each sheet is a table under its name; formulas that no program has computed are metadata."""
     result, assembly = _extracted(file), Assembly()
-    add_sheets(assembly, result)
-    return _parsed(file, assembly, result, "")
+    sheets = sheets_of(file.data)
+    add_sheets(assembly, result, sheets)
+    parsed = _parsed(file, assembly, result, "")
+    uncomputed = [f"{name}!{cell}" for name, sheet in sheets.items() for cell in sheet.uncomputed]
+    if not uncomputed:
+        return parsed
+    shown = ", ".join(uncomputed[:MOST_FORMULAS]) + (", …" if len(uncomputed) > MOST_FORMULAS else "")
+    said: Metadata = {"formulas_without_value": len(uncomputed), "first_formulas_without_value": shown}
+    return replace(parsed, metadata={**parsed.metadata, **said})
 
 
 def _extracted(file: RawFile) -> Any:
@@ -60,6 +69,7 @@ def _parsed(file: RawFile, assembly: Assembly, result: Any, heading: str) -> Par
         assembly.text,
         pages=assembly.pages,
         tables=assembly.tables,
+        marks=assembly.marks,
         title=str(result.metadata.get("title") or ""),
         heading=heading,
         date=iso_date(str(result.metadata.get("created_at") or "")),
@@ -67,44 +77,12 @@ def _parsed(file: RawFile, assembly: Assembly, result: Any, heading: str) -> Par
     )
 
 
-def open_archive(data: bytes) -> zipfile.ZipFile:
-    """The zip archive in the bytes."""
-    try:
-        return zipfile.ZipFile(io.BytesIO(data))
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, OverflowError) as error:
-        raise DocumentError("the archive is damaged or cut off", next_step="download or export it again") from error
-
-
-def check_archive(data: bytes, *, limits: Limits) -> None:
-    """Refuse an archive that unpacks to too much, by its own directory; nested archives count as packed only."""
-    with open_archive(data) as archive:
-        entries = archive.infolist()
-    if any(entry.flag_bits & 1 for entry in entries):
-        raise DocumentError("the file is protected by a password", next_step="save a copy without the password")
-    unpacked = sum(entry.file_size for entry in entries)
-    nested = sum(1 for entry in entries if entry.filename.lower().endswith(NESTED))
-    ratio = unpacked / max(1, len(data))
-    reason = ""
-    if len(entries) > MAX_ENTRIES:
-        reason = f"{len(entries):,} entries"
-    elif unpacked > limits.max_unpacked_bytes:
-        reason = f"unpacks to {unpacked:,} bytes"
-    elif unpacked > RATIO_FLOOR_BYTES and ratio > limits.max_unpacked_ratio:
-        reason = f"unpacks to {ratio:,.0f} times its size"
-    elif nested > MAX_ENTRIES // 100:
-        reason = f"holds {nested} other archives"
-    if reason:
-        raise DocumentError(
-            f"looks like an archive bomb ({reason})", next_step="leave it out, or raise the limit if you trust it"
-        )
-
-
 def add_nodes(assembly: Assembly, document: Mapping[str, Any] | None, items: Mapping[str, bool]) -> str:
     """Headings, paragraphs, list items with their marks, and tables in order; returns the first heading.
 
     `items` are paragraphs that are items by their style alone, which the extractor does not tell.
     """
-    first, number = "", 0
+    first, number, tables = "", 0, 0
     nodes = (document or {}).get("nodes", ())
     for node in nodes:
         content = node["content"]
@@ -115,9 +93,12 @@ def add_nodes(assembly: Assembly, document: Mapping[str, Any] | None, items: Map
             numbered = bool(nodes[node["parent"]]["content"].get("ordered")) if "parent" in node else False
         number = 0 if numbered is None else number + 1
         if kind == "table":
-            assembly.table(_cells(content["grid"]))
+            tables += 1
+            assembly.table(_cells(content["grid"]), number=tables)
         elif kind not in ("group", "slide"):
-            first = first or (clean_inline(text) if kind in ("heading", "title") else "")
+            if kind in ("heading", "title"):
+                first = first or clean_inline(text)
+                assembly.mark("heading", clean_inline(text))
             mark = "" if numbered is None else f"{number}. " if numbered else "- "
             assembly.paragraph(mark + text if text.strip() else "")
     return first
@@ -135,10 +116,10 @@ def styled_items(data: bytes) -> dict[str, bool]:
         with open_archive(data) as archive:
             styles = {
                 style.get(f"{_W}styleId"): name.get(f"{_W}val", "").lower()
-                for style in _xml(archive, "word/styles.xml").iter(f"{_W}style")
+                for style in xml_of(archive, "word/styles.xml").iter(f"{_W}style")
                 if (name := style.find(f"{_W}name")) is not None
             }
-            paragraphs = list(_xml(archive, "word/document.xml").iter(f"{_W}p"))
+            paragraphs = list(xml_of(archive, "word/document.xml").iter(f"{_W}p"))
     except (LookupError, ElementTree.ParseError, zipfile.BadZipFile, zlib.error, EOFError):
         return {}
     items = {}
@@ -164,6 +145,7 @@ def add_slides(assembly: Assembly, content: str) -> str:
     pieces = SLIDE.split(content)
     for number, text in zip(pieces[1::2], pieces[2::2], strict=True):
         assembly.page(int(number))
+        assembly.mark("part", "")
         rows: list[list[str]] = []
         for paragraph in text.split("\n\n"):
             if "\t" in paragraph.strip(" \n"):
@@ -172,35 +154,42 @@ def add_slides(assembly: Assembly, content: str) -> str:
             assembly.table(rows)
             rows = []
             first = first or clean_inline(paragraph)
+            if clean_inline(paragraph) == NOTES:
+                assembly.mark("part", "notes")
             assembly.paragraph(paragraph)
         assembly.table(rows)
     return first
 
 
-def add_sheets(assembly: Assembly, result: Any) -> None:
+def add_sheets(assembly: Assembly, result: Any, sheets: Mapping[str, Sheet]) -> None:
     """Each sheet as its name and a table; empty sheets, rows and columns are left out."""
     names = list(result.metadata.get("sheet_names") or ())
     for table in result.tables:
-        rows = without_empty(table.cells)
+        rows = within_filled(table.cells)
         if not rows:
             continue
-        if 0 < table.page_number <= len(names):
-            assembly.paragraph(names[table.page_number - 1])
-        assembly.table(rows)
+        name = names[table.page_number - 1] if 0 < table.page_number <= len(names) else ""
+        if name:
+            assembly.mark("sheet", name)
+            assembly.paragraph(name)
+        corner = sheets.get(name)
+        assembly.table(rows, name=None if corner is None else partial(_first_cell, corner))
 
 
-def without_empty(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The table without empty rows and without empty columns at its right; midnight is dropped from dates."""
+def _first_cell(corner: Sheet, row: int) -> tuple[MarkKind, str]:
+    return "cells", f"{column_name(corner.column)}{corner.row + row}"
+
+
+def within_filled(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The table without the empty columns at its right, midnight dropped from dates; nothing of an empty one."""
     kept = [[re.sub(r"^(\d{4}-\d\d-\d\d) 00:00:00$", r"\1", cell) for cell in row] for row in rows]
-    kept = [row for row in kept if any(cell.strip() for cell in row)]
     width = max((index + 1 for row in kept for index, cell in enumerate(row) if cell.strip()), default=0)
-    return [row[:width] for row in kept]
+    return [row[:width] for row in kept] if width else []
 
 
 # --- slides in the order they are shown -------------------------------------------------------------------------------
 
 SLIDE_PARTS = ("ppt/slides/", "ppt/notesSlides/")
-MAX_XML_BYTES = 4 * MEBIBYTE  # of a list of parts; one of a thousand slides takes some 200 kB, a tree in memory tenfold
 SLIDE_LIST = "ppt/_rels/presentation.xml.rels"
 PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -234,36 +223,15 @@ def slides_as_shown(data: bytes) -> bytes:
 
 def _names_as_shown(archive: zipfile.ZipFile) -> dict[str, str]:
     """The name that each slide, its relations and its notes should have; a part that no slide shown needs has none."""
-    parts = {identifier: target for identifier, _, target in _relations(archive, "ppt/presentation.xml")}
+    parts = {identifier: target for identifier, _, target in relations(archive, "ppt/presentation.xml")}
     names: dict[str, str] = {}
-    entries = (entry for entry in _xml(archive, "ppt/presentation.xml").iter() if entry.tag.endswith("}sldId"))
+    entries = (entry for entry in xml_of(archive, "ppt/presentation.xml").iter() if entry.tag.endswith("}sldId"))
     for number, entry in enumerate(entries, start=1):
         slide = next(parts[value] for name, value in entry.items() if name.endswith("}id"))
         names[slide] = f"ppt/slides/slide{number}.xml"
-        names[_relations_of(slide)] = _relations_of(names[slide])
-        for _, kind, target in _relations(archive, slide):
+        names[relations_of(slide)] = relations_of(names[slide])
+        for _, kind, target in relations(archive, slide):
             if kind.endswith("/notesSlide"):
                 names[target] = f"ppt/notesSlides/notesSlide{number}.xml"
-                names[_relations_of(target)] = _relations_of(names[target])
+                names[relations_of(target)] = relations_of(names[target])
     return names
-
-
-def _xml(archive: zipfile.ZipFile, name: str) -> ElementTree.Element:
-    if archive.getinfo(name).file_size > MAX_XML_BYTES:
-        raise LookupError(name)
-    return ElementTree.fromstring(archive.read(name))
-
-
-def _relations_of(part: str) -> str:
-    folder, _, name = part.rpartition("/")
-    return f"{folder}/_rels/{name}.rels"
-
-
-def _relations(archive: zipfile.ZipFile, part: str) -> list[tuple[str, str, str]]:
-    """Identifier, type and target of everything that a part refers to inside the archive."""
-    folder = part.rpartition("/")[0]
-    return [
-        (each.get("Id", ""), each.get("Type", ""), posixpath.normpath(posixpath.join(f"/{folder}", target))[1:])
-        for each in _xml(archive, _relations_of(part))
-        if (target := each.get("Target")) and each.get("TargetMode") != "External"
-    ]

@@ -45,7 +45,7 @@ from thresher.documents.registry import RawFile
 from thresher.documents.sources import Limits
 from thresher.errors import DocumentError
 from thresher.text.front_matter import authors_of
-from thresher.types import Page, Table
+from thresher.types import Mark, Page, Table
 
 PRIVATE_USE = re.compile("[\ue000-\uf8ff]")
 """Pieces of brackets from symbol fonts; they mean nothing outside their font."""
@@ -112,12 +112,13 @@ def parse_pages(
     front = read_front(lines[0] if lines else [], stated=title, headings=headings, lower=lower_case_words(lines))
     pages = [around_floats(reflow(page, words), words) for page in (front.body, *lines[1:])][: len(lines)]
     pages[:1] = [[*front.blocks, *page] for page in pages[:1]]
-    text, spans, tables = assemble(across_pages(pages), words)
+    text, spans, tables, marks = assemble(across_pages(pages), words)
     held_before = front.year if front.year and (saved or "9") > front.year + "~" else None
     return Parsed(
         text,
         pages=spans,
         tables=tables,
+        marks=marks,
         title=front.title if front.confirmed or front.title else title,
         heading=front.title,
         date=iso_date(date or "") or front.date or held_before or saved,
@@ -126,8 +127,9 @@ def parse_pages(
 
 def assemble(
     pages: Sequence[Sequence[Block]], words: Mapping[str, int]
-) -> tuple[str, tuple[Page, ...], tuple[Table, ...]]:
+) -> tuple[str, tuple[Page, ...], tuple[Table, ...], tuple[Mark, ...]]:
     """One text of all pages: contiguous page spans, and a paragraph that runs over a page end in one piece."""
+    marks: list[Mark] = []
     parts: list[str] = []
     length = 0
     starts: list[int] = []
@@ -157,6 +159,8 @@ def assemble(
             elif before is not None:
                 add("\n" if index in inside else _between(before, block))
             offsets.append(length)
+            if block.kind is Line.HEADING:
+                marks.append(Mark(length, "heading", text.replace(BREAK, "-")))
             add(text)
             before = block
         starts.append(offsets[0] if offsets else length)
@@ -165,7 +169,7 @@ def assemble(
     text = "".join(parts).replace(BREAK, "-")
     ends = [*starts[1:], len(text)] if starts else []
     spans = tuple(Page(number, *span) for number, span in enumerate(zip(starts, ends, strict=True), start=1))
-    return text, spans, tuple(tables)
+    return text, spans, tuple(tables), tuple(marks)
 
 
 def _between(before: Block, block: Block) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from thresher.documents.assembly import Assembly, Parsed
-from thresher.documents.cleaning import clean_inline, clean_text, has_half_pair
+from thresher.documents.cleaning import clean_inline, clean_text, has_half_pair, normalise
 from thresher.documents.detect import decode
 from thresher.documents.formats.markdown import stated_date
 from thresher.documents.registry import RawFile
@@ -28,8 +29,8 @@ CORRECT = "correct the line and index the file again"
 
 def read_csv(file: RawFile) -> Parsed:
     """A CSV or TSV file as one table; its first row is the header."""
-    text = clean_text(decode(file.data))
-    delimiter = "\t" if file.name.lower().endswith(".tsv") else guess_delimiter(text)
+    text = normalise(decode(file.data))  # with its blank lines: they count as rows
+    delimiter = "\t" if file.name.lower().endswith(".tsv") else guess_delimiter(clean_text(text))
     limit = csv.field_size_limit(MAX_FIELD)
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
@@ -39,7 +40,7 @@ def read_csv(file: RawFile) -> Parsed:
         csv.field_size_limit(limit)
     assembly = Assembly()
     assembly.table(rows)
-    return Parsed(assembly.text, tables=assembly.tables)
+    return Parsed(assembly.text, tables=assembly.tables, marks=assembly.marks)
 
 
 def guess_delimiter(text: str) -> str:
@@ -66,9 +67,10 @@ def read_json(file: RawFile) -> Parsed:
     assembly = Assembly()
     if not isinstance(value, dict):
         add_value(assembly, value)
-        return Parsed(assembly.text, tables=assembly.tables)
+        return Parsed(assembly.text, tables=assembly.tables, marks=assembly.marks)
     name = next((field for field in TEXT_FIELDS if str(value.get(field) or "").strip()), None)
     if name is not None and isinstance(value[name], str):
+        assembly.mark("path", path_to("$", name))
         assembly.paragraph(value.pop(name))
     else:
         add_value(assembly, value)
@@ -76,6 +78,7 @@ def read_json(file: RawFile) -> Parsed:
     return Parsed(
         assembly.text,
         tables=assembly.tables,
+        marks=assembly.marks,
         title=str(fields.get("title") or fields.get("name") or ""),
         date=stated_date(fields),
         metadata={key: item for key, item in fields.items() if key not in ("title", "date")},
@@ -127,13 +130,34 @@ def scalars(fields: Mapping[str, Any]) -> dict[str, str | int | float | bool]:
     }
 
 
-def add_value(assembly: Assembly, value: Any) -> None:
-    """A list of flat records as a table, everything else as `path: value` lines, a blank line between records."""
-    if isinstance(value, list) and (table := as_table(value)):
-        assembly.table(table)
-        return
-    for record in value if isinstance(value, list) else [value]:
-        assembly.paragraph("\n".join(lines_of(record)))
+def add_value(assembly: Assembly, value: Any, roots: Sequence[str] = ()) -> None:
+    """A list of flat records as a table, everything else as `path: value` lines, a blank line between records.
+
+    `roots` are what the records of a list are called in the file, `$[0]` and so on where nothing else is said.
+    """
+    records = value if isinstance(value, list) else [value]
+    if isinstance(value, list):
+        roots = roots or [path_to("$", at) for at in range(len(value))]
+        if table := as_table(value):
+            assembly.table(table, name=lambda at: ("path", roots[max(0, at - 1)]))
+            return
+    for record, root in zip(records, roots or ["$"], strict=True):
+        lines = list(lines_of(record, root=root))
+        text, at = clean_text("\n".join(line for _, line in lines)), 0
+        for place, line in lines:
+            if (cleaned := clean_text(line)) and (found := text.find(cleaned, at)) >= 0:
+                assembly.mark("path", place, ahead=found)
+                at = found + len(cleaned)
+        assembly.paragraph(text)
+
+
+def path_to(root: str, name: str | int) -> str:
+    """JSONPath (RFC 9535) of a member or an item."""
+    if isinstance(name, int):
+        return f"{root}[{name}]"
+    return (
+        f"{root}.{name}" if re.fullmatch(r"[A-Za-z_]\w*", name) else f"{root}[{json.dumps(name, ensure_ascii=False)}]"
+    )
 
 
 def as_table(records: Sequence[Any]) -> list[list[str]] | None:
@@ -148,20 +172,21 @@ def as_table(records: Sequence[Any]) -> list[list[str]] | None:
     return [names, *([shown(record[name]) for name in names] for record in records)] if names and flat else None
 
 
-def lines_of(value: Any, path: str = "") -> Iterator[str]:
-    """Each value under its path, as in `address.city: Rome`."""
+def lines_of(value: Any, path: str = "", *, root: str = "$") -> Iterator[tuple[str, str]]:
+    """Where each value stands, and it under its path, as in `address.city: Rome`."""
     if isinstance(value, dict):
         for name, item in value.items():
-            yield from lines_of(item, f"{path}.{name}" if path else str(name))
+            yield from lines_of(item, f"{path}.{name}" if path else str(name), root=path_to(root, str(name)))
     elif isinstance(value, list):
         if all(not isinstance(item, dict | list) for item in value):
             joined = ", ".join(shown(item) for item in value)
-            yield f"{path}: {joined}" if path else joined
+            yield root, f"{path}: {joined}" if path else joined
             return
         for number, item in enumerate(value, start=1):
-            yield from lines_of(item, f"{path}.{number}" if path else str(number))
+            here = f"{path}.{number}" if path else str(number)
+            yield from lines_of(item, here, root=path_to(root, number - 1))
     elif value is not None:
-        yield f"{path}: {shown(value)}" if path else shown(value)
+        yield root, f"{path}: {shown(value)}" if path else shown(value)
 
 
 def shown(value: Any) -> str:
@@ -178,10 +203,10 @@ def read_jsonl(file: RawFile) -> Parsed | Iterator[Parsed | DocumentError]:
     """A JSON Lines file: a document each line of a BEIR corpus, else one; then one bad line and it is not read."""
     if is_corpus(file.data):
         return corpus_rows(file.data)
-    records = [load(decode(line), line=number) for number, line in numbered_lines(file.data)]
+    records = [(number, load(decode(line), line=number)) for number, line in numbered_lines(file.data)]
     assembly = Assembly()
-    add_value(assembly, records)
-    return Parsed(assembly.text, tables=assembly.tables)
+    add_value(assembly, [record for _, record in records], [f"line {number}: $" for number, _ in records])
+    return Parsed(assembly.text, tables=assembly.tables, marks=assembly.marks)
 
 
 def numbered_lines(data: bytes) -> Iterator[tuple[int, bytes]]:

@@ -1,0 +1,151 @@
+"""Where to look in a file for a stretch of its text: what a person, or another program, finds it by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from thresher.text.lists import lists_of
+from thresher.types import Document, Mark, MarkKind
+
+NAME_CHARACTERS = 80
+"""Of a heading that is named; longer ones are sentences set as headings."""
+DATA = frozenset({"csv", "json", "jsonl", "xlsx", "passage"})
+"""Kinds without headings and lists."""
+
+_BAR = re.compile(r"(?<!\\)\|")
+_CELL = re.compile(r"([A-Z]+)(\d+)")
+
+
+def locate(document: Document, start: int, end: int) -> str:
+    """Where the stretch stands, as in `page 3, under “Results”` or `sheet “Towns”, cells A2:C2`.
+
+    Rows count from 1 with the header, tables in the order of the file (of the slide in a presentation), paths as in
+    RFC 9535. Empty for a document whose reader says nothing of places.
+    """
+    last = max(start, end - 1)
+    here, there = _standing(document.marks, start), _standing(document.marks, last)
+    pieces = [
+        *_pages(document, start, last),
+        *(f"{kind} “{here[kind].name}”" for kind in ("sheet",) if kind in here),
+        *(here[kind].name for kind in ("part",) if kind in here and here[kind].name),
+        *_from_to(here, there, "path"),
+        *_in_table(document, here, there, start, last),
+        *_lines(document, here, there, start, last),
+    ]
+    if document.kind not in DATA:
+        pieces += [*_item(document, start, last), *_heading(here, start)]
+    return ", ".join(pieces)
+
+
+def _standing(marks: Iterable[Mark], offset: int) -> dict[MarkKind, Mark]:
+    """The last mark of each kind that begins at or before the offset."""
+    found: dict[MarkKind, Mark] = {}
+    for mark in marks:
+        if mark.start > offset:
+            break
+        found[mark.kind] = mark
+    return found
+
+
+def _pages(document: Document, start: int, last: int) -> list[str]:
+    first, final = document.page_at(start), document.page_at(last)
+    if first is None:
+        return []
+    what = "slide" if document.kind == "pptx" else "page"
+    return [f"{what} {first}" if first == final else f"{what}s {first} to {final}"]
+
+
+def _from_to(here: dict[MarkKind, Mark], there: dict[MarkKind, Mark], kind: MarkKind) -> list[str]:
+    if kind not in here:
+        return []
+    first, final = here[kind].name, there[kind].name
+    return [first if first == final else f"{first} to {final}"]
+
+
+def _in_table(
+    document: Document, here: dict[MarkKind, Mark], there: dict[MarkKind, Mark], start: int, last: int
+) -> list[str]:
+    """The cells of a sheet, or the row, and the table where there may be several."""
+    at = next((at for at, table in enumerate(document.tables) if table.start <= start < table.end), None)
+    if at is None or document.kind in ("pdf", "json", "jsonl"):  # a PDF has lines that look like rows, no rows
+        return []
+    table = document.tables[at]
+    last = min(last, table.end - 1)
+    if document.kind == "xlsx":
+        if "cells" not in here:
+            return []
+        cells = _cell(document.text, here["cells"], start), _cell(document.text, there["cells"], last)
+        return [f"cell {cells[0]}" if cells[0] == cells[1] else f"cells {cells[0]}:{cells[1]}"]
+    if "row" in here and here["row"].start >= table.start:
+        first, final = _counted(document, here["row"], start), _counted(document, there["row"], last)
+    else:
+        first, final = (document.text.count("\n", table.start, offset) + 1 for offset in (start, last))
+    rows = f"row {first}" if first == final else f"rows {first} to {final}"
+    if document.kind == "csv":
+        return [rows]
+    number = str(at + 1)
+    if "table" in here and here["table"].start == table.start:
+        number = here["table"].name
+    elif page := next((page for page in document.pages if page.start <= table.start < page.end), None):
+        number = str(sum(page.start <= other.start <= table.start for other in document.tables))
+    return [f"table {number}", rows]
+
+
+def _counted(document: Document, mark: Mark, offset: int) -> int:
+    return int(mark.name) + document.text.count("\n", mark.start, offset)
+
+
+def _cell(text: str, mark: Mark, offset: int) -> str:
+    """The cell of a sheet that holds the offset; `mark` names the first cell of a row at or before it."""
+    column, row = _CELL.fullmatch(mark.name).groups()  # type: ignore[union-attr]
+    number = int(row) + text.count("\n", mark.start, offset)
+    line = text.rfind("\n", 0, offset) + 1
+    end = text.find("\n", offset) % (len(text) + 1)
+    bars = [bar.start() for bar in _BAR.finditer(text, line, end)]
+    before = sum(bar <= offset for bar in bars[:-1])  # the last bar closes the row
+    return f"{column_name(column_number(column) + max(0, before - 1))}{number}"
+
+
+def _lines(
+    document: Document, here: dict[MarkKind, Mark], there: dict[MarkKind, Mark], start: int, last: int
+) -> list[str]:
+    if "line" not in here:
+        return []
+    first, final = _counted(document, here["line"], start), _counted(document, there["line"], last)
+    return [f"line {first}" if first == final else f"lines {first} to {final}"]
+
+
+def _item(document: Document, start: int, last: int) -> list[str]:
+    """Which item of its list the stretch lies in, by the item's own number or its place."""
+    for listing in lists_of(document, start, last + 1):
+        for number, item in enumerate(listing.items, start=1):
+            if item.start <= start and last < item.end + 1:
+                own = re.match(r"\(?(\d{1,3})[.)]", item.text)
+                return [f"item {own[1] if own else number}"]
+    return []
+
+
+def _heading(here: dict[MarkKind, Mark], start: int) -> list[str]:
+    mark = here.get("heading")
+    if mark is None or mark.start == start or not mark.name:
+        return []
+    name = mark.name if len(mark.name) <= NAME_CHARACTERS else f"{mark.name[:NAME_CHARACTERS].rstrip()}…"
+    return [f"under “{name}”"]
+
+
+def column_name(number: int) -> str:
+    """The letters of a column of a sheet, which counts from 1: 27 is AA."""
+    name = ""
+    while number:
+        number, rest = divmod(number - 1, 26)
+        name = chr(ord("A") + rest) + name
+    return name
+
+
+def column_number(letters: str) -> int:
+    """A column of a sheet from 1: A is 1, AA is 27."""
+    number = 0
+    for letter in letters:
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return number
