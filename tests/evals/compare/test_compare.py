@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ import pytest
 from thresher.cli.app import main
 from thresher_evals.compare.compare import weigh
 from thresher_evals.compare.recommend import detectable, recommend, value, values_of
-from thresher_evals.compare.text_report import tell
+from thresher_evals.compare.text_report import silence, tell
 from thresher_evals.compare.tuning import (
     BOTH,
     ELSEWHERE,
@@ -186,6 +188,27 @@ def test_rows_are_weighed_by_hand_and_told_in_words() -> None:
     assert found["recommend"]["certain"] is False
 
 
+def test_what_is_worse_than_silence_is_said_with_what_was_wrong() -> None:
+    wrong = [row(number, "no", recipe="rag", gold=["a.txt"], cited="/notes/b.txt") for number in range(8)]
+    invented = [row(number, "yes", recipe="rag", answerable=False, answers=()) for number in range(8, 12)]
+    found = weigh({"rag": [*wrong, *invented], "hybrid": rows("-" * 12, "hybrid")}, "rag")
+    assert found["silence"] == {
+        "worse": ["rag", "hybrid"],
+        "every": True,
+        "certain": True,
+        "best": "rag",
+        "wrong": 12,
+        "wrong_of_unanswerable": 4,
+        "wrong_elsewhere": 8,
+    }
+    told = "\n".join(silence(found))
+    assert "Every recipe is worse than silence here: no answer at all is worth 0, and the best, rag, -1.00" in told
+    assert "Of its 12 wrong answers 4 are to questions that the documents do not answer, and 8 cite none" in told
+    one = weigh({"rag": rows("+++-"), "hybrid": rows("---0", "hybrid")}, "rag")
+    assert list(silence(one)) == ["  Worse than silence on these questions: hybrid (a value below 0)."]
+    assert not list(silence(weigh({"rag": rows("+++-")}, "rag")))
+
+
 def test_bounds_are_recommended_only_where_the_checked_half_does_not_get_worse() -> None:
     helped = {"rag": rows("-" * 20 + "+" * 20), "corrective": rows("+" * 40, "corrective")}
     bounds = {"tried": True, "chosen_on": 20, "settings": {"lower": 0.4}, "certain": False, "why": "so"}
@@ -293,6 +316,16 @@ def test_the_command_asks_resumes_and_says_what_it_cannot_tell(
     assert "3 questions: 2 that the documents answer, 1 that they do not." in told
     assert "n = 3 is too few" in told
     assert "What to do" in told
+    report = home / "report"
+    assert command("eval", "report", home / "comparisons" / "default-asked", "--out", report) == 0
+    page = (report / "report.md").read_text(encoding="utf-8")
+    assert page.splitlines()[2] == "What to do"
+    assert "Use rag (not certain)" in page
+    (of_set,) = (report / "datasets").glob("*.md")
+    page = of_set.read_text(encoding="utf-8")
+    assert "| Who designed the Semmering railway? | Carl von Ghega | right: Carl von Ghega [1] |" in page
+    (again,) = re.findall("To make it again: `thresher (.*)`", page)
+    assert command(*shlex.split(again)) == 0
 
 
 def test_nonsense_is_refused_in_one_line(home: Path, asked: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -86,7 +86,7 @@ def test_a_spec_that_cannot_be_says_what_can(spec: str, message: str) -> None:
         ("[]", "bad.jsonl:2: not a JSON object"),
         ('{"id": "1", "question": "again?"}', "bad.jsonl:2: the id '1' stands on an earlier line"),
         ('{"id": "2"}', "bad.jsonl:2: 'question' is not a text"),
-        ('{"question": "?"}', "bad.jsonl:2: 'id' is not a text"),
+        ('{"question": "?", "id": ["2"]}', "bad.jsonl:2: 'id' is not a text"),
         ('{"id": "2", "question": "?", "answers": "Paris"}', "bad.jsonl:2: 'answers' is not a list"),
         ('{"id": "2", "question": "?", "answerable": "no"}', "bad.jsonl:2: 'answerable' is neither"),
         ('{"id": "2", "question": "?", "gold": ["a"]}', "bad.jsonl:2: 'gold' is not a list of objects"),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,6 +24,7 @@ from thresher.cli.options import (
     assignments,
     on_collection,
     open_collection,
+    options_of,
 )
 from thresher.errors import UsageError
 from thresher_evals.judges import JUDGES
@@ -123,6 +125,23 @@ def eval_run(
                 outside=elsewhere,
                 parallel=parallel,
                 together=together,
+                command=_again(
+                    "run",
+                    {
+                        "dataset": dataset,
+                        "recipe": recipe,
+                        "limit": limit,
+                        "split": split if split != "all" else None,
+                        "sample": sample,
+                        "seed": seed or None,
+                        "outside": outside if outside != "auto" else None,
+                        "degrade": degrade,
+                        "together": together or None,
+                        "set": settings,
+                        "out": f"{out}-again",
+                    },
+                    options_of(home, collection or "default"),
+                ),
                 progress=count,
             )
     if json:
@@ -134,6 +153,18 @@ def eval_run(
     failed = sum(done.failed.values())
     if failed or unread:
         raise typer.Exit(FAILED if failed == len(loaded.questions) * len(recipe) else IN_PART)
+
+
+def _again(name: str, options: Mapping[str, Any], collection: str) -> str:
+    """The command line that asks the same again, into a folder of its own."""
+    words = [f"thresher eval {name}"]
+    for option, value in options.items():
+        if value is True:
+            words.append(f"--{option}")
+        elif value is not None:
+            each = value if isinstance(value, list) else [value]
+            words += [f"--{option} {quote(str(one))}" for one in each]
+    return " ".join(words) + collection
 
 
 @eval_app.command("score")
@@ -155,8 +186,12 @@ def eval_score(
     if json:
         output.as_json(scored)
         return
-    _measure_table(f"{scored['dataset']}, n = {scored['n']}", scored["recipes"])
     outcomes = scored["outcomes"]
+    title = f"{scored['dataset']}, n = {scored['n']}"
+    if measure:
+        _measure_table(title, scored["recipes"])
+    else:
+        _each_number_once(title, scored["recipes"], counted_below=next(iter(outcomes.values())))
     kinds = dict.fromkeys(kind for counts in outcomes.values() for kind in counts)
     counted = [[kind, *(counts[kind] for counts in outcomes.values())] for kind in kinds]
     output.table("outcomes, questions", ["outcome", *outcomes], counted)
@@ -168,9 +203,33 @@ def eval_score(
 
 def _measure_table(title: str, recipes: Mapping[str, Mapping[str, Any]], more: Iterable[list[str]] = ()) -> None:
     """A line for each measure that has a number, a column for each recipe."""
-    names = dict.fromkeys(name for values in recipes.values() for name, value in values.items() if value["n"])
-    rows = [[name, *(_interval(values.get(name)) for values in recipes.values())] for name in names]
+    rows = [[name, *cells] for name, cells in _cells(recipes).items()]
     output.table(title, ["measure", *recipes], [*rows, *more])
+
+
+def _each_number_once(title: str, recipes: Mapping[str, Mapping[str, Any]], *, counted_below: Collection[str]) -> None:
+    """The same, but what is 0 of every recipe, or has the numbers of a measure before it, is named below the table."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    nothing = []
+    for name, cells in _cells(recipes).items():
+        if name in counted_below:
+            continue
+        if all((values.get(name) or {}).get("value") == 0 for values in recipes.values()):
+            nothing.append(name)
+        else:
+            alike.setdefault(cells, []).append(name)
+    output.table(title, ["measure", *recipes], [[names[0], *cells] for cells, names in alike.items()])
+    for first, *others in alike.values():
+        if others:
+            output.say(f"the same as {first}: {', '.join(others)}")
+    if nothing:
+        output.say(f"0 of every recipe: {', '.join(nothing)}")
+
+
+def _cells(recipes: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
+    """What is printed of each measure that has a number, a cell for each recipe."""
+    names = dict.fromkeys(name for values in recipes.values() for name, value in values.items() if value["n"])
+    return {name: tuple(_interval(values.get(name)) for values in recipes.values()) for name in names}
 
 
 def _interval(value: Mapping[str, Any] | None) -> str:
@@ -184,8 +243,22 @@ def _interval(value: Mapping[str, Any] | None) -> str:
 
 
 @eval_app.command("audit")
-def eval_audit(json: AsJson = False) -> None:
-    """Compute the claims of the published methods again from the numbers they print: claim, recomputed, verdict."""
+def eval_audit(
+    directory: Annotated[
+        Path | None, Argument(metavar="[RUN]", help="Folder of a run whose answers are audited.")
+    ] = None,
+    stored: Annotated[bool, Option("--stored", help="Audit the answers that the collection stored.")] = False,
+    home: Home = DEFAULT_HOME,
+    collection: Annotated[str, Option(help="Whose documents the answers are held against.")] = "default",
+    json: AsJson = False,
+) -> None:
+    """Hold answers against the documents: every quote, marker and number. Without RUN or --stored: published claims.
+
+    Of the published methods, what they claim is computed again from the numbers they print: claim, recomputed, verdict.
+    """
+    if directory is not None or stored:
+        _audit_answers(directory, home, collection, json)
+        return
     from thresher_evals.audit import COLUMNS, audit, summary, summary_sentence
 
     findings = audit()
@@ -194,6 +267,28 @@ def eval_audit(json: AsJson = False) -> None:
         return
     output.table("claims of the sources", COLUMNS, [finding.cells for finding in findings])
     output.say(summary_sentence(findings))
+
+
+def _audit_answers(directory: Path | None, home: Path, collection: str, json: bool) -> None:
+    """Print what is wrong with the answers of a run, or with those that a collection stored."""
+    from thresher_evals import audit_answers as audits
+
+    with open_collection(home, collection) as opened:
+        answers = audits.stored(opened) if directory is None else audits.of_run(directory)
+        audited = audits.audit_answers(answers, opened)
+    told = audits.summary(audited)
+    if json:
+        output.as_json({"summary": told, "answers": [one.to_dict() for one in audited]})
+    else:
+        bad = [one for one in audited if one.problems]
+        lines = [[one.recipe, one.question, one.text, "; ".join(one.problems)] for one in bad]
+        if lines:
+            output.table("answers with a problem", ["recipe", "question", "answer", "problem"], lines)
+        output.say(
+            f"{output.counted(told['answers'], 'answer')} and {output.counted(told['citations'], 'citation')} held "
+            f"against {collection}: {told['sound']} without a problem, {told['with_problems']} with one; "
+            f"{output.counted(told['outside'], 'citation')} from outside not checked, {told['refused']} refused"
+        )
 
 
 # --- does correction help on one's own documents ----------------------------------------------------------------------
@@ -256,7 +351,7 @@ def eval_make_questions(
 @on_collection()
 def eval_compare(
     target: Target,
-    questions: Annotated[Path, Option(metavar="FILE", help="Questions, one JSON object a line.")],
+    questions: Annotated[Path, Option(metavar="FILE", help="Questions: JSON Lines, CSV or Excel.")],
     recipe: Annotated[
         list[str] | None, Option(help="Compare these; rag, hybrid, crag, ecrag and corrective when not given.")
     ] = None,
@@ -279,12 +374,29 @@ def eval_compare(
 
     given = checked(target.settings)
     dataset = load(f"qa:{questions}", sample=sample, seed=seed)
+    folder = out or target.home / "comparisons" / f"{target.collection}-{questions.stem}"
+    again = _again(
+        "compare",
+        {
+            "questions": questions,
+            "recipe": recipe,
+            "baseline": baseline if baseline != "rag" else None,
+            "outside": outside if outside != "none" else None,
+            "sample": sample,
+            "seed": seed or None,
+            "wrong-costs": wrong_costs if wrong_costs != 1 else None,
+            "no-tune": None if tune else True,
+            "set": [f"{key}={value}" for key, value in target.settings.items()],
+            "out": f"{folder}-again",
+        },
+        target.options,
+    )
     with target.open() as opened:
         opened.documents()  # says what is missing before anything is written
         plan = Plan(
             opened,
             dataset,
-            out or target.home / "comparisons" / f"{target.collection}-{questions.stem}",
+            folder,
             recipes=recipe or (*OFF, *ON),
             baseline=baseline,
             settings=given,
@@ -294,6 +406,7 @@ def eval_compare(
             resume=resume,
             parallel=parallel,
             seed=seed,
+            command=again,
         )
         with output.counting(len(dataset.questions) * len({baseline, *plan.recipes}), "questions") as count:
             found = compare(plan, progress=count, say=output.complain)
@@ -306,6 +419,7 @@ def eval_compare(
             else:
                 output.table(*part)
         if found["tuning"]["calibration"]["adopt"]:
+            output.say("  To calibrate, which changes every later answer of corrective in this collection:")
             output.say(f"  thresher calibrate --questions {questions}{target.options}")
         rows = found["directory"]
         output.say(f"\nEvery answer is in {rows}; measure by measure: thresher eval score {rows}")

@@ -34,6 +34,9 @@ from thresher_evals.jsonl import is_left_of, write_whole
 
 T = TypeVar("T")
 
+COMPARISON = "comparison.json"
+"""The file of a run that `eval compare` asked for: what it found, for the report."""
+
 # --- a row ------------------------------------------------------------------------------------------------------------
 
 
@@ -365,6 +368,15 @@ def read_run(directory: Path) -> dict[str, Any]:
     return run
 
 
+def read_comparison(directory: Path) -> dict[str, Any]:
+    """What `eval compare` found in a run; empty for a run of `eval run`, and for what an earlier version compared."""
+    file = directory / COMPARISON
+    if not file.is_file():
+        return {}
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
 def describe_run(
     dataset: Dataset,
     recipes: Sequence[str],
@@ -374,8 +386,9 @@ def describe_run(
     outside: str | None = None,
     collection: str | None = None,
     together: bool = False,
+    command: str | None = None,
 ) -> dict[str, Any]:
-    """run.json: everything needed to know what the rows mean and to run it again."""
+    """run.json: everything needed to know what the rows mean and to run it again; `command` is a line that does."""
     fields = ("spec", "kind", "name", "task", "sha256", "categories", "note", "split", "sample", "limit_questions")
     return {
         "dataset": {
@@ -390,6 +403,7 @@ def describe_run(
         "outside": outside or "none",
         "together": together,
         "seed": dataset.seed,
+        **({"command": command} if command else {}),
         "versions": {"python": platform.python_version(), **{package: version_of(package) for package in PACKAGES}},
         "machine": this_machine(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -96,6 +96,7 @@ def run(
     outside: str | None = None,
     parallel: int = 1,
     together: bool = False,
+    command: str | None = None,
     progress: Progress | None = None,
 ) -> RunReport:
     """Put every question to every recipe and keep a row of each.
@@ -105,7 +106,7 @@ def run(
     the order of the questions, and the seconds of each include what it waited for the others. `together` asks question
     by question, every recipe in turn, so that recipes find remembered what others have just read; what a row took then
     says nothing of its recipe. `progress` is called with the number of questions just finished (those of earlier runs
-    at once).
+    at once). `command` is a line that does the same again, for the report.
     """
     recipes = list(dict.fromkeys(recipes))
     if not recipes:
@@ -116,7 +117,14 @@ def run(
     limit = LIMITS[dataset.task] if limit is None else limit
     settings = {recipe: finite((settings or {}).get(recipe, {})) for recipe in recipes}
     described = describe_run(
-        dataset, recipes, limit=limit, settings=settings, outside=outside, collection=collection, together=together
+        dataset,
+        recipes,
+        limit=limit,
+        settings=settings,
+        outside=outside,
+        collection=collection,
+        together=together,
+        command=command,
     )
     log = open_run(out, described, resume=resume)
     configs = {recipe: fingerprint({"recipe": recipe, "settings": settings[recipe]}) for recipe in recipes}

@@ -14,8 +14,9 @@ from thresher.protocols import Progress
 from thresher_evals.compare.plan import Plan
 from thresher_evals.compare.recommend import WRONG_COSTS, compare_all, detectable, recommend, value, values_of
 from thresher_evals.compare.tuning import Say, tuned, with_tuning
+from thresher_evals.jsonl import write_whole
 from thresher_evals.metrics.answers import Outcome, outcome
-from thresher_evals.rows import Row
+from thresher_evals.rows import COMPARISON, Row, written
 from thresher_evals.runner import parse_variant
 from thresher_evals.score import score
 from thresher_evals.stats import mean_interval
@@ -53,7 +54,9 @@ def compare(plan: Plan, *, progress: Progress | None = None, say: Say = lambda t
         "outside": plan.outside,
         "failed": sum(row.error is not None for each in rows.values() for row in each),
     }
-    return with_tuning(found, tuned(plan, asker, rows, say))
+    found = with_tuning(found, tuned(plan, asker, rows, say))
+    write_whole(plan.out / COMPARISON, written(found))
+    return found
 
 
 def corrects(recipe: str) -> bool:
@@ -105,8 +108,40 @@ def weigh(
             if recipe != baseline
             for one in hurt(rows[baseline], rows[recipe], recipe, wrong_costs=wrong_costs)
         ],
+        "silence": silence(rows, values, wrong_costs, seed=seed),
         "recommend": recommend(values, baseline, {name: corrects(name) for name in rows}, seed=seed).to_dict(),
     }
+
+
+def silence(
+    rows: Mapping[str, Sequence[Row]], values: Mapping[str, Mapping[str, float]], wrong_costs: float, *, seed: int
+) -> dict[str, Any]:
+    """Which recipes are worth less than no answer at all, which is worth 0, and what the best one got wrong.
+
+    `every` says that all are, and `certain` that the interval of the best one's value lies below 0.
+    """
+    means = {recipe: mean_interval(list(found.values()), seed=seed) for recipe, found in values.items()}
+    best = max(means, key=lambda recipe: means[recipe].value or 0.0)
+    wrong = [row for row in rows[best] if value(outcome(row), wrong_costs) < 0]
+    worse = [recipe for recipe, mean in means.items() if (mean.value or 0.0) < 0]
+    high = means[best].high
+    return {
+        "worse": worse,
+        "every": len(worse) == len(means),
+        "certain": len(worse) == len(means) and high is not None and high < 0,
+        "best": best,
+        "wrong": len(wrong),
+        "wrong_of_unanswerable": sum(not row.question.answerable for row in wrong),
+        "wrong_elsewhere": sum(cites_elsewhere(row) for row in wrong),
+    }
+
+
+def cites_elsewhere(row: Row) -> bool:
+    """Whether an answer to an answerable question cites none of the documents that are known to answer it."""
+    question, reply = row.question, row.reply
+    if reply is None or not question.answerable or not question.gold:
+        return False
+    return not any(place.source.endswith(gold.source) for place in reply.citations for gold in question.gold)
 
 
 def counts(rows: Sequence[Row]) -> dict[str, int]:

@@ -37,6 +37,8 @@ class Plan:
     resume: bool = False
     parallel: int = 1
     seed: int = 0
+    command: str | None = None
+    """A command line that does the same again, for the report."""
 
     def asker(self, collection: Collection | None = None) -> CollectionAsker:
         """What puts questions to the collection."""
@@ -65,6 +67,7 @@ class Plan:
             settings=described,
             outside=self.outside,
             parallel=self.parallel,
+            command=self.command,
             progress=progress,
         )
         return {recipe: read_rows(out, recipe) for recipe in names}

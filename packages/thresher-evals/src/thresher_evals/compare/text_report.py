@@ -150,6 +150,7 @@ def advice(found: Mapping[str, Any]) -> Iterator[str | Table]:
     """What to do."""
     told, tuning = found["recommend"], found["tuning"]
     yield "What to do"
+    yield from silence(found)
     settings = "".join(f" --set {name}={number(value)}" for name, value in told["settings"].items())
     sure = "" if told["certain"] else " (not certain)"
     yield f"  Use {told['recipe']}{settings}{sure}: {told['why']}."
@@ -159,8 +160,30 @@ def advice(found: Mapping[str, Any]) -> Iterator[str | Table]:
     else:
         yield f"  Bounds{checked(bounds)}."
     yield f"  Calibration on your questions: {calibration['why']}{checked(calibration)}."
-    if calibration["adopt"]:
-        yield "  To calibrate, which changes every later answer of corrective in this collection:"
+
+
+def silence(found: Mapping[str, Any]) -> Iterator[str]:
+    """That no answer at all would have been better than every recipe, or than some of them, and what to do then."""
+    told = found["silence"]
+    if not told["worse"]:
+        return
+    if not told["every"]:
+        yield f"  Worse than silence on these questions: {', '.join(told['worse'])} (a value below 0)."
+        return
+    best = told["best"]
+    worth = with_interval(found["recipes"][best]["value"])
+    sure = "" if told["certain"] else " (not certain)"
+    yield (
+        f"  Every recipe is worse than silence here{sure}: no answer at all is worth 0, and the best, {best}, "
+        f"{worth}, where a wrong answer costs {number(found['wrong_costs'])}."
+    )
+    elsewhere, missing = told["wrong_elsewhere"], told["wrong_of_unanswerable"]
+    yield (
+        f"  Of its {told['wrong']} wrong answers {missing} are to questions that the documents do not answer, and "
+        f"{elsewhere} cite none of the right documents."
+    )
+    yield "  Do not pass its answers on unread. More is refused with a higher answer.withhold_below (--set); where the"
+    yield "  right documents are not found, the documents, their language or the encoder do not fit the questions."
 
 
 def checked(tried: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Questions with answers and the places that answer them: `qa:FILE.jsonl` and `papers`.
+"""Questions with answers and the places that answer them: `qa:FILE` (JSON Lines, CSV or Excel) and `papers`.
 
 The questions of `papers`, about AI papers, come along; the PDFs do not.
 """
@@ -10,7 +10,8 @@ from pathlib import Path, PurePosixPath
 
 from thresher.errors import UsageError
 from thresher_evals.dataset import Gold, Question, Split
-from thresher_evals.datasets.records import Content, Record, unique
+from thresher_evals.datasets.question_tables import identified, is_table, table_records
+from thresher_evals.datasets.records import Content, Record, records, unique
 
 
 def load_qa(path: Path, split: Split) -> Content:
@@ -19,8 +20,9 @@ def load_qa(path: Path, split: Split) -> Content:
 
 
 def read_questions(path: Path) -> list[Question]:
-    """The questions of a file, in its order."""
-    return [read_question(record) for record in unique(path).values()]
+    """The questions of a file, in its order: JSON Lines or a table. An `id` is made of the question where none is."""
+    lines = identified(table_records(path) if is_table(path) else records(path))
+    return [read_question(record) for record in unique(lines).values()]
 
 
 def read_question(record: Record) -> Question:

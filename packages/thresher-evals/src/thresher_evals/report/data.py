@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ from thresher_evals.metrics.measure import (
     within,
 )
 from thresher_evals.metrics.registry import measures_of, parse
-from thresher_evals.rows import TAKEN, Row, is_together, read_run
+from thresher_evals.rows import TAKEN, Row, is_together, read_comparison, read_run
 from thresher_evals.runner import parse_variant
 from thresher_evals.stats import Comparison, corrected, mean_interval
 
@@ -299,6 +299,8 @@ class Run:
     blocks: Sequence[Block]
     ratings: Mapping[str, Any]
     """ratings.json; empty where nobody rated."""
+    comparison: Mapping[str, Any] = field(default_factory=dict)
+    """What `eval compare` found; empty for a run that it did not ask for."""
 
     @property
     def dataset(self) -> Mapping[str, Any]:
@@ -364,7 +366,7 @@ def read_measured(directory: Path, name: str, *, baseline: str | None = None) ->
         )
         for generator, recipes in by_generator(rows).items()
     ]
-    return Run(name, directory, described, rows, blocks, ratings)
+    return Run(name, directory, described, rows, blocks, ratings, read_comparison(directory))
 
 
 def by_generator(rows: Mapping[str, Sequence[Row]]) -> dict[str, list[str]]:

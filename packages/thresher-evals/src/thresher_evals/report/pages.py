@@ -14,10 +14,11 @@ from typing import Any
 from thresher import recipes
 from thresher.errors import ThresherError
 from thresher.settings import flat
+from thresher_evals.compare.text_report import advice
 from thresher_evals.report.blocks import Cell, Figure, Link, Page, Section, Table, probability, shown
 from thresher_evals.report.data import Block, Run, labels, short, sign_of, standing
 from thresher_evals.report.plots import Line, lines
-from thresher_evals.report.questions import examples
+from thresher_evals.report.questions import answer_table, examples
 from thresher_evals.report.tables import (
     ANSWERS,
     OUTCOMES_IN_SHORT,
@@ -68,7 +69,8 @@ def run_sections(run: Run, shown_changes: int) -> Iterator[Section]:
             yield Section(title, head, tables, details=details)
         else:
             tables = list(block_tables(run, block, prefix))
-            yield Section(title, [*head, *sentences(block)], tables, examples(run, block, shown_changes), details)
+            text = [*advised(run), *sentences(block), *head] if head else [*sentences(block)]
+            yield Section(title, text, tables, examples(run, block, shown_changes), details)
         head, details = [], []
 
 
@@ -83,6 +85,13 @@ def block_tables(run: Run, block: Block, prefix: str) -> Iterator[Table]:
     yield from category_table(block)
     yield from cost_table(run, block)
     yield from claimed_table(run, block, prefix)
+    yield from answer_table(block)
+
+
+def advised(run: Run) -> Iterator[str]:
+    """What `eval compare` advised, where it asked for the run."""
+    if run.comparison:
+        yield from (part.strip() for part in advice(run.comparison) if isinstance(part, str))
 
 
 # --- sentences that follow from the numbers by rule -------------------------------------------------------------------
@@ -297,7 +306,9 @@ def summary(runs: Sequence[Run]) -> list[Section]:
     heads = ["dataset", "n", "recipe, measure", "value", OUTCOMES_IN_SHORT, *(f"− {one}" for one in columns)]
     rows = [summary_row(run, block, columns) for run, block in compared]
     tables = [Table("", [*heads, "− the best of the others"], rows, NOTE)] if rows else []
-    return [Section("", list(standings(blocks)), tables), Section("", [*costs(blocks), *all_warnings(runs)])]
+    first = [line for run in runs for line in advised(run)]
+    told = [*first, *standings(blocks)]
+    return [Section("", told, tables), Section("", [*costs(blocks), *all_warnings(runs)])]
 
 
 def own_columns(blocks: Sequence[Block]) -> list[str]:

@@ -7,7 +7,7 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from thresher_evals.metrics.answers import outcome
-from thresher_evals.report.blocks import Example
+from thresher_evals.report.blocks import Cell, Example, Table
 from thresher_evals.report.data import Block, Change, Run, changes, successes
 from thresher_evals.rows import Place, Row, rows_path
 
@@ -62,6 +62,36 @@ def question_line(run: Run, block: Block, row: Row, value: float | None) -> dict
 def sources(row: Row) -> Sequence[Place]:
     """What an answer cites, or what a search ranks first."""
     return (row.ranking or () if row.reply is None else row.reply.citations)[:LISTED]
+
+
+MOST_ANSWERS = 3000
+"""Answers that stand on a page at most: 300 questions with ten recipes. Those of larger runs are in questions.csv."""
+
+
+def answer_table(block: Block) -> Iterator[Table]:
+    """Every question with what each recipe answered; none where there are too many, or nothing but rankings."""
+    if block.task == "search" or block.n * len(block.recipes) > MOST_ANSWERS:
+        return
+    by_id = {recipe: {row.question.id: row for row in rows} for recipe, rows in block.rows.items()}
+    asked = {row.question.id: row.question for rows in block.rows.values() for row in rows}
+    lines: list[list[Cell]] = [
+        [
+            question.question,
+            "; ".join(question.answers) if question.answerable else "a refusal",
+            *(said(by_id[recipe].get(id)) for recipe in block.recipes),
+        ]
+        for id, question in asked.items()
+    ]
+    note = "What came of each question, and the words. Where they came from is in questions.csv."
+    yield Table("Every question and every answer", ["question", "right answer", *block.recipes], lines, note)
+
+
+def said(row: Row | None) -> str | None:
+    """What came of a row and in which words, cut; None where it was not asked."""
+    if row is None:
+        return None
+    text = row.error or (row.reply.text if row.reply is not None else "")
+    return f"{outcome(row)}: {shortened(text)}" if text else str(outcome(row))
 
 
 # --- gains and losses -------------------------------------------------------------------------------------------------

@@ -1,0 +1,132 @@
+"""Questions from a table, as people keep them: CSV or the first sheet of an Excel workbook, a question a row.
+
+The columns are those of a line of a `qa:` file, in any order and case: question; perhaps id, answers (several with
+` | ` or a line break between them), answerable (yes or no), source and page of the place that answers, category,
+subject. Other columns are not read.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+from thresher.errors import UsageError
+from thresher_evals.datasets.records import Record
+from thresher_evals.jsonl import unreadable
+
+TABLES = (".csv", ".tsv", ".xlsx")
+
+DELIMITERS = ",;\t"
+"""Excel writes semicolons where the comma is a decimal point."""
+
+YES_OR_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+
+ID_LENGTH = 12
+"""Hexadecimal digits of a question's hash that stand for an id."""
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file is read as a table, by its ending."""
+    return path.suffix.lower() in TABLES
+
+
+def table_records(path: Path) -> Iterator[Record]:
+    """The rows below the first one that holds anything, as lines of a `qa:` file; empty rows are passed over.
+
+    Raises UsageError for a file that cannot be read and a table without the column `question`.
+    """
+    rows = enumerate(sheet_rows(path) if path.suffix.lower() == ".xlsx" else csv_rows(path), start=1)
+    filled = ((number, cells) for number, cells in rows if any(cells))
+    _, head = next(filled, (0, []))
+    names = [name.lower() for name in head]
+    if "question" not in names:
+        raise UsageError(
+            f"has no column `question`, its first row is: {', '.join(filter(None, head)) or 'empty'}",
+            subject=str(path),
+            next_step="name the columns in the first row: question, answers, answerable, source, page, category",
+        )
+    for number, cells in filled:
+        record = Record(path, number, dict(zip(names, cells, strict=False)))
+        yield replace(record, fields=fields_of(record))
+
+
+def fields_of(row: Record) -> dict[str, Any]:
+    """The cells of a row as the fields of a line."""
+    cells: Mapping[str, str] = row.fields
+    fields: dict[str, Any] = {
+        name: cells[name] for name in ("id", "question", "category", "subject") if cells.get(name)
+    }
+    answers = cells.get("answers") or cells.get("answer") or ""
+    fields["answers"] = [one.strip() for line in answers.splitlines() for one in line.split(" | ") if one.strip()]
+    if said := cells.get("answerable", "").lower():
+        if said not in YES_OR_NO:
+            raise row.bad(f"'answerable' is '{said}'", next_step="write yes or no")
+        fields["answerable"] = YES_OR_NO[said]
+    if source := cells.get("source"):
+        page = cells.get("page") or ""
+        if page and not page.isdigit():
+            raise row.bad(f"'page' is '{page}'", next_step="give a whole number from 1, or nothing")
+        fields["gold"] = [{"source": source, **({"page": int(page)} if page else {})}]
+    return fields
+
+
+def identified(records: Iterable[Record]) -> Iterator[Record]:
+    """The same, those without an `id` with one made of their question, which it keeps wherever it is moved to."""
+    made: set[str] = set()
+    for record in records:
+        if record.fields.get("id") in (None, ""):
+            id = hashlib.sha256(record.text("question").encode("utf-8", "backslashreplace")).hexdigest()[:ID_LENGTH]
+            if id in made:
+                raise record.bad("the question stands on an earlier line too", next_step="leave one out, or give ids")
+            made.add(id)
+            record = replace(record, fields={**record.fields, "id": id})
+        yield record
+
+
+# --- cells ------------------------------------------------------------------------------------------------------------
+
+
+def csv_rows(path: Path) -> Iterator[list[str]]:
+    """The cells of each row; what stands between them is what the first line has most of."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except UnicodeDecodeError as error:
+        raise UsageError("is not UTF-8", subject=str(path), next_step="save it as CSV UTF-8, or as .xlsx") from error
+    delimiter = max(DELIMITERS, key=text.partition("\n")[0].count)
+    for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+        yield [cell.strip() for cell in row]
+
+
+def sheet_rows(path: Path) -> Iterator[list[str]]:
+    """The cells of each row of the first sheet, formulas by the values that were last seen."""
+    from openpyxl import load_workbook
+
+    try:
+        sheet = load_workbook(path, read_only=True, data_only=True).worksheets[0]
+        for row in sheet.iter_rows(values_only=True):
+            yield [in_text(cell) for cell in row]
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except (BadZipFile, KeyError, IndexError, ValueError) as error:
+        raise UsageError("is no Excel workbook", subject=str(path), next_step="save it as .xlsx or .csv") from error
+
+
+def in_text(cell: object) -> str:
+    """A cell as it would be typed: 3 rather than 3.0, yes rather than True."""
+    match cell:
+        case None:
+            return ""
+        case bool():
+            return "yes" if cell else "no"
+        case float() if cell.is_integer():
+            return str(int(cell))
+        case _:
+            return str(cell).strip()
