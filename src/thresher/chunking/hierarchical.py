@@ -85,7 +85,7 @@ class HierarchicalChunker:
     tail: Literal["flush", "literal"] = "flush"
     """`literal`: the last subchunk of each chunk is lost, as in Figure 5."""
     literal: bool = False
-    language: str = "en"
+    language: str = ""
     without: SpanFinder | None = None
     """Finds the span that is to yield no chunks (the references)."""
 
@@ -113,7 +113,7 @@ class HierarchicalChunker:
             self.VERSION,
             **{name: getattr(self, name) for name in read},
             sentences=sentences.VERSION,
-            language=None if self.language == "en" else self.language,
+            language=self.language or None,
             without=self.without,
         )
 

@@ -52,7 +52,7 @@ class SemanticChunker:
     max_characters: int = 500
     mode: Literal["absolute", "percentile", "std"] = "absolute"
     compare: Literal["previous_sentence", "chunk_centroid"] = "previous_sentence"
-    language: str = "en"
+    language: str = ""
     without: SpanFinder | None = None
     """Finds the span that is to yield no chunks (the references)."""
 
@@ -70,8 +70,7 @@ class SemanticChunker:
     def fingerprint(self) -> str:
         """Name, version and settings in one line, the encoder's name among them."""
         own = {name: getattr(self, name) for name in ("theta", "max_characters", "mode", "compare")}
-        language = None if self.language == "en" else self.language
-        own |= {"sentences": sentences.VERSION, "language": language, "without": self.without}
+        own |= {"sentences": sentences.VERSION, "language": self.language or None, "without": self.without}
         return fingerprint("semantic", self.VERSION, encoder=self.encoder_name, **own)
 
     def __call__(self, document: Document) -> list[Chunk]:

@@ -19,6 +19,7 @@ from thresher.documents.detect import kind_of
 from thresher.documents.registry import RawFile
 from thresher.documents.sources import Hints, Item, Limits, read_file, read_url
 from thresher.errors import DocumentError, ThresherError
+from thresher.text.language import LANGUAGES, language_of
 from thresher.types import Document, Metadata
 
 ID_DIGITS = 32  # 128 bits: no two texts of one collection share it by chance
@@ -99,7 +100,8 @@ def _document(item: Item, parsed: Parsed, kind: str, name: str, metadata: Metada
     own = dict(metadata)
     title = str(own.pop("title", "")) or choose_title(parsed, name, item)
     date = own.pop("date", None)
-    metadata = {**parsed.metadata, **own}
+    language = language_of(parsed.text)
+    metadata = {**parsed.metadata, **({"language": LANGUAGES[language]} if language else {}), **own}
     if has_half_pair(title, *metadata, *metadata.values()):
         raise DocumentError("its title or metadata has half of a surrogate pair", next_step="correct the file")
     return Document(

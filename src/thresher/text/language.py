@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-
-from thresher.text.terms import folded
+from collections import Counter
 
 _SMALL_WORDS = {
     "English": "the of and is are was were what which who how does do did in to for when where why many with has",
@@ -23,15 +22,32 @@ _SETS = {language: frozenset(words.split()) for language, words in _SMALL_WORDS.
 LEAST = 2
 """Small words of another language, and more than of English, before a question is taken to be asked in it."""
 
+# `terms.folded` does this for every letter; terms are made with the language, so it cannot be asked here.
+_PLAIN = str.maketrans("àáâãäçèéêëìíîïñòóôõöùúûü", "aaaaaceeeeiiiinooooouuuu")
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W\d_]+", unicodedata.normalize("NFC", text.lower()).translate(_PLAIN))
+
 
 def foreign_language(question: str) -> str:
     """The language other than English that a question is asked in; "" for English and where it cannot be told."""
-    words = re.findall(r"[^\W\d_]+", folded(question))
+    words = _words(question)
     counts = {language: sum(word in small for word in words) for language, small in _SETS.items()}
     best = max(counts, key=lambda language: counts[language])
     clear = counts[best] >= LEAST and counts[best] > counts["English"]
     return best if clear else ""
 
+
+LANGUAGES = {
+    "de": "German",
+    "es": "Spanish",
+    "fr": "French",
+    "it": "Italian",
+    "nl": "Dutch",
+    "pt": "Portuguese",
+}
+"""The languages besides English that sentences are split and words are stemmed in, by their codes."""
 
 _ALSO = {
     "German": "der die das ein eine ist sind war wurde wurden hat haben von zu mit im am auf den dem des und nicht fur",
@@ -46,6 +62,42 @@ _ALSO = {
 _STATING = {language: frozenset(words.split()) for language, words in _ALSO.items()}
 _ENGLISH = _SETS["English"] | frozenset("it its this that they he she by from at on as not be been or but".split())  # noqa: SIM905
 
+_PLAIN_ENGLISH = _ENGLISH | frozenset("a an if you can will would should could there than such any all".split())  # noqa: SIM905
+_OWN = {code: _SETS[language] | _STATING[language] for code, language in LANGUAGES.items()}
+
+READ = 20_000
+"""Characters of a text that its language is told by."""
+DIFFERENT = 4
+"""Small words of a language that a text in it has at least; names and references have one or two (`de la`, `et`)."""
+SHARE = 0.15
+"""Of all its words at least; running text has from a quarter to a half."""
+CLEAR = 2.0
+"""Times as many as it has English ones: `in`, `was`, `on` and `as` are words of both."""
+
+
+def language_of(text: str) -> str:
+    """The code of the language other than English that a text is written in; "" for English and where unclear."""
+    words = Counter(_words(text[:READ]))
+    counts = {code: sum(words[word] for word in small) for code, small in _OWN.items()}
+    best = max(counts, key=lambda code: counts[code])
+    share, english = counts[best] / max(1, words.total()), sum(words[word] for word in _PLAIN_ENGLISH)
+    different = sum(word in words for word in _OWN[best])
+    return best if different >= DIFFERENT and share >= SHARE and counts[best] >= CLEAR * english else ""
+
+
+def question_language(question: str) -> str:
+    """The code of the language that a question is asked in; "" for English and where it cannot be told."""
+    words = _words(question)
+    english = sum(word in _PLAIN_ENGLISH for word in words)
+    counts = {code: sum(word in small for word in words) for code, small in _OWN.items()}
+    best = max(counts, key=lambda code: counts[code])
+    return best if counts[best] >= LEAST and counts[best] > english else ""
+
+
+def small_words(language: str) -> frozenset[str]:
+    """The small words of a language by its code, without accents; none of English."""
+    return _OWN.get(language, frozenset())
+
 
 def other_language(claim: str, evidence: str, *, asked: str = "") -> str:
     """The language, or the script, of a claim where it is not that of the evidence; "" where it is or cannot be told.
@@ -55,7 +107,7 @@ def other_language(claim: str, evidence: str, *, asked: str = "") -> str:
     script = _script(claim)
     if script != _script(evidence):
         return f"{script} script" if script else ""
-    words = re.findall(r"[^\W\d_]+", folded(claim))
+    words = _words(claim)
     english = sum(word in _ENGLISH for word in words)
     counts = {language: sum(word in small for word in words) for language, small in _STATING.items()}
     best = max(counts, key=lambda language: (counts[language], language == asked))

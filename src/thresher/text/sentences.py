@@ -12,10 +12,15 @@ from collections.abc import Iterator
 
 import sentencex  # type: ignore[import-untyped]
 
+from thresher.text.language import language_of
+
 Span = tuple[int, int]
 
 VERSION = 1
-"""Raised when the same text would be cut elsewhere; part of the fingerprint of chunkers that cut at sentences."""
+"""Raised when the same text would be cut elsewhere; part of the fingerprint of chunkers that cut at sentences.
+
+Not raised for sentence ends of other languages than English: chunks with the old ones are as good a place to look.
+"""
 
 WINDOW_CHARACTERS = 8_000
 # Read at once: sentencex takes quadratic time on unclosed quotes (7 s for 400,000 characters, 3 ms for 8,000).
@@ -27,11 +32,13 @@ _LINE = re.compile(r"[^\n]*\S[^\n]*")
 _PARAGRAPH_BREAK = re.compile(r"\n\s*\n")
 
 
-def sentence_spans(text: str, *, language: str = "en") -> list[Span]:
+def sentence_spans(text: str, *, language: str = "") -> list[Span]:
     """Spans of the sentences, in order; each character that is not whitespace is in exactly one of them.
 
-    A blank line ends a sentence. A sentence of more than 4,000 characters may be cut at whitespace.
+    A blank line ends a sentence. A sentence of more than 4,000 characters may be cut at whitespace. The language (`de`)
+    is that of the text where none is given, and English where it cannot be told.
     """
+    language = language or language_of(text) or "en"
     plain = _plain(text)
     starts = [start for low, high in _paragraphs(plain) for start in _starts(plain, low, high, language)]
     spans = (trim(text, start, end) for start, end in zip(starts, [*starts[1:], len(text)], strict=True))
