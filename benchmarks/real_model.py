@@ -49,6 +49,8 @@ OTHERS = 500
 """Passages of a collection besides those that its questions name."""
 PATIENCE_SECONDS = 600
 """For a reply of the real model: it has one thread, and a busy machine takes long to read a prompt."""
+MOST_TOKENS = 200
+"""Of a reply: five sentences. The real model repeats itself until it is stopped, which costs most of its time."""
 FOLDER = CACHE / "real_model"
 
 
@@ -240,7 +242,7 @@ def ask_all(chosen: Sequence[Asked], recipe: str, model: str, collections: Mappi
         return
     file.parent.mkdir(parents=True, exist_ok=True)
     with served(model) as server, file.open("a", encoding="utf-8") as out:
-        settings: dict[str, Any] = {"llm.timeout_seconds": PATIENCE_SECONDS}
+        settings: dict[str, Any] = {"llm.timeout_seconds": PATIENCE_SECONDS, "llm.max_tokens": MOST_TOKENS}
         if server is not None:
             settings |= {"llm.base_url": server.base_url, "llm.model": model}
         for asked in left:

@@ -30,15 +30,15 @@ CHECK = LocalCheck(lambda text, others: [float(c) for c in ENCODER.encode(others
 
 
 class Relevance:
-    """A judge that finds each text as relevant as it was told."""
+    """A judge that finds each text as relevant as it was told, or by its words."""
 
     name = "told"
 
-    def __init__(self, logit: float) -> None:
-        self.logit = logit
+    def __init__(self, logit: float | Callable[[str], float]) -> None:
+        self.logit = logit if callable(logit) else lambda text: logit
 
     def read(self, question: str, texts: Sequence[str], titles: Sequence[str] | None = None) -> list[Reading]:
-        return [Reading(self.logit, 0.0, 0, 1, 1.0) for _ in texts]
+        return [Reading(self.logit(text), 0.0, 0, 1, 1.0) for text in texts]
 
 
 def unanswered(query: Query, evidence: Sequence[Evidence]) -> Generation:
@@ -78,7 +78,7 @@ def answer(evidence: list[Evidence]) -> Answers:
         given: Sequence[Evidence] | None = None,
         *,
         offline: Callable[[Query, Sequence[Evidence]], Generation] = unanswered,
-        relevance: float = 5.0,
+        relevance: float | Callable[[str], float] = 5.0,
         question: str = QUERY.question,
         **more: object,
     ) -> Generation:
@@ -182,6 +182,10 @@ def test_a_sentence_that_broke_off_is_left_out(answer: Answers) -> None:
     assert bare(answer("BERT-base has 12 layers. BERT-large has 24 layers and the")) == "BERT-base has 12 layers. [1]"
 
 
+def test_a_question_is_no_part_of_an_answer(answer: Answers) -> None:
+    assert bare(answer("How many layers has BERT-base? BERT-base has 12 layers [1].")) == "BERT-base has 12 layers. [1]"
+
+
 def test_what_no_evidence_supports_is_removed_and_counted(answer: Answers) -> None:
     draft = answer("BERT-base has 12 layers [1]. BERT-base has 48 layers [1]. It is lovely.")
     assert bare(draft) == "BERT-base has 12 layers. [1]"
@@ -229,6 +233,34 @@ def test_where_they_disagree_what_is_measured_decides(
     draft = answer(reply, offline=span("12 layers", certainty), relevance=relevance)
     assert draft.answered_by == by
     assert draft.text.startswith(PERHAPS) == (by == "model" and "24" in reply)
+
+
+def test_a_piece_of_what_the_reader_quotes_stands_only_where_it_answers_as_well(
+    answer: Answers, make_evidence: Make
+) -> None:
+    piece = [make_evidence("The series is filmed in Belfast and in Spain as Córdoba. Nobody knows the winter.")]
+
+    def relevance(text: str) -> float:
+        return 2.0 if "Belfast" in text else -3.0
+
+    question = "Where is the series filmed?"
+    fragment = answer("as Córdoba. [1]", piece, offline=quoting, relevance=relevance, question=question)
+    assert fragment.answered_by == "reader"
+    whole = answer("It is filmed in Belfast. [1]", piece, offline=quoting, relevance=relevance, question=question)
+    assert (whole.answered_by, whole.text) == ("model", "It is filmed in Belfast. [1]")
+
+
+def test_a_model_that_copies_a_page_before_it_says_the_fact_does_not_stand(
+    answer: Answers, make_evidence: Make
+) -> None:
+    parts = ("anchor", "rope", "lantern", "compass", "winch", "rudder")
+    rows = [f"The {part} is kept on a shelf of the store and comes from the yard of Tidewell." for part in parts]
+    piece = [make_evidence(" ".join([*rows, "The propeller costs 818 euros."]))]
+    question = "What is the price of the propeller?"
+    copied = answer(piece[0].text, piece, offline=span("818 euros", 0.9), question=question)
+    assert (copied.answered_by, copied.text) == ("reader", "818 euros [1]")
+    short = answer("The propeller costs 818 euros.", piece, offline=span("818 euros", 0.9), question=question)
+    assert short.answered_by == "model"
 
 
 def test_a_model_that_is_trusted_answers_wherever_it_is_supported(answer: Answers) -> None:

@@ -2,8 +2,8 @@
 
 A sentence that the evidence supports need not answer the question, and a weak model writes many that do not. What the
 reader says is measured: its certainty is the share of such answers that are right. So the model's answer stands
-where the reader says the same, or is not sure and the text that the model wrote answers the question as far as the
-trained judge can tell: no model makes answers much worse than the reader's, whatever it writes.
+where the reader says the same in no fewer words, or is not sure and the text that the model wrote answers the question
+as far as the trained judge can tell: no model makes answers much worse than the reader's, whatever it writes.
 """
 
 from __future__ import annotations
@@ -28,6 +28,10 @@ _MARKER = re.compile(r"\s*\[\d+\]")
 AFTER_REFUSAL = 0.9
 """Probability that the model's text answers where the reader, which read the same passages, refused: of 12 questions
 without an answer, models that copy evidence at random passed 0.8 with two answers and 0.9 with none."""
+
+MOST_WORDS_OF_A_FACT = 60
+"""Words that a model may write before it says what the reader says in few: who copies a table or a page has said
+everything, and a person asked for one thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,8 @@ class Arbiter:
         if says_nothing_new(question, written.text) and not _same_verdict(written.text, offline):
             return Ruling(False, "it says nothing that the question does not say")
         if says_the_same(question, written, offline):
+            if not self.trusting and says_too_much(question, written.text):
+                return Ruling(False, "the reader says the same in few words")
             return Ruling(True, "the reader says the same")
         if written.computed:
             return Ruling(True, "it is computed from numbers that it cites")
@@ -85,6 +91,7 @@ class Arbiter:
             and not VERDICT.match(said)
             and not VERDICT.match(written.text)
             and cites_the_same(written, offline)
+            and (written.foreign or self._answers_as_well(question, written.text, offline))
         ):
             return Ruling(True, "it rests on what the reader quotes")
         undecided = asked_for(question).kind is Kind.YES_NO and not VERDICT.match(said)
@@ -108,6 +115,11 @@ class Arbiter:
             return Ruling(False, f"it answers with a probability of {own:.2f}, and {least:.2f} is asked for")
         return Ruling(True, f"it answers with a probability of {own:.2f}", sure=bool(quotes) and not undecided)
 
+    def _answers_as_well(self, question: str, text: str, offline: Generation) -> bool:
+        """Whether a text looks like an answer, or as much like one as what the reader quotes."""
+        own, theirs = (one.probability for one in self.reader.read(question, [text, _said(offline)]))
+        return own >= min(self.min_relevance, theirs)
+
 
 def says_nothing_new(question: str, text: str) -> bool:
     """Whether a text has no word, number or name that its question has not."""
@@ -128,6 +140,11 @@ def is_such(question: str, text: str) -> bool:
     if kind in ("number", "time"):
         return bool(numbers_stated(text) - numbers_stated(question))
     return any(not term_set(name) <= term_set(question) for name in names_in(f"by {text}"))
+
+
+def says_too_much(question: str, text: str) -> bool:
+    """Whether a text goes on for long where a fact was asked for."""
+    return asked_for(question).kind is Kind.FACT and len(text.split()) > MOST_WORDS_OF_A_FACT
 
 
 def says_the_same(question: str, written: Written, offline: Generation) -> bool:

@@ -223,6 +223,8 @@ class _Answer:
             return  # a weak model repeats itself
         if claim.text.split()[-1] in STOP_WORDS:
             return  # where its tokens ended
+        if claim.text.endswith("?"):
+            return  # a question states nothing
         if self.max_words and len(" ".join(self._kept).split()) >= self.max_words:
             return
         if is_not_found(claim.text):
