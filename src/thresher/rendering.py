@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from thresher.types import Answer, ChunkTrace, Citation
 
+NOT_CONFIGURED = "no chat model is configured"
+"""What a person chose to do without is not told with every answer; `degraded` has it."""
+
 SHOWN = 240
 """Characters of a chunk in the picture of kept and dropped."""
 
@@ -72,7 +75,8 @@ def chunk_html(fate: ChunkTrace) -> str:
     chunk, score = fate.hit.chunk, fate.hit.scores.get("judge", fate.hit.score)
     background = "" if fate.kept else ' style="opacity:0.55"'
     state = "kept" if fate.kept else f"dropped by {fate.dropped_by}"
-    cells = (state, named(chunk.title, chunk.source, chunk.page), f"{score.value:.2f}", fate.reason)
+    page = "" if chunk.page is None else f"page {chunk.page}"
+    cells = (state, named(chunk.title, chunk.source, page), f"{score.value:.2f}", fate.reason)
     text = one_line(chunk.text)
     shown = text if len(text) <= SHOWN else f"{text[:SHOWN].rstrip()}…"
     return f"<tr{background}>{''.join(f'<td>{escape(cell)}</td>' for cell in (*cells, shown))}</tr>"
@@ -82,21 +86,23 @@ def chunk_html(fate: ChunkTrace) -> str:
 
 
 def place_of(citation: Citation) -> str:
-    """Title, source and page of a citation."""
-    return named(citation.title, citation.source, citation.page)
+    """Title, source and place of a citation."""
+    page = "" if citation.page is None else f"page {citation.page}"
+    return named(citation.title, citation.source, citation.locator or page)
 
 
-def named(title: str, source: str, page: int | None) -> str:
+def named(title: str, source: str, place: str) -> str:
     """`Title (source), page 3`."""
     where = f"{title} ({source})" if title and title != source else source
-    return where if page is None else f"{where}, page {page}"
+    return f"{where}, {place}" if place else where
 
 
 def summary_of(answer: Answer) -> str:
     """Recipe, verdict, certainty and what had to be done without, in one line."""
     certainty = "" if answer.certainty is None else f"certainty {answer.certainty:.2f}"
     verdict = "" if answer.verdict is None else f"evidence {answer.verdict}"
-    return "; ".join(filter(None, (answer.recipe, verdict, certainty, *answer.degraded)))
+    lacks = [lack for lack in answer.degraded if NOT_CONFIGURED not in lack]
+    return "; ".join(filter(None, (answer.recipe, verdict, certainty, *lacks)))
 
 
 def one_line(text: str) -> str:
