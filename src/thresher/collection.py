@@ -139,7 +139,8 @@ class Collection:
         """Take in files, folders, URLs and `-` (stdin); unchanged ones are skipped, changed ones replaced.
 
         Broken inputs are listed in the report's `failed`; everything else is committed. `prune` removes documents
-        whose files vanished from the given folders. `announce` is told what a chat model is about to be paid for.
+        whose files vanished from the given folders; without it they are among the report's `remarks`. `announce` is
+        told what a chat model is about to be paid for.
         """
         started = perf_counter()
         for source in sources:
@@ -152,7 +153,7 @@ class Collection:
         configs = self._index_configs(_listed(recipe), settings, parts)
         reading = Inputs(arguments, _listed(include), _listed(exclude), stdin, metadata or {}, self.home, progress)
         ingest = Ingest(self._store, configs, progress=reading.encoded)
-        report = ingest.run(reading.incoming(), prune=reading.vanished if prune else None)
+        report = ingest.run(reading.incoming(), vanished=reading.vanished, prune=prune)
         return replace(report, seconds=perf_counter() - started)
 
     def delete(self, *sources: str | Path, purge: bool = False) -> list[str]:

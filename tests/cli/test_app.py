@@ -17,7 +17,7 @@ from thresher.testing.llm_server import Reply, ScriptedServer
 
 QUESTION = "When was the Kõpu lighthouse built?"
 HYBRID = ("--recipe", "hybrid")  # its results are all that was found: it does not judge
-INDEX_KEYS = {"added", "updated", "unchanged", "duplicates", "removed", "failed", "chunks", "seconds"}
+INDEX_KEYS = {"added", "updated", "unchanged", "duplicates", "removed", "failed", "remarks", "chunks", "seconds"}
 HIT_KEYS = {"rank", "score", "scale", "source", "title", "page", "start", "end", "text"}
 CITATION_KEYS = {
     "marker",
@@ -123,6 +123,8 @@ def test_index_takes_globs_metadata_and_prunes(run: Run, tmp_path: Path) -> None
     (document,) = run("documents", "--home", home, "--json").json
     assert document["metadata"]["by"] == "me"
     (folder / "a.txt").unlink()
+    told = run("index", folder, "--include", "*.txt", "--home", home)
+    assert "a.txt: the file is gone, its text is still in the collection; index the folder with --prune" in told.err
     assert run("index", folder, "--include", "*.txt", "--prune", "--home", home, "--json").json["removed"] == 1
 
 

@@ -84,10 +84,13 @@ def ingest(
     incoming: Iterable[Incoming | DocumentError],
     *configs: IndexConfig,
     prune: Callable[[Place], bool] | None = None,
+    vanished: Callable[[Place], bool] | None = None,
     **options: Any,
 ) -> Report:
     """One `index`, prepared for `SMALL` unless something else is given."""
-    return Ingest(store, configs or (SMALL,), **options).run(incoming, prune=prune)
+    return Ingest(store, configs or (SMALL,), **options).run(
+        incoming, vanished=prune or vanished, prune=prune is not None
+    )
 
 
 def reopened(store: DocumentStore) -> DocumentStore:

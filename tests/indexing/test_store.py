@@ -180,6 +180,14 @@ def test_prune_removes_only_what_vanished_and_may_go(store: DocumentStore, files
     assert_sound(store)
 
 
+def test_what_vanished_is_told_where_it_is_not_removed(store: DocumentStore, files: Files) -> None:
+    index(store, files)
+    del files.texts["bears.txt"], files.texts["clouds.txt"]
+    report = index(store, files, vanished=lambda place: place.source != "clouds.txt")
+    assert [remark.source for remark in report.remarks] == ["bears.txt"]
+    assert (report.removed, len(store.records())) == (0, 3)
+
+
 def test_a_pruned_file_that_comes_back_is_read_again(store: DocumentStore, files: Files) -> None:
     index(store, files)
     gone = files.texts.pop("bears.txt")

@@ -179,6 +179,7 @@ def index(
         )
     target.show(report, output.report)
     output.failures(report.failed)
+    output.remarks(report.remarks)
     if report.failed:
         done = report.added + report.updated + report.unchanged + report.duplicates
         raise typer.Exit(IN_PART if done else FAILED)

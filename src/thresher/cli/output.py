@@ -17,7 +17,7 @@ from thresher.types import Answer, Hit, SearchResult, Step
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from thresher.indexing.ingest import Report
+    from thresher.indexing.ingest import Remark, Report
     from thresher.indexing.records import DocumentRecord
     from thresher.inputs import IndexProgress
     from thresher.judging.calibration import Calibration
@@ -183,6 +183,17 @@ def failures(failed: Sequence[DocumentError]) -> None:
     """One line on stderr for each input that could not be read."""
     for error in failed:
         complain(f"not read: {error}")
+
+
+MOST_REMARKS = 5
+
+
+def remarks(made: Sequence[Remark]) -> None:
+    """One line on stderr for the first sources that something is to be known of."""
+    for remark in made[:MOST_REMARKS]:
+        complain(f"{where(remark.source, None)}: {remark.remark}; {remark.next}")
+    if len(made) > MOST_REMARKS:
+        complain(f"... and {len(made) - MOST_REMARKS} more such files (all of them with --json)")
 
 
 def status(described: Mapping[str, Any]) -> None:

@@ -31,6 +31,15 @@ class Incoming:
     """What the caller added to its metadata, as JSON: a change of it is a change of the file."""
 
 
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a person should know of a source that was read, or was read before, and what to do about it."""
+
+    source: str
+    remark: str
+    next: str
+
+
 @dataclass(slots=True)
 class Report:
     """What an `index` did; `to_dict` is the JSON of the public contract."""
@@ -41,6 +50,8 @@ class Report:
     duplicates: int = 0
     removed: int = 0
     failed: list[DocumentError] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
+    """Files that vanished and were kept; formulas that have no value."""
     chunks: int = 0
     seconds: float = 0.0
 
@@ -53,6 +64,11 @@ class Report:
         """JSON form of the public contract."""
         failed = [{"source": e.subject, "error": e.what, "next": e.next_step} for e in self.failed]
         return {**asdict(replace(self, failed=[])), "failed": failed}
+
+
+GONE = "the file is gone, its text is still in the collection"
+FORGET = "index the folder with --prune to forget it"
+COMPUTE = "open it in a program that computes them, save it and index it again"
 
 
 class Ingest:
@@ -87,17 +103,21 @@ class Ingest:
             store.create_tables(config)
 
     def run(
-        self, incoming: Iterable[Incoming | DocumentError], *, prune: Callable[[Place], bool] | None = None
+        self,
+        incoming: Iterable[Incoming | DocumentError],
+        *,
+        vanished: Callable[[Place], bool] | None = None,
+        prune: bool = False,
     ) -> Report:
-        """Take in all files. `prune(place)` says which places may be removed when they were not met."""
+        """Take in all files. Of the places that were not met, those `vanished` are removed with `prune`, else told."""
         for item in incoming:
             if isinstance(item, DocumentError):
                 self._report.failed.append(item)
             else:
                 self._take(item)
         self._flush()
-        if prune is not None:
-            self._prune(prune)
+        if vanished is not None:
+            self._part_with(vanished, prune=prune)
         for config in self._configs:
             self._report.chunks += self._store.complete(config)
         # Stale without a change: a run before this one was cut short after its last commit.
@@ -138,6 +158,10 @@ class Ingest:
         self._read.append({**given, "documents": len(places)})
 
     def _gather(self, document: Document) -> None:
+        if count := document.metadata.get("formulas_without_value"):
+            where = document.metadata["first_formulas_without_value"]
+            what = f"{count} formula{'s' * (count != 1)} without a value ({where})"
+            self._report.remarks.append(Remark(document.source, what, COMPUTE))
         self._pending.append(document)
         self._characters += len(document.text)
         if self._characters >= self._batch_characters:
@@ -172,12 +196,16 @@ class Ingest:
         self._report.count(changes)
         self._changed = self._changed or not changes.empty
 
-    def _prune(self, may_go: Callable[[Place], bool]) -> None:
-        """Remove the places that were not met and may go."""
+    def _part_with(self, vanished: Callable[[Place], bool], *, prune: bool) -> None:
+        """Remove what vanished, or tell that it is still there."""
         self._refresh()
-        gone = [place for place in self._catalog.places() if place.file not in self._met and may_go(place)]
-        if gone:
-            self._remove(gone, files={place.file for place in gone})
+        unmet = {place.file: place for place in self._catalog.places() if place.file not in self._met}
+        files = sorted(file for file, place in unmet.items() if vanished(place))
+        if files and prune:
+            gone = set(files)
+            self._remove([place for place in self._catalog.places() if place.file in gone], files=files)
+        elif files:
+            self._report.remarks += [Remark(file, GONE, FORGET) for file in files]
 
     def _remove(self, places: Sequence[Place], *, files: Iterable[str] = ()) -> None:
         self._report.count(self._store.remove(places, files=files))

@@ -334,7 +334,7 @@ class StoreContract:
 
         def index(**texts: str) -> Report:
             files = [Incoming(name, text, "", partial(documents, name, text)) for name, text in texts.items()]
-            return Ingest(store, [config]).run(files, prune=lambda place: True)
+            return Ingest(store, [config]).run(files, vanished=lambda place: True, prune=True)
 
         def documents(name: str, text: str) -> Iterator[Document]:
             yield Document(sha256(text.encode()).hexdigest(), name, "", text, "text", metadata={"letters": len(name)})

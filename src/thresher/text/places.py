@@ -80,7 +80,7 @@ def _in_table(
     if "row" in here and here["row"].start >= table.start:
         first, final = _counted(document, here["row"], start), _counted(document, there["row"], last)
     else:
-        first, final = (document.text.count("\n", table.start, offset) + 1 for offset in (start, last))
+        first, final = (sum(begin <= offset for begin, _ in table.rows) for offset in (start, last))
     rows = f"row {first}" if first == final else f"rows {first} to {final}"
     if document.kind == "csv":
         return [rows]
