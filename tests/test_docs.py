@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
+import pydoc
 import re
 import shutil
 import subprocess
@@ -13,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import thresher
 from tests.shell import Shell, within
 from thresher.correction.providers import PROVIDERS
 from thresher.indexing.stores import STORES
@@ -134,6 +137,27 @@ def test_generated_pages_are_up_to_date() -> None:
         [sys.executable, str(ROOT / "docs" / "generate.py"), "--check"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout
+
+
+def documented() -> list[str]:
+    """What the reference describes from its docstring."""
+    pages = sorted((ROOT / "docs" / "reference").glob("*.md"))
+    return [name for page in pages for name in re.findall(r"^::: (\S+)$", page.read_text(encoding="utf-8"), re.M)]
+
+
+@pytest.mark.parametrize("name", documented())
+def test_the_reference_describes_what_there_is(name: str) -> None:
+    described = pydoc.locate(name)
+    assert described is not None
+    assert inspect.getdoc(described)
+
+
+def test_the_reference_has_every_name_of_the_front() -> None:
+    names = {name.rpartition(".")[2] for name in documented()}
+    errors = {name for name, one in vars(thresher.errors).items() if inspect.isclass(one)}
+    modules = {"errors", "protocols", "recipes", "types"}
+    of_types = {"Chunk", "Document", "Evidence", "Verdict"}  # thresher.types is described whole
+    assert set(thresher.__all__) <= names | errors | modules | of_types | {"__version__"}
 
 
 def test_every_link_between_pages_leads_somewhere() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import thresher
 from thresher.collection import Collection
-from thresher.errors import UnknownSetting, WrongType
+from thresher.errors import UnknownSetting, UsageError, WrongType
 from thresher.types import Answer
 
 QUESTION = "When was the Kõpu lighthouse built?"
@@ -36,6 +36,14 @@ def test_dir_and_help_say_what_there_is() -> None:
         (lambda one: one.ask("q", history=["x"]), "`history`: is 'x' (str); give pairs"),
         (lambda one: one.ask("q", outside=4), "`outside`: is 4 (int); give none, web"),
         (lambda one: one.ask("q", on_sentence="x"), "`on_sentence`: is 'x' (str); give a function"),
+        (lambda one: one.ask("q", budget_seconds="5"), "`budget_seconds`: is '5' (str); give a number"),
+        (lambda one: one.ask("q", strict="no"), "`strict`: is 'no' (str); give True or False"),
+        (lambda one: one.add("x", recipe=5), "`recipe`: is 5 (int); give one, or a list of them"),
+        (lambda one: one.add("x", metadata="x"), "`metadata`: is 'x' (str); give a mapping"),
+        (lambda one: one.document(5), "`document_id`: is 5 (int); give the id of a document"),
+        (lambda one: one.replay(5), "`trace`: is 5 (int); give the id of an answer"),
+        (lambda one: one.calibrate("x"), "`questions`: is 'x' (str); give pairs of a question and whether"),
+        (lambda one: one.calibrate(number="x"), "`number`: is 'x' (str); give a whole number"),
         (lambda one: one.search("q", limit="5"), "`limit`: is '5' (str); give a whole number"),
         (lambda one: one.search("q", limit=True), "`limit`: is True (bool); give a whole number"),
         (lambda one: one.add(42), "`source`: is 42 (int); give a path"),
@@ -53,6 +61,11 @@ def test_an_argument_of_a_wrong_type_is_told(call: Callable[[Any], object], told
 def test_an_option_that_there_is_not_is_told_and_not_passed_over(collection: Collection) -> None:
     with pytest.raises(UnknownSetting, match="recipee: unknown option of `ask`; did you mean 'recipe'"):
         collection.ask(QUESTION, recipee="rag")  # type: ignore[call-arg]
+
+
+def test_nothing_to_add_is_told(collection: Collection) -> None:
+    with pytest.raises(UsageError, match="nothing was given to add"):
+        collection.add()
 
 
 def test_one_pattern_needs_no_list(tmp_path: Path) -> None:

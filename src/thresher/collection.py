@@ -145,13 +145,24 @@ class Collection:
         started = perf_counter()
         for source in sources:
             check_type("source", source, (str, Path), "a path, an address, or - for standard input")
+        if not sources:
+            raise UsageError("nothing was given to add", next_step="give files, folders or addresses")
+        check_type("metadata", metadata or {}, Mapping, "a mapping of names to values")
         arguments = [str(source) for source in sources]
         parts = replace(self._parts(), announce=announce)
         if self._store.is_new:
             around = resolved(CollectionSettings, {}, home=self.home, known=recipes.settings_keys())
             self._store.choose(around.store)
-        configs = self._index_configs(_listed(recipe), settings, parts)
-        reading = Inputs(arguments, _listed(include), _listed(exclude), stdin, metadata or {}, self.home, progress)
+        configs = self._index_configs(_listed("recipe", recipe), settings, parts)
+        reading = Inputs(
+            arguments,
+            _listed("include", include),
+            _listed("exclude", exclude),
+            stdin,
+            metadata or {},
+            self.home,
+            progress,
+        )
         ingest = Ingest(self._store, configs, progress=reading.encoded)
         report = ingest.run(reading.incoming(), vanished=reading.vanished, prune=prune)
         return replace(report, seconds=perf_counter() - started)
@@ -180,6 +191,7 @@ class Collection:
 
     def document(self, document_id: str) -> Document:
         """A document with its text."""
+        check_type("document_id", document_id, str, "the id of a document, see `documents()`")
         return self._existing().document(document_id)
 
     def also(self, document_id: str) -> tuple[str, ...]:
@@ -308,6 +320,7 @@ class Collection:
         Nothing is sent anywhere. Returns the answer and how it differs from the stored one (nothing, unless the
         documents or Thresher changed). Raises NotRecorded when something is needed that was not stored.
         """
+        check_type("trace", trace, str, "the id of an answer, or last")
         return replay(self.traces, trace, self._ask_again)
 
     def _ask_again(self, question: str, request: Request) -> Answer:
@@ -334,6 +347,11 @@ class Collection:
         from thresher.recipes.calibrate import calibrated
         from thresher.recipes.settings import CorrectiveSettings
 
+        if questions is not None:
+            for asked in questions:
+                if not (isinstance(asked, tuple | list) and list(map(type, asked)) == [str, bool]):
+                    raise WrongType("questions", asked, "pairs of a question and whether the documents answer it")
+        check_type("number", number, int, "a whole number")
         parts = self._parts()
         configured = self._configured("corrective", settings)
         assert isinstance(configured, CorrectiveSettings)
@@ -512,9 +530,12 @@ def _turn(turn: tuple[str, str] | Answer) -> tuple[str, str]:
 Item = TypeVar("Item", bound=str | recipes.Recipe)
 
 
-def _listed(given: Item | Sequence[Item]) -> Sequence[Item]:
-    """One or several, as several."""
-    return [given] if isinstance(given, str | recipes.Recipe) else given
+def _listed(name: str, given: Item | Sequence[Item]) -> Sequence[Item]:
+    """One or several, as several. Raises WrongType for what is neither."""
+    if isinstance(given, str | recipes.Recipe):
+        return [given]
+    check_type(name, given, Sequence, "one, or a list of them")
+    return given
 
 
 def _check_options(options: Mapping[str, object]) -> None:
@@ -522,5 +543,8 @@ def _check_options(options: Mapping[str, object]) -> None:
     for name in options:
         if name not in AskOptions.__annotations__:
             raise UnknownSetting(name, AskOptions.__annotations__, kind="option of `ask`")
+    for name in ("budget_calls", "budget_tokens", "budget_seconds"):
+        check_type(name, options.get(name) or 0, (int, float), "a number")
+    check_type("strict", options.get("strict", False), bool, "True or False")
     if not callable(options.get("on_sentence", in_silence)):
         raise WrongType("on_sentence", options["on_sentence"], "a function that takes a text")
