@@ -302,6 +302,7 @@ def test_the_command_asks_resumes_and_says_what_it_cannot_tell(
     home: Path, asked: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = ("eval", "compare", "--questions", asked, "--home", home, "--recipe", "corrective")
+    given = (*given, "--set", "rerank_api_key=s3cret")
     assert command(*given, "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found["recipes"]) == {"rag", "corrective"}
@@ -324,6 +325,7 @@ def test_the_command_asks_resumes_and_says_what_it_cannot_tell(
     (of_set,) = (report / "datasets").glob("*.md")
     page = of_set.read_text(encoding="utf-8")
     assert "| Who designed the Semmering railway? | Carl von Ghega | right: Carl von Ghega [1] |" in page
+    assert "s3cret" not in "".join(path.read_text() for path in home.rglob("*.json"))
     (again,) = re.findall("To make it again: `thresher (.*)`", page)
     assert command(*shlex.split(again)) == 0
 

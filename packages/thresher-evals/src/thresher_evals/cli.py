@@ -137,7 +137,7 @@ def eval_run(
                         "outside": outside if outside != "auto" else None,
                         "degrade": degrade,
                         "together": together or None,
-                        "set": settings,
+                        "set": _without_secrets(given),
                         "out": f"{out}-again",
                     },
                     options_of(home, collection or "default"),
@@ -165,6 +165,15 @@ def _again(name: str, options: Mapping[str, Any], collection: str) -> str:
             each = value if isinstance(value, list) else [value]
             words += [f"--{option} {quote(str(one))}" for one in each]
     return " ".join(words) + collection
+
+
+def _without_secrets(given: Mapping[str, str]) -> list[str]:
+    """KEY=VALUE of the settings; three dots for a key, and for an address with a password in it."""
+    from thresher import recipes
+    from thresher.settings import secret_keys
+
+    hidden = {key for name in recipes.names() for key in secret_keys(recipes.get(name).settings)}
+    return [f"{key}={'...' if key in hidden or '@' in value else value}" for key, value in given.items()]
 
 
 @eval_app.command("score")
@@ -386,7 +395,7 @@ def eval_compare(
             "seed": seed or None,
             "wrong-costs": wrong_costs if wrong_costs != 1 else None,
             "no-tune": None if tune else True,
-            "set": [f"{key}={value}" for key, value in target.settings.items()],
+            "set": _without_secrets(target.settings),
             "out": f"{folder}-again",
         },
         target.options,
