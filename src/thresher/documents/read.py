@@ -136,6 +136,7 @@ def _rows(
                 date=row.date,
                 metadata={**row.metadata, **metadata},
                 container=item.source,
+                marks=row.marks,
             )
 
 

@@ -34,7 +34,7 @@ def locate(document: Document, start: int, end: int) -> str:
         *_lines(document, here, there, start, last),
     ]
     if document.kind not in DATA:
-        pieces += [*_item(document, start, last), *_heading(here, start)]
+        pieces += [*_item(document, start, last), *_heading(document.text, here, start)]
     return ", ".join(pieces)
 
 
@@ -126,12 +126,14 @@ def _item(document: Document, start: int, last: int) -> list[str]:
     return []
 
 
-def _heading(here: dict[MarkKind, Mark], start: int) -> list[str]:
+def _heading(text: str, here: dict[MarkKind, Mark], start: int) -> list[str]:
+    """The heading that the stretch begins in or is below."""
     mark = here.get("heading")
-    if mark is None or mark.start == start or not mark.name:
+    if mark is None or not mark.name:
         return []
     name = mark.name if len(mark.name) <= NAME_CHARACTERS else f"{mark.name[:NAME_CHARACTERS].rstrip()}…"
-    return [f"under “{name}”"]
+    below = text.find("\n", mark.start, start) >= 0
+    return [f"{'under' if below else 'heading'} “{name}”"]
 
 
 def column_name(number: int) -> str:

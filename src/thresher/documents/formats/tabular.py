@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from thresher.documents.assembly import Assembly, Parsed
@@ -15,6 +16,7 @@ from thresher.documents.detect import decode
 from thresher.documents.formats.markdown import stated_date
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
+from thresher.types import Mark
 
 DELIMITERS = ",;\t|"
 SAMPLE_LINES = 50  # enough to tell the delimiter
@@ -234,7 +236,7 @@ def corpus_rows(data: bytes) -> Iterator[Parsed | DocumentError]:
     seen: set[str] = set()
     for number, line in numbered_lines(data):
         try:
-            row = _passage(json.loads(line))
+            row = replace(_passage(json.loads(line)), marks=(Mark(0, "path", f"line {number}: $.text"),))
             if row.source in seen:
                 raise DocumentError(
                     f"the _id '{row.source}' was used before", next_step="give each passage its own _id"
