@@ -51,6 +51,7 @@ def test_a_namesake_is_told_from_the_one_who_is_meant() -> None:
         ("Маяк был построен в 1531 году.", "Cyrillic script"),
         ("The lighthouse was built in 1531.", ""),
         ("1531", ""),
+        ("We use lamps (Wu et al., 2016) with a 30,000 candle bulb.", ""),
     ],
 )
 def test_a_claim_in_another_language_than_the_evidence_is_known(claim: str, language: str) -> None:

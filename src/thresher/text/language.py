@@ -60,9 +60,10 @@ _ALSO = {
 """What statements are made with; questions have other small words."""
 
 _STATING = {language: frozenset(words.split()) for language, words in _ALSO.items()}
-_ENGLISH = _SETS["English"] | frozenset("it its this that they he she by from at on as not be been or but".split())  # noqa: SIM905
-
-_PLAIN_ENGLISH = _ENGLISH | frozenset("a an if you can will would should could there than such any all".split())  # noqa: SIM905
+_ENGLISH = (
+    "it its this that they he she by from at on as not be been or but a an if you can will would should could there"
+)
+_PLAIN_ENGLISH = _SETS["English"] | frozenset(f"{_ENGLISH} than such any all".split())
 _OWN = {code: _SETS[language] | _STATING[language] for code, language in LANGUAGES.items()}
 
 READ = 20_000
@@ -108,7 +109,7 @@ def other_language(claim: str, evidence: str, *, asked: str = "") -> str:
     if script != _script(evidence):
         return f"{script} script" if script else ""
     words = _words(claim)
-    english = sum(word in _ENGLISH for word in words)
+    english = sum(word in _PLAIN_ENGLISH for word in words)
     counts = {language: sum(word in small for word in words) for language, small in _STATING.items()}
     best = max(counts, key=lambda language: (counts[language], language == asked))
     least = 1 if best == asked else LEAST
