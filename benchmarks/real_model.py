@@ -6,10 +6,11 @@
 
 The questions come from five sets, as many of each, chosen by hash: PopQA and Natural Questions over their passages and
 others, SQuAD 2.0 over its paragraphs, questions to papers, and the questions of `benchmarks/questions`. The real model
-is SmolLM2-135M-Instruct behind llama.cpp on this machine (thresher.testing.real_model); the others are those of
-thresher.testing.fakes, behind HTTP as well. An answer is right that holds a gold answer, or is marked right by the
-rules of its set; to a question without an answer a refusal is. Evidence holds when what was handed on has a gold answer
-in it. Rows are kept in benchmarks/.cache/real_model, and what was stopped goes on.
+is SmolLM2-135M-Instruct behind llama.cpp on this machine (thresher.testing.real_model); `finder` knows the gold answers
+and copies the sentence of the evidence that holds one: what a model can gain that reads without fault; the others are
+those of thresher.testing.fakes. All are behind HTTP. An answer is right that holds a gold answer, or is marked right by
+the rules of its set; to a question without an answer a refusal is. Evidence holds when what was handed on has a gold
+answer in it. Rows are kept in benchmarks/.cache/real_model, and what was stopped goes on.
 
 The rule that is held against the numbers: with any model, answers are not significantly worse than without one, and
 the evidence of `corrective` is not significantly worse than that of `hybrid`.
@@ -20,9 +21,11 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
@@ -34,15 +37,16 @@ from benchmarks.machine import CACHE, DATA, keep, rows, tell
 from benchmarks.questions import documents, rules
 from benchmarks.questions.ask import handed_on
 from thresher.collection import Collection
-from thresher.testing.fakes import LIARS
+from thresher.generation.llm import NOT_FOUND
+from thresher.testing.fakes import LIARS, always_yes
 from thresher.testing.llm_server import ScriptedServer
 from thresher.testing.real_model import RealModel
 from thresher.types import Answer
 from thresher_evals.metrics.answers import match_norm
 from thresher_evals.stats import Comparison, paired_difference, proportion_interval
 
-OFFLINE, REAL = "offline", "smollm2"
-MODELS = (OFFLINE, REAL, *(liar.__name__ for liar in LIARS))
+OFFLINE, REAL, FINDER = "offline", "smollm2", "finder"
+MODELS = (OFFLINE, REAL, FINDER, *(liar.__name__ for liar in LIARS))
 EACH = 20
 """Questions of a set: a hundred in all."""
 OTHERS = 500
@@ -52,6 +56,8 @@ PATIENCE_SECONDS = 600
 MOST_TOKENS = 200
 """Of a reply: five sentences. The real model repeats itself until it is stopped, which costs most of its time."""
 FOLDER = CACHE / "real_model"
+EVIDENCE = re.compile(r'<evidence number="(\d+)"[^>]*>\n?(.*?)\n?</evidence>', re.DOTALL)
+"""A numbered piece in a prompt, as the generator writes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +89,12 @@ class Asked:
         if self.rule is not None:
             return rules.holds(self.rule, texts) if self.rule.answerable else None
         return any(match_norm(text, self.answers) for text in texts) if self.answers else None
+
+    def said(self, text: str) -> bool:
+        """Whether a text has a gold answer, or all that a rule expects."""
+        if self.rule is not None:
+            return self.rule.answerable and all(rules.stated(text, self.rule.expected))
+        return bool(match_norm(text, self.answers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,14 +230,29 @@ def squad_passages(ids: Sequence[str]) -> Iterator[dict[str, Any]]:
 # --- asking -----------------------------------------------------------------------------------------------------------
 
 
-def served(model: str) -> AbstractContextManager[Any]:
+def served(model: str, chosen: Sequence[Asked]) -> AbstractContextManager[Any]:
     """The server of a model; nothing for none."""
     if model == OFFLINE:
         return nullcontext()
     if model == REAL:
         return RealModel()
+    if model == FINDER:
+        return ScriptedServer(lambda body: lie(partial(found, {one.question: one for one in chosen}), body["messages"]))
     liar = next(one for one in LIARS if one.__name__ == model)
     return ScriptedServer(lambda body: lie(liar, body["messages"]))
+
+
+def found(known: Mapping[str, Asked], system: str, user: str) -> str:
+    """The first sentence of the evidence that holds a gold answer; whatever else is asked is affirmed."""
+    pieces = EVIDENCE.findall(user)
+    if not pieces:
+        return always_yes(system, user)
+    asked = known.get(user.rpartition("Question: ")[2].strip())
+    for number, text in pieces:
+        for sentence in re.split(r"(?<=[.!?])\s+|\n", text):
+            if asked is not None and asked.said(sentence):
+                return f"{sentence} [{number}]"
+    return NOT_FOUND
 
 
 def lie(liar: Callable[[str, str], str], messages: Sequence[Mapping[str, Any]]) -> str:
@@ -241,7 +268,7 @@ def ask_all(chosen: Sequence[Asked], recipe: str, model: str, collections: Mappi
     if not left:
         return
     file.parent.mkdir(parents=True, exist_ok=True)
-    with served(model) as server, file.open("a", encoding="utf-8") as out:
+    with served(model, chosen) as server, file.open("a", encoding="utf-8") as out:
         settings: dict[str, Any] = {"llm.timeout_seconds": PATIENCE_SECONDS, "llm.max_tokens": MOST_TOKENS}
         if server is not None:
             settings |= {"llm.base_url": server.base_url, "llm.model": model}

@@ -250,6 +250,15 @@ def test_a_piece_of_what_the_reader_quotes_stands_only_where_it_answers_as_well(
     assert (whole.answered_by, whole.text) == ("model", "It is filmed in Belfast. [1]")
 
 
+def test_what_is_cited_may_name_its_subject_in_the_passage_around_it(answer: Answers, make_evidence: Make) -> None:
+    question, reply = "How many steps did YaRN take?", "It was reached after 400 steps [1]."
+    named = make_evidence("YaRN extends the context of a model. It was reached after 400 steps.")
+    assert answer(reply, [named], offline=unanswered, question=question).answered_by == "model"
+    other = make_evidence("NTK extends the context of a model. It was reached after 400 steps.")
+    refused = answer(reply, [other], offline=unanswered, question=question)
+    assert refused.notes.facts["why"] == "what it cites does not speak of YaRN"
+
+
 def test_a_model_that_copies_a_page_before_it_says_the_fact_does_not_stand(
     answer: Answers, make_evidence: Make
 ) -> None:

@@ -41,6 +41,8 @@ class Written:
     text: str
     """Without markers."""
     citations: Sequence[Citation]
+    context: str = ""
+    """The pieces of evidence that support it, whole: a sentence seldom names again what its passage is about."""
     computed: bool = False
     """Whether a number of it was computed from cited ones."""
     foreign: bool = False
@@ -102,7 +104,7 @@ class Arbiter:
             return Ruling(False, f"the reader's other answer is right with a probability of {offline.certainty:.2f}")
         cited = " ".join(one.quote for one in written.citations)
         titles = ". ".join(dict.fromkeys(one.title for one in written.citations))
-        if absent := lacking(question, f"{titles}. {cited}"):
+        if absent := lacking(question, f"{titles}. {cited} {written.context}"):
             return Ruling(False, f"what it cites does not speak of {absent[0]}")
         # a text that repeats the question always looks like an answer to it: what it cites must answer as well
         texts = [cited] if written.foreign else [written.text, cited]

@@ -263,11 +263,14 @@ class _Answer:
         return [cite(0, self.nearest(claim, self.evidence[at])) for at in finding.pieces]
 
     def _so_far(self) -> Written:
+        held = [finding for finding in self._findings if finding.supported]
+        pieces = dict.fromkeys(at for finding in held for at in finding.pieces)
         return Written(
             " ".join(self._kept),
             self.cited.citations,
-            any(finding.computations for finding in self._findings if finding.supported),
-            all(finding.unverified for finding in self._findings if finding.supported),
+            "\n".join(self.evidence[at].text for at in pieces),
+            any(finding.computations for finding in held),
+            all(finding.unverified for finding in held),
         )
 
 
