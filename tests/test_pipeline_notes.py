@@ -184,7 +184,8 @@ class Engine:
             return Findings(tuple(Finding(True, False, 1.0, pieces=(0,)) for _ in claims), self.notes("check"))
 
         checked = ClaimVerifier(check, whole)(query, draft, refined)
-        return ConflictCiter(QuoteChecker(lambda ids: {}, locate))(query, checked, refined)
+        quotes = QuoteChecker(lambda ids: {}, locate)
+        return ConflictCiter(quotes, quotes.placed)(query, checked, refined)
 
 
 class _Unread:

@@ -50,7 +50,7 @@ def test_evidence_that_contradicts_what_is_cited_is_shown_beside_it(
 ) -> None:
     evidence = tuple(make_evidence(text, id=id, document=id) for id, text in zip("abc", TOLD, strict=True))
     refined = Refined(evidence, conflicts=((1, 2),))
-    answer = ConflictCiter(unverified)(QUERY, citing(evidence, *cited), refined)
+    answer = ConflictCiter(unverified, as_it_is)(QUERY, citing(evidence, *cited), refined)
     assert answer.conflicts == pairs
     assert [citation.marker for citation in answer.citations] == list(range(1, shown + 1))
     for one, other in pairs:
@@ -64,7 +64,7 @@ def test_of_a_whole_chunk_only_the_sentence_that_contradicts_the_quote_is_cited(
     texts = (TOLD[0], f"{TOLD[1]} It is white.")
     evidence = tuple(make_evidence(text, id=id, document=id) for id, text in zip("ab", texts, strict=True))
     refined = Refined(evidence, conflicts=((1, 2),))
-    answer = ConflictCiter(unverified)(QUERY, citing(evidence, 1), refined)
+    answer = ConflictCiter(unverified, as_it_is)(QUERY, citing(evidence, 1), refined)
     assert [citation.quote for citation in answer.citations] == list(TOLD[:2])
 
 
@@ -74,7 +74,7 @@ def test_a_contradiction_of_what_is_not_cited_is_not_shown(make_evidence: Callab
         for id, text in zip("ab", (TOLD[2] + " " + TOLD[0], TOLD[1]), strict=True)
     )
     white = replace(evidence[0], end=evidence[0].start + len(TOLD[2]), text=TOLD[2])
-    answer = ConflictCiter(unverified)(QUERY, citing((white,), 1), Refined(evidence, conflicts=((1, 2),)))
+    answer = ConflictCiter(unverified, as_it_is)(QUERY, citing((white,), 1), Refined(evidence, conflicts=((1, 2),)))
     assert (len(answer.citations), answer.conflicts) == (1, ())
 
 
@@ -84,7 +84,7 @@ def test_a_withdrawn_answer_shows_no_contradictions(make_evidence: Callable[...,
     def withdraw(query: Query, draft: Generation, refined: Refined) -> Generation:
         return replace(draft, text="", citations=(), abstained=True)
 
-    answer = ConflictCiter(withdraw)(QUERY, citing(evidence, 1), Refined(evidence, conflicts=((1, 2),)))
+    answer = ConflictCiter(withdraw, as_it_is)(QUERY, citing(evidence, 1), Refined(evidence, conflicts=((1, 2),)))
     assert (answer.citations, answer.conflicts) == ((), ())
 
 

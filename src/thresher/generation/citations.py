@@ -117,6 +117,10 @@ class QuoteChecker:
                 text = text.replace(quoted(citation), "").replace(f" [{citation.marker}]", "").strip()
         return replace(draft, text=text, citations=kept, notes=notes)
 
+    def placed(self, citation: Citation) -> Citation:
+        """A citation whose quote is known to stand in its document, with page and locator."""
+        return self._located(citation, self.documents([citation.document_id]), ()) or citation
+
     def _located(
         self, citation: Citation, documents: Mapping[str, Document], evidence: Sequence[Evidence]
     ) -> Citation | None:
@@ -138,6 +142,8 @@ class ConflictCiter:
     """Another verifier's answer, with evidence that contradicts a cited piece cited behind the others."""
 
     verify: Verifier
+    placed: Callable[[Citation], Citation]
+    """Says where in its file the quote of a citation stands."""
 
     @property
     def about(self) -> str:
@@ -157,7 +163,7 @@ class ConflictCiter:
                         marker = _marker(sentence, citations)
                         if marker is None:
                             marker = len(citations) + 1
-                            citations.append(cite(marker, sentence))
+                            citations.append(self.placed(cite(marker, sentence)))
                         pairs[min(citation.marker, marker), max(citation.marker, marker)] = None
         return replace(verified, citations=tuple(citations), conflicts=tuple(pairs))
 

@@ -397,7 +397,8 @@ class Components:
 
     def quote_checker(self) -> Verifier:
         """Looks every citation up in its document, here or in the other collection, and cites what contradicts it."""
-        return ConflictCiter(QuoteChecker(self.whole_documents(), locate))
+        quotes = QuoteChecker(self.whole_documents(), locate)
+        return ConflictCiter(quotes, quotes.placed)
 
     def whole_documents(self) -> Callable[[Sequence[str]], Mapping[str, Document]]:
         """What gives the documents of some ids, of this collection and of the other one."""
