@@ -10,7 +10,8 @@
 What there is: `open` and `aopen` give a `Collection` (`add`, `ask`, `search`, `stream`, `documents`, `delete`,
 `calibrate`); a question gives an `Answer` with `Citation`s, `evidence` and `chunks`; a search gives `Hit`s. `recipes`
 names the ways of answering, and `recipes.derive` makes one with parts of your own, whose shapes are in `protocols`.
-Every error raised on purpose is a `ThresherError`. `help(thresher.Collection)` tells the rest.
+`collections` lists the collections of a home, renames, drops and copies them. Every error raised on purpose is a
+`ThresherError`. `help(thresher.Collection)` tells the rest.
 
 Importing the package loads nothing heavy: what is named here is imported when it is first used.
 """
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         UsageError,
         WrongType,
     )
+    from thresher.home import Collections
     from thresher.protocols import Encoder
     from thresher.recipes import Recipe
     from thresher.types import Answer, Chunk, Citation, Document, Evidence, Hit, SearchResult, Verdict
@@ -55,6 +57,7 @@ __all__ = [
     "Chunk",
     "Citation",
     "Collection",
+    "Collections",
     "Degraded",
     "Document",
     "DocumentError",
@@ -75,6 +78,7 @@ __all__ = [
     "WrongType",
     "__version__",
     "aopen",
+    "collections",
     "errors",
     "open",
     "protocols",
@@ -85,6 +89,7 @@ __all__ = [
 _HOMES = {
     "asynchronous": ["AsyncCollection"],
     "collection": ["Collection"],
+    "home": ["Collections"],
     "recipes": ["Recipe"],
     "types": ["Answer", "Chunk", "Citation", "Document", "Evidence", "Hit", "SearchResult", "Verdict"],
 }
@@ -114,6 +119,17 @@ def aopen(
     from thresher.asynchronous import AsyncCollection
 
     return AsyncCollection(open(home, collection, encoder=encoder))
+
+
+def collections(home: str | Path = ".thresher") -> Collections:
+    """The collections of a home folder, to be listed, renamed, dropped, copied, and moved in a file."""
+    from pathlib import Path
+
+    from thresher.errors import check_type
+    from thresher.home import Collections
+
+    check_type("home", home, (str, Path), "a folder")
+    return Collections(Path(home))
 
 
 def __getattr__(name: str) -> Any:

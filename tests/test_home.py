@@ -1,0 +1,51 @@
+"""The collections of a home, from Python: listed, renamed, dropped, copied, written and read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import thresher
+from thresher.errors import StoreError, UsageError, WrongType
+
+QUESTION = "When was the Kõpu lighthouse built?"
+
+
+def test_collections_are_listed_with_their_sizes(home: Path) -> None:
+    (one,) = thresher.collections(home)
+    assert (one.name, one.documents) == ("default", 3)
+    assert one.bytes > 1000
+    assert "default" in thresher.collections(home)
+    assert len(thresher.collections(home / "nowhere")) == 0
+
+
+def test_a_collection_is_renamed_copied_and_dropped_and_still_answers(home: Path) -> None:
+    there = thresher.collections(home)
+    there.rename("default", "towers")
+    there.copy("towers", "again")
+    assert there.names == ["again", "towers"]
+    there.drop("towers")
+    assert there.names == ["again"]
+    with thresher.open(home, "again") as opened:
+        assert opened.ask(QUESTION, recipe="rag").text == "1531 [1]"
+
+
+def test_a_collection_goes_to_another_home_in_a_file(home: Path, tmp_path: Path) -> None:
+    file = tmp_path / "towers.thresher"
+    assert thresher.collections(home).write("default", file) == file.stat().st_size
+    assert thresher.collections(tmp_path / "other").read(file, "towers") == "towers"
+    with thresher.open(tmp_path / "other", "towers") as opened:
+        assert len(opened.documents()) == 3
+
+
+def test_what_cannot_be_is_told(home: Path) -> None:
+    there = thresher.collections(home)
+    with pytest.raises(StoreError, match="there are: default"):
+        there.drop("defualt")
+    with pytest.raises(UsageError, match="is there already"):
+        there.copy("default", "default")
+    with pytest.raises(WrongType, match="`name`: is 5"):
+        there.drop(5)  # type: ignore[arg-type]
+    with pytest.raises(WrongType, match="`home`: is 5"):
+        thresher.collections(5)  # type: ignore[arg-type]
