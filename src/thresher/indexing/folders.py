@@ -1,0 +1,210 @@
+"""The collections of a home as folders: listed, renamed, dropped, copied, packed into one file and unpacked from it.
+
+Each change ends in one rename, so that an interruption leaves the old state or the new one; what it was working on
+lies in a folder whose name begins with a dot, which is no collection, and is cleared away by the next change.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import tarfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from thresher.errors import StoreError, UsageError
+from thresher.indexing import stores
+from thresher.indexing.store import DocumentStore
+
+COLLECTIONS = "collections"
+"""The folder of a home that holds them, one folder each."""
+
+WORKING = ".working-"
+"""What the name of a folder that is not finished begins with."""
+
+MANIFEST = "thresher-collection.json"
+"""First in a packed file: what it is, and what the collection was called."""
+
+FORMAT = 1
+
+NOT_PACKED = ("commit.lock", "traces", "training")
+"""Stays at home: questions that were asked, and what a training has read, are not the documents'."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A collection and its size."""
+
+    name: str
+    documents: int
+    bytes: int
+    """On disk, traces included."""
+
+
+def check_name(name: str) -> None:
+    """Raise UsageError for what cannot be the name of a collection."""
+    if not name or name.startswith(".") or any(mark in name for mark in "/\\\0"):
+        raise UsageError("is not a collection name", subject=repr(name), next_step="use letters, digits, - and _")
+
+
+def names(home: Path) -> list[str]:
+    """The collections of a home that hold a store, sorted."""
+    folder = home / COLLECTIONS
+    if not folder.is_dir():
+        return []
+    made = (one for one in folder.iterdir() if one.is_dir() and not one.name.startswith("."))
+    return sorted(one.name for one in made if stores.recorded(one) is not None)
+
+
+def summaries(home: Path) -> list[Summary]:
+    """The collections of a home with their sizes, by name."""
+    found = []
+    for name in names(home):
+        folder = home / COLLECTIONS / name
+        files = (file for file in folder.rglob("*") if file.is_file())
+        found.append(Summary(name, len(DocumentStore(folder).records()), sum(file.stat().st_size for file in files)))
+    return found
+
+
+def rename(home: Path, name: str, new: str) -> None:
+    """Give a collection another name."""
+    target = _free(home, new)
+    with _changing(home, name) as folder:
+        _moved(folder, target)
+
+
+def drop(home: Path, name: str) -> None:
+    """Remove a collection with its traces."""
+    with _changing(home, name) as folder:
+        dropped = _working(home, name)
+        folder.rename(dropped)
+    shutil.rmtree(dropped, ignore_errors=True)
+
+
+def copy(home: Path, name: str, new: str) -> None:
+    """Make a second collection of the same documents and chunk tables; the traces stay with the first."""
+    target = _free(home, new)
+    with _changing(home, name) as folder, _unfinished(home, new) as beside:
+        shutil.copytree(folder, beside, ignore=_left_out(folder), dirs_exist_ok=True)
+        _moved(beside, target)
+
+
+def pack(home: Path, name: str, file: Path) -> int:
+    """Write a collection into one file, whole or not at all; returns its bytes. Traces are left out."""
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        with _changing(home, name) as folder:
+            leave = _left_out(folder)
+            with tarfile.open(beside, "w:gz", compresslevel=3) as packed:
+                said = json.dumps({"format": FORMAT, "name": name}).encode()
+                header = tarfile.TarInfo(MANIFEST)
+                header.size = len(said)
+                packed.addfile(header, io.BytesIO(said))
+                for path in sorted(folder.iterdir()):
+                    if path.name not in leave(str(folder), [path.name]):
+                        packed.add(path, f"{COLLECTIONS}/{path.name}")
+            os.replace(beside, file)
+    finally:
+        beside.unlink(missing_ok=True)
+    return file.stat().st_size
+
+
+def unpack(home: Path, file: Path, name: str | None = None) -> str:
+    """Make a collection of a packed file, under its own name or another; returns the name."""
+    try:
+        with tarfile.open(file, "r:gz") as packed:
+            own = _manifest(packed.extractfile(packed.next() or MANIFEST))
+            target = _free(home, name or own)
+            with _unfinished(home, target.name) as beside:
+                for member in packed:
+                    if member.name == MANIFEST:
+                        continue
+                    path = PurePosixPath(member.name)
+                    if path.parts[:1] != (COLLECTIONS,) or not (member.isfile() or member.isdir()):
+                        raise ValueError(member.name)
+                    member.name = str(path.relative_to(COLLECTIONS))
+                    packed.extract(member, beside, filter="data")
+                _moved(beside, target)
+    except FileNotFoundError as error:
+        raise UsageError("no such file", subject=str(file), next_step="check the path") from error
+    except (tarfile.TarError, EOFError, ValueError, KeyError, TypeError) as error:
+        what = "is not a collection that was exported, or is cut short"
+        raise UsageError(what, subject=str(file), next_step="export it again") from error
+    return target.name
+
+
+def _manifest(member: IO[bytes] | None) -> str:
+    """The collection's name; ValueError for another file, or one of a later version."""
+    said = json.loads(member.read(10_000)) if member is not None else {}
+    if said["format"] != FORMAT:
+        raise ValueError(said["format"])
+    return str(said["name"])
+
+
+def _free(home: Path, name: str) -> Path:
+    """The folder of a collection that is not there yet."""
+    check_name(name)
+    folder = home / COLLECTIONS / name
+    if stores.recorded(folder) is not None:
+        raise UsageError("is there already", subject=f"collection {name}", next_step="choose another name, or drop it")
+    return folder
+
+
+def _moved(folder: Path, target: Path) -> None:
+    """Rename; an empty folder of that name (a question asked of nothing) gives way, another does not."""
+    if target.is_dir():
+        shutil.rmtree(target)  # `_free` saw that it holds no store
+    target.parent.mkdir(parents=True, exist_ok=True)
+    folder.rename(target)
+
+
+@contextmanager
+def _changing(home: Path, name: str) -> Iterator[Path]:
+    """The folder of a collection, under its lock; what earlier changes left behind is cleared away."""
+    check_name(name)
+    folder = home / COLLECTIONS / name
+    if stores.recorded(folder) is None:
+        there = ", ".join(names(home)) or "none"
+        raise StoreError("is not there", subject=f"collection {name} in {home}", next_step=f"there are: {there}")
+    for left in (home / COLLECTIONS).glob(f"{WORKING}*"):
+        if not _alive(left):
+            shutil.rmtree(left, ignore_errors=True)
+    with DocumentStore(folder).locked():
+        yield folder
+
+
+@contextmanager
+def _unfinished(home: Path, name: str) -> Iterator[Path]:
+    """A new folder to work in, gone at the end unless it was renamed."""
+    beside = _working(home, name)
+    beside.mkdir(parents=True)
+    try:
+        yield beside
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _working(home: Path, name: str) -> Path:
+    return home / COLLECTIONS / f"{WORKING}{os.getpid()}-{name}"
+
+
+def _alive(left: Path) -> bool:
+    """Whether the process that works in a folder still runs."""
+    number = left.name.removeprefix(WORKING).partition("-")[0]
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return False
+    except (ValueError, PermissionError):
+        return True
+    return True
+
+
+def _left_out(folder: Path) -> Callable[[str, list[str]], set[str]]:
+    """For `copytree`: what is not copied at the top of a collection's folder."""
+    return lambda here, listed: set(NOT_PACKED) & set(listed) if Path(here) == folder else set()
