@@ -167,17 +167,21 @@ def with_file(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def values(home: Path, environment: dict[str, str]) -> dict[str, object]:
+    return {key: value for layer in ambient(KNOWN, home, environment, home) for key, value in layer.values.items()}
+
+
 def test_the_file_is_read_by_dotted_keys(with_file: Path) -> None:
-    assert ambient(KNOWN, with_file, {}) == {"rerank": "none", "chunk.size": 700, "chunk.overlap": 7}
+    assert values(with_file, {}) == {"rerank": "none", "chunk.size": 700, "chunk.overlap": 7}
 
 
 def test_the_environment_is_stronger_than_the_file(with_file: Path) -> None:
-    values = ambient(KNOWN, with_file, {"THRESHER_CHUNK__SIZE": "800", "THRESHER_HOME": "x", "PATH": "y"})
-    assert (values["chunk.size"], values["chunk.overlap"]) == ("800", 7)
+    found = values(with_file, {"THRESHER_CHUNK__SIZE": "800", "THRESHER_HOME": "x", "PATH": "y"})
+    assert (found["chunk.size"], found["chunk.overlap"]) == ("800", 7)
 
 
 def test_without_a_file_only_the_environment_counts(tmp_path: Path) -> None:
-    assert ambient(KNOWN, tmp_path, {"THRESHER_LLM__BASE_URL": "http://h/v1"}) == {"llm.base_url": "http://h/v1"}
+    assert values(tmp_path, {"THRESHER_LLM__BASE_URL": "http://h/v1"}) == {"llm.base_url": "http://h/v1"}
 
 
 @pytest.mark.parametrize("written", ["[chunk\n", "\ud800", "[chunk]\nsise = 3\n", 'llm = "x"\n'])
@@ -190,6 +194,23 @@ def test_a_file_that_cannot_be_used_is_an_error(tmp_path: Path, written: str) ->
 def test_a_misspelt_variable_names_the_nearest() -> None:
     with pytest.raises(UnknownSetting, match="did you mean 'THRESHER_LLM__MODEL'"):
         ambient(KNOWN, Path("nowhere"), {"THRESHER_LLM__MODLE": "x"})
+
+
+def test_files_count_from_the_user_s_folder_over_the_nearest_above_to_the_home(tmp_path: Path) -> None:
+    user, project, home = tmp_path / "config" / "thresher", tmp_path / "project", tmp_path / "home"
+    for folder, size in ((user, 1), (project, 2), (home, 3), (tmp_path, 9)):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "thresher.toml").write_text(f"chunk.size = {size}\n", encoding="utf-8")
+    below = project / "below"
+    below.mkdir()
+    layers = ambient(KNOWN, home, {"XDG_CONFIG_HOME": str(tmp_path / "config")}, below)
+    assert [layer.values["chunk.size"] for layer in layers] == [1, 2, 3]
+
+
+def test_an_error_in_a_file_names_the_file_and_the_key(tmp_path: Path) -> None:
+    (tmp_path / "thresher.toml").write_text("[chunk]\nsise = 3\n", encoding="utf-8")
+    with pytest.raises(UnknownSetting, match=r"thresher\.toml: chunk\.sise: unknown setting"):
+        ambient(KNOWN, None, {}, tmp_path)
 
 
 def test_the_nearer_value_wins(with_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

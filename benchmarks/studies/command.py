@@ -11,7 +11,8 @@ import typer
 
 from benchmarks.studies.study import Study, conduct
 from thresher.cli import output
-from thresher.cli.options import DEFAULT_HOME, AsJson, Home, Settings, assignments
+from thresher.cli.options import AsJson, Home, Settings, assignments, target_of
+from thresher.cli.progress import counting
 from thresher.errors import UnknownSetting, UsageError
 from thresher_evals.datasets.registry import load
 from thresher_evals.report.study import study_section
@@ -55,7 +56,7 @@ def eval_study(
     sample: Annotated[int | None, typer.Option("--sample", min=1, help="Use this many questions only.")] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the sample and of every draw.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a study that was stopped.")] = False,
-    home: Home = DEFAULT_HOME,
+    home: Home = None,
     collection: Annotated[
         str | None, typer.Option("--collection", help="Default: `default`, or that of the dataset's documents.")
     ] = None,
@@ -63,6 +64,7 @@ def eval_study(
     json: AsJson = False,
 ) -> None:
     """Measure, keep the rows, and print what they say."""
+    home = target_of(home, collection, {}, json).home
     known = studies()
     if kind not in known:
         raise UnknownSetting(kind, known, kind="kind of study")
@@ -74,7 +76,7 @@ def eval_study(
     loaded = load(spec, sample=sample, seed=seed)
     materials = study.prepare(loaded, given, home=home, collection=collection, seed=seed)
     options = {"dataset": spec, "sample": sample, "seed": seed, "home": home, "collection": collection, "out": out}
-    with output.counting(study.number(materials), "rows") as count:
+    with counting(study.number(materials), "rows") as count:
         done = conduct(study, materials, out, resume=resume, command=typed(kind, options, given), progress=count)
     found = study_section(out, kind)
     tables = [(table, [[str(cell) or "-" for cell in row] for row in table.rows]) for table in found.tables]

@@ -7,6 +7,7 @@ with thresher.open(home="notes") as collection:
 
 from __future__ import annotations
 
+import logging
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,8 +23,9 @@ from thresher import recipes
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.deadline import within
 from thresher.errors import BudgetSpent, StoreError, UnknownSetting, UsageError, WrongType, check_type
-from thresher.filters import parse, resolve
+from thresher.filters import holds, parse, resolve
 from thresher.generation.llm import in_silence
+from thresher.indexing import folders
 from thresher.indexing.catalog import Place
 from thresher.indexing.doctor import Finding, examine
 from thresher.indexing.index_config import IndexConfig
@@ -100,7 +102,7 @@ class Collection:
         # Other collections that were looked in; an open one need not be read again.
         self._others: dict[str, DocumentStore] = {}
         self._models = Models()
-        self._completing = completing
+        self._completing = completing or _logged
         self._own: dict[str, Any] = {}
         if encoder is not None:
             from thresher.models.encoders import ENCODERS
@@ -185,9 +187,14 @@ class Collection:
             shutil.rmtree(self.folder / "training", ignore_errors=True)  # what a judge learns from quotes them too
         return gone
 
-    def documents(self) -> list[DocumentRecord]:
-        """All documents in the order they were added."""
-        return self._existing().records()
+    def documents(self, *, where: str | None = None) -> list[DocumentRecord]:
+        """All documents in the order they were added, or those that a filter on their fields holds for."""
+        records = self._existing().records()
+        if where is None:
+            return records
+        rows = {record.id: {**record.metadata, **_columns(record)} for record in records}
+        restricted = resolve(parse(where), lambda: {id_: {**row, "document_id": id_} for id_, row in rows.items()})
+        return [record for record in records if holds(restricted, {**rows[record.id], "document_id": record.id})]
 
     def document(self, document_id: str) -> Document:
         """A document with its text."""
@@ -396,10 +403,12 @@ class Collection:
 
     def _existing(self) -> DocumentStore:
         if not self._store.exists:
+            others = folders.names(self.home)
+            there = f"; there are: {', '.join(others)}" if others else ""
             raise StoreError(
                 "holds no documents yet",
                 subject=f"collection {self.name} in {self.home}",
-                next_step="call `add(PATH)`",
+                next_step=f"call `add(PATH)`{there}",
             )
         return self._store
 
@@ -515,6 +524,17 @@ class Collection:
                 f"means {len(files)} sources", subject=source, next_step=f"give more of the path, e.g. {min(files)}"
             )
         raise UnknownSetting(source, {place.source for place in places}, kind="source")
+
+
+def _logged(done: int, total: int) -> None:
+    """What a library's caller is told of a chunk table that is made for a question: a line in the log, no silence."""
+    if done == 0:
+        logging.getLogger("thresher").warning("cutting and encoding %d documents anew for this recipe", total)
+
+
+def _columns(record: DocumentRecord) -> dict[str, Any]:
+    """The columns of chunks that a document says of itself."""
+    return {name: getattr(record, name) for name in ("source", "title", "kind", "added", "date")}
 
 
 def _turn(turn: tuple[str, str] | Answer) -> tuple[str, str]:

@@ -1,15 +1,18 @@
 """How values get into settings: reading, merging, checking. The models themselves are in `recipes.settings`.
 
-A value comes from, the later the stronger: the recipe's default, its preset, `thresher.toml` (in the home folder),
-environment variables (`THRESHER_LLM__BASE_URL` for `llm.base_url`), what the caller gives (`--set key=value`).
+A value comes from, the later the stronger: the recipe's default, its preset, a `thresher.toml` (in the user's
+configuration folder; the nearest one in this folder or above it; in the home folder), environment variables
+(`THRESHER_LLM__BASE_URL` for `llm.base_url`), what the caller gives (`--set key=value`).
 """
 
 from __future__ import annotations
 
+import difflib
 import os
 import tomllib
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 from urllib.parse import urlsplit
@@ -21,6 +24,9 @@ from thresher.errors import UnknownSetting, UsageError
 
 CONFIG_FILE = "thresher.toml"
 ENVIRONMENT_PREFIX = "THRESHER_"
+
+FOLDERS = {"home"}
+"""Keys whose values are folders: in a file a path is relative to that file."""
 
 RENAMED = {"sure": "second_opinion_below", "floor": "min_probability", "read": "max_chunks_refined"}
 """Names of version 0.1 that are still taken, with a warning; the next version takes the new ones only."""
@@ -101,6 +107,15 @@ def flat_public(settings: BaseModel) -> dict[str, Any]:
 Model = TypeVar("Model", bound=BaseModel)
 
 
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Values by dotted key that come from one place."""
+
+    origin: str
+    """For people: a file, a variable, `preset` or `given`."""
+    values: Mapping[str, Any]
+
+
 def resolved(
     model: type[Model],
     given: Mapping[str, Any],
@@ -111,17 +126,40 @@ def resolved(
 ) -> Model:
     """The settings of a recipe, by the precedence at the top of this file. Raises UsageError in one line.
 
-    `known` are the keys that `thresher.toml` and the environment may hold: those of every recipe. Without a `home`
+    `known` are the keys that a `thresher.toml` and the environment may hold: those of every recipe. Without a `home`
     neither is read.
     """
+    return stacked(model, layers(model, given, preset=preset, home=home, known=known))
+
+
+def stacked(model: type[Model], layers: Sequence[Layer]) -> Model:
+    """A model of the values of all layers."""
+    return validated(model, {key: value for layer in layers for key, value in layer.values.items()}, origins(layers))
+
+
+def layers(
+    model: type[BaseModel],
+    given: Mapping[str, Any],
+    *,
+    preset: Mapping[str, Any] | None = None,
+    home: Path | None = None,
+    known: Iterable[str] = (),
+) -> list[Layer]:
+    """What a model is given besides its defaults, the stronger the later; arguments as of `resolved`."""
     given = renamed(dict(dotted(given)))
     check_known(given, keys(model))
-    around = {} if home is None else own(model, ambient(known, home))
-    return validated(model, {**(preset or {}), **around, **given})
+    around = [] if home is None else ambient(known, home)
+    own_of = [Layer(layer.origin, own(model, layer.values)) for layer in around]
+    return [Layer("preset", preset or {}), *own_of, Layer("given", given)]
 
 
-def validated(model: type[Model], values: Mapping[str, Any]) -> Model:
-    """A model of dotted keys and values. Raises UsageError for the first that does not fit."""
+def origins(layers: Iterable[Layer]) -> dict[str, str]:
+    """Where the value of each key comes from; a key that no layer has keeps its default."""
+    return {key: layer.origin for layer in layers for key in layer.values}
+
+
+def validated(model: type[Model], values: Mapping[str, Any], origins: Mapping[str, str] | None = None) -> Model:
+    """A model of dotted keys and values. Raises UsageError for the first that does not fit, naming its origin."""
     # A table that is given in part keeps what the model's own default says of the rest of it.
     nested: dict[str, Any] = {
         name: field.default.model_dump(exclude_unset=True)
@@ -138,36 +176,72 @@ def validated(model: type[Model], values: Mapping[str, Any]) -> Model:
         return model.model_validate(nested)
     except ValidationError as error:
         # Without the cause: pydantic's own words hold the value, which may be a key.
-        raise _bad_setting(error.errors()[0], model) from None
+        raise _bad_setting(error.errors()[0], model, origins or {}) from None
 
 
-def _bad_setting(first: Mapping[str, Any], model: type[BaseModel]) -> UsageError:
+def _bad_setting(first: Mapping[str, Any], model: type[BaseModel], origins: Mapping[str, str]) -> UsageError:
     """One line for the first thing pydantic found."""
     key = ".".join(str(part) for part in first["loc"])
+    origin = origins.get(key, "given")
+    place = "" if origin in ("given", "preset") else f"{origin}: "
     shown = "" if key in secret_keys(model) or isinstance(first["input"], Mapping) else f" (given: {first['input']!r})"
     what = first["msg"].removeprefix("Value error, ")
-    return UsageError(f"{what}{shown}", subject=f"setting {key}", next_step="see `settings(RECIPE)`")
+    return UsageError(f"{what}{shown}", subject=f"{place}setting {key}", next_step="see `settings(RECIPE)`")
 
 
-def ambient(known: Iterable[str], home: Path, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
-    """Values from `thresher.toml` in `home` and from the environment, for the known keys."""
+def ambient(
+    known: Iterable[str], home: Path | None, environment: Mapping[str, str] = os.environ, here: Path | None = None
+) -> list[Layer]:
+    """Values from each `thresher.toml` and from the environment, for the known keys, the stronger the later.
+
+    `here` is the folder from which a file is looked for upwards, the current one by default.
+    """
     known = set(known)
-    values: dict[str, Any] = {}
-    file = home / CONFIG_FILE
-    if file.is_file():
-        try:
-            read = dict(dotted(tomllib.loads(file.read_text(encoding="utf-8"))))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise UsageError(f"cannot be read ({error})", subject=str(file), next_step="mend or remove it") from error
-        values = renamed(read)
-        check_known(values, known)
+    found = [_read(file, known) for file in config_files(home, environment, here)]
     variables = {_variable(key): key for key in sorted(known)} | {_variable(old): old for old in RENAMED}
     for name, value in environment.items():
         if name in variables:
-            values |= renamed({variables[name]: value})
-        elif name.startswith(ENVIRONMENT_PREFIX) and "__" in name:
+            found.append(Layer(name, renamed({variables[name]: value})))
+        elif name.startswith(ENVIRONMENT_PREFIX) and ("__" in name or _misspelt(name, variables)):
             raise UnknownSetting(name, variables, kind="setting in the environment")
-    return values
+    return found
+
+
+def config_files(
+    home: Path | None, environment: Mapping[str, str] = os.environ, here: Path | None = None
+) -> list[Path]:
+    """Every `thresher.toml` that counts, the stronger the later: the user's, the nearest from here up, the home's."""
+    user = Path(environment.get("XDG_CONFIG_HOME") or Path(environment.get("HOME", "~")).expanduser() / ".config")
+    start = here or Path(os.path.abspath(os.curdir))
+    above = [folder / CONFIG_FILE for folder in (start, *start.parents) if (folder / CONFIG_FILE).is_file()]
+    named = [user / "thresher" / CONFIG_FILE, *above[:1], *([] if home is None else [home / CONFIG_FILE])]
+    files = {
+        file.resolve(): file for file in named if file.is_file()
+    }  # one that is met twice counts where it was first
+    return list(files.values())
+
+
+def _read(file: Path, known: set[str]) -> Layer:
+    """The values of a file. Raises UsageError that names the file, and the key that is not known."""
+    try:
+        values = renamed(dict(dotted(tomllib.loads(file.read_text(encoding="utf-8")))))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"cannot be read ({error})", subject=str(file), next_step="mend or remove it") from error
+    try:
+        check_known(values, known)
+    except UnknownSetting as error:
+        error.subject = f"{file}: {error.subject}"
+        raise
+    for key in FOLDERS & values.keys():
+        values[key] = str(file.parent / str(values[key]))
+    return Layer(str(file), values)
+
+
+def _misspelt(variable: str, known: Iterable[str]) -> bool:
+    """Whether a variable is one letter or two from a known one; others may belong to programs around this one."""
+    name = variable.removeprefix(ENVIRONMENT_PREFIX)
+    names = (one.removeprefix(ENVIRONMENT_PREFIX) for one in known)
+    return bool(difflib.get_close_matches(name, names, n=1, cutoff=0.85))
 
 
 def _variable(key: str) -> str:

@@ -556,6 +556,16 @@ class Answer:
             del told["chunks"]
         return told
 
+    def explain(self, *, dropped: bool = False, scores: bool = False) -> str:
+        """How it came about, as `thresher explain` prints it: steps, and a line for each chunk that was kept.
+
+        `dropped` lists the dropped chunks too, `scores` shows every score of a chunk.
+        """
+        from thresher.explanation import picture
+
+        labels = {fate.hit.chunk.id: fate.hit.chunk.label for fate in self.chunks}
+        return picture(self.to_dict(chunks=True), labels, dropped=dropped, scores=scores)
+
 
 @dataclass(frozen=True, slots=True)
 class SearchResult(Public):

@@ -227,7 +227,8 @@ def test_ask_answers_in_words_for_a_person(run: Run, indexed: Path) -> None:
         "lighthouse.md, line 3, under “Lighthouses”, characters 15-53: “The Kõpu lighthouse was built in 1531.”"
     )
     assert third.startswith("Verdict: correct (probability that the evidence suffices: 0.")
-    assert "note: generate: no chat model is configured" in ran.err
+    assert "note:" not in ran.err
+    assert "no chat model is configured" in run("status", "--home", indexed).out
 
 
 def test_ask_says_why_it_does_not_answer(run: Run, indexed: Path) -> None:
@@ -306,7 +307,11 @@ def test_explain_shows_every_chunk(run: Run, indexed: Path) -> None:
     shown = run("explain", "--home", indexed).out
     assert f"question  {QUESTION}" in shown
     assert "Doc" in shown
-    assert "kept\t" in shown
+    assert "\nkept " in shown
+    assert "dropped by judge: 2; `--all` lists them" in shown
+    everything = run("explain", "--home", indexed, "--all", "--scores").out
+    assert everything.count("\ndropped ") == 2
+    assert "dense 0." in everything
 
 
 def test_explain_of_what_is_not_there_says_what_to_do(run: Run, indexed: Path, tmp_path: Path) -> None:
@@ -473,7 +478,7 @@ def test_eval_indexes_a_beir_folder_and_resumes(run: Run, tmp_path: Path) -> Non
         (["search", "x", "--limit", "q"], 2, "--limit"),
         (["bogus"], 2, "no such command 'bogus'; see thresher --help"),
         (["show", "nothing"], 2, "unknown recipe"),
-        (["show", "rag", "--set", "protect.n=1"], 2, "unknown setting"),
+        (["show", "rag", "--set", "protect.n=1"], 2, "is no setting of rag; it is one of hybrid, hybrid-literal"),
         (["eval", "run", "--dataset", "qa:nothing", "--recipe", "rag", "--out", "x"], 2, "no such file"),
         (["eval", "run", "--dataset", "qq:x", "--recipe", "rag", "--out", "x"], 2, "unknown kind"),
         (["eval", "score", "nothing"], 2, "no run in it"),
@@ -498,8 +503,113 @@ def test_an_error_is_one_line_and_a_code(
 def test_a_home_that_is_not_there_says_what_to_do_and_is_not_made(run: Run, tmp_path: Path, command: list[str]) -> None:
     ran = run(*command, "--home", tmp_path / "none", "--json")
     assert ran.code == 1
-    assert ran.error.endswith("run thresher index PATH")
+    error = json.loads(ran.error)["error"]
+    assert (error["what"], error["next"]) == ("holds no documents yet", "run thresher index PATH")
     assert not (tmp_path / "none").exists()
+
+
+def test_a_question_needs_no_command_and_no_quotes(run: Run, indexed: Path) -> None:
+    for words in ([QUESTION], QUESTION.split(), ["--home", indexed, QUESTION]):
+        at = () if "--home" in words else ("--home", indexed)
+        assert run(*words, *at).out.startswith("1531 [1]")
+    assert run("expain", "last").error == (
+        "thresher: no such command 'expain'. Did you mean 'explain'?; see thresher --help"
+    )
+
+
+def test_a_refusal_ends_with_four_where_that_is_asked_for(run: Run, indexed: Path) -> None:
+    question = "Who won the football world cup in 1998?"
+    assert run("ask", question, "--home", indexed, "--exit-code").code == 4
+    assert run("ask", QUESTION, "--home", indexed, "--exit-code").code == 0
+
+
+def test_the_collections_of_a_home_are_listed_copied_packed_and_dropped(
+    run: Run, indexed: Path, tmp_path: Path
+) -> None:
+    home, file = tmp_path / "home", tmp_path / "packed.thresher"
+    assert run("collections", "export", "default", file, "--home", indexed).code == 0
+    assert run("collections", "import", file, "--home", home, "--name", "second").out == f"second is in {home}\n"
+    assert run("collections", "copy", "second", "third", "--home", home).code == 0
+    assert run("collections", "rename", "third", "fourth", "--home", home).code == 0
+    listed = run("collections", "--home", home, "--json").json
+    assert [(one["name"], one["documents"]) for one in listed] == [("fourth", 3), ("second", 3)]
+    assert run("ask", QUESTION, "--home", home, "--collection", "fourth").out.startswith("1531 [1]")
+    asked = run("collections", "drop", "fourth", "--home", home)
+    assert (asked.code, asked.error) == (
+        2,
+        "thresher: drop fourth with 3 documents; that is asked before it is done: add --yes",
+    )
+    assert run("collections", "drop", "fourth", "--home", home, "--yes").out == "fourth is gone\n"
+    gone = run("ask", "x", "--home", home, "--collection", "fourth")
+    assert "there are: second" in gone.error
+
+
+def test_documents_are_deleted_by_label_and_glob_and_more_than_one_is_asked(
+    run: Run, notes: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    run("index", notes, "--home", home)
+    several = run("delete", "*.txt", "*.md", "--home", home)
+    assert several.code == 2
+    assert several.error.endswith("that is asked before it is done: add --yes")
+    assert run("delete", "Doc1", "--home", home).out.startswith("1 deleted: ")
+    assert "matches no document" in run("delete", "*.pdf", "--home", home).error
+    assert run("delete", "*", "--yes", "--home", home).code == 0
+    assert run("documents", "--home", home, "--json").json == []
+
+
+def test_documents_tell_their_fields_and_are_filtered(run: Run, indexed: Path) -> None:
+    assert set(run("documents", "--fields", "--home", indexed, "--json").json) >= {"kind"}
+    assert len(run("documents", "--where", "kind = 'markdown'", "--home", indexed, "--json").json) == 1
+    none = run("documents", "--where", "kind = 'pdf'", "--home", indexed)
+    assert "no document matches the filter" in none.err
+
+
+def test_config_tells_where_each_value_comes_from(
+    run: Run, indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    below = tmp_path / "project" / "below"
+    below.mkdir(parents=True)
+    file = tmp_path / "project" / "thresher.toml"
+    file.write_text(f'recipe = "rag"\nhome = "{indexed}"\n[answer]\nstyle = "short"\n', encoding="utf-8")
+    monkeypatch.chdir(below)
+    monkeypatch.setenv("THRESHER_STRICT", "true")
+    told = run("config", "--set", "chunk.size=700", "--json").json
+    settings = told["settings"]
+    assert told["files"] == [str(file)]
+    assert settings["recipe"] == {"value": "rag", "origin": str(file)}
+    assert settings["strict"] == {"value": True, "origin": "THRESHER_STRICT"}
+    assert settings["chunk.size"] == {"value": 700, "origin": "--set"}
+    assert settings["collection"]["origin"] == "default"
+    assert "strict\tTrue\tTHRESHER_STRICT" in run("config", "--changed").out
+
+
+def test_completion_is_told_for_each_shell_and_answers(run: Run) -> None:
+    for shell in ("bash", "zsh", "fish"):
+        assert "_THRESHER_COMPLETE" in run("completion", shell).out
+
+
+def test_chat_carries_the_subject_to_the_next_question(indexed: Path) -> None:
+    with process("chat", "--home", indexed, "--json", stdin=subprocess.PIPE) as talking:
+        out, _ = talking.communicate(f"{QUESTION}\nAnd when was it rebuilt?\n/quit\n", timeout=60)
+    first, second = (json.loads(line) for line in out.splitlines())
+    assert first["text"] == "1531 [1]"
+    assert second["question"] == "And when was it rebuilt?"
+
+
+def test_watch_indexes_what_is_new_until_it_is_interrupted(notes: Path, tmp_path: Path, run: Run) -> None:
+    folder = tmp_path / "watched"
+    folder.mkdir()
+    (folder / "one.txt").write_text("The mill on the hill grinds rye since 1720.", encoding="utf-8")
+    with process("watch", folder, "--every", "0.1", "--home", tmp_path / "home") as watching:
+        assert watching.stdout is not None
+        assert watching.stdout.readline().startswith("1 added")
+        (folder / "two.txt").write_text("The ferry to the island leaves at noon.", encoding="utf-8")
+        assert watching.stdout.readline().startswith("1 added")
+        watching.send_signal(signal.SIGINT)
+        _, err = watching.communicate(timeout=60)
+    assert watching.returncode == 0
+    assert err.endswith("no longer watching; what was indexed is kept\n")
 
 
 def test_help_goes_to_stdout_and_is_no_error(run: Run) -> None:
@@ -527,7 +637,7 @@ def test_an_interrupt_is_one_line_and_no_traceback(indexed: Path, serve: Callabl
         assert server.wait_for(1)
         asking.send_signal(signal.SIGINT)
         out, err = asking.communicate(timeout=60)
-    assert (asking.returncode, out) == (1, "")
+    assert (asking.returncode, out) == (130, "")
     assert err == "thresher: interrupted; what was committed is kept, run the command again to go on\n"
 
 

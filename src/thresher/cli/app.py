@@ -1,45 +1,28 @@
-"""The command line: parse, call, print. What a command does is in the library."""
+"""The command line: what is typed becomes the call of a command, and what goes wrong a line and an exit code."""
 
 from __future__ import annotations
 
+import difflib
+import json
 import os
-import shutil
 import sys
 from collections.abc import Sequence
-from functools import partial
-from pathlib import Path
+from itertools import takewhile
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from thresher import recipes
-from thresher.cli import output
-from thresher.cli.options import (
-    DEFAULT_HOME,
-    DONE,
-    FAILED,
-    IN_PART,
-    WRONG_USAGE,
-    AsJson,
-    Home,
-    Question,
-    RecipeName,
-    Settings,
-    Strict,
-    Target,
-    Where,
-    assignments,
-    in_flags,
-    on_collection,
-    open_collection,
-    options_of,
-)
+from thresher.cli import collections, configuration, demo, documents, output, questions, recipes, talking
+from thresher.cli.options import DONE, FAILED, INTERRUPTED, WRONG_USAGE, in_flags
 from thresher.cli.start_up import without_rest_client
 from thresher.errors import ThresherError, UsageError
 
 ENTRY_POINTS = "thresher.commands"
 """The group in which another distribution names its command."""
+
+COMPLETE = "_THRESHER_COMPLETE"
+"""Set by the shell when it asks what can follow, see `thresher completion`."""
 
 
 class Extension(TyperGroup):
@@ -73,19 +56,67 @@ class Extension(TyperGroup):
         return typer.main.get_group(around).commands[name]
 
 
+ASKING = (
+    "how",
+    "what",
+    "when",
+    "where",
+    "which",
+    "who",
+    "whom",
+    "whose",
+    "why",
+    "is",
+    "are",
+    "was",
+    "were",
+    "does",
+    "do",
+    "did",
+)
+"""First words of questions, some of which look like a misspelt command (how, show)."""
+
+QUESTION_WORDS = 3
+"""Words of a command line without a command that are taken for a question."""
+
+
 class Commands(TyperGroup):
-    """Our own commands, and those of the distributions on top."""
+    """Our own commands, and those of the distributions on top; a question without a command is asked."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(**more)
         purpose = "Measure recipes on questions with known answers."
         self.commands["eval"] = Extension("eval", purpose, distribution="thresher-evals")
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As usual, with `ask` in front of a question."""
+        return super().parse_args(ctx, ["ask", *args] if self._is_question(args) else args)
+
+    def _is_question(self, args: Sequence[str]) -> bool:
+        """Whether the arguments name no command, but are a question or begin with an option of `ask`."""
+        if not args or args[0] in self.commands:
+            return False
+        first, own = args[0], {"--help", *(name for one in self.params for name in one.opts)}
+        if first.startswith("-"):
+            given = first.partition("=")[0]
+            return given not in own and any(given in one.opts for one in self.commands["ask"].params)
+        words = list(takewhile(lambda argument: not argument.startswith("-"), args))
+        if " " in first.strip() or first.endswith("?") or (first.casefold() in ASKING and len(words) > 1):
+            return True
+        return len(words) >= QUESTION_WORDS and not difflib.get_close_matches(first, self.commands, cutoff=0.75)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from thresher import __version__
+
+        output.say(f"thresher {__version__}")
+        raise typer.Exit
+
 
 app = typer.Typer(
     name="thresher",
     cls=Commands,
-    help="Answers from your own documents that do not trust what was retrieved until it has been judged.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -93,30 +124,80 @@ app = typer.Typer(
 )
 
 
+@app.callback()
+def thresher(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Answers from your own documents that do not trust what was retrieved until it has been judged.
+
+    A question alone is asked: thresher "How many layers has BERT?"
+    """
+
+
+for command in (
+    documents.index,
+    documents.watch,
+    documents.status,
+    documents.documents,
+    documents.doctor,
+    documents.delete,
+    questions.search,
+    questions.ask,
+    talking.chat,
+    questions.explain,
+    recipes.calibrate,
+    recipes.train_judge,
+    recipes.list_recipes,
+    recipes.show,
+    configuration.config,
+    configuration.completion,
+    demo.demo,
+):
+    app.command({"list_recipes": "recipes", "train_judge": "train-judge"}.get(command.__name__))(command)
+app.add_typer(collections.app, name="collections")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit; errors become one line on stderr and an exit code."""
     without_rest_client()
     command = typer.main.get_command(app)
+    if COMPLETE in os.environ:
+        command.main(prog_name="thresher", complete_var=COMPLETE)  # tells the shell what can follow, and exits
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    as_json = "--json" in takewhile(lambda argument: argument != "--", given)
     try:
-        code = _run(command, sys.argv[1:] if arguments is None else arguments)
+        code = _run(command, given, as_json=as_json)
     except ThresherError as error:
-        output.complain(f"thresher: {in_flags(str(error), command)}")
         code = WRONG_USAGE if isinstance(error, UsageError) else FAILED
+        words = [in_flags(part, command) for part in (error.subject, error.what, error.next_step)]
+        _complain(in_flags(str(error), command), code, as_json, *words)
     except BrokenPipeError:
         # Whoever read our output has seen enough. Python would complain at its end that it cannot write the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = FAILED
     except OSError as error:
-        what = f"{error.filename or 'disk'}: {error.strerror or error}"
-        output.complain(f"thresher: {what}; free space or mend it, then run again")
+        subject, what, advice = str(error.filename or "disk"), error.strerror or str(error), "free space or mend it"
         code = FAILED
-    except KeyboardInterrupt:
-        output.complain("thresher: interrupted; what was committed is kept, run the command again to go on")
-        code = FAILED
+        _complain(f"{subject}: {what}; {advice}, then run again", code, as_json, subject, what, advice)
+    except KeyboardInterrupt as error:
+        code = INTERRUPTED
+        what = f"interrupted; {str(error) or 'what was committed is kept'}, run the command again to go on"
+        _complain(what, code, as_json, "", what)
     sys.exit(code)
 
 
-def _run(command: Any, arguments: Sequence[str]) -> int:
+def _complain(line: str, code: int, as_json: bool, subject: str, what: str, advice: str = "") -> None:
+    """An error on stderr, in one line of words or of JSON; stdout stays empty for a program that reads it."""
+    if as_json:
+        told = {"what": what, "subject": subject, "next": advice, "exit_code": code}
+        sys.stderr.write(json.dumps({"error": told}, ensure_ascii=False) + "\n")
+    else:
+        output.complain(f"thresher: {line}")
+
+
+def _run(command: Any, arguments: Sequence[str], *, as_json: bool) -> int:
     """Parse and call, without typer's own words for errors: those take several lines."""
     try:
         with command.make_context("thresher", list(arguments)) as context:
@@ -127,378 +208,18 @@ def _run(command: Any, arguments: Sequence[str]) -> int:
     except Exception as error:
         if not hasattr(error, "format_message"):  # what typer raises for a command line it cannot read
             raise
-        _complain_of_usage(error)
+        _complain_of_usage(error, as_json=as_json)
         return WRONG_USAGE
     return DONE
 
 
-def _complain_of_usage(error: Any) -> None:
+def _complain_of_usage(error: Any, *, as_json: bool) -> None:
     """What is wrong with a command line, in one line; the help for a command that needs more than its name."""
     message = error.format_message()
-    if "\n" in message:
+    if "\n" in message and not as_json:
         sys.stderr.write(message + "\n")
         return
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "thresher"
-    output.complain(f"thresher: {message[:1].lower()}{message[1:].rstrip('.')}; see {path} --help")
-
-
-# --- documents --------------------------------------------------------------------------------------------------------
-
-
-@app.command()
-@on_collection()
-def index(
-    target: Target,
-    paths: Annotated[list[str], typer.Argument(metavar="PATH|URL|-...", help="Files, folders, URLs, or - for stdin.")],
-    recipe: Annotated[list[str] | None, typer.Option("--recipe", help="Prepare for this recipe (repeatable).")] = None,
-    prune: Annotated[
-        bool, typer.Option("--prune", help="Remove documents whose files vanished from the folders.")
-    ] = False,
-    include: Annotated[list[str] | None, typer.Option("--include", metavar="GLOB")] = None,
-    exclude: Annotated[list[str] | None, typer.Option("--exclude", metavar="GLOB")] = None,
-    metadata: Annotated[
-        list[str] | None, typer.Option("--metadata", metavar="KEY=VALUE", help="Field added to every document.")
-    ] = None,
-) -> None:
-    """Take in documents: new ones are added, changed ones replaced, unchanged ones skipped, broken ones reported."""
-    from thresher.settings import parse_assignments
-
-    with target.open() as collection, output.indexing() as progress:
-        report = collection.add(
-            *paths,
-            recipe=recipe or (),
-            include=include or (),
-            exclude=exclude or (),
-            prune=prune,
-            metadata=parse_assignments(metadata or [], parameter="metadata", example="author=me"),
-            settings=target.settings,
-            stdin=sys.stdin.buffer,
-            progress=progress,
-            announce=output.complain,
-        )
-    target.show(report, output.report)
-    output.failures(report.failed)
-    output.remarks(report.remarks)
-    if report.failed:
-        done = report.added + report.updated + report.unchanged + report.duplicates
-        raise typer.Exit(IN_PART if done else FAILED)
-
-
-@app.command()
-@on_collection(reads_settings=False)
-def status(target: Target) -> None:
-    """What a collection holds: documents, chunk tables, encoders."""
-    with target.open() as collection:
-        documents = collection.documents()
-        described = {
-            "collection": target.collection,
-            "home": str(target.home),
-            "documents": len(documents),
-            "characters": sum(document.characters for document in documents),
-            "pages": sum(document.pages for document in documents),
-            "tables": collection.tables(),
-        }
-    target.show(described, output.status)
-
-
-@app.command()
-@on_collection(reads_settings=False)
-def documents(target: Target) -> None:
-    """List the documents."""
-    with target.open() as collection:
-        target.show(collection.documents(), output.documents)
-
-
-@app.command()
-@on_collection()
-def doctor(
-    target: Target, check: Annotated[bool, typer.Option("--check", help="Only look, change nothing.")] = False
-) -> None:
-    """Check the collection on disk and mend what can be mended; exit 1 when something is left."""
-    with target.open() as collection:
-        findings = collection.doctor(repair=not check, settings=target.settings)
-    sound = all(finding.mended for finding in findings)
-    target.show({"sound": sound, "findings": findings}, output.diagnosis)
-    if not sound:
-        raise typer.Exit(FAILED)
-
-
-@app.command()
-@on_collection(reads_settings=False)
-def delete(
-    target: Target,
-    sources: Annotated[list[str], typer.Argument(metavar="SOURCE...", help="As `thresher documents` lists them.")],
-    purge: Annotated[
-        bool, typer.Option("--purge", help="Also drop old versions and the traces that quote them.")
-    ] = False,
-) -> None:
-    """Forget documents."""
-    with target.open() as collection:
-        target.show({"deleted": collection.delete(*sources, purge=purge)}, output.deleted)
-
-
-# --- questions --------------------------------------------------------------------------------------------------------
-
-
-@app.command()
-@on_collection()
-def search(
-    target: Target,
-    question: Question,
-    recipe: RecipeName = recipes.DEFAULT,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="How many results.")] = 5,
-    where: Where = None,
-    strict: Strict = False,
-) -> None:
-    """Show the chunks a recipe finds for a question."""
-    with target.open() as collection:
-        result = collection.search(
-            question, recipe=recipe, limit=limit, where=where, settings=target.settings, strict=strict
-        )
-    target.show(result, output.hits)
-
-
-@app.command()
-@on_collection()
-def ask(
-    target: Target,
-    question: Question,
-    recipe: RecipeName = recipes.DEFAULT,
-    outside: Annotated[
-        str | None,
-        typer.Option("--outside", metavar="PLACE", help="Where to correct from: none, web or collection:NAME."),
-    ] = None,
-    where: Where = None,
-    after: Annotated[
-        str | None, typer.Option("--after", metavar="TRACE", help="Follow up on a stored answer: its id, or `last`.")
-    ] = None,
-    stream: Annotated[
-        bool, typer.Option("--stream", help="Show each step, and a model's sentences as they are checked.")
-    ] = False,
-    strict: Strict = False,
-    budget_calls: Annotated[int | None, typer.Option("--budget-calls", min=0, help="Model calls at most.")] = None,
-    budget_tokens: Annotated[int | None, typer.Option("--budget-tokens", min=0, help="Model tokens at most.")] = None,
-    budget_seconds: Annotated[float | None, typer.Option("--budget-seconds", min=0.0, help="Seconds at most.")] = None,
-) -> None:
-    """Answer a question from the documents, with citations, or say why not."""
-    from thresher.generation.llm import in_silence
-    from thresher.types import Step
-
-    generated = False
-
-    def on_sentence(sentence: str) -> None:
-        if generated:
-            return  # of an answer that was not written sentence by sentence: it is shown whole
-        target.show({"sentence": sentence}, lambda said: output.say(f"sentence  {said['sentence'].strip()}"))
-
-    with target.open() as collection:
-        by_model = collection.settings(recipe, target.settings)["llm.model"]
-        history = [] if after is None else collection.traces.conversation(after)
-        run = collection.run(
-            question,
-            on_sentence=on_sentence if stream and by_model else in_silence,
-            history=history,
-            recipe=recipe,
-            outside=outside,
-            where=where,
-            settings=target.settings,
-            strict=strict,
-            budget_calls=budget_calls,
-            budget_tokens=budget_tokens,
-            budget_seconds=budget_seconds,
-        )
-        for step in run:
-            if not isinstance(step, Step):
-                target.show(step, partial(output.answer, options=target.options))
-                continue
-            generated = generated or step.name == "generate"
-            if stream:
-                target.show(step, output.step)
-
-
-@app.command()
-@on_collection(reads_settings=False)
-def explain(
-    target: Target,
-    trace: Annotated[str, typer.Argument(help="Id of a trace, or `last`.")] = "last",
-    replay: Annotated[
-        bool, typer.Option("--replay", help="Ask again with the stored replies, without a network, and compare.")
-    ] = False,
-) -> None:
-    """Show how an answer came about: every chunk with its scores, kept or dropped, and why."""
-    with target.open() as collection:
-        described = collection.traces.load(trace)
-        labels = collection.traces.labels(trace)
-        differences: list[str] = []
-        if replay:
-            answer, differences = collection.replay(trace)
-            described = answer.to_dict(chunks=True)
-    target.show(described, partial(output.explanation, labels=labels))
-    if differences:
-        output.complain(f"thresher: the replay differs from the stored answer in: {', '.join(differences)}")
-        raise typer.Exit(FAILED)
-    if replay:
-        output.complain("the replay reached the stored answer")
-
-
-@app.command()
-@on_collection()
-def calibrate(
-    target: Target,
-    questions: Annotated[
-        Path | None,
-        typer.Option("--questions", metavar="FILE", help="Labelled questions, JSON lines: id, question, answerable."),
-    ] = None,
-    number: Annotated[int, typer.Option("--number", min=1, help="Questions made where none are given.")] = 200,
-    seed: Annotated[int, typer.Option("--seed", help="Of the questions that are made.")] = 0,
-) -> None:
-    """Learn what the local judge's scores are worth in this collection, and choose the bounds of the verdicts."""
-    labelled = None if questions is None else _labelled(questions)
-    searches = 2 * number if labelled is None else len(labelled)
-    with target.open() as collection, output.counting(searches, "searches") as progress:
-        calibration = collection.calibrate(
-            labelled, number=number, seed=seed, settings=target.settings, progress=progress
-        )
-    target.show(calibration, output.calibration)
-
-
-def _labelled(file: Path) -> list[tuple[str, bool]]:
-    """The questions of a file, each with whether the documents answer it (they do where nothing is said)."""
-    import json
-
-    try:
-        lines = file.expanduser().read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
-    except OSError as error:
-        what = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
-        raise UsageError(what, subject=str(file), next_step="check the path") from error
-    labelled = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            match json.loads(line) if line.strip() else {}:
-                case {"question": str(question), "answerable": bool(answerable)} if question.strip():
-                    labelled.append((question, answerable))
-                case {"question": str(question), **more} if question.strip() and "answerable" not in more:
-                    labelled.append((question, True))
-                case empty if empty != {}:
-                    raise ValueError
-        except ValueError as error:
-            form = 'write {"question": "...", "answerable": true} on every line'
-            raise UsageError("is no labelled question", subject=f"{file}, line {number}", next_step=form) from error
-    return labelled
-
-
-@app.command("train-judge")
-@on_collection()
-def train_judge(
-    target: Target,
-    labels: Annotated[
-        Path,
-        typer.Argument(metavar="QUESTIONS", help="JSON lines: question and passage with relevant, or answers."),
-    ],
-    epochs: Annotated[int, typer.Option("--epochs", min=1, help="How often each training question is read.")] = 4,
-    seed: Annotated[int, typer.Option("--seed", help="Of the order of what is read.")] = 0,
-) -> None:
-    """Train the judge further on your own labels, and keep it if that made it better; needs the extra `train`."""
-    with target.open() as collection:
-        trained = collection.train_judge(
-            labels, epochs=epochs, seed=seed, settings=target.settings, counting=output.counting
-        )
-    target.show(trained, output.trained)
-
-
-# --- recipes ----------------------------------------------------------------------------------------------------------
-
-
-@app.command("recipes")
-def list_recipes(json: AsJson = False) -> None:
-    """List the recipes and what stands in their slots."""
-    described = [_describe(name) for name in recipes.names()]
-    if json:
-        fields = ("name", "preset_of", "slots", "follows", "needs_llm")
-        output.as_json([{field: recipe[field] for field in fields} for recipe in described])
-        return
-    slots = ["retrieve", "judge", "decide", "correct", "refine", "generate"]
-    rows = [[recipe["name"], *(recipe["slots"][slot] for slot in slots)] for recipe in described]
-    output.table("recipes", ["recipe", *slots], rows)
-
-
-@app.command()
-def show(
-    recipe: Annotated[str, typer.Argument(help="A recipe or preset.")],
-    diff: Annotated[str | None, typer.Option("--diff", help="Show only what differs from this one.")] = None,
-    settings: Settings = None,
-    json: AsJson = False,
-) -> None:
-    """Show a recipe: its slots, its settings, what it follows and where it departs."""
-    from thresher.settings import descriptions
-
-    one = _describe(recipe, settings)
-    if diff is not None:
-        other = _describe(diff)
-        changed = ",".join(f"{key}={value}" for key, value in assignments(settings).items())
-        names = (recipe if recipe != diff or not changed else f"{recipe}[{changed}]", diff)
-        differences = _differences(one, other, names)
-        if json:
-            output.as_json(differences)
-        else:
-            output.recipe_differences(names, differences)
-    elif json:
-        output.as_json(one)
-    else:
-        output.recipe(one, descriptions(recipes.get(recipe).settings))
-
-
-def _describe(name: str, settings: list[str] | None = None) -> dict[str, Any]:
-    recipe = recipes.get(name)
-    return recipe.describe(recipe.configured(assignments(settings)))
-
-
-def _differences(one: dict[str, Any], other: dict[str, Any], names: tuple[str, str]) -> list[dict[str, Any]]:
-    """The slots and settings in which two recipes differ, `-` where one has none of that name."""
-    rows = []
-    for part in ("slots", "settings"):
-        for key in dict.fromkeys((*one[part], *other[part])):
-            values = [described[part].get(key, "-") for described in (one, other)]
-            if values[0] != values[1]:
-                rows.append({"part": part, "key": key, **dict(zip(names, values, strict=True))})
-    return rows
-
-
-# --- demo -------------------------------------------------------------------------------------------------------------
-
-
-@app.command()
-def demo(home: Home = DEFAULT_HOME, json: AsJson = False) -> None:
-    """Index the documentation that comes with Thresher; answer a question, refuse one, and correct one from outside."""
-    from thresher.cli.demo import COLLECTION, OUTSIDE, QUESTIONS, almanac, samples
-
-    with open_collection(home, COLLECTION) as collection, open_collection(home, OUTSIDE) as outside:
-        with output.indexing() as progress:
-            report = collection.add(*samples(), prune=True, progress=progress)
-            outside.add(almanac(), prune=True)
-        answers = [(collection.ask(question, outside=place), place) for question, place in QUESTIONS]
-    if json:
-        output.as_json({"index": report, "answers": [answer for answer, _ in answers]})
-        return
-    indexed = output.counted(report.added + report.updated + report.unchanged, "document")
-    output.say(f"Indexed {indexed} of Thresher's own in {report.seconds:.1f} s.")
-    options = options_of(home, COLLECTION)
-    for answer, place in answers:
-        output.say()
-        where = "" if place is None else f" --outside {place}"
-        output.say(f"$ thresher ask{options}{where} {answer.question!r}")
-        output.answer(answer, steps=True, options=options)
-    command = called_as()
-    output.say()
-    output.say("Your own documents:")
-    output.say(f"$ {command} index FOLDER")
-    output.say(f'$ {command} ask "A question?"')
-
-
-def called_as() -> str:
-    """What to type to call this command: its name where the shell finds it, else the file."""
-    here, found = Path(sys.argv[0]), shutil.which("thresher")
-    if not here.exists() or (found and Path(found).samefile(here)):
-        return "thresher"
-    return os.path.relpath(here)
+    what = f"{message[:1].lower()}{message[1:].rstrip('.')}"
+    _complain(f"{what}; see {path} --help", WRONG_USAGE, as_json, path, what, f"see {path} --help")

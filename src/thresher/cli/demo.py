@@ -1,10 +1,17 @@
-"""What the demo indexes and asks: Thresher's own documentation, and an almanac to correct from."""
+"""`thresher demo`: Thresher's own documentation is indexed and asked, and an almanac to correct from."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from pathlib import Path
 
+from thresher.cli import output
+from thresher.cli.options import AsJson, Home, open_collection, options_of, target_of
+from thresher.cli.progress import indexing
 from thresher.errors import StoreError
+from thresher.explanation import counted
 
 COLLECTION = "demo"
 
@@ -39,3 +46,37 @@ def _folder() -> Path:
     raise StoreError(
         "the sample documents are not installed", next_step="reinstall thresher, or index your own documents"
     )
+
+
+def demo(home: Home = None, json: AsJson = False) -> None:
+    """Index the documentation that comes with Thresher; answer a question, refuse one, and correct one from outside."""
+    home = target_of(home, COLLECTION, {}, json).home
+    with open_collection(home, COLLECTION) as collection, open_collection(home, OUTSIDE) as outside:
+        with indexing() as progress:
+            report = collection.add(*samples(), prune=True, progress=progress)
+            outside.add(almanac(), prune=True)
+        answers = [(collection.ask(question, outside=place), place) for question, place in QUESTIONS]
+    if json:
+        output.as_json({"index": report, "answers": [answer for answer, _ in answers]})
+        return
+    indexed = counted(report.added + report.updated + report.unchanged, "document")
+    output.say(f"Indexed {indexed} of Thresher's own in {report.seconds:.1f} s.")
+    options = options_of(home, COLLECTION)
+    for answer, place in answers:
+        output.say()
+        where = "" if place is None else f" --outside {place}"
+        output.say(f"$ thresher ask{options}{where} {answer.question!r}")
+        output.answer(answer, steps=True, options=options)
+    command = called_as()
+    output.say()
+    output.say("Your own documents:")
+    output.say(f"$ {command} index FOLDER")
+    output.say(f'$ {command} ask "A question?"')
+
+
+def called_as() -> str:
+    """What to type to call this command: its name where the shell finds it, else the file."""
+    here, found = Path(sys.argv[0]), shutil.which("thresher")
+    if not here.exists() or (found and Path(found).samefile(here)):
+        return "thresher"
+    return os.path.relpath(here)

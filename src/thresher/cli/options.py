@@ -13,27 +13,60 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from thresher.cli import output
+from thresher.cli import output, progress
 
 if TYPE_CHECKING:
     from thresher.collection import Collection
 
-DONE, FAILED, WRONG_USAGE, IN_PART = 0, 1, 2, 3
-"""Exit codes of the public contract."""
+DONE, FAILED, WRONG_USAGE, IN_PART, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+"""Exit codes of the public contract; 130 is what shells expect of a command that Ctrl-C ended."""
 
-Home = Annotated[Path, typer.Option("--home", envvar="THRESHER_HOME", help="Folder of all collections.")]
-Name = Annotated[str, typer.Option("--collection", help="Which collection.")]
+
+def _recipes(incomplete: str) -> list[str]:
+    """For the shell: recipes that begin so."""
+    from thresher import recipes
+
+    return [name for name in recipes.names() if name.startswith(incomplete)]
+
+
+def _collections(incomplete: str) -> list[str]:
+    """For the shell: collections of the usual home that begin so."""
+    from thresher import recipes
+    from thresher.indexing import folders
+
+    return [name for name in folders.names(Path(recipes.front().home)) if name.startswith(incomplete)]
+
+
+Home = Annotated[
+    Path | None,
+    typer.Option(
+        "--home", envvar="THRESHER_HOME", help="Folder of all collections; .thresher where nothing says more."
+    ),
+]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        "--collection", help="Which collection; `default` where nothing says more.", autocompletion=_collections
+    ),
+]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting; see `thresher show`.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
-RecipeName = Annotated[str, typer.Option("--recipe", help="Which recipe; see `thresher recipes`.")]
+RecipeName = Annotated[
+    str | None,
+    typer.Option(
+        "--recipe",
+        help="Which recipe, see `thresher recipes`; `corrective` where nothing says more.",
+        autocompletion=_recipes,
+    ),
+]
 Where = Annotated[str | None, typer.Option("--where", help="Filter on metadata, e.g. \"kind = 'pdf' AND page <= 3\".")]
-Strict = Annotated[bool, typer.Option("--strict", help="Refuse when a part of the recipe is not available.")]
-Question = Annotated[str, typer.Argument(help="The question.")]
-
-DEFAULT_HOME = Path(".thresher")
-
+Strict = Annotated[
+    bool | None,
+    typer.Option("--strict/--no-strict", help="Refuse when a part of the recipe is not available.", show_default=False),
+]
+Question = Annotated[list[str], typer.Argument(metavar="QUESTION", help="The question, in quotes or not.")]
 
 # --- the collection a command is about --------------------------------------------------------------------------------
 
@@ -64,6 +97,16 @@ class Target:
         return options_of(self.home, self.collection)
 
 
+def target_of(home: Path | None, collection: str | None, settings: dict[str, str], json: bool) -> Target:
+    """What the options say, and `thresher.toml` and the environment where they say nothing."""
+    if home is None or collection is None:
+        from thresher import recipes
+
+        home = home or Path(recipes.front().home)
+        collection = collection or recipes.front(home).collection
+    return Target(home, collection, settings, json)
+
+
 def on_collection(*, reads_settings: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command --home, --collection, --set and --json after its own options; it takes them as a `Target`, first.
 
@@ -73,19 +116,21 @@ def on_collection(*, reads_settings: bool = True) -> Callable[[Callable[..., Non
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
-        def call(*, home: Path, collection: str, settings: list[str] | None, json: bool, **own: Any) -> None:
+        def call(
+            *, home: Path | None, collection: str | None, settings: list[str] | None, json: bool, **own: Any
+        ) -> None:
             given = assignments(settings)
             if given and not reads_settings:
                 from thresher import recipes
                 from thresher.settings import check_known
 
                 check_known(given, recipes.settings_keys())
-            command(Target(home, collection, given, json), **own)
+            command(target_of(home, collection, given, json), **own)
 
         hints = get_type_hints(command, include_extras=True)
         _, *own = inspect.signature(command).parameters.values()
-        shared = {"home": (Home, DEFAULT_HOME), "collection": (Name, "default"), "settings": (Settings, None)}
-        shared["json"] = (AsJson, False)
+        shared: dict[str, tuple[Any, Any]] = {"home": (Home, None), "collection": (Name, None)}
+        shared |= {"settings": (Settings, None), "json": (AsJson, False)}
         parameters = [one.replace(annotation=hints[one.name], kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
         parameters += [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
@@ -102,13 +147,16 @@ def open_collection(home: Path, collection: str) -> Collection:
     """The collection, telling on stderr when it completes an index."""
     from thresher.collection import Collection
 
-    return Collection(home, collection, completing=output.Completing())
+    return Collection(home, collection, completing=progress.Completing())
 
 
 def options_of(home: Path, collection: str) -> str:
-    """The options that name a collection, those with their usual values left out."""
-    given = "" if home == DEFAULT_HOME else f" --home {quote(str(home))}"
-    return given if collection == "default" else f"{given} --collection {quote(collection)}"
+    """The options that name a collection, those left out that would be taken without them."""
+    from thresher import recipes
+
+    usual = recipes.front()
+    given = "" if home == Path(usual.home) else f" --home {quote(str(home))}"
+    return given if collection == usual.collection else f"{given} --collection {quote(collection)}"
 
 
 def assignments(settings: list[str] | None) -> dict[str, str]:

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import pydoc
+import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from shlex import quote
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import DocumentError
+from thresher.explanation import WIDTH, citation_line, counted, facts, shortened, sureness, where
 from thresher.types import Answer, Hit, SearchResult, Step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from thresher.indexing.ingest import Remark, Report
+    from thresher.indexing.ingest import Report
     from thresher.indexing.records import DocumentRecord
-    from thresher.inputs import IndexProgress
     from thresher.judging.calibration import Calibration
     from thresher.recipes.train_judge import Trained
-
-SECONDS_BETWEEN_LINES = 5.0
-"""Of progress in a pipe."""
 
 
 def on_terminal() -> bool:
@@ -71,101 +66,8 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
     Console().print(drawn)
 
 
-# --- progress ---------------------------------------------------------------------------------------------------------
-
-
-class _Clock:
-    """Seconds since the start, and whether it is time for another line."""
-
-    def __init__(self) -> None:
-        self._started = self._last_line = monotonic()
-
-    @property
-    def seconds(self) -> float:
-        """Since the start."""
-        return monotonic() - self._started
-
-    def due(self) -> bool:
-        """Whether the last line is some seconds ago; the one that is asked for counts as written."""
-        due = monotonic() - self._last_line >= SECONDS_BETWEEN_LINES
-        self._last_line = monotonic() if due else self._last_line
-        return due
-
-
-@contextmanager
-def indexing() -> Iterator[Callable[[IndexProgress], None]]:
-    """Shows how far an `index` is, with rate and time left: a bar for a person, a line now and then in a pipe."""
-    clock = _Clock()
-    if not sys.stderr.isatty():
-        yield lambda progress: complain(_rate(progress, clock.seconds)) if clock.due() else None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    rate = TextColumn("{task.fields[rate]}")
-    columns = (SpinnerColumn(), TextColumn("indexing"), BarColumn(), rate, TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("index", total=None, rate="")
-        yield lambda progress: bar.update(
-            task,
-            total=progress.total_bytes or None,
-            completed=progress.done_bytes,
-            rate=_rate(progress, clock.seconds),
-        )
-
-
-def _rate(progress: IndexProgress, seconds: float) -> str:
-    """Chunks so far, chunks per second, share of the bytes that was read and, once that is steady, seconds left."""
-    share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0.0
-    steady = 0 < share < 1 and seconds >= SECONDS_BETWEEN_LINES and progress.chunks
-    left = f", about {seconds * (1 - share) / share:.0f} s left" if steady else ""
-    rate = progress.chunks / seconds if seconds else 0.0
-    return f"{share:.0%} read, {progress.chunks} chunks encoded, {rate:.0f} a second{left}"
-
-
-class Completing:
-    """Says on stderr, at once and then now and then, that a chunk table is being made from the stored text."""
-
-    def __init__(self) -> None:
-        self._clock = _Clock()
-
-    def __call__(self, done: int, total: int) -> None:
-        """`done` of `total` documents have their chunks."""
-        if done == 0:
-            self._clock = _Clock()
-            complain(f"this recipe cuts documents in a way of its own: preparing {total} from the stored text")
-        elif self._clock.due():
-            left = self._clock.seconds * (total - done) / done
-            complain(f"{done} of {total} documents, about {left:.0f} s left")
-
-
-@contextmanager
-def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
-    """Shows how many of a known number of things are done: a bar for a person, a line now and then in a pipe.
-
-    The first count says nothing of the pace: it may be what an earlier run did.
-    """
-    if sys.stderr.isatty():
-        from rich.console import Console
-        from rich.progress import Progress
-
-        with Progress(console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(what, total=total)
-            yield lambda done: bar.advance(task, done)
-        return
-    clock = _Clock()
-    finished = before = 0
-
-    def count(done: int) -> None:
-        nonlocal clock, finished, before
-        if not finished:
-            clock, before = _Clock(), done
-        finished += done
-        if finished > before and clock.due():
-            left = clock.seconds * (total - finished) / (finished - before)
-            complain(f"{finished} of {total} {what}, about {left:.0f} s left")
-
-    yield count
+SHOWN_VALUES = 5
+"""Of a field, the most frequent first."""
 
 
 # --- documents --------------------------------------------------------------------------------------------------------
@@ -224,6 +126,15 @@ def _names(authors: str) -> str:
     return f"{first} and {len(others)} more" if len(others) > 2 else authors
 
 
+def fields(told: Mapping[str, Mapping[str, int]]) -> None:
+    """A row for each field of the documents, with its most frequent values."""
+    rows = []
+    for name, values in told.items():
+        shown = [f"{shortened(value, 40)} ({number})" for value, number in list(values.items())[:SHOWN_VALUES]]
+        rows.append([name, len(values), ", ".join(shown) + (", …" if len(values) > SHOWN_VALUES else "")])
+    table("fields", ["field", "values", "documents of each"], rows)
+
+
 def diagnosis(found: Mapping[str, Any]) -> None:
     """What `doctor` found and mended."""
     for finding in found["findings"]:
@@ -263,6 +174,9 @@ def _value(value: Any) -> Any:
 # --- answers ----------------------------------------------------------------------------------------------------------
 
 
+NOT_CONFIGURED = "is configured ("
+"""In what a recipe says of a part that nobody configured; everything else it says happened to this question."""
+
 SHOWN_CHARACTERS = 240
 """Of a chunk's text in a list of hits: three lines of a terminal."""
 
@@ -273,63 +187,22 @@ def hits(result: SearchResult) -> None:
         say(hit_line(hit))
     if not result.hits:
         complain("nothing matches; ask in other words, or see what there is: thresher documents")
-    for degradation in result.degraded:
+    for degradation in happened(result.degraded):
         complain(f"note: {degradation}")
 
 
 def hit_line(hit: Hit) -> str:
     """Rank, score, place and the beginning of the text."""
     place = where(hit.chunk.source, hit.chunk.page)
-    return f"{hit.rank:>2}. {place}  ({hit.score.scale.name} {hit.score.value:.4f})\n    {shortened(hit.chunk.text)}"
-
-
-def shortened(text: str, characters: int = SHOWN_CHARACTERS) -> str:
-    """The beginning of a text, on one line."""
-    line = " ".join(text.split())
-    return line if len(line) <= characters else f"{line[: characters - 1].rstrip()}…"
-
-
-def where(source: str, page: int | None) -> str:
-    """Source and page; a file below the folder one is in by its path from there."""
-    here = f"{os.getcwd()}{os.sep}"
-    place = source.removeprefix(here)
-    return f"{place}, page {page}" if page else place
-
-
-def counted(number: int, what: str) -> str:
-    """`1 document`, `2 documents`."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+    head = f"{hit.rank:>2}. {place}  ({hit.score.scale.name} {hit.score.value:.4f})"
+    return f"{head}\n    {shortened(hit.chunk.text, SHOWN_CHARACTERS)}"
 
 
 def step(done: Step) -> None:
     """What a slot did, in one line."""
-    facts = _facts(done.detail)
+    told = facts(done.detail)
     line = f"{done.name:<9} {done.considered:>4} in {done.kept:>4} out {done.seconds * 1000:8.1f} ms"
-    say(f"{line}  {facts}" if facts else line)
-
-
-def _short(value: Any) -> str:
-    """A fact in few characters: a list of words (ids, reasons) by their number."""
-    match value:
-        case bool():
-            return "yes" if value else "no"
-        case float():
-            return f"{value:.2f}"
-        case list() if value and isinstance(value[0], str | Mapping):
-            return str(len(value))
-        case list():
-            return " + ".join(map(str, value))
-        case _:
-            return " ".join(str(value).split())
-
-
-def citation_line(cited: Mapping[str, Any], answer: str) -> str:
-    """Marker and place of a citation, and its quote unless the answer holds it already."""
-    quote = " ".join(cited["quote"].split())
-    looked_up = cited.get("locator") or (f"page {cited['page']}" if cited["page"] else "")  # older traces have none
-    at = f", {looked_up}" if looked_up else ""
-    place = f"  [{cited['marker']}] {where(cited['source'], None)}{at}, characters {cited['start']}-{cited['end']}"
-    return place if quote in answer else f"{place}: “{quote}”"
+    say(f"{line}  {told}" if told else line)
 
 
 def answer(given: Answer, *, steps: bool = False, options: str = "") -> None:
@@ -352,17 +225,60 @@ def answer(given: Answer, *, steps: bool = False, options: str = "") -> None:
     for one, other in given.conflicts:
         say(f"  [{one}] and [{other}] contradict each other: look at both")
     if given.verdict is not None or given.certainty is not None:
-        opinions = (("that the evidence suffices", given.confidence), ("that the answer is right", given.certainty))
-        sure = ", ".join(f"{what}: {value:.2f}" for what, value in opinions if value is not None)
-        say(f"Verdict: {given.verdict or 'none'}{f' (probability {sure})' if sure else ''}")
+        say(f"Verdict: {given.verdict or 'none'}{sureness(given.confidence, given.certainty)}")
     if steps:
         say()
         for done in given.steps:
             step(done)
-    for degradation in given.degraded:
+    for degradation in happened(given.degraded):
         complain(f"note: {degradation}")
     if given.trace:
         complain(f"how it came about: thresher explain {given.trace}{options}")
+
+
+def happened(degraded: Sequence[str]) -> list[str]:
+    """What a question did without, less what is not configured: `status` and `config` say that, once."""
+    return [one for one in degraded if NOT_CONFIGURED not in one]
+
+
+def not_configured(settings: Mapping[str, Any]) -> None:
+    """What a recipe would use if it were configured, a line each."""
+    if not settings.get("llm.model"):
+        say("no chat model is configured (llm.base_url, llm.model): answers are read out of the documents")
+    if "web.provider" in settings and settings["web.provider"] in (None, "", "none"):
+        say("no web search is configured (web.provider): --outside takes another collection")
+
+
+def configuration(told: Mapping[str, Any]) -> None:
+    """Every setting with its value and its origin, and the files that were read."""
+    say(f"read: {', '.join(told['files']) or 'no thresher.toml'}")
+    rows = [[key, _value(one["value"]), one["origin"]] for key, one in told["settings"].items()]
+    table("settings", ["setting", "value", "from"], rows)
+
+
+def megabytes(number: int) -> str:
+    """Bytes for a person."""
+    return f"{number / 1e6:.1f} MB"
+
+
+def ask(question: str) -> None:
+    """A question on stderr that waits for its answer on the same line."""
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+
+
+def paged(text: str) -> None:
+    """A text on stdout; on a terminal that it does not fit on, through $PAGER."""
+    if on_terminal() and text.count("\n") >= shutil.get_terminal_size().lines - 1:
+        os.environ.setdefault("LESS", "-FRSX")
+        pydoc.pager(text + "\n")
+    else:
+        say(text)
+
+
+def width() -> int:
+    """Characters of a line on this terminal; in a pipe those of `explanation.WIDTH`."""
+    return shutil.get_terminal_size().columns if on_terminal() else WIDTH
 
 
 def calibration(made: Calibration) -> None:
@@ -408,55 +324,3 @@ def trained(made: Trained) -> None:
         say(f"installed: {made.installed}")
         say(f"use it: --set judge_model={quote(str(made.installed))}, or judge_model = ... in thresher.toml")
     say(f"report: {made.report}")
-
-
-def explanation(trace: Mapping[str, Any], labels: Mapping[str, str]) -> None:
-    """A stored answer with every chunk that was touched, for a person; `labels` name the chunks."""
-    say(f"question  {trace['question']}")
-    say(f"recipe    {trace['recipe']}")
-    if trace["verdict"]:
-        say(f"verdict   {trace['verdict']}")
-    say(f"answer    {trace['text']}")
-    if trace["reason"]:
-        say(f"why       {trace['reason']}")
-    for cited in trace["citations"]:
-        say(f"        {citation_line(cited, trace['text'])}")
-    for one, other in trace["conflicts"]:
-        say(f"conflict  [{one}] and [{other}] contradict each other")
-    for degradation in trace["degraded"]:
-        say(f"without   {degradation}")
-    usage = trace["usage"]
-    if usage["hosts"]:
-        tokens = usage["prompt_tokens"] + usage["completion_tokens"]
-        spent = f"{counted(usage['llm_calls'], 'model call')}, {counted(tokens, 'token')}"
-        if usage["web_requests"]:
-            spent += f", {counted(usage['web_requests'], 'web request')}"
-        say(f"spent     {spent}, sent to {', '.join(usage['hosts'])}")
-    say()
-    steps = [
-        [step["name"], step["considered"], step["kept"], f"{step['seconds'] * 1000:.1f}", _facts(step["detail"])]
-        for step in trace["steps"]
-    ]
-    table("steps", ["step", "in", "out", "ms", "detail"], steps)
-    table(
-        "chunks",
-        ["", "chunk", "place", "scores", "why", "text"],
-        [_fate(chunk, labels.get(chunk["id"], "")) for chunk in trace["chunks"]],
-    )
-
-
-def _facts(detail: Mapping[str, Any]) -> str:
-    """What a step says about itself, without what it says nothing about and what is a table of its own."""
-    facts = {key: value for key, value in detail.items() if value and not isinstance(value, Mapping)}
-    if "search" in facts and facts["search"] == facts.get("question"):
-        return ""  # searched for as it was asked
-    return ", ".join(f"{key} {_short(value)}" for key, value in facts.items())
-
-
-def _fate(chunk: Mapping[str, Any], label: str) -> list[str]:
-    scores = ", ".join(f"{name} {score['value']:.3f}" for name, score in chunk["scores"].items())
-    reason = chunk["reason"] if chunk["kept"] else f"{chunk['dropped_by']}: {chunk['reason']}"
-    fate = "kept" if chunk["kept"] else "dropped"
-    if chunk["origin"] == "outside":
-        fate += ", outside"
-    return [fate, label, where(chunk["source"], chunk["page"]), scores, reason, shortened(chunk["text"], 80)]

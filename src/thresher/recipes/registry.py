@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from thresher.indexing.index_config import IndexConfig
     from thresher.pipeline import Pipeline
     from thresher.recipes.components import Components
-    from thresher.recipes.settings import RecipeSettings
+    from thresher.recipes.settings import FrontSettings, RecipeSettings
 
 DEFAULT = "corrective"
 
@@ -55,7 +55,14 @@ class Recipe:
         """The settings it runs with: see `thresher.settings.resolved`. Raises UsageError."""
         from thresher.settings import resolved
 
+        _check_here(given, [self])
         return resolved(self.settings, given, preset=self.preset, home=home, known=settings_keys())
+
+    def origins(self, given: Mapping[str, Any], *, home: Path) -> dict[str, str]:
+        """Where each setting comes from that does not keep its default, by dotted key."""
+        from thresher.settings import layers, origins
+
+        return origins(layers(self.settings, given, preset=self.preset, home=home, known=settings_keys()))
 
     @property
     def follows(self) -> str:
@@ -284,14 +291,50 @@ def configured(
 
     found = [get(name) for name in chosen]
     values = renamed(dict(dotted(given)))
+    _check_here(values, found)
     check_known(values, {key for recipe in found for key in keys(recipe.settings)})
     return [(recipe, recipe.configured(own(recipe.settings, values), home=home)) for recipe in found]
 
 
+def front(home: Path | None = None) -> FrontSettings:
+    """Home, collection, recipe, strictness where nobody names them: of each `thresher.toml` and the environment."""
+    from thresher.recipes.settings import FrontSettings
+    from thresher.settings import Layer, ambient, own, stacked
+
+    found = ambient(settings_keys(), home)
+    return stacked(FrontSettings, [Layer(layer.origin, own(FrontSettings, layer.values)) for layer in found])
+
+
+def front_origins(home: Path | None = None) -> dict[str, str]:
+    """Where each value of `front` comes from that is not the default."""
+    from thresher.recipes.settings import FrontSettings
+    from thresher.settings import Layer, ambient, origins, own
+
+    found = ambient(settings_keys(), home)
+    return origins(Layer(layer.origin, own(FrontSettings, layer.values)) for layer in found)
+
+
+def _check_here(given: Mapping[str, Any], chosen: Sequence[Recipe]) -> None:
+    """Raise UsageError for a setting that there is, but none of these recipes has."""
+    from thresher.recipes.settings import FrontSettings
+    from thresher.settings import dotted, keys, renamed
+
+    here = {key for recipe in chosen for key in keys(recipe.settings)}
+    for key in renamed(dict(dotted(given))):
+        if key in here:
+            continue
+        if key in FrontSettings.model_fields:
+            raise UsageError("is no setting of a recipe", subject=key, next_step=f"give it by `{key}`")
+        owners = [name for name, recipe in RECIPES.items() if key in keys(recipe.settings)]
+        if owners:
+            names = ", ".join(recipe.name for recipe in chosen)
+            raise UsageError(f"is no setting of {names}", subject=key, next_step=f"it is one of {', '.join(owners)}")
+
+
 def settings_keys() -> set[str]:
     """The dotted keys of the settings that a collection or any recipe has."""
-    from thresher.recipes.settings import CollectionSettings
+    from thresher.recipes.settings import CollectionSettings, FrontSettings
     from thresher.settings import keys
 
     of_recipes = {RECIPES[name].settings for name in names()}
-    return {*keys(CollectionSettings), *(key for model in of_recipes for key in keys(model))}
+    return {*keys(CollectionSettings), *keys(FrontSettings), *(key for model in of_recipes for key in keys(model))}

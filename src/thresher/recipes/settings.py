@@ -111,6 +111,15 @@ class CollectionSettings(Frozen):
     store: str = Field("lance", description="who keeps its tables; a collection stays with the one it was made with")
 
 
+class FrontSettings(Frozen):
+    """What a question is put to where nothing else is said; options and arguments win."""
+
+    home: str = Field(".thresher", description="folder of all collections; in a file relative to that file")
+    collection: str = Field("default", description="which collection")
+    recipe: str = Field("corrective", description="which recipe")
+    strict: bool = Field(False, description="refuse when a part of the recipe is not available")
+
+
 class RecipeSettings(Frozen):
     """What every recipe has."""
 

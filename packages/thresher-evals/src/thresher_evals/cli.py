@@ -14,7 +14,6 @@ from typer.core import TyperCommand
 
 from thresher.cli import output
 from thresher.cli.options import (
-    DEFAULT_HOME,
     FAILED,
     IN_PART,
     AsJson,
@@ -25,8 +24,11 @@ from thresher.cli.options import (
     on_collection,
     open_collection,
     options_of,
+    target_of,
 )
+from thresher.cli.progress import counting, indexing
 from thresher.errors import UsageError
+from thresher.explanation import counted
 from thresher_evals.judges import JUDGES
 
 if TYPE_CHECKING:
@@ -78,7 +80,7 @@ def eval_run(
         ),
     ] = False,
     resume: Annotated[bool, Option("--resume", help="Go on with a run that was stopped.")] = False,
-    home: Home = DEFAULT_HOME,
+    home: Home = None,
     collection: Annotated[
         str | None, Option(help="Default: `default`; one of its own where documents come along.")
     ] = None,
@@ -89,6 +91,7 @@ def eval_run(
     from thresher_evals.datasets.registry import load
     from thresher_evals.runner import CollectionAsker, checked, collection_of, files, outside_of, parse_variant, run
 
+    home = target_of(home, collection, {}, json).home
     recipe, given = list(dict.fromkeys(recipe)), checked(assignments(settings))
     plain = list(dict.fromkeys(parse_variant(one).recipe for one in recipe))
     loaded = load(dataset, split=split, sample=sample, seed=seed)
@@ -100,19 +103,19 @@ def eval_run(
     unread = 0
     for owner, corpora in belongings.items():
         # A variant with chunks of its own gets them when it is warmed up: a question completes what an index lacks.
-        with open_collection(home, owner) as opened, output.indexing() as progress:
+        with open_collection(home, owner) as opened, indexing() as progress:
             report = opened.add(*corpora, recipe=plain, settings=given, progress=progress)
         output.failures(report.failed)
         unread += len(report.failed)
     if not json:
-        counted = ", ".join(f"{number} {category}" for category, number in loaded.categories.items())
-        output.say("; ".join(filter(None, [counted or f"{len(loaded.questions)} questions", loaded.note])))
+        kinds = ", ".join(f"{number} {category}" for category, number in loaded.categories.items())
+        output.say("; ".join(filter(None, [kinds or f"{len(loaded.questions)} questions", loaded.note])))
     with open_collection(home, name) as opened:
         asker = CollectionAsker(opened, given, outside=elsewhere, degraded=degrade, questions=loaded.questions)
         described = {one: asker.settings_of(one) for one in recipe}
         for one in recipe:
             asker.warm_up(one)
-        with output.counting(len(loaded.questions) * len(recipe), "questions") as count:
+        with counting(len(loaded.questions) * len(recipe), "questions") as count:
             done = run(
                 asker,
                 loaded,
@@ -257,8 +260,8 @@ def eval_audit(
         Path | None, Argument(metavar="[RUN]", help="Folder of a run whose answers are audited.")
     ] = None,
     stored: Annotated[bool, Option("--stored", help="Audit the answers that the collection stored.")] = False,
-    home: Home = DEFAULT_HOME,
-    collection: Annotated[str, Option(help="Whose documents the answers are held against.")] = "default",
+    home: Home = None,
+    collection: Annotated[str | None, Option(help="Whose documents the answers are held against.")] = None,
     json: AsJson = False,
 ) -> None:
     """Hold answers against the documents: every quote, marker and number. Without RUN or --stored: published claims.
@@ -266,7 +269,7 @@ def eval_audit(
     Of the published methods, what they claim is computed again from the numbers they print: claim, recomputed, verdict.
     """
     if directory is not None or stored:
-        _audit_answers(directory, home, collection, json)
+        _audit_answers(directory, target_of(home, collection, {}, json))
         return
     from thresher_evals.audit import COLUMNS, audit, summary, summary_sentence
 
@@ -278,15 +281,15 @@ def eval_audit(
     output.say(summary_sentence(findings))
 
 
-def _audit_answers(directory: Path | None, home: Path, collection: str, json: bool) -> None:
+def _audit_answers(directory: Path | None, target: Target) -> None:
     """Print what is wrong with the answers of a run, or with those that a collection stored."""
     from thresher_evals import audit_answers as audits
 
-    with open_collection(home, collection) as opened:
+    with target.open() as opened:
         answers = audits.stored(opened) if directory is None else audits.of_run(directory)
         audited = audits.audit_answers(answers, opened)
     told = audits.summary(audited)
-    if json:
+    if target.json:
         output.as_json({"summary": told, "answers": [one.to_dict() for one in audited]})
     else:
         bad = [one for one in audited if one.problems]
@@ -294,9 +297,9 @@ def _audit_answers(directory: Path | None, home: Path, collection: str, json: bo
         if lines:
             output.table("answers with a problem", ["recipe", "question", "answer", "problem"], lines)
         output.say(
-            f"{output.counted(told['answers'], 'answer')} and {output.counted(told['citations'], 'citation')} held "
-            f"against {collection}: {told['sound']} without a problem, {told['with_problems']} with one; "
-            f"{output.counted(told['outside'], 'citation')} from outside not checked, {told['refused']} refused"
+            f"{counted(told['answers'], 'answer')} and {counted(told['citations'], 'citation')} held "
+            f"against {target.collection}: {told['sound']} without a problem, {told['with_problems']} with one; "
+            f"{counted(told['outside'], 'citation')} from outside not checked, {told['refused']} refused"
         )
 
 
@@ -338,14 +341,14 @@ def eval_make_questions(
     check_free(out, force=force)
     with target.open() as opened:
         model = drafting_model(opened, target.settings)
-        with output.counting(number, "questions") as count:
+        with counting(number, "questions") as count:
             drafted = draft_questions(opened, number=number, seed=seed, model=model, progress=count)
     write_drafts(drafted.drafts, out, force=force)
     told = drafted.to_dict()
     if target.json:
         output.as_json({"file": str(out), **told})
         return
-    output.say(f"{output.counted(told['questions'], 'question')} from {told['documents']} documents, in {out}:")
+    output.say(f"{counted(told['questions'], 'question')} from {told['documents']} documents, in {out}:")
     for kind, many in told["made"].items():
         output.say(f"  {many:>4}  {MADE[kind]}")
     for why, many in told["dropped"].items():
@@ -417,7 +420,7 @@ def eval_compare(
             seed=seed,
             command=again,
         )
-        with output.counting(len(dataset.questions) * len({baseline, *plan.recipes}), "questions") as count:
+        with counting(len(dataset.questions) * len({baseline, *plan.recipes}), "questions") as count:
             found = compare(plan, progress=count, say=output.complain)
     if target.json:
         output.as_json(found)
@@ -466,7 +469,7 @@ def eval_judge(
     measures = judge.wanted(measure)
     asked = [row.question for each in rows.values() for row in each] if FACTS in measures else []
     references = references_of(read_run(directory)["dataset"], asked)
-    with output.counting(sum(map(len, rows.values())), "answers") as count:
+    with counting(sum(map(len, rows.values())), "answers") as count:
         done = judge_run(directory, judge, rows, measures, gamma=gamma, references=references, progress=count)
     summed = summary(directory, judge, rows)
     if json:
@@ -560,7 +563,7 @@ def eval_ratings(
     )
     for rater, missing in rated["missing"].items():
         if missing:
-            output.say(f"{rater}: {output.counted(missing, 'rating')} missing")
+            output.say(f"{rater}: {counted(missing, 'rating')} missing")
 
 
 # --- the report, and what is measured beside questions and answers ----------------------------------------------------
@@ -587,7 +590,7 @@ def eval_report(
     if json:
         output.as_json(report.to_dict())
         return
-    pages, tables = output.counted(len(report.pages), "page"), output.counted(len(report.tables), "table")
+    pages, tables = counted(len(report.pages), "page"), counted(len(report.tables), "table")
     output.say(f"{pages} and {tables}: {report.html}, {report.markdown}")
 
 

@@ -1,0 +1,113 @@
+"""`thresher collections ...`: the collections of a home, listed, renamed, dropped, copied, exported and imported."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from thresher.cli import output
+from thresher.cli.options import AsJson, Home, target_of
+from thresher.errors import UsageError
+from thresher.explanation import counted
+
+app = typer.Typer(
+    help="The collections of a home: list, rename, drop, copy, export, import.", invoke_without_command=True
+)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a collection, as `thresher collections` lists it.")]
+New = Annotated[str, typer.Argument(metavar="NEW", help="The new name.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The file, e.g. papers.thresher.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+
+
+@app.callback()
+def collections(context: typer.Context, home: Home = None, json: AsJson = False) -> None:
+    """List the collections of a home; rename, drop, copy, export or import one."""
+    if context.invoked_subcommand is None:
+        list_collections(home, json)
+
+
+@app.command("list")
+def list_collections(home: Home = None, json: AsJson = False) -> None:
+    """List the collections: documents and bytes of each."""
+    from thresher.indexing import folders
+
+    here = _home(home)
+    found = folders.summaries(here)
+    if json:
+        output.as_json([{"name": one.name, "documents": one.documents, "bytes": one.bytes} for one in found])
+        return
+    rows = [[one.name, one.documents, output.megabytes(one.bytes)] for one in found]
+    output.table(f"{counted(len(found), 'collection')} in {here}", ["collection", "documents", "size"], rows)
+
+
+@app.command()
+def rename(name: Name, new: New, home: Home = None) -> None:
+    """Give a collection another name."""
+    from thresher.indexing import folders
+
+    folders.rename(_home(home), name, new)
+    output.say(f"{name} is called {new} now")
+
+
+@app.command()
+def drop(name: Name, home: Home = None, yes: Yes = False) -> None:
+    """Remove a collection with its documents, chunk tables and traces; asks before."""
+    from thresher.indexing import folders
+
+    here = _home(home)
+    sizes = {one.name: one for one in folders.summaries(here)}
+    if name in sizes:
+        confirm(f"drop {name} with {counted(sizes[name].documents, 'document')}?", yes=yes)
+    folders.drop(here, name)
+    output.say(f"{name} is gone")
+
+
+@app.command()
+def copy(name: Name, new: New, home: Home = None) -> None:
+    """Make a second collection of the same documents; the traces stay with the first."""
+    from thresher.indexing import folders
+
+    folders.copy(_home(home), name, new)
+    output.say(f"{new} is a copy of {name}")
+
+
+@app.command("export")
+def export(name: Name, file: File, home: Home = None) -> None:
+    """Write a collection into one file, without its traces."""
+    from thresher.indexing import folders
+
+    size = folders.pack(_home(home), name, file)
+    output.say(f"{name} is in {file}, {output.megabytes(size)}")
+
+
+@app.command("import")
+def import_(
+    file: File,
+    home: Home = None,
+    name: Annotated[str | None, typer.Option("--name", help="Another name than it had.")] = None,
+) -> None:
+    """Make a collection of a file that `export` wrote."""
+    from thresher.indexing import folders
+
+    here = _home(home)
+    made = folders.unpack(here, file, name)
+    output.say(f"{made} is in {here}")
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask a person; UsageError where there is nobody to ask, or the answer is no."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError(question.rstrip("?"), next_step="that is asked before it is done: add --yes")
+    output.ask(question)
+    if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
+        raise UsageError("nothing was changed", next_step="answer y, or add --yes")
+
+
+def _home(given: Path | None) -> Path:
+    return target_of(given, "", {}, json=False).home

@@ -1,0 +1,66 @@
+"""Commands about the command line itself: every setting with where it comes from, and completion in a shell."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from thresher import recipes
+from thresher.cli import output
+from thresher.cli.options import RecipeName, Target, on_collection
+from thresher.cli.questions import recipe_of
+
+
+class Shell(StrEnum):
+    """Shells that are told what can follow."""
+
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
+
+
+@on_collection()
+def config(
+    target: Target,
+    recipe: RecipeName = None,
+    changed: Annotated[bool, typer.Option("--changed", help="Only what is not the default.")] = False,
+) -> None:
+    """Show every setting, its value and where that comes from: default, preset, a file, a variable or --set."""
+    from thresher.settings import config_files, flat_public
+
+    chosen = recipes.get(recipe_of(recipe, target))
+    front = recipes.front(target.home)
+    values: dict[str, Any] = {
+        "home": str(target.home),
+        "collection": target.collection,
+        "recipe": chosen.name,
+        "strict": front.strict,
+        **flat_public(chosen.configured(target.settings, home=target.home)),
+    }
+    origins = recipes.front_origins(target.home) | chosen.origins(target.settings, home=target.home)
+    origins = {key: "--set" if origin == "given" else origin for key, origin in origins.items()}
+    told = {
+        key: {"value": value, "origin": origins.get(key, "default")}
+        for key, value in values.items()
+        if not changed or key in origins
+    }
+    files = [str(file) for file in config_files(target.home)]
+    target.show({"files": files, "settings": told}, output.configuration)
+    if not target.json:
+        output.not_configured(values)
+
+
+def completion(
+    shell: Annotated[Shell, typer.Argument(help="Which shell; put what is printed where it reads it at its start.")],
+) -> None:
+    """Print what a shell needs to complete commands, options, recipes and collections.
+
+    For bash: eval "$(thresher completion bash)"
+    """
+    from typer._completion_shared import get_completion_script
+
+    from thresher.cli.app import COMPLETE
+
+    output.say(get_completion_script(prog_name="thresher", complete_var=COMPLETE, shell=shell.value))

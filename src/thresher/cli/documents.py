@@ -1,0 +1,247 @@
+"""Commands about documents: taken in, listed, checked, forgotten."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from thresher import recipes
+from thresher.cli import output
+from thresher.cli.collections import Yes, confirm
+from thresher.cli.options import FAILED, IN_PART, Target, Where, on_collection
+from thresher.cli.progress import indexing
+from thresher.errors import DocumentError, UsageError
+from thresher.explanation import counted
+
+if TYPE_CHECKING:
+    from thresher.collection import Collection
+    from thresher.indexing.ingest import Report
+    from thresher.indexing.records import DocumentRecord
+
+Paths = Annotated[list[str], typer.Argument(metavar="PATH|URL|-...", help="Files, folders, URLs, or - for stdin.")]
+Recipes = Annotated[
+    list[str] | None, typer.Option("--recipe", help="Prepare the chunks of this recipe too (repeatable).")
+]
+Include = Annotated[
+    list[str] | None, typer.Option("--include", metavar="GLOB", help="Only files of a folder whose names match.")
+]
+Exclude = Annotated[
+    list[str] | None, typer.Option("--exclude", metavar="GLOB", help="No files of a folder whose names match.")
+]
+
+
+@on_collection()
+def index(
+    target: Target,
+    paths: Paths,
+    recipe: Recipes = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Remove documents whose files vanished from the folders.")
+    ] = False,
+    include: Include = None,
+    exclude: Exclude = None,
+    metadata: Annotated[
+        list[str] | None, typer.Option("--metadata", metavar="KEY=VALUE", help="Field added to every document.")
+    ] = None,
+) -> None:
+    """Take in documents: new ones are added, changed ones replaced, unchanged ones skipped, broken ones reported."""
+    from thresher.settings import parse_assignments
+
+    fields = parse_assignments(metadata or [], parameter="metadata", example="author=me")
+    _check_paths(paths)
+    with target.open() as collection, indexing() as progress:
+        try:
+            report = collection.add(
+                *paths,
+                recipe=recipe or (),
+                include=include or (),
+                exclude=exclude or (),
+                prune=prune,
+                metadata=fields,
+                settings=target.settings,
+                stdin=sys.stdin.buffer,
+                progress=progress,
+                announce=output.complain,
+            )
+        except KeyboardInterrupt as interrupt:
+            raise KeyboardInterrupt(_kept(collection)) from interrupt
+    target.show(report, output.report)
+    output.failures(report.failed)
+    output.remarks(report.remarks)
+    if report.failed:
+        done = report.added + report.updated + report.unchanged + report.duplicates
+        raise typer.Exit(IN_PART if done else FAILED)
+
+
+def _check_paths(paths: Sequence[str]) -> None:
+    """Before anything is loaded: raise DocumentError where nothing that was named is there."""
+    files = [path for path in paths if path != "-" and "://" not in path]
+    if len(files) == len(paths) and not any(Path(path).expanduser().exists() for path in files):
+        raise DocumentError("no such file or folder", subject=", ".join(files), next_step="check the path")
+
+
+def _kept(collection: Collection) -> str:
+    """What an interrupted `index` has committed."""
+    from thresher.errors import StoreError
+
+    try:
+        number = len(collection.documents())
+    except StoreError:  # it was to be a new collection
+        number = 0
+    return f"{counted(number, 'document')} {'is' if number == 1 else 'are'} in the collection and kept"
+
+
+@on_collection()
+def watch(
+    target: Target,
+    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Folders or files.")],
+    every: Annotated[float, typer.Option("--every", min=0.1, help="Seconds between two looks.")] = 2.0,
+    recipe: Recipes = None,
+    include: Include = None,
+    exclude: Exclude = None,
+) -> None:
+    """Index a folder, and again whenever a file in it is new, changed or gone; Ctrl-C ends it."""
+    _check_paths([str(folder) for folder in folders])
+    waiting = Event()
+    seen: dict[str, tuple[int, int]] | None = None
+    with target.open() as collection:
+        try:
+            while True:
+                if (now := dict(_states(folders))) != seen:
+                    seen = now
+                    report = collection.add(
+                        *folders,
+                        recipe=recipe or (),
+                        include=include or (),
+                        exclude=exclude or (),
+                        prune=True,
+                        settings=target.settings,
+                    )
+                    _tell(target, report)
+                waiting.wait(every)
+        except KeyboardInterrupt:
+            output.complain("no longer watching; what was indexed is kept")
+
+
+def _states(folders: Sequence[Path]) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Each file with when it was changed and its size."""
+    for folder in folders:
+        for file in sorted(folder.rglob("*")) if folder.is_dir() else [folder]:
+            try:
+                state = file.stat()
+            except OSError:  # it went between the two looks
+                continue
+            if file.is_file():
+                yield str(file), (state.st_mtime_ns, state.st_size)
+
+
+def _tell(target: Target, report: Report) -> None:
+    if report.added or report.updated or report.removed or report.failed:
+        target.show(report, output.report)
+        output.failures(report.failed)
+        sys.stdout.flush()
+
+
+@on_collection(reads_settings=False)
+def status(target: Target) -> None:
+    """What a collection holds: documents, chunk tables, encoders; and what is not configured."""
+    with target.open() as collection:
+        documents = collection.documents()
+        described = {
+            "collection": target.collection,
+            "home": str(target.home),
+            "documents": len(documents),
+            "characters": sum(document.characters for document in documents),
+            "pages": sum(document.pages for document in documents),
+            "tables": collection.tables(),
+        }
+        settings = collection.settings(recipes.front(target.home).recipe)
+    target.show(described, output.status)
+    if not target.json:
+        output.not_configured(settings)
+
+
+@on_collection(reads_settings=False)
+def documents(
+    target: Target,
+    where: Where = None,
+    fields: Annotated[
+        bool, typer.Option("--fields", help="List the fields that --where may name, with their values.")
+    ] = False,
+) -> None:
+    """List the documents, or those that a filter holds for."""
+    with target.open() as collection:
+        found = collection.documents(where=where)
+    if fields:
+        target.show(_fields(found), output.fields)
+        return
+    target.show(found, output.documents)
+    if where and not found:
+        output.complain("no document matches the filter; see what there is: thresher documents --fields")
+
+
+def _fields(records: Sequence[DocumentRecord]) -> dict[str, dict[str, int]]:
+    """The fields of documents, each value with the number of documents that have it."""
+    told: dict[str, Counter[str]] = {}
+    for record in records:
+        for name, value in {"kind": record.kind, "date": record.date, **record.metadata}.items():
+            if value is not None:
+                told.setdefault(name, Counter())[str(value)] += 1
+    return {name: dict(values.most_common()) for name, values in sorted(told.items())}
+
+
+@on_collection()
+def doctor(
+    target: Target, check: Annotated[bool, typer.Option("--check", help="Only look, change nothing.")] = False
+) -> None:
+    """Check the collection on disk and mend what can be mended; exit 1 when something is left."""
+    with target.open() as collection:
+        findings = collection.doctor(repair=not check, settings=target.settings)
+    sound = all(finding.mended for finding in findings)
+    target.show({"sound": sound, "findings": findings}, output.diagnosis)
+    if not sound:
+        raise typer.Exit(FAILED)
+
+
+@on_collection(reads_settings=False)
+def delete(
+    target: Target,
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE...", help="Sources, labels (Doc3), ids or globs ('*.pdf') of `thresher documents`."
+        ),
+    ],
+    purge: Annotated[
+        bool, typer.Option("--purge", help="Also drop old versions and the traces that quote them.")
+    ] = False,
+    yes: Yes = False,
+) -> None:
+    """Forget documents; asks before more than one."""
+    with target.open() as collection:
+        records = collection.documents()
+        meant = list(dict.fromkeys(source for given in sources for source in _meant(given, records)))
+        if len(meant) > 1:
+            shown = ", ".join(meant[:3]) + (", …" if len(meant) > 3 else "")
+            confirm(f"delete {len(meant)} sources ({shown})?", yes=yes or target.json)
+        target.show({"deleted": collection.delete(*meant, purge=purge)}, output.deleted)
+
+
+def _meant(given: str, records: Sequence[DocumentRecord]) -> list[str]:
+    """The sources that a label, an id or a glob means; anything else is left to the library."""
+    sources = [source for record in records for source in (record.source, *record.also)]
+    if given in sources:
+        return [given]
+    found = [record.source for record in records if given in (f"Doc{record.number}", record.id)]
+    if not found and any(mark in given for mark in "*?["):
+        found = [one for one in sources if fnmatchcase(one, given) or fnmatchcase(Path(one).name, given)]
+        if not found:
+            raise UsageError("matches no document", subject=given, next_step="see `documents()`")
+    return found or [given]

@@ -1,0 +1,183 @@
+"""Commands that search and ask, and that show how an answer came about."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from thresher import recipes
+from thresher.cli import output
+from thresher.cli.options import FAILED, REFUSED, Question, RecipeName, Strict, Target, Where, on_collection
+from thresher.errors import UsageError
+from thresher.explanation import picture
+
+SHELLS = "shells"
+"""Folder of a home that remembers the last trace of each shell and collection, a file for each shell."""
+
+Outside = Annotated[
+    str | None,
+    typer.Option("--outside", metavar="PLACE", help="Where to correct from: none, web or collection:NAME."),
+]
+
+
+def words_of(question: list[str]) -> str:
+    """The question, whether it was quoted or not."""
+    return " ".join(question)
+
+
+def recipe_of(recipe: str | None, target: Target) -> str:
+    """The recipe that is asked for, or that a file or the environment names."""
+    return recipe or recipes.front(target.home).recipe
+
+
+@on_collection()
+def search(
+    target: Target,
+    question: Question,
+    recipe: RecipeName = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="How many results.")] = 5,
+    where: Where = None,
+    strict: Strict = None,
+) -> None:
+    """Show the chunks a recipe finds for a question."""
+    with target.open() as collection:
+        result = collection.search(
+            words_of(question),
+            recipe=recipe_of(recipe, target),
+            limit=limit,
+            where=where,
+            settings=target.settings,
+            strict=recipes.front(target.home).strict if strict is None else strict,
+        )
+    target.show(result, output.hits)
+
+
+@on_collection()
+def ask(
+    target: Target,
+    question: Question,
+    recipe: RecipeName = None,
+    outside: Outside = None,
+    where: Where = None,
+    after: Annotated[
+        str | None, typer.Option("--after", metavar="TRACE", help="Follow up on a stored answer: its id, or `last`.")
+    ] = None,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Show each step, and a model's sentences as they are checked.")
+    ] = False,
+    strict: Strict = None,
+    exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 4 when the answer is a refusal.")] = False,
+    budget_calls: Annotated[int | None, typer.Option("--budget-calls", min=0, help="Model calls at most.")] = None,
+    budget_tokens: Annotated[int | None, typer.Option("--budget-tokens", min=0, help="Model tokens at most.")] = None,
+    budget_seconds: Annotated[float | None, typer.Option("--budget-seconds", min=0.0, help="Seconds at most.")] = None,
+) -> None:
+    """Answer a question from the documents, with citations, or say why not."""
+    from thresher.generation.llm import in_silence
+    from thresher.types import Step
+
+    generated = refused = False
+
+    def on_sentence(sentence: str) -> None:
+        if generated:
+            return  # of an answer that was not written sentence by sentence: it is shown whole
+        target.show({"sentence": sentence}, lambda said: output.say(f"sentence  {said['sentence'].strip()}"))
+
+    chosen = recipe_of(recipe, target)
+    with target.open() as collection:
+        by_model = collection.settings(chosen, target.settings)["llm.model"]
+        history = [] if after is None else collection.traces.conversation(_trace(after, target))
+        run = collection.run(
+            words_of(question),
+            on_sentence=on_sentence if stream and by_model else in_silence,
+            history=history,
+            recipe=chosen,
+            outside=outside,
+            where=where,
+            settings=target.settings,
+            strict=recipes.front(target.home).strict if strict is None else strict,
+            budget_calls=budget_calls,
+            budget_tokens=budget_tokens,
+            budget_seconds=budget_seconds,
+        )
+        for step in run:
+            if not isinstance(step, Step):
+                target.show(step, partial(output.answer, options=target.options))
+                refused = step.abstained
+                remember(target, step.trace)
+                continue
+            generated = generated or step.name == "generate"
+            if stream:
+                target.show(step, output.step)
+    if refused and exit_code:
+        raise typer.Exit(REFUSED)
+
+
+@on_collection(reads_settings=False)
+def explain(
+    target: Target,
+    trace: Annotated[str, typer.Argument(help="Id of a trace, or `last`: this shell's last answer.")] = "last",
+    everything: Annotated[bool, typer.Option("--all", help="List the dropped chunks too.")] = False,
+    scores: Annotated[bool, typer.Option("--scores", help="Show every score of a chunk.")] = False,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Ask again with the stored replies, without a network, and compare.")
+    ] = False,
+) -> None:
+    """Show how an answer came about: every step, and each chunk that was kept or dropped, and why."""
+    trace = _trace(trace, target)
+    with target.open() as collection:
+        described = collection.traces.load(trace)
+        labels = collection.traces.labels(trace)
+        differences: list[str] = []
+        if replay:
+            answer, differences = collection.replay(trace)
+            described = answer.to_dict(chunks=True)
+    shown = partial(picture, labels=labels, dropped=everything, scores=scores, width=output.width())
+    target.show(described, lambda told: output.paged(shown(told)))
+    if differences:
+        output.complain(f"thresher: the replay differs from the stored answer in: {', '.join(differences)}")
+        raise typer.Exit(FAILED)
+    if replay:
+        output.complain("the replay reached the stored answer")
+
+
+# --- the last answer of a shell ---------------------------------------------------------------------------------------
+
+
+def remember(target: Target, trace: str | None) -> None:
+    """Note an answer as this shell's last one; what cannot be noted is no reason to fail."""
+    if trace is None:
+        return
+    file = _shell(target.home)
+    try:
+        file.parent.mkdir(exist_ok=True)
+        for other in file.parent.iterdir():
+            if not Path(f"/proc/{other.name}").exists() and Path("/proc").exists():
+                other.unlink(missing_ok=True)  # of a shell that has ended
+        beside = file.with_name(f"{file.name}.{os.getpid()}")
+        beside.write_text(json.dumps({**_remembered(file), target.collection: trace}), encoding="utf-8")
+        beside.replace(file)
+    except OSError:
+        return
+
+
+def _trace(given: str, target: Target) -> str:
+    """The trace that is meant; `last` is this shell's last answer, or the collection's where it has asked nothing."""
+    if given.strip() == "":
+        raise UsageError("is no trace", subject=repr(given), next_step="give an id, or last")
+    return _remembered(_shell(target.home)).get(target.collection, given) if given == "last" else given
+
+
+def _shell(home: Path) -> Path:
+    return home / SHELLS / str(os.getppid())
+
+
+def _remembered(file: Path) -> dict[str, str]:
+    try:
+        return dict(json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}

@@ -1,0 +1,130 @@
+"""Commands about recipes: listed, shown, compared, calibrated and trained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from thresher import recipes
+from thresher.cli import output
+from thresher.cli.options import AsJson, Settings, Target, assignments, on_collection
+from thresher.cli.progress import counting
+from thresher.errors import UsageError
+
+
+def list_recipes(json: AsJson = False) -> None:
+    """List the recipes and what stands in their slots."""
+    described = [_describe(name) for name in recipes.names()]
+    if json:
+        fields = ("name", "preset_of", "slots", "follows", "needs_llm")
+        output.as_json([{field: recipe[field] for field in fields} for recipe in described])
+        return
+    slots = ["retrieve", "judge", "decide", "correct", "refine", "generate"]
+    rows = [[recipe["name"], *(recipe["slots"][slot] for slot in slots)] for recipe in described]
+    output.table("recipes", ["recipe", *slots], rows)
+
+
+def show(
+    recipe: Annotated[str, typer.Argument(help="A recipe or preset.")],
+    diff: Annotated[
+        str | None, typer.Option("--diff", metavar="RECIPE", help="Show only what differs from this one.")
+    ] = None,
+    settings: Settings = None,
+    json: AsJson = False,
+) -> None:
+    """Show a recipe: its slots, its settings, what it follows and where it departs."""
+    from thresher.settings import descriptions
+
+    one = _describe(recipe, settings)
+    if diff is not None:
+        other = _describe(diff)
+        changed = ",".join(f"{key}={value}" for key, value in assignments(settings).items())
+        names = (recipe if recipe != diff or not changed else f"{recipe}[{changed}]", diff)
+        differences = _differences(one, other, names)
+        if json:
+            output.as_json(differences)
+        else:
+            output.recipe_differences(names, differences)
+    elif json:
+        output.as_json(one)
+    else:
+        output.recipe(one, descriptions(recipes.get(recipe).settings))
+
+
+def _describe(name: str, settings: list[str] | None = None) -> dict[str, Any]:
+    recipe = recipes.get(name)
+    return recipe.describe(recipe.configured(assignments(settings)))
+
+
+def _differences(one: dict[str, Any], other: dict[str, Any], names: tuple[str, str]) -> list[dict[str, Any]]:
+    """The slots and settings in which two recipes differ, `-` where one has none of that name."""
+    rows = []
+    for part in ("slots", "settings"):
+        for key in dict.fromkeys((*one[part], *other[part])):
+            values = [described[part].get(key, "-") for described in (one, other)]
+            if values[0] != values[1]:
+                rows.append({"part": part, "key": key, **dict(zip(names, values, strict=True))})
+    return rows
+
+
+@on_collection()
+def calibrate(
+    target: Target,
+    questions: Annotated[
+        Path | None,
+        typer.Option("--questions", metavar="FILE", help="Labelled questions, JSON lines: id, question, answerable."),
+    ] = None,
+    number: Annotated[int, typer.Option("--number", min=1, help="Questions made where none are given.")] = 200,
+    seed: Annotated[int, typer.Option("--seed", help="Of the questions that are made.")] = 0,
+) -> None:
+    """Learn what the local judge's scores are worth in this collection, and choose the bounds of the verdicts."""
+    labelled = None if questions is None else _labelled(questions)
+    searches = 2 * number if labelled is None else len(labelled)
+    with target.open() as collection, counting(searches, "searches") as progress:
+        calibration = collection.calibrate(
+            labelled, number=number, seed=seed, settings=target.settings, progress=progress
+        )
+    target.show(calibration, output.calibration)
+
+
+def _labelled(file: Path) -> list[tuple[str, bool]]:
+    """The questions of a file, each with whether the documents answer it (they do where nothing is said)."""
+    import json
+
+    try:
+        lines = file.expanduser().read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
+    except OSError as error:
+        what = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
+        raise UsageError(what, subject=str(file), next_step="check the path") from error
+    labelled = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            match json.loads(line) if line.strip() else {}:
+                case {"question": str(question), "answerable": bool(answerable)} if question.strip():
+                    labelled.append((question, answerable))
+                case {"question": str(question), **more} if question.strip() and "answerable" not in more:
+                    labelled.append((question, True))
+                case empty if empty != {}:
+                    raise ValueError
+        except ValueError as error:
+            form = 'write {"question": "...", "answerable": true} on every line'
+            raise UsageError("is no labelled question", subject=f"{file}, line {number}", next_step=form) from error
+    return labelled
+
+
+@on_collection()
+def train_judge(
+    target: Target,
+    labels: Annotated[
+        Path,
+        typer.Argument(metavar="QUESTIONS", help="JSON lines: question and passage with relevant, or answers."),
+    ],
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="How often each training question is read.")] = 4,
+    seed: Annotated[int, typer.Option("--seed", help="Of the order of what is read.")] = 0,
+) -> None:
+    """Train the judge further on your own labels, and keep it if that made it better; needs the extra `train`."""
+    with target.open() as collection:
+        trained = collection.train_judge(labels, epochs=epochs, seed=seed, settings=target.settings, counting=counting)
+    target.show(trained, output.trained)

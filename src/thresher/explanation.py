@@ -1,0 +1,152 @@
+"""How an answer came about, drawn as plain text: what `explain` prints and `Answer.explain()` returns.
+
+What was kept comes first, a line for each chunk; what was dropped is counted, and listed when it is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+WIDTH = 120
+"""Characters of a line where no terminal says its own."""
+
+QUOTED = 100
+"""Of a citation's quote: it stands whole in `--json`."""
+
+
+def picture(
+    answer: Mapping[str, Any],
+    labels: Mapping[str, str],
+    *,
+    dropped: bool = False,
+    scores: bool = False,
+    width: int = WIDTH,
+) -> str:
+    """A stored answer with its steps and chunks; `labels` name the chunks by id.
+
+    `dropped` lists the dropped chunks too, `scores` shows every score of a chunk.
+    """
+    parts = [_head(answer), _steps(answer["steps"], width), _chunks(answer["chunks"], labels, dropped, scores, width)]
+    return "\n\n".join("\n".join(lines) for lines in parts)
+
+
+def _head(answer: Mapping[str, Any]) -> list[str]:
+    lines = [f"question  {answer['question']}", f"recipe    {answer['recipe']}"]
+    if answer["verdict"]:
+        lines.append(f"verdict   {answer['verdict']}{sureness(answer.get('confidence'), answer.get('certainty'))}")
+    lines.append(f"answer    {answer['text']}")
+    if answer["reason"]:
+        lines.append(f"why       {answer['reason']}")
+    lines += [f"        {citation_line(cited, answer['text'], QUOTED)}" for cited in answer["citations"]]
+    lines += [f"conflict  [{one}] and [{other}] contradict each other" for one, other in answer["conflicts"]]
+    lines += [f"without   {degradation}" for degradation in answer["degraded"]]
+    usage = answer["usage"]
+    if usage["hosts"]:
+        tokens = usage["prompt_tokens"] + usage["completion_tokens"]
+        spent = [counted(usage["llm_calls"], "model call"), counted(tokens, "token")]
+        if usage["web_requests"]:
+            spent.append(counted(usage["web_requests"], "web request"))
+        lines.append(f"spent     {', '.join(spent)}, sent to {', '.join(usage['hosts'])}")
+    return lines
+
+
+def _steps(steps: Sequence[Mapping[str, Any]], width: int) -> list[str]:
+    lines = [f"{'step':<9} {'in':>4} {'out':>4} {'ms':>8}"]
+    for step in steps:
+        counts = f"{step['considered']:>4} {step['kept']:>4} {step['seconds'] * 1000:>8.1f}"
+        lines.append(shortened_line(f"{step['name']:<9} {counts}  {facts(step['detail'])}", width))
+    return lines
+
+
+def _chunks(
+    chunks: Sequence[Mapping[str, Any]], labels: Mapping[str, str], dropped: bool, scores: bool, width: int
+) -> list[str]:
+    kept = [chunk for chunk in chunks if chunk["kept"]]
+    others = [chunk for chunk in chunks if not chunk["kept"]]
+    lines = [f"chunks: {len(kept)} kept of {len(chunks)}"]
+    lines += [_fate(chunk, labels, scores, width) for chunk in (*kept, *(others if dropped else ()))]
+    if others and not dropped:
+        slots = Counter(chunk["dropped_by"] for chunk in others)
+        lines.append(
+            f"dropped by {', '.join(f'{slot}: {number}' for slot, number in slots.items())}; `--all` lists them"
+        )
+    return lines
+
+
+def _fate(chunk: Mapping[str, Any], labels: Mapping[str, str], scores: bool, width: int) -> str:
+    fate = "kept" if chunk["kept"] else "dropped"
+    if chunk["origin"] == "outside":
+        fate += ", outside"
+    why = chunk["reason"] if chunk["kept"] else f"{chunk['dropped_by']}: {chunk['reason']}"
+    numbers = [f"{name} {score['value']:.3f}" for name, score in chunk["scores"].items()] if scores else []
+    place = where(chunk["source"], chunk["page"])
+    told = [fate.ljust(7), labels.get(chunk["id"], "").ljust(11), place, *numbers, why, " ".join(chunk["text"].split())]
+    return shortened_line("  ".join(filter(None, told)), width)
+
+
+# --- in few words -----------------------------------------------------------------------------------------------------
+
+
+def facts(detail: Mapping[str, Any]) -> str:
+    """What a step says about itself, without what it says nothing about and what is a table of its own."""
+    told = {key: value for key, value in detail.items() if value and not isinstance(value, Mapping)}
+    if "search" in told and told["search"] == told.get("question"):
+        return ""  # searched for as it was asked
+    return ", ".join(f"{key} {_short(value)}" for key, value in told.items())
+
+
+def _short(value: Any) -> str:
+    """A fact in few characters: a list of words (ids, reasons) by their number."""
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:.2f}"
+        case list() if value and isinstance(value[0], str | Mapping):
+            return str(len(value))
+        case list():
+            return " + ".join(map(str, value))
+        case _:
+            return " ".join(str(value).split())
+
+
+def sureness(confidence: float | None, certainty: float | None) -> str:
+    """How probable it is that the evidence suffices and that the answer is right, in brackets; nothing for neither."""
+    opinions = (("that the evidence suffices", confidence), ("that the answer is right", certainty))
+    sure = ", ".join(f"{what}: {value:.2f}" for what, value in opinions if value is not None)
+    return f" (probability {sure})" if sure else ""
+
+
+def citation_line(cited: Mapping[str, Any], answer: str, characters: int | None = None) -> str:
+    """Marker and place of a citation, and its quote, cut to so many characters, unless the answer holds it already."""
+    quote = " ".join(cited["quote"].split())
+    looked_up = cited.get("locator") or (f"page {cited['page']}" if cited["page"] else "")  # older traces have none
+    at = f", {looked_up}" if looked_up else ""
+    place = f"  [{cited['marker']}] {where(cited['source'], None)}{at}, characters {cited['start']}-{cited['end']}"
+    return place if quote in answer else f"{place}: “{quote if characters is None else shortened(quote, characters)}”"
+
+
+def where(source: str, page: int | None) -> str:
+    """Source and page; a file below the folder one is in by its path from there."""
+    here = f"{os.getcwd()}{os.sep}"
+    place = source.removeprefix(here)
+    return f"{place}, page {page}" if page else place
+
+
+def shortened(text: str, characters: int) -> str:
+    """The beginning of a text, on one line."""
+    return shortened_line(" ".join(text.split()), characters)
+
+
+def shortened_line(line: str, characters: int) -> str:
+    """The beginning of a line."""
+    line = line.rstrip()
+    return line if len(line) <= characters else f"{line[: characters - 1].rstrip()}…"
+
+
+def counted(number: int, what: str) -> str:
+    """`1 document`, `2 documents`."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
