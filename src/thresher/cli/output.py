@@ -16,7 +16,7 @@ from thresher.explanation import WIDTH, citation_line, counted, facts, shortened
 from thresher.types import Answer, Hit, SearchResult, Step
 
 if TYPE_CHECKING:
-    from thresher.indexing.ingest import Report
+    from thresher.indexing.ingest import Remark, Report
     from thresher.indexing.records import DocumentRecord
     from thresher.judging.calibration import Calibration
     from thresher.recipes.train_judge import Trained
