@@ -13,6 +13,9 @@ from typing import Any
 WIDTH = 120
 """Characters of a line where no terminal says its own."""
 
+FACT = 160
+"""Characters of one fact of a step: a model may have said pages."""
+
 QUOTED = 100
 """Of a citation's quote: it stands whole in `--json`."""
 
@@ -110,7 +113,7 @@ def _short(value: Any) -> str:
         case list():
             return " + ".join(map(str, value))
         case _:
-            return " ".join(str(value).split())
+            return shortened(str(value), FACT)
 
 
 def sureness(confidence: float | None, certainty: float | None) -> str:

@@ -12,7 +12,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import DocumentError
-from thresher.explanation import WIDTH, citation_line, counted, facts, shortened, sureness, where
+from thresher.explanation import citation_line, counted, facts, shortened, sureness, where
 from thresher.types import Answer, Hit, SearchResult, Step
 
 if TYPE_CHECKING:
@@ -177,6 +177,9 @@ def _value(value: Any) -> Any:
 NOT_CONFIGURED = "is configured ("
 """In what a recipe says of a part that nobody configured; everything else it says happened to this question."""
 
+PIPED = 1_000
+"""Characters of a line of `explain` where nobody looks at it."""
+
 SHOWN_CHARACTERS = 240
 """Of a chunk's text in a list of hits: three lines of a terminal."""
 
@@ -277,8 +280,8 @@ def paged(text: str) -> None:
 
 
 def width() -> int:
-    """Characters of a line on this terminal; in a pipe those of `explanation.WIDTH`."""
-    return shutil.get_terminal_size().columns if on_terminal() else WIDTH
+    """Characters of a line on this terminal; in a pipe, where lines are searched, many."""
+    return shutil.get_terminal_size().columns if on_terminal() else PIPED
 
 
 def calibration(made: Calibration) -> None:
