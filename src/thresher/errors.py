@@ -58,6 +58,13 @@ class UnknownSetting(UsageError):
         super().__init__(f"unknown {kind}", subject=name, next_step=advice)
 
 
+class MisplacedSetting(UnknownSetting):
+    """A setting that there is, given where it does not belong."""
+
+    def __init__(self, name: str, what: str, next_step: str) -> None:
+        UsageError.__init__(self, what, subject=name, next_step=next_step)
+
+
 class WrongType(UsageError, TypeError):
     """An argument is of another type than it must be; `wanted` says in words what it must be."""
 

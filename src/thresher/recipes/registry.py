@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from thresher.errors import UnknownSetting, UsageError, check_type
+from thresher.errors import MisplacedSetting, UnknownSetting, UsageError, check_type
 from thresher.plugins import load_plugins
 
 if TYPE_CHECKING:
@@ -315,7 +315,7 @@ def front_origins(home: Path | None = None) -> dict[str, str]:
 
 
 def _check_here(given: Mapping[str, Any], chosen: Sequence[Recipe]) -> None:
-    """Raise UsageError for a setting that there is, but none of these recipes has."""
+    """Raise MisplacedSetting for a setting that there is, but none of these recipes has."""
     from thresher.recipes.settings import FrontSettings
     from thresher.settings import dotted, keys, renamed
 
@@ -324,11 +324,11 @@ def _check_here(given: Mapping[str, Any], chosen: Sequence[Recipe]) -> None:
         if key in here:
             continue
         if key in FrontSettings.model_fields:
-            raise UsageError("is no setting of a recipe", subject=key, next_step=f"give it by `{key}`")
+            raise MisplacedSetting(key, "is no setting of a recipe", f"give it by `{key}`")
         owners = [name for name, recipe in RECIPES.items() if key in keys(recipe.settings)]
         if owners:
             names = ", ".join(recipe.name for recipe in chosen)
-            raise UsageError(f"is no setting of {names}", subject=key, next_step=f"it is one of {', '.join(owners)}")
+            raise MisplacedSetting(key, f"is no setting of {names}", f"it is one of {', '.join(owners)}")
 
 
 def settings_keys() -> set[str]:
