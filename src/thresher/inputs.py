@@ -22,7 +22,12 @@ class IndexProgress:
 
     total_bytes: int
     done_bytes: int
+    """Read or, because their files are as they were, passed by."""
     chunks: int
+    file: str = ""
+    """Which is being read, or was read last."""
+    unchanged_bytes: int = 0
+    """Of the done ones: those that were passed by."""
 
 
 class Inputs:
@@ -46,8 +51,8 @@ class Inputs:
         self._found = list(discover(arguments, include=include, exclude=exclude, skip=ours, stdin=stdin))
         self._roots = [Path(argument).resolve() for argument in arguments if Path(argument).is_dir()]
         self._sizes = {item.source: _size(item) for item in self._found if isinstance(item, Item)}
-        self._done = 0
-        self._chunks = 0
+        self._done = self._unchanged = self._chunks = 0
+        self._file = ""
 
     def incoming(self) -> Iterator[Incoming | DocumentError]:
         """The files in order, each read when its turn comes."""
@@ -65,6 +70,7 @@ class Inputs:
             else:
                 read = partial(self._counted, item.source, partial(parse, item, data, hints, metadata=self._metadata))
                 yield Incoming(item.source, sha256(data).hexdigest(), item.root, read, given)
+                self._unchanged += 0 if self._file == item.source else self._sizes[item.source]
             self._done += self._sizes[item.source]
             self._tell()
 
@@ -83,6 +89,8 @@ class Inputs:
     ) -> Iterator[Document | DocumentError]:
         """The documents of one file, its bytes counted while its text comes."""
         before, size, characters = self._done, self._sizes[source], 0
+        self._file = source
+        self._tell()
         for document in read():
             if isinstance(document, Document):
                 characters += len(document.text)
@@ -92,7 +100,8 @@ class Inputs:
 
     def _tell(self) -> None:
         if self._progress is not None:
-            self._progress(IndexProgress(sum(self._sizes.values()), self._done, self._chunks))
+            total = sum(self._sizes.values())
+            self._progress(IndexProgress(total, self._done, self._chunks, self._file, self._unchanged))
 
 
 def _size(item: Any) -> int:

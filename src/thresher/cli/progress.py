@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from thresher.cli.output import complain
+from thresher.explanation import shortened
 
 if TYPE_CHECKING:
     from thresher.inputs import IndexProgress
@@ -16,31 +18,90 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN_LINES = 5.0
 """Of progress in a pipe."""
 
+FILE_CHARACTERS = 40
+"""Of the name of the file in work, so that a line of a terminal has room for the rest."""
+
+
+MOST_MOVED = 0.25
+"""Of an estimate, by which the next line's may differ from it beyond the seconds that passed: a wrong one is mended
+within a few lines, and no line says half or twice of what the last one said."""
+
 
 class _Clock:
-    """Seconds since the start, and whether it is time for another line."""
+    """Seconds since the start, whether it is time for another line, and an estimate of what is left that is steady."""
 
-    def __init__(self) -> None:
-        self._started = self._last_line = monotonic()
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        self._now = now
+        self._started = self._last_line = self._estimated = now()
+        self._left: float | None = None
 
     @property
     def seconds(self) -> float:
         """Since the start."""
-        return monotonic() - self._started
+        return self._now() - self._started
 
     def due(self) -> bool:
         """Whether the last line is some seconds ago; the one that is asked for counts as written."""
-        due = monotonic() - self._last_line >= SECONDS_BETWEEN_LINES
-        self._last_line = monotonic() if due else self._last_line
+        due = self._now() - self._last_line >= SECONDS_BETWEEN_LINES
+        self._last_line = self._now() if due else self._last_line
         return due
+
+    def steady(self, left: float) -> float:
+        """The seconds that seem to be left, drawn towards what was last said of them."""
+        now = self._now()
+        passed, self._estimated = now - self._estimated, now
+        if self._left is not None:
+            expected = max(0.0, self._left - passed)
+            most = MOST_MOVED * max(self._left, SECONDS_BETWEEN_LINES) * min(1.0, passed / SECONDS_BETWEEN_LINES)
+            left = min(max(left, expected - most), expected + most)
+        self._left = left
+        return left
+
+
+class Pace:
+    """How fast an `index` is, in words.
+
+    Reading runs ahead of encoding by a batch. So how many chunks the bytes come to is taken when a batch is encoded
+    and the next one is begun: until then the chunks are too few for the bytes that were read, if not more than were
+    expected.
+    """
+
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        """`now` gives the time in seconds."""
+        self.clock = _Clock(now)
+        self._read = self._encoded = 0
+        self._expected: float | None = None
+
+    def __call__(self, progress: IndexProgress) -> str:
+        """Share of the bytes that was read, chunks, chunks per second, the file in work and, once known, the time."""
+        read, of = (size - progress.unchanged_bytes for size in (progress.done_bytes, progress.total_bytes))
+        if read > self._read and progress.chunks > self._encoded:
+            self._expected = progress.chunks * of / self._read if self._read else None
+            self._encoded = progress.chunks
+        self._read = read
+        share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0.0
+        rate = progress.chunks / self.clock.seconds if self.clock.seconds else 0.0
+        left = ""
+        if self._expected is not None and rate:
+            chunks = max(self._expected, progress.chunks * of / read) - progress.chunks
+            seconds = self.clock.steady(chunks / rate)
+            left = f", about {seconds:.0f} s left" if seconds >= 1 else ""
+        file = f", {shortened(Path(progress.file).name, FILE_CHARACTERS)}" if progress.file else ""
+        return f"{share:.0%} read, {progress.chunks} chunks encoded, {rate:.0f} a second{left}{file}"
 
 
 @contextmanager
 def indexing() -> Iterator[Callable[[IndexProgress], None]]:
     """Shows how far an `index` is, with rate and time left: a bar for a person, a line now and then in a pipe."""
-    clock = _Clock()
+    pace = Pace()
     if not sys.stderr.isatty():
-        yield lambda progress: complain(_rate(progress, clock.seconds)) if clock.due() else None
+
+        def line(progress: IndexProgress) -> None:
+            told = pace(progress)
+            if pace.clock.due():
+                complain(told)
+
+        yield line
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -53,17 +114,8 @@ def indexing() -> Iterator[Callable[[IndexProgress], None]]:
             task,
             total=progress.total_bytes or None,
             completed=progress.done_bytes,
-            rate=_rate(progress, clock.seconds),
+            rate=pace(progress),
         )
-
-
-def _rate(progress: IndexProgress, seconds: float) -> str:
-    """Chunks so far, chunks per second, share of the bytes that was read and, once that is steady, seconds left."""
-    share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0.0
-    steady = 0 < share < 1 and seconds >= SECONDS_BETWEEN_LINES and progress.chunks
-    left = f", about {seconds * (1 - share) / share:.0f} s left" if steady else ""
-    rate = progress.chunks / seconds if seconds else 0.0
-    return f"{share:.0%} read, {progress.chunks} chunks encoded, {rate:.0f} a second{left}"
 
 
 class Completing:
@@ -78,7 +130,7 @@ class Completing:
             self._clock = _Clock()
             complain(f"this recipe cuts documents in a way of its own: preparing {total} from the stored text")
         elif self._clock.due():
-            left = self._clock.seconds * (total - done) / done
+            left = self._clock.steady(self._clock.seconds * (total - done) / done)
             complain(f"{done} of {total} documents, about {left:.0f} s left")
 
 
@@ -105,7 +157,7 @@ def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
             clock, before = _Clock(), done
         finished += done
         if finished > before and clock.due():
-            left = clock.seconds * (total - finished) / (finished - before)
+            left = clock.steady(clock.seconds * (total - finished) / (finished - before))
             complain(f"{finished} of {total} {what}, about {left:.0f} s left")
 
     yield count
