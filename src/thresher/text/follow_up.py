@@ -26,6 +26,14 @@ _PERIOD = re.compile(
     r"(?:in |for |during |of )?(?:the )?(?:\d{4}|Q[1-4](?: \d{4})?|(?:first|second|third|fourth) quarter)"
 )
 _YEAR_OR_QUARTER = re.compile(r"\b(?:Q[1-4]|\d{4})\b")
+_AT = (
+    r"(?:about|after|against|among|as|at|before|below|above|between|by|during|for|from|in|into|near|of|on|over|per|since|"
+    r"through|to|under|until|with|within|without)"
+)
+_ARTICLE = r"(?:(?:the|an?|my|our|your) )"
+_PHRASE = re.compile(rf"(?P<at>{_AT}) (?P<thing>.+)", re.IGNORECASE)
+_MEANING_ABOUT = frozenset(("about", "for", "of"))
+"""Prepositions with which a follow-up names another subject: "And for BERT-large?"."""
 
 
 def leans(question: str) -> bool:
@@ -43,8 +51,8 @@ def standing_alone(question: str, history: Sequence[Turn]) -> str:
     bare = _LINKING.sub("", question).rstrip(" ?!.")
     while _LINKING.match(bare):
         bare = _LINKING.sub("", bare, count=1)
-    subject = next((found for asked, _ in reversed(history) if (found := subject_of(asked.rstrip(" ?!.")))), "")
-    subject = subject.removesuffix(" about")
+    subjects = (subject_of(" ".join(_YEAR_OR_QUARTER.sub("", asked).rstrip(" ?!.").split())) for asked, _ in history)
+    subject = next((found for found in reversed(list(subjects)) if found), "").removesuffix(" about")
     if pronoun := _PRONOUN.search(bare):
         person = _person(last, answer) if pronoun["person"] else ""
         return _replaced(bare, pronoun, person or subject) if person or subject else question
@@ -53,13 +61,34 @@ def standing_alone(question: str, history: Sequence[Turn]) -> str:
         return parts[-1] if len(parts) > 1 else f"{last.rstrip(' ?!.')}, and {bare.lower()}?"
     if _PERIOD.fullmatch(bare):
         new = _YEAR_OR_QUARTER.search(bare)
-        old = _YEAR_OR_QUARTER.search(last)
-        if new and old and new[0].startswith("Q") == old[0].startswith("Q"):
+        like = (one for one in _YEAR_OR_QUARTER.finditer(last) if new and new[0][0].isdigit() == one[0][0].isdigit())
+        if new and (old := next(like, None)):
             return last[: old.start()] + new[0] + last[old.end() :]
         return f"{last.rstrip(' ?!.')} {bare if bare.startswith('in ') else f'in {bare}'}?"
     if subject and _is_thing(bare):
-        return last.replace(subject, bare.removeprefix("about ").removeprefix("for "))
+        return _of_another(last, subject, bare)
     return f"{bare[0].upper()}{bare[1:]} ({subject})?" if subject and bare else question
+
+
+def _of_another(last: str, subject: str, bare: str) -> str:
+    """The last question of another thing, or at another place: a phrase takes the place of one like it."""
+    phrase = _PHRASE.fullmatch(bare)
+    at, thing = (phrase["at"].lower(), phrase["thing"]) if phrase else ("", bare)
+    old = re.search(rf"\b(?:(?P<at>{_AT}) )?(?P<article>{_ARTICLE})?{re.escape(subject)}(?!\w)", last, re.IGNORECASE)
+    before = (old["at"] or "").lower() if old else ""
+    if at and at != before:
+        like = re.search(rf"\b{at} {_ARTICLE}?(?!Q[1-4]\b|\d)(?:(?!{_AT}\b)[\w'’-]+ ?){{1,4}}", last, re.IGNORECASE)
+        if like:
+            return f"{last[: like.start()]}{bare} {last[like.end() :]}".replace(" ?", "?")
+        if old and before and not old["article"] and at not in _MEANING_ABOUT:
+            return last[: old.start()] + bare + last[old.end() :]
+        if not before and at not in _MEANING_ABOUT:
+            return f"{last.rstrip(' ?!.')} {bare}?"
+    head, _, tail = last.partition(subject)
+    if re.search(rf"\b{_ARTICLE}$", head, re.IGNORECASE):
+        thing = re.sub(f"^{_ARTICLE}", "", thing, flags=re.IGNORECASE)
+    following = re.match(r" [\w'’-]+", tail)
+    return head + (thing.removesuffix(following[0]) if following else thing) + tail
 
 
 def _is_thing(bare: str) -> bool:
