@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypedDict, TypeVar, Unpack
 from thresher import recipes
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.deadline import within
-from thresher.errors import BudgetSpent, StoreError, UnknownSetting, UsageError, WrongType, check_type
+from thresher.errors import BudgetSpent, StoreError, UnknownSetting, UsageError, WrongType, check_type, without_password
 from thresher.filters import holds, parse, resolve
 from thresher.generation.llm import in_silence
 from thresher.indexing import folders
@@ -510,7 +510,7 @@ class Collection:
     def _places(self, source: str) -> list[Place]:
         """The places a person means by a source: exact, a path from here, a corpus file, or an ending of one source."""
         places = sorted(self._existing().catalog().places())
-        for name in (source, str(Path(source).absolute()), str(Path(source).resolve())):
+        for name in (source, without_password(source), str(Path(source).absolute()), str(Path(source).resolve())):
             exact = [place for place in places if name in (place.source, place.container)]
             if exact:
                 return exact

@@ -21,20 +21,31 @@ An error says what happened, to what, and what to do next, in one line.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 LONGEST_SHOWN = 60
 """Characters of a wrong value in a message."""
 
+_NAME_AND_PASSWORD = re.compile(r"(?<=://)[^/?#\s]*@")
+
+
+def without_password(text: str) -> str:
+    """An address, or a text that holds some, as it may be shown and stored: no name and password before the host."""
+    return _NAME_AND_PASSWORD.sub("", text)
+
 
 class ThresherError(Exception):
-    """Base of all errors raised on purpose: what happened, to what (`subject`), what to do next (`next_step`)."""
+    """Base of all errors raised on purpose: what happened, to what (`subject`), what to do next (`next_step`).
+
+    None of them holds the password of an address.
+    """
 
     def __init__(self, what: str, *, subject: str = "", next_step: str = "") -> None:
-        self.what = what
-        self.subject = subject
-        self.next_step = next_step
-        super().__init__(what, subject, next_step)
+        self.what = without_password(what)
+        self.subject = without_password(subject)
+        self.next_step = without_password(next_step)
+        super().__init__(self.what, self.subject, self.next_step)
 
     def __str__(self) -> str:
         head = f"{self.subject}: {self.what}" if self.subject else self.what

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
-from thresher.errors import UnknownSetting, UsageError
+from thresher.errors import UnknownSetting, UsageError, without_password
 
 CONFIG_FILE = "thresher.toml"
 ENVIRONMENT_PREFIX = "THRESHER_"
@@ -91,9 +91,19 @@ def secret_keys(model: type[BaseModel]) -> set[str]:
 
 
 def flat(settings: BaseModel) -> dict[str, Any]:
-    """Dotted keys and values, secrets as stars."""
+    """Dotted keys and values, secrets as stars, addresses without name and password."""
     values = dict(dotted(settings.model_dump()))
-    return {key: str(value) if isinstance(value, SecretStr) else value for key, value in values.items()}
+    return {key: _shown(value) for key, value in values.items()}
+
+
+def _shown(value: Any) -> Any:
+    match value:
+        case SecretStr():
+            return str(value)
+        case str():
+            return without_password(value)
+        case _:
+            return value
 
 
 def flat_public(settings: BaseModel) -> dict[str, Any]:

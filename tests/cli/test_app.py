@@ -405,6 +405,26 @@ def test_show_tells_no_secret_of_any_recipe(run: Run) -> None:
         assert (wrong.code, "s3cret" in wrong.err) == (2, False)
 
 
+def test_the_password_of_an_address_is_nowhere_shown_and_nowhere_stored(
+    run: Run, home: Path, serve: Callable[..., ScriptedServer]
+) -> None:
+    model = serve(Reply("1845 [1]")).base_url.replace("//", "//me:p@ss@")
+    nowhere = "http://me:p@ss@127.0.0.1:9"
+    given = ("--set", f"llm.base_url={model}", "--set", "llm.model=m")
+    web = ("--outside", "web", "--set", "web.provider=searxng", "--set", f"web.base_url={nowhere}")
+    ran = [
+        run("index", f"{nowhere}/page.html", "--home", home),
+        run("config", "--home", home, *given),
+        run("show", "rag", *given),
+        run("show", "rag", "--set", "llm.base_url=ftp://me:p@ss@127.0.0.1", "--set", "llm.model=m"),
+        run("ask", QUESTION, "--home", home, *given, *web, "--json"),
+        run("ask", QUESTION, "--home", home, "--set", "encoder=endpoint:m", "--set", f"embeddings.base_url={nowhere}"),
+    ]
+    assert [one.code for one in ran] == [1, 0, 0, 2, 0, 1]
+    assert not [one for one in ran if "p@ss" in one.out + one.err]
+    assert not [file for file in home.rglob("*") if file.is_file() and b"p@ss" in file.read_bytes()]
+
+
 # --- evals ------------------------------------------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from thresher.documents.read import fetch, parse
-from thresher.documents.sources import Item, Limits
+from thresher.documents.sources import Item, Limits, discover
 from thresher.errors import DocumentError
 from thresher.types import Document
 
@@ -143,8 +143,11 @@ def test_an_address_that_leads_nowhere_is_refused(url: str) -> None:
         fetch(at(url), limits=Limits(timeout_seconds=2))
 
 
-def test_a_name_and_password_in_the_address_are_used(site: str) -> None:
-    assert fetch(at(site.replace("://", "://ann:p%40ss@") + "/secret"))[0] == b"Rye."
+def test_a_name_and_password_in_the_address_are_used_and_no_source_shows_them(site: str) -> None:
+    (item,) = discover([site.replace("://", "://ann:p%40ss@") + "/secret"])
+    assert isinstance(item, Item)
+    assert fetch(item)[0] == b"Rye."
+    assert (item.source, item.root) == (f"{site}/secret", f"{site}/secret")
     with pytest.raises(DocumentError, match="answered 401"):
         fetch(at(f"{site}/secret"))
 

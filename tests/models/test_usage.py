@@ -6,9 +6,9 @@ from time import monotonic
 
 import pytest
 
-from thresher.errors import BudgetSpent
+from thresher.errors import BudgetSpent, without_password
 from thresher.models.structured import in_parallel
-from thresher.models.usage import Meter, without_password
+from thresher.models.usage import Meter
 from thresher.types import Usage
 
 
@@ -121,3 +121,4 @@ def test_without_a_budget_everything_is_allowed() -> None:
 def test_an_address_is_shown_without_its_password() -> None:
     assert without_password("https://a:b@host:1/v1?x=1") == "https://host:1/v1?x=1"
     assert without_password("https://host/v1") == "https://host/v1"
+    assert without_password("ask http://a:p@ss@host/x?y=a@b or a@b") == "ask http://host/x?y=a@b or a@b"

@@ -42,7 +42,7 @@ def fetch(item: Item, *, limits: Limits = DEFAULT_LIMITS) -> tuple[bytes, Hints]
             return item.data, Hints()
         if item.path is not None:
             return read_file(item.path, limits=limits), Hints()
-        return read_url(item.source, limits=limits)
+        return read_url(item.address or item.source, limits=limits)
 
 
 def parse(

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import BinaryIO
 
-from thresher.errors import DocumentError
+from thresher.errors import DocumentError, without_password
 
 MEBIBYTE = 1024 * 1024
 
@@ -45,6 +45,8 @@ class Item:
     """The argument it came from, made absolute; what lies under a root can be compared with what lay there before."""
     path: Path | None = None
     data: bytes | None = None
+    address: str = ""
+    """What is asked for of a URL: it may hold a name and password, which no source shows."""
 
 
 def discover(
@@ -82,7 +84,8 @@ def _inputs_of(
         yield _read_stdin(stdin or sys.stdin.buffer)
         return
     if argument.lower().startswith(("http://", "https://")):
-        yield Item(source=argument, root=argument)
+        shown = without_password(argument)
+        yield Item(source=shown, root=shown, address=argument)
         return
     if "\0" in argument or not argument:
         shown = argument.replace("\0", "\\0")

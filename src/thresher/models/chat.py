@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from thresher.errors import BudgetSpent, MissingExtra, ProviderError
+from thresher.errors import BudgetSpent, MissingExtra, ProviderError, without_password
 from thresher.models.context import context_tokens
 from thresher.models.refusals import Form, advice, words_of
 from thresher.models.sockets import Sockets
-from thresher.models.usage import Meter, without_password
+from thresher.models.usage import Meter
 
 if TYPE_CHECKING:
     import ssl

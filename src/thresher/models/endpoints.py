@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thresher.errors import ProviderError
+from thresher.errors import ProviderError, without_password
 from thresher.models.chat import connection, sdk
 from thresher.models.encoders import EncoderWrapper
 from thresher.models.onnx import encodable
-from thresher.models.usage import Meter, without_password
+from thresher.models.usage import Meter
 from thresher.types import LOGIT, UNIT, Score
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class EndpointEncoder:
     @property
     def name(self) -> str:
         """Model and server; the weights behind them cannot be seen."""
-        return f"{self._model} at {self._base_url}"
+        return f"{self._model} at {without_password(self._base_url)}"
 
     @property
     def dimension(self) -> int:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from threading import Lock, local
 from time import monotonic
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
-from thresher.errors import BudgetSpent, Cancelled
+from thresher.errors import BudgetSpent, Cancelled, without_password
 from thresher.types import Usage
 
 
@@ -175,12 +175,6 @@ def _sum(one: Usage, other: Usage) -> Usage:
 
 def _host(url: str) -> tuple[str]:
     return (urlsplit(without_password(url)).netloc,)
-
-
-def without_password(url: str) -> str:
-    """An address as it may be shown: the name and password some servers want in it are left out."""
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 # --- how often a server may be called: so many times a minute, whoever in the process calls it ------------------------
