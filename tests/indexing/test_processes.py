@@ -295,9 +295,10 @@ def test_a_full_disk_ends_the_run_in_one_line_and_leaves_the_collection_sound(
         assert full.returncode == 1, full.stderr
         assert full.stdout == ""
         assert "Traceback" not in full.stderr
-        (line,) = [told for told in full.stderr.splitlines() if told.startswith("thresher: ")]
-        assert "the disk is full" in line
-        assert "free some space and run again" in line
+        (line,) = [told for told in full.stderr.splitlines() if "error" in told]
+        told = json.loads(line)["error"]
+        assert told["what"] == "the disk is full"
+        assert "free some space and run again" in told["next"]
         if mounted:
             subprocess.run(["mount", "-o", "remount,size=64m", str(tmp_path / "disk")], check=True)
         with thresher.open(home) as collection:
