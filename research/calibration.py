@@ -40,7 +40,7 @@ from research.pools import (
     wikipedia,
     with_interval,
 )
-from thresher.judging.calibration import SHIPPED, Calibration, auroc, calibration_error, fit
+from thresher.judging.calibration import SHIPPED, Calibration, auroc, calibration_error, fit, usual
 from thresher.judging.synthetic_questions import gather, synthetic_questions
 from thresher.models.encoders import BundledEncoder
 from thresher.text.sentences import sentence_spans
@@ -147,7 +147,10 @@ def from_made(judge: Judge, name: str, pool: Pool, encoder: Remembered) -> Calib
         return max(judge(question, pool, found), default=None)
 
     kinds = gather(questions, score)
-    return fit(*kinds, judge=name, encoder=encoder.encoder.name, source="questions made of the collection")
+    known = usual(name, encoder.encoder.name)
+    return fit(
+        *kinds, judge=name, encoder=encoder.encoder.name, source="questions made of the collection", elsewhere=known
+    )
 
 
 def milliseconds(pool: Pool, questions: Sequence[Question], encoder: BundledEncoder) -> float:

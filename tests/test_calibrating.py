@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -212,13 +213,86 @@ def test_a_damaged_store_is_an_error_in_words(
     towns.calibrations.file.write_text(damage.replace("KEY", key), encoding="utf-8")
     with pytest.raises(StoreError, match=r"the stored calibrations are damaged; call `calibrate\(\)` again"):
         towns.ask(QUESTION)
-    assert towns.ask(QUESTION, recipe="crag").verdict is not None
+    assert towns.ask(QUESTION, recipe="rag").text
 
 
 def test_calibrating_again_mends_a_damaged_store(towns: Collection) -> None:
     towns.calibrations.file.write_text("{", encoding="utf-8")
     towns.calibrate(LABELLED, settings=FEW)
     assert "labels" in decided(towns.ask(QUESTION))["mapping"]
+
+
+# --- the bounds of published recipes ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("recipe", "scale"), [("crag", (0, 1)), ("crag-paper", (-1, 1)), ("ecrag", (0, 1))])
+def test_the_printed_bounds_of_a_recipe_give_way_to_those_learned_here(
+    towns: Collection, recipe: str, scale: tuple[float, float]
+) -> None:
+    printed = towns.bounds(recipe)
+    before = towns.ask(QUESTION, recipe=recipe)
+    assert before.confidence is None
+    calibration = towns.calibrate(LABELLED, recipe=recipe)
+    learned = towns.bounds(recipe)
+    assert learned is not None
+    assert printed is not None
+    assert learned != printed
+    assert scale[0] <= learned[0] < learned[1] <= scale[1]
+    answer = towns.ask(QUESTION, recipe=recipe)
+    told = decided(answer)
+    assert (told["lower"], told["upper"]) == pytest.approx(learned)
+    assert told["mapping"] == "this collection's, from labels"
+    unit = (told["best"] - scale[0]) / (scale[1] - scale[0])
+    assert answer.confidence == pytest.approx(calibration.probability(unit))
+    assert answer.verdict == Verdict.CORRECT
+    assert towns.ask("Who is the mayor of Stockholm?", recipe=recipe).verdict != Verdict.CORRECT
+
+
+def test_bounds_set_by_hand_stay_and_other_recipes_and_judges_keep_theirs(towns: Collection) -> None:
+    towns.calibrate(LABELLED, recipe="crag")
+    assert towns.bounds("crag", settings={"upper": 0.8}) == (0.3, 0.8)
+    assert towns.bounds("crag", settings={"judge": "trained"}) == (0.3, 0.7)
+    assert towns.bounds("crag-paper") == (-0.99, 0.59)
+    assert towns.bounds("crag") != (0.3, 0.7)
+    assert towns.bounds("rag") is None
+    assert "shipped" in decided(towns.ask(QUESTION))["mapping"]
+
+
+@pytest.mark.parametrize("recipe", ["rag", "hybrid", "chunkrag", "ecrag-literal"])
+def test_a_recipe_that_decides_by_no_bounds_is_told_before_any_search(towns: Collection, recipe: str) -> None:
+    searches: list[int] = []
+    with pytest.raises(UsageError, match=f"recipe {recipe}: decides by no bounds .* calibrate one of corrective, crag"):
+        towns.calibrate(LABELLED, recipe=recipe, progress=searches.append)
+    assert not searches
+
+
+# --- how much a chat model counts -------------------------------------------------------------------------------------
+
+
+def knows(question: str, text: str) -> float:
+    """Whether a chunk is about the town that the question names."""
+    town = re.findall(r"(?:New )?[A-Z][a-z]+", question)[-1]
+    return float(f"of {town} " in text)
+
+
+@pytest.mark.parametrize(("says", "counts"), [(knows, True), (lambda question, text: 1.0, False)])
+def test_a_model_counts_as_much_as_it_was_found_to_be_right_and_else_is_not_asked(
+    towns: Collection, serve: Serve, says: Callable[[str, str], float], counts: bool
+) -> None:
+    server = serve(Judge(score=says))
+    # Bounds so wide that our judge is unsure of nearly every question.
+    settings = using(server, judge_reply="grades", lower=0.02, upper=0.98) | FEW
+    calibration = towns.calibrate(number=40, settings=settings)
+    weight = calibration.model
+    assert weight is not None
+    assert weight.counts is counts
+    assert "grades" in stages(server)
+    assert towns.calibrations.get(calibration.judge, calibration.encoder) == calibration
+    asked = len(stages(server))
+    told = decided(towns.ask("When did a fire destroy the clockworks of Hallow?", settings=settings))["mapping"]
+    assert told.endswith(f"counts {weight.model_weight:.2f}" if counts else "is not asked")
+    assert ("grades" in stages(server)[asked:]) is counts
+    assert "scripted" not in decided(towns.ask(QUESTION))["mapping"]
 
 
 # --- the command ------------------------------------------------------------------------------------------------------

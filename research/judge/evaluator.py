@@ -27,7 +27,8 @@ from research.pools import (
     probabilities,
     with_interval,
 )
-from thresher.judging.calibration import CLIP, auroc, calibration_error, fit
+from thresher.judging.calibration import auroc, calibration_error, fit
+from thresher.judging.logistic import CLIP
 from thresher.judging.scorers import LocalRelevance, absent_names
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms

@@ -341,18 +341,20 @@ class Collection:
         self,
         questions: Sequence[tuple[str, bool]] | None = None,
         *,
+        recipe: str | recipes.Recipe = "corrective",
         number: int = 200,
         seed: int = 0,
         settings: Mapping[str, Any] | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> Calibration:
-        """Learn and store what the local judge's scores are worth here; later questions use it and say so.
+        """Learn and store what a recipe's judge is worth here; later questions use it and say so.
 
-        `questions` are (question, whether the documents answer it); without any, `number` are made of the documents.
-        `progress` is called with the number of searches just finished. Raises UsageError for too few questions.
+        For `corrective` that is the curve of the trained judge, and how much the chat model counts where one is
+        configured; for a recipe with printed bounds, others in their place. `questions` are (question, whether the
+        documents answer it); without any, `number` are made of the documents. `progress` is called with the number of
+        searches just finished. Raises UsageError for too few questions and for a recipe that decides by no bounds.
         """
         from thresher.recipes.calibrate import calibrated
-        from thresher.recipes.settings import CorrectiveSettings
 
         if questions is not None:
             for asked in questions:
@@ -360,14 +362,23 @@ class Collection:
                     raise WrongType("questions", asked, "pairs of a question and whether the documents answer it")
         check_type("number", number, int, "a whole number")
         parts = self._parts()
-        configured = self._configured("corrective", settings)
-        assert isinstance(configured, CorrectiveSettings)
+        chosen = recipes.get(recipe)
+        configured = chosen.configured(self._for_recipes(settings), home=self.home)
         self._existing()
         made = calibrated(
-            configured, parts, questions, number=number, seed=seed, limit=DEFAULT_LIMIT, progress=progress
+            chosen, configured, parts, questions, number=number, seed=seed, limit=DEFAULT_LIMIT, progress=progress
         )
         self.calibrations.put(made)
         return made
+
+    def bounds(
+        self, recipe: str | recipes.Recipe, *, settings: Mapping[str, Any] | None = None
+    ) -> tuple[float, float] | None:
+        """The lower and upper bound that a published recipe decides by here, on its own scale; None without such."""
+        from thresher.recipes.bounds import bounds_here
+
+        found = bounds_here(self._pipeline(recipe, self._configured(recipe, settings), self._parts()))
+        return None if found is None else (found.lower, found.upper)
 
     def train_judge(
         self,

@@ -20,6 +20,7 @@ from thresher.judging.calibration import (
     calibration_error,
     decision_bounds,
     fit,
+    usual,
 )
 from thresher.judging.synthetic_questions import gather, gather_labelled, synthetic_questions
 from thresher.types import PROBABILITY, UNIT, Chunk, Hit, Notes, Query, Scale, Score, Scores
@@ -179,7 +180,9 @@ def test_made_questions_for_the_shipped_judge_draw_its_curve_halfway() -> None:
     positives, negatives = [0.6, 0.8, 0.9] * 10, [0.1, 0.3, 0.7] * 10
     source = "questions made of the collection"
     (alone,) = fit(positives, negatives, judge="local", encoder="another", source=source).parameters
-    (drawn,) = fit(positives, negatives, judge="local", encoder=SHIPPED["local"].encoder, source=source).parameters
+    elsewhere = usual("local", SHIPPED["local"].encoder)
+    (drawn,) = fit(positives, negatives, judge="local", encoder="", source=source, elsewhere=elsewhere).parameters
+    assert usual("local", "another") is None
     (shipped,) = SHIPPED["local"].parameters
     assert drawn == pytest.approx([(a + b) / 2 for a, b in zip(alone, shipped, strict=True)])
 

@@ -11,6 +11,7 @@ from tests.judging.scoring import ASKED, Given, failing, scoring, values
 from thresher.errors import ProviderError
 from thresher.judging.judge import ScoringJudge
 from thresher.judging.llm_scorers import LLMRelevance
+from thresher.judging.model_weight import ModelWeight
 from thresher.judging.scorers import BandedScorer
 from thresher.judging.thresholds import Fixed
 from thresher.testing.fakes import ScriptedModel
@@ -108,3 +109,12 @@ def test_what_is_sure_never_changes_and_nothing_crosses_a_bound(local: list[floa
         if not 0.3 <= before < 0.9:
             assert after == before
         assert (after < 0.3, after >= 0.9) == (before < 0.3, before >= 0.9)
+
+
+def test_a_measured_model_counts_as_measured_and_may_turn_a_verdict() -> None:
+    weight = ModelWeight("oracle", 1.0, 2.0, 0.0, 100, 0.2, (0.1, 0.3))
+    scorer, _ = banded(Given({"b": 0.95, "c": 0.05}), weight=weight)
+    scores = values(scorer(ASKED, hits("abcd")).scores)
+    assert scores == pytest.approx([0.95, weight.probability(0.6, 0.95), weight.probability(0.3, 0.05), 0.29])
+    assert scores[1] > 0.9
+    assert scores[2] < 0.3

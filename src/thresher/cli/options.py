@@ -22,7 +22,7 @@ DONE, FAILED, WRONG_USAGE, IN_PART, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 """Exit codes of the public contract; 130 is what shells expect of a command that Ctrl-C ended."""
 
 
-def _recipes(incomplete: str) -> list[str]:
+def recipe_names(incomplete: str) -> list[str]:
     """For the shell: recipes that begin so."""
     from thresher import recipes
 
@@ -58,7 +58,7 @@ RecipeName = Annotated[
     typer.Option(
         "--recipe",
         help="Which recipe, see `thresher recipes`; `corrective` where nothing says more.",
-        autocompletion=_recipes,
+        autocompletion=recipe_names,
     ),
 ]
 Where = Annotated[str | None, typer.Option("--where", help="Filter on metadata, e.g. \"kind = 'pdf' AND page <= 3\".")]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from thresher.indexing.ingest import Remark, Report
     from thresher.indexing.records import DocumentRecord
     from thresher.judging.calibration import Calibration
+    from thresher.judging.model_weight import ModelWeight
     from thresher.recipes.train_judge import Trained
 
 
@@ -284,8 +285,8 @@ def width() -> int:
     return shutil.get_terminal_size().columns if on_terminal() else PIPED
 
 
-def calibration(made: Calibration) -> None:
-    """What a calibration found, for a person."""
+def calibration(made: Calibration, bounds: tuple[float, float] | None = None) -> None:
+    """What a calibration found, for a person; `bounds` are those of a published recipe on its own scale."""
     low, high = made.auroc_interval
     questions = f"{made.n_positive} questions the collection can answer and {made.n_negative} it cannot"
     say(f"calibrated the judge '{made.judge}' from {made.source}: {questions}")
@@ -299,8 +300,23 @@ def calibration(made: Calibration) -> None:
             ["UPPER", f"{made.upper:.3f}", "{:.3f} to {:.3f}".format(*made.upper_interval)],
         ],
     )
+    if bounds is not None:
+        say("it decides here by {:.3g} and {:.3g}, on its own scale".format(*bounds))
     if not made.separated:
-        say("no clean separation: between the bounds the verdict will be `unsure`, which acts as ambiguous")
+        between = "between the bounds the verdict will be `unsure`, which acts as ambiguous"
+        say(f"no clean separation: {between if bounds is None else 'scores tell little here, whatever the bounds'}")
+    if made.model is not None:
+        say(_of_the_model(made.model))
+
+
+def _of_the_model(weight: ModelWeight) -> str:
+    """What was found out about the chat model, in a line."""
+    low, high = weight.gain_interval
+    gain = f"log loss {-weight.gain:+.3f} [{-high:+.3f}, {-low:+.3f}] on {weight.questions} unsure questions"
+    if weight.counts:
+        asked = f"asked where the judge is unsure, with weight {weight.model_weight:.2f}"
+        return f"{weight.model} helps ({gain}): it is {asked}"
+    return f"{weight.model} does not help ({gain}): it is not asked to judge in this collection"
 
 
 def trained(made: Trained) -> None:

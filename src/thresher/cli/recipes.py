@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 
 from thresher import recipes
 from thresher.cli import output
-from thresher.cli.options import AsJson, Settings, Target, assignments, on_collection
+from thresher.cli.options import AsJson, Settings, Target, assignments, on_collection, recipe_names
 from thresher.cli.progress import counting
 from thresher.errors import UsageError
 
@@ -72,6 +73,9 @@ def _differences(one: dict[str, Any], other: dict[str, Any], names: tuple[str, s
 @on_collection()
 def calibrate(
     target: Target,
+    recipe: Annotated[
+        str, typer.Option("--recipe", help="Whose judge, or whose printed bounds.", autocompletion=recipe_names)
+    ] = "corrective",
     questions: Annotated[
         Path | None,
         typer.Option("--questions", metavar="FILE", help="Labelled questions, JSON lines: id, question, answerable."),
@@ -79,14 +83,15 @@ def calibrate(
     number: Annotated[int, typer.Option("--number", min=1, help="Questions made where none are given.")] = 200,
     seed: Annotated[int, typer.Option("--seed", help="Of the questions that are made.")] = 0,
 ) -> None:
-    """Learn what the local judge's scores are worth in this collection, and choose the bounds of the verdicts."""
+    """Learn what a recipe's judge is worth in this collection, and choose the bounds of its verdicts."""
     labelled = None if questions is None else _labelled(questions)
     searches = 2 * number if labelled is None else len(labelled)
     with target.open() as collection, counting(searches, "searches") as progress:
         calibration = collection.calibrate(
-            labelled, number=number, seed=seed, settings=target.settings, progress=progress
+            labelled, recipe=recipe, number=number, seed=seed, settings=target.settings, progress=progress
         )
-    target.show(calibration, output.calibration)
+        bounds = collection.bounds(recipe, settings=target.settings)
+    target.show(calibration, partial(output.calibration, bounds=bounds))
 
 
 def _labelled(file: Path) -> list[tuple[str, bool]]:

@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from math import exp, log
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -20,6 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thresher.errors import StoreError, UsageError
+from thresher.judging.logistic import Numbers, drawn_in, log_odds, logistic_weights, sigmoid
+from thresher.judging.model_weight import ModelWeight
 from thresher.protocols import Scorer, about
 from thresher.types import PROBABILITY, UNIT, Hit, Query, Scale, Score, Scores
 
@@ -28,7 +31,6 @@ Source = Literal["labels", "questions made of the collection", "shipped"]
 Interval: TypeAlias = tuple[float, float]
 """Bounds of a 95 % interval."""
 
-Numbers: TypeAlias = NDArray[np.float64]
 Parameters: TypeAlias = tuple[tuple[float, float], ...]
 FitCurve: TypeAlias = Callable[[Numbers, NDArray[np.bool_]], Parameters]
 
@@ -51,9 +53,6 @@ SEPARATED = 0.8
 BINS = 10
 FOLDS = 5
 RESAMPLES = 1000
-CLIP = 0.01
-"""Raw scores of exactly 0 and 1 have no log odds; they are taken as this far from the end."""
-
 FALSE_POSITIVE_COST = 2.0
 """Needless looks outside that calling insufficient evidence sufficient is worth; UPPER is where both together cost
 least. With 1.5 it is the same for the shipped calibration, with 1 it is 0.459."""
@@ -89,20 +88,42 @@ class Calibration:
     source: Source
     separated: bool
     """Whether the lower bound of the AUROC's interval reaches 0.8."""
+    model: ModelWeight | None = None
+    """How much the chat model counts beside this judge; None where none was measured."""
 
     def probability(self, raw: float) -> float:
         """Probability that what was retrieved suffices, when `raw` is its best score."""
         return float(_curve(self.method, self.parameters)(np.array([raw]))[0])
 
+    def raw(self, probability: float) -> float | None:
+        """The raw score, 0 to 1, from which on that probability is reached; None where the curve does not rise."""
+        match self.method:
+            case "logistic":
+                ((slope, intercept),) = self.parameters
+                if slope <= 0:
+                    return None
+                if not 0 < probability < 1:
+                    return probability
+                odds = (log(probability / (1 - probability)) - intercept) / slope
+                return 1 / (1 + exp(-odds))
+            case "isotonic":
+                knots, values = np.array(self.parameters).T
+                reached = int(np.searchsorted(values, probability))
+                return float(knots[reached]) if reached < len(knots) else 1.0
+
     def to_dict(self) -> dict[str, Any]:
-        """JSON form."""
-        return asdict(self)
+        """JSON form; without `model` where none was measured."""
+        form = asdict(self)
+        if self.model is None:
+            del form["model"]
+        return form
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Calibration:
         """What `to_dict` gave, also after a trip through JSON."""
         try:
-            fields = {name: stored[name] for name in cls.__slots__}
+            fields = {name: stored[name] for name in cls.__slots__ if name != "model"}
+            fields["model"] = ModelWeight.from_dict(stored["model"]) if stored.get("model") else None
             for name in ("lower_interval", "upper_interval", "auroc_interval"):
                 low, high = fields[name]
                 fields[name] = (float(low), float(high))
@@ -176,9 +197,14 @@ def fit(
     judge: str,
     encoder: str,
     source: Source,
+    elsewhere: Calibration | None = None,
     seed: int = 0,
 ) -> Calibration:
-    """The calibration of a judge from the best raw scores, 0 to 1, of answerable and of unanswerable questions."""
+    """The calibration of a judge from the best raw scores, 0 to 1, of answerable and of unanswerable questions.
+
+    `elsewhere` is what such scores are worth in other collections, learned on people's questions: made ones are then
+    trusted only half.
+    """
     check_enough(len(positives), len(negatives))
     raw = np.array([*positives, *negatives], np.float64)
     if not np.all((raw >= UNIT.low) & (raw <= UNIT.high)):
@@ -186,7 +212,7 @@ def fit(
     answerable = np.arange(len(raw)) < len(positives)
     generator = np.random.default_rng(seed)
     folds = _folds(answerable, generator)
-    fit_curve = partial(_fit_made, judge, encoder) if source == "questions made of the collection" else _fit_logistic
+    fit_curve = partial(_fit_made, elsewhere) if source == "questions made of the collection" else _fit_logistic
     method: Method = "logistic"
     unseen = _unseen(method, fit_curve, raw, answerable, folds)
     if source == "labels" and min(len(positives), len(negatives)) >= ISOTONIC_QUESTIONS:
@@ -259,36 +285,18 @@ def _curve(method: Method, parameters: Parameters) -> Callable[[Numbers], Number
     match method:
         case "logistic":
             ((slope, intercept),) = parameters
-            return lambda raw: 1 / (1 + np.exp(-(slope * _log_odds(raw) + intercept)))
+            return lambda raw: sigmoid(slope * log_odds(raw) + intercept)
         case "isotonic":
             knots, values = np.array(parameters).T
             return lambda raw: np.interp(raw, knots, values)
 
 
-def _log_odds(raw: Numbers) -> Numbers:
-    """The judge's scores are on the scale of a probability already: on their log odds, the identity is a logistic
-    curve of slope 1, which it is not on the scores themselves (Kull et al. 2017).
-    """
-    clipped = np.clip(raw, CLIP, 1 - CLIP)
-    odds: Numbers = np.log(clipped / (1 - clipped))
-    return odds
-
-
 def _fit_logistic(raw: Numbers, answerable: NDArray[np.bool_]) -> Parameters:
     """Platt's method: maximum likelihood against targets drawn in by one example of each kind (Platt 1999)."""
-    positive, negative = answerable.sum(), (~answerable).sum()
-    target = np.where(answerable, (positive + 1) / (positive + 2), 1 / (negative + 2))
-    inputs = np.column_stack([_log_odds(raw), np.ones(len(raw))])
-    ridge = np.diag([1e-6, 1e-6])  # a judge that gives every question the same score has no slope
-    weights = np.zeros(2)
-    for _ in range(50):  # Newton's method; it is done in about eight
-        fitted = 1 / (1 + np.exp(-(inputs @ weights)))
-        curvature = (inputs * (fitted * (1 - fitted))[:, None]).T @ inputs + ridge
-        step = np.linalg.solve(curvature, inputs.T @ (target - fitted) - ridge @ weights)
-        weights += step
-        if np.abs(step).max() < 1e-9:
-            break
-    return ((float(weights[0]), float(weights[1])),)
+    inputs = np.column_stack([log_odds(raw), np.ones(len(raw))])
+    # The prior says next to nothing: a judge that gives every question the same score has no slope without it.
+    slope, intercept = logistic_weights(inputs, drawn_in(answerable), precision=np.full(2, 1e-6))
+    return ((float(slope), float(intercept)),)
 
 
 def _fit_isotonic(raw: Numbers, answerable: NDArray[np.bool_]) -> Parameters:
@@ -311,13 +319,12 @@ def _tied(raw: Numbers, answerable: NDArray[np.bool_]) -> Iterable[tuple[float, 
     return zip(scores.tolist(), counts.tolist(), np.bincount(which).tolist(), strict=True)
 
 
-def _fit_made(judge: str, encoder: str, raw: Numbers, answerable: NDArray[np.bool_]) -> Parameters:
+def _fit_made(elsewhere: Calibration | None, raw: Numbers, answerable: NDArray[np.bool_]) -> Parameters:
     """Made questions say how this collection differs, people's questions how people ask: halfway between the two."""
     ((slope, intercept),) = _fit_logistic(raw, answerable)
-    usual = SHIPPED.get(judge)
-    if usual is None or usual.encoder != encoder:
+    if elsewhere is None:
         return ((slope, intercept),)
-    ((usual_slope, usual_intercept),) = usual.parameters
+    ((usual_slope, usual_intercept),) = elsewhere.parameters
     return (((slope + usual_slope) / 2, (intercept + usual_intercept) / 2),)
 
 
@@ -403,6 +410,12 @@ SHIPPED: Mapping[str, Calibration] = {usual.judge: usual for usual in _USUAL}
 SQuAD, as many of each, asked with and without what answers them. The local judge: 200 training questions of each set
 (`research/calibration.py` fits it again). The trained judge: 68 questions of each set that its cross-encoder was not
 trained on, the tune fifths (`research/judge`)."""
+
+
+def usual(judge: str, encoder: str) -> Calibration | None:
+    """What a judge's scores are worth where nothing was calibrated; None for an encoder that was not learned on."""
+    shipped = SHIPPED.get(judge)
+    return shipped if shipped is not None and shipped.encoder == encoder else None
 
 
 # --- the calibrations of a collection: one for each judge and encoder, in one JSON file -------------------------------

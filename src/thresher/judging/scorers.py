@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.judging.llm_scorers import QueryText, words_of
+from thresher.judging.model_weight import ModelWeight
 from thresher.protocols import CrossEncoder, Encoder, PairReader, Scorer, about
 from thresher.text.entities import lacking
 from thresher.types import LOGIT, PROBABILITY, T5, UNIT, Hit, Notes, Query, Scale, Score, Scores, Spans, Terms, logistic
@@ -410,11 +411,12 @@ class StandInForT5:
 
 @dataclass(frozen=True, slots=True)
 class BandedScorer:
-    """Scores of `local`; those from `lower` to below `upper` become the mean with what `second` says. Not published.
+    """Scores of `local`; those from `lower` to below `upper` are put together with what `second` says. Not published.
 
-    `local` gives probabilities, `second` a relevance from 0 to 1, which is read as one. How much that is worth was not
-    measured: it raises and lowers within the bounds, and no verdict turns on it alone. A chunk that `second` failed on
-    keeps its local score; one whose reply could not be read does so with `keep_local`, and has none otherwise.
+    `local` gives probabilities, `second` a relevance from 0 to 1. How much that is worth says `weight`; where it was
+    not measured the mean of both counts, within the bounds, and no verdict turns on `second` alone. A chunk that it
+    failed on keeps its local score; one whose reply could not be read does so with `keep_local`, and has none
+    otherwise.
     """
 
     local: Scorer
@@ -422,6 +424,7 @@ class BandedScorer:
     lower: float
     upper: float
     keep_local: bool = True
+    weight: ModelWeight | None = None
     name: ClassVar[str] = "judge"
     scale: ClassVar[Scale] = PROBABILITY
 
@@ -448,11 +451,15 @@ class BandedScorer:
             for position, (at, score) in enumerate(zip(unsure, second.scores, strict=True)):
                 if score is not None:
                     others[at][self.second.name] = score
-                    own = first.scores[at]
-                    mean = (score.value + (score.value if own is None else own.value)) / 2
-                    scores[at] = Score(min(max(mean, self.lower), nextafter(self.upper, 0.0)), PROBABILITY)
+                    scores[at] = Score(self._together(others[at][self.local.name].value, score.value), PROBABILITY)
                 elif not self.keep_local and position not in without:
                     scores[at] = None
             lacks = tuple(f"{lack}; their local score stands" for lack in second.notes.degraded)
             notes += replace(second.notes, degraded=lacks)
         return Scores(tuple(scores), notes, tuple(others), failed=first.missing)
+
+    def _together(self, own: float, told: float) -> float:
+        """The probability of both."""
+        if self.weight is not None:
+            return self.weight.probability(own, told)
+        return min(max((own + told) / 2, self.lower), nextafter(self.upper, 0.0))

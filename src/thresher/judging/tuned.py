@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thresher.errors import ModelError, UsageError
-from thresher.judging.calibration import RESAMPLES, Calibration, Numbers, auroc, calibration_error, fit
+from thresher.judging.calibration import RESAMPLES, Calibration, auroc, calibration_error, fit
+from thresher.judging.logistic import Numbers, logistic_weights
 from thresher.judging.scorers import Combination, Parts
 
 FILE = "judge.json"
@@ -93,16 +94,10 @@ def fitted_combination(cases: Sequence[Case], usual: Combination) -> Combination
             shares += [1 / len(seen) for _ in seen]
     inputs, wanted, weight = np.array(rows), np.array(labels), np.array(shares)
     prior = np.array([usual.logit, usual.sentence, usual.terms, usual.intercept])
-    precision = np.diag((PRIOR_SHARE * prior) ** -2.0)
     fixed = np.array([usual.lacking * one.lacking for case in cases for one in (*case.relevant, *case.irrelevant)])
-    found = prior.copy()
-    for _ in range(50):  # Newton's method; it is done in about eight
-        fitted = 1 / (1 + np.exp(-(inputs @ found + fixed)))
-        curvature = (inputs * (weight * fitted * (1 - fitted))[:, None]).T @ inputs + precision
-        step = np.linalg.solve(curvature, inputs.T @ (weight * (wanted - fitted)) - precision @ (found - prior))
-        found += step
-        if np.abs(step).max() < 1e-9:
-            break
+    found = logistic_weights(
+        inputs, wanted, precision=(PRIOR_SHARE * prior) ** -2.0, prior=prior, share=weight, offset=fixed
+    )
     logit, sentence, terms, intercept = found.tolist()
     return Combination(logit, sentence, terms, usual.lacking, intercept)
 

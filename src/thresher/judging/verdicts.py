@@ -104,10 +104,13 @@ class ThreeWay:
         """For people, in a few words."""
         return f"{self.bounds.upper:g} / {self.bounds.lower:g}, three verdicts"
 
+    def scores(self, judged: Sequence[Judgement]) -> list[Score]:
+        """What the bounds are compared with."""
+        return [judgement.score for judgement in judged if judgement.score is not None]
+
     def __call__(self, judged: Sequence[Judgement]) -> Decision:
         """The verdict, and why in words."""
-        scores = [judgement.score for judgement in judged if judgement.score is not None]
-        return _bounded(self.bounds, scores, len(judged), self.score_name)
+        return _bounded(self.bounds, self.scores(judged), len(judged), self.score_name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +126,14 @@ class Routing:
         """For people, in a few words."""
         return f"{self.absolute} {self.bounds.upper:g} / {self.bounds.lower:g}, three verdicts"
 
+    def scores(self, judged: Sequence[Judgement]) -> list[Score]:
+        """What the bounds are compared with."""
+        given = (judgement.hit.scores.get(self.absolute) for judgement in judged)
+        return [score for score in given if score is not None]
+
     def __call__(self, judged: Sequence[Judgement]) -> Decision:
         """The verdict, and why in words."""
-        given = (judgement.hit.scores.get(self.absolute) for judgement in judged)
-        return _bounded(self.bounds, [score for score in given if score is not None], len(judged), self.absolute)
+        return _bounded(self.bounds, self.scores(judged), len(judged), self.absolute)
 
 
 @dataclass(frozen=True, slots=True)

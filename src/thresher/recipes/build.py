@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from thresher.chunking.spans import split_at_whitespace
 from thresher.generation.verify import ClaimVerifier
 from thresher.judging.calibration import Calibration
+from thresher.judging.model_weight import ModelWeight
 from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever, Scorer, Verifier, about
 from thresher.recipes.components import Components, Outside
 from thresher.recipes.settings import (
@@ -59,6 +60,13 @@ def mapping(learned: Calibration, *, fits: bool) -> str:
     if learned.source != "shipped":
         return f"this collection's, from {learned.source}"
     return "shipped" if fits else "shipped for another encoder: run thresher calibrate"
+
+
+def told_of(weight: ModelWeight | None) -> str:
+    """How much the chat model counts beside our judge, for the trace; empty where that was not measured."""
+    if weight is None:
+        return ""
+    return f"; {weight.model} counts {weight.model_weight:.2f}" if weight.counts else f"; {weight.model} is not asked"
 
 
 def redundancy(settings: RedundancySettings, table: ChunkTable, *, facts: Facts | None = None) -> Redundancy:

@@ -1,71 +1,209 @@
-"""Learning what our judge's scores are worth in one collection, with the retrieval of `corrective`."""
+"""Learning what a judge's scores are worth in one collection: of `corrective`, and of every recipe with printed bounds.
+
+`corrective` calibrates its own judge, with its retrieval, and measures how much the chat model counts beside it. Of a
+published recipe the very score is calibrated that its bounds decide on, with its own retrieval and its own judge.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from thresher.errors import UsageError
 from thresher.filters import In, Not
-from thresher.judging.calibration import LEAST_QUESTIONS, Calibration, check_enough, fit
-from thresher.judging.synthetic_questions import gather, gather_labelled, synthetic_questions
+from thresher.judging.calibration import LEAST_QUESTIONS, Calibration, check_enough, fit, usual
+from thresher.judging.learned_bounds import best_score, bounded
+from thresher.judging.model_weight import ModelWeight, Opinion, weighed
+from thresher.judging.synthetic_questions import SyntheticQuestion, gather, gather_labelled, synthetic_questions
+from thresher.protocols import ChunkTable
 from thresher.recipes import corrective
+from thresher.recipes.bounds import judge_of
 from thresher.recipes.components import Components
 from thresher.recipes.judges import raw_scorer
-from thresher.recipes.settings import CorrectiveSettings
+from thresher.recipes.registry import RECIPES, Recipe
+from thresher.recipes.settings import CorrectiveSettings, JudgeSettings, RecipeSettings
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms
-from thresher.types import Query
+from thresher.types import Hit, Query
 
 MADE: Literal["questions made of the collection"] = "questions made of the collection"
 
 MOST_CHUNKS = 200_000
 """Chunks that questions are drawn from: the texts of a larger collection need not all be in memory."""
 
+ASKED_ABOUT = 3
+"""Chunks of a question, the best by our judge, that the chat model is asked about to find out what it is worth."""
+
+Progress = Callable[[int], None]
+
+
+@dataclass(slots=True)
+class Evidence:
+    """The best raw score of a recipe for a question, as the questions are made or given; what was seen is kept."""
+
+    name: str
+    encoder: str
+    texts: ChunkTable
+    usually: Calibration | None
+    """What such scores are worth in other collections."""
+    look: Callable[[Query], Sequence[tuple[float, Hit | None]]]
+    """Raw scores, 0 to 1, of what is retrieved for a question."""
+    limit: int
+    progress: Progress | None = None
+    seen: dict[tuple[str, Set[str]], tuple[tuple[float, Hit | None], ...]] = field(default_factory=dict)
+
+    def best(self, question: str, without: Set[str]) -> float | None:
+        """The best score with some documents out of reach; None where nothing has one."""
+        found = tuple(self.look(self.query(question, without)))
+        self.seen[question, without] = found
+        if self.progress is not None:
+            self.progress(1)
+        return max((value for value, _ in found), default=None)
+
+    def query(self, question: str, without: Set[str]) -> Query:
+        """The question, some documents out of reach."""
+        others = Not(In("document_id", tuple(sorted(without)))) if without else None
+        return Query(question, question, self.limit, others)
+
 
 def calibrated(
-    settings: CorrectiveSettings,
+    recipe: Recipe,
+    settings: RecipeSettings,
     parts: Components,
     labelled: Sequence[tuple[str, bool]] | None,
     *,
     number: int,
     seed: int,
     limit: int,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Calibration:
-    """Fitted on (question, whether the collection answers it), or on `number` questions made of its texts."""
+    """Fitted on (question, whether the collection answers it), or on `number` questions made of its texts.
+
+    Raises UsageError for a recipe that decides by no bounds, and for too few questions.
+    """
     if labelled is None and number < LEAST_QUESTIONS:
         raise UsageError(
             "are too few to calibrate on", subject=f"{number} questions", next_step=f"make at least {LEAST_QUESTIONS}"
         )
+    if recipe.bounds is None and not isinstance(settings, CorrectiveSettings):
+        raise _without_bounds(recipe)
     if labelled is not None:  # before the searches, which may take minutes
         answerable = sum(answers for _, answers in labelled)
         check_enough(answerable, len(labelled) - answerable)
+    if isinstance(settings, CorrectiveSettings):
+        evidence = _of_corrective(settings, parts, limit, progress)
+    else:
+        evidence = _of_printed_bounds(recipe, settings, parts, limit, progress)
+    if labelled is not None:
+        positives, negatives = gather_labelled(labelled, evidence.best)
+        made = fit(positives, negatives, judge=evidence.name, encoder=evidence.encoder, source="labels", seed=seed)
+    else:
+        positives, negatives = gather(_questions(evidence.texts, number, seed), evidence.best)
+        made = fit(
+            positives,
+            negatives,
+            judge=evidence.name,
+            encoder=evidence.encoder,
+            source=MADE,
+            elsewhere=evidence.usually,
+            seed=seed,
+        )
+    if not isinstance(settings, CorrectiveSettings):
+        return made
+    known = None if labelled is None else dict(labelled)
+    return replace(made, model=_model_weight(settings, parts, made, evidence, known, seed=seed))
+
+
+def _of_corrective(settings: CorrectiveSettings, parts: Components, limit: int, progress: Progress | None) -> Evidence:
+    """The trained judge's scores over what `corrective` retrieves."""
     chunks = parts.table(corrective.index_config(settings, parts), "chunk")
     retrieve = corrective.retriever(settings, parts)
     scorer = raw_scorer(settings, parts, chunks, default="trained")
 
-    def best(question: str, without: Set[str]) -> float | None:
-        others = Not(In("document_id", tuple(sorted(without)))) if without else None
-        query = Query(question, question, limit, others)
-        scores = scorer(query, retrieve(query).kept).scores
-        if progress is not None:
-            progress(1)
-        return max((score.value for score in scores if score is not None), default=None)
+    def look(query: Query) -> list[tuple[float, Hit | None]]:
+        hits = retrieve(query).kept
+        scores = scorer(query, hits).scores
+        return [(score.value, hit) for hit, score in zip(hits, scores, strict=True) if score is not None]
 
     encoder = parts.encoder(settings).name
-    if labelled is not None:
-        positives, negatives = gather_labelled(labelled, best)
-        return fit(positives, negatives, judge=scorer.name, encoder=encoder, source="labels", seed=seed)
+    return Evidence(scorer.name, encoder, chunks, usual(scorer.name, encoder), look, limit, progress)
+
+
+def _of_printed_bounds(
+    recipe: Recipe, settings: RecipeSettings, parts: Components, limit: int, progress: Progress | None
+) -> Evidence:
+    """The score that the bounds of a published recipe decide on, over what it retrieves and judges."""
+    pipeline, config = recipe.wired(settings, parts), recipe.index_config(settings, parts)
+    decide = bounded(pipeline.decide)
+    if decide is None or config is None or not isinstance(settings, JudgeSettings):  # by a setting, or an own part
+        raise _without_bounds(recipe)
+
+    def look(query: Query) -> list[tuple[float, Hit | None]]:
+        query = pipeline.rewrite(query)
+        best = best_score(decide, pipeline.judge(query, pipeline.retrieve(query).kept).judgements)
+        return [] if best is None else [(best, None)]
+
+    name, encoder = judge_of(recipe, settings), parts.encoder(settings).name
+    elsewhere = usual(name.removeprefix(f"{recipe.name}: "), encoder)
+    return Evidence(name, encoder, parts.table(config), elsewhere, look, limit, progress)
+
+
+def _without_bounds(recipe: Recipe) -> UsageError:
+    can = [one.name for one in RECIPES.values() if one.bounds is not None or one.module == "corrective"]
+    return UsageError(
+        "decides by no bounds that could be learned",
+        subject=f"recipe {recipe.name}",
+        next_step=f"calibrate one of {', '.join(can)}",
+    )
+
+
+def _questions(chunks: ChunkTable, number: int, seed: int) -> list[SyntheticQuestion]:
+    """Questions made of the texts of a table. Raises UsageError where none can be made."""
     texts = []
     for batch in chunks.chunks():
         texts += [chunk for chunk, _ in batch]
         if len(texts) >= MOST_CHUNKS:
             break
     questions = synthetic_questions(texts, number=number, seed=seed, spans=sentence_spans, terms=index_terms)
-    positives, negatives = gather(questions, best)
     if not questions:
         raise UsageError(
             "no questions can be made of its texts", subject="the collection", next_step="give some with `questions`"
         )
-    return fit(positives, negatives, judge=scorer.name, encoder=encoder, source=MADE, seed=seed)
+    return questions
+
+
+def _model_weight(
+    settings: CorrectiveSettings,
+    parts: Components,
+    own: Calibration,
+    evidence: Evidence,
+    labelled: dict[str, bool] | None,
+    *,
+    seed: int,
+) -> ModelWeight | None:
+    """What the chat model is worth where our judge is unsure; None without one, or for too few such questions."""
+    model = parts.language_model(settings.llm) if settings.judge == "auto" else None
+    if model is None:
+        return None
+    relevance = corrective.model_relevance(settings, model, parts)
+    lower, upper = corrective.bounds(settings, own)
+    opinions: list[Opinion] = []
+    lacks: list[str] = []
+    for (question, without), found in evidence.seen.items():
+        best = sorted(((own.probability(value), hit) for value, hit in found), key=lambda pair: -pair[0])
+        if not best or not lower <= best[0][0] < upper:
+            continue
+        asked = [hit for probability, hit in best[:ASKED_ABOUT] if hit is not None and probability >= lower]
+        scored = relevance(evidence.query(question, without), asked)
+        lacks += scored.notes.degraded
+        told = [score.value for score in scored.scores if score is not None]
+        if told:
+            answerable = not without if labelled is None else labelled[question]
+            opinions.append(Opinion(best[0][0], max(told), answerable))
+        if evidence.progress is not None:
+            evidence.progress(1)
+    if lacks:
+        logging.getLogger("thresher").warning("%d times the chat model was of no help: %s", len(lacks), lacks[0])
+    return weighed(model.name, opinions, seed=seed)

@@ -25,13 +25,14 @@ from thresher.indexing.index_config import IndexConfig
 from thresher.judging.calibration import CalibratedScorer, Calibration
 from thresher.judging.judge import BlendedJudge, ScoringJudge
 from thresher.judging.llm_scorers import GRADES, LikelihoodRelevance, LLMRelevance
+from thresher.judging.model_weight import ModelWeight
 from thresher.judging.parts import EachPartScorer
 from thresher.judging.scorers import BandedScorer
 from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Calibrated
 from thresher.pipeline import Pipeline, as_asked, never_another
 from thresher.protocols import Judge, LanguageModel, Retriever, Scorer
-from thresher.recipes.build import corrector, mapping, names_and_numbers, redundancy, strips, verifier
+from thresher.recipes.build import corrector, mapping, names_and_numbers, redundancy, strips, told_of, verifier
 from thresher.recipes.components import Components
 from thresher.recipes.judges import calibration, raw_scorer
 from thresher.recipes.settings import CorrectiveSettings
@@ -78,6 +79,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
     learned = calibration(settings, parts, scorer.name)
     fits = learned.encoder == parts.encoder(settings).name
     lower, upper = bounds(settings, learned)
+    told = mapping(learned, fits=fits) + told_of(measured_weight(learned, parts.language_model(settings.llm)))
     judging = partial(judging_scorer, settings, learned, lower, upper)
     judge = partial(judges, settings, judging)
     correct, _ = corrector(
@@ -91,9 +93,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         rewrite=parts.spelling() if settings.spelling else as_asked,
         retrieve=second_look(settings, parts, CalibratedScorer(scorer, learned), lower, upper),
         judge=judge(parts),
-        decide=Calibrated(
-            lower, upper, learned.separated and fits, mapping=mapping(learned, fits=fits), calibrated=fits
-        ),
+        decide=Calibrated(lower, upper, learned.separated and fits, mapping=told, calibrated=fits),
         correct=correct,
         refine=BestHits(evidence, settings.max_chunks_refined, by=judging(parts).name),
         generate=generate,
@@ -162,11 +162,22 @@ def judging_scorer(
     own = EachPartScorer(raw_scorer(settings, parts, parts.table(index_config(settings, parts)), default="trained"))
     scorer = CalibratedScorer(own, learned)
     model = parts.language_model(settings.llm) if settings.judge == "auto" else None
-    if model is None:
+    weight = measured_weight(learned, model)
+    if model is None or (weight is not None and not weight.counts):
         return scorer
     return BandedScorer(
-        scorer, model_relevance(settings, model, parts), lower, upper, keep_local=settings.on_unreadable == "keep"
+        scorer,
+        model_relevance(settings, model, parts),
+        lower,
+        upper,
+        keep_local=settings.on_unreadable == "keep",
+        weight=weight,
     )
+
+
+def measured_weight(learned: Calibration, model: LanguageModel | None) -> ModelWeight | None:
+    """How much this very chat model counts, where that was measured in this collection."""
+    return learned.model if model is not None and learned.model and learned.model.model == model.name else None
 
 
 def model_relevance(settings: CorrectiveSettings, model: LanguageModel, parts: Components) -> Scorer:

@@ -43,6 +43,8 @@ class Recipe:
     """Whether it may look outside the collection."""
     parts: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     """Parts that stand in a slot instead of the recipe's own, by slot: see `derive`."""
+    bounds: tuple[str, str] | None = None
+    """The settings of its printed lower and upper bound, which `calibrate` learns anew for a collection."""
 
     @property
     def settings(self) -> type[RecipeSettings]:
@@ -74,7 +76,16 @@ class Recipe:
         return cast("IndexConfig | None", self._wiring.index_config(settings, components))
 
     def pipeline(self, settings: RecipeSettings, components: Components) -> Pipeline:
-        """The recipe, ready to run."""
+        """The recipe, ready to run, by the bounds that were learned in this collection where there are any."""
+        made = self.wired(settings, components)
+        if self.bounds is None or components.sketched:
+            return made
+        from thresher.recipes.bounds import with_learned
+
+        return with_learned(self, settings, components, made)
+
+    def wired(self, settings: RecipeSettings, components: Components) -> Pipeline:
+        """The recipe as its settings say, whatever was learned."""
         made = cast("Pipeline", self._wiring.pipeline(settings, components, self.name))
         if not self.parts:
             return made
@@ -107,6 +118,8 @@ class Recipe:
         return import_module(f"thresher.recipes.{module}")
 
 
+CRAG_BOUNDS = ("lower", "upper")
+
 _RECIPES = (
     Recipe(
         "corrective",
@@ -136,6 +149,7 @@ _RECIPES = (
         "crag",
         "CragSettings",
         corrects=True,
+        bounds=CRAG_BOUNDS,
     ),
     Recipe(
         "crag-paper",
@@ -153,6 +167,7 @@ _RECIPES = (
             "search.style": "keywords3",
         },
         corrects=True,
+        bounds=CRAG_BOUNDS,
     ),
     Recipe(
         "crag-code",
@@ -173,6 +188,7 @@ _RECIPES = (
             "search.style": "keywords3",
         },
         corrects=True,
+        bounds=CRAG_BOUNDS,
     ),
     Recipe(
         "ecrag",
@@ -180,6 +196,7 @@ _RECIPES = (
         "ecrag",
         "EcragSettings",
         corrects=True,
+        bounds=("kdm.external", "kdm.internal"),
     ),
     Recipe(
         "ecrag-literal",

@@ -1,0 +1,59 @@
+"""Logistic regression as the judges need it: a handful of weights, with what is known of them beforehand."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
+
+CLIP = 0.01
+"""Raw scores of exactly 0 and 1 have no log odds; they are taken as this far from the end."""
+
+
+def log_odds(raw: Numbers) -> Numbers:
+    """The judge's scores are on the scale of a probability already: on their log odds, the identity is a logistic
+    curve of slope 1, which it is not on the scores themselves (Kull et al. 2017).
+    """
+    clipped = np.clip(raw, CLIP, 1 - CLIP)
+    odds: Numbers = np.log(clipped / (1 - clipped))
+    return odds
+
+
+def sigmoid(odds: Numbers) -> Numbers:
+    """Log odds as probabilities."""
+    probabilities: Numbers = 1 / (1 + np.exp(-odds))
+    return probabilities
+
+
+def logistic_weights(
+    inputs: Numbers,
+    target: Numbers,
+    *,
+    precision: Numbers,
+    prior: Numbers | None = None,
+    share: Numbers | float = 1.0,
+    offset: Numbers | float = 0.0,
+) -> Numbers:
+    """The likeliest weights of `inputs` (rows by weights) for `target` (0 to 1 each), under a normal prior.
+
+    `precision` is that of the prior around `prior` (0 where none is given), one for each weight; `share` is how much a
+    row counts, `offset` what is added to its log odds whatever the weights.
+    """
+    around = np.zeros(inputs.shape[1]) if prior is None else prior
+    found = around.copy()
+    for _ in range(50):  # Newton's method; it is done in about eight
+        fitted = sigmoid(inputs @ found + offset)
+        curvature = (inputs * (share * fitted * (1 - fitted))[:, None]).T @ inputs + np.diag(precision)
+        step = np.linalg.solve(curvature, inputs.T @ (share * (target - fitted)) - precision * (found - around))
+        found = found + step
+        if np.abs(step).max() < 1e-9:
+            break
+    return found
+
+
+def drawn_in(answerable: NDArray[np.bool_]) -> Numbers:
+    """Targets of 0 and 1, drawn in by one example of each kind, so that no score is worth certainty (Platt 1999)."""
+    positive, negative = answerable.sum(), (~answerable).sum()
+    targets: Numbers = np.where(answerable, (positive + 1) / (positive + 2), 1 / (negative + 2))
+    return targets

@@ -1,0 +1,111 @@
+"""How much a chat model's judgement counts beside the trained judge: measured, not assumed.
+
+A chat model may tell evidence from chatter better than our judge, as well, or not at all. On questions of which it is
+known whether the collection answers them, and of which our judge is unsure, the log odds of both are weighed by a
+logistic regression; the model counts where that predicts questions it was not fitted on better than our judge alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thresher.judging.logistic import Numbers, drawn_in, log_odds, logistic_weights, sigmoid
+
+LEAST_UNSURE = 20
+"""Questions our judge is unsure of, answerable and unanswerable ones, needed of each: as for a calibration."""
+
+FOLDS = 5
+RESAMPLES = 1000
+
+PRECISION = 0.1
+"""Of the weights' normal prior around 0 (a standard deviation of 3): a model that is always right has no finite one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """A question our judge is unsure of: its probability for the best chunk, and what the model made of the chunks."""
+
+    own: float
+    told: float
+    """The highest of the model's scores, 0 to 1."""
+    answerable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModelWeight:
+    """What a chat model's score, 0 to 1, adds to the judge's probability, and how that was found out."""
+
+    model: str
+    own_weight: float
+    """Of the judge's log odds."""
+    model_weight: float
+    """Of the model's log odds; 0 for a model that tells nothing, which is then not asked."""
+    intercept: float
+    questions: int
+    """Those the judge was unsure of: the model was asked about these."""
+    gain: float
+    """Log loss that the model saves a question, on questions the weights were not fitted on, in nats."""
+    gain_interval: tuple[float, float]
+    """Its 95 % interval; the model counts where all of it is above 0."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether the model is worth asking."""
+        return self.model_weight > 0
+
+    def probability(self, own: float, told: float) -> float:
+        """The probability of both together: `own` is the judge's, `told` the model's score, each 0 to 1."""
+        odds = log_odds(np.array([own, told])) @ np.array([self.own_weight, self.model_weight])
+        return float(sigmoid(np.array(odds + self.intercept)))
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> ModelWeight:
+        """What `asdict` gave, also after a trip through JSON."""
+        low, high = stored["gain_interval"]
+        return cls(**{**stored, "gain_interval": (float(low), float(high))})
+
+
+def weighed(model: str, opinions: Sequence[Opinion], *, seed: int = 0) -> ModelWeight | None:
+    """How much the model counts; None for too few opinions to tell.
+
+    Weight 0 where the gain on questions held out is not above 0 with 95 % certainty, or the model's word speaks for the
+    contrary of what it says.
+    """
+    answerable = np.array([one.answerable for one in opinions], bool)
+    if min(answerable.sum(), (~answerable).sum()) < LEAST_UNSURE:
+        return None
+    own = np.array([one.own for one in opinions])
+    inputs = np.column_stack([log_odds(own), log_odds(np.array([one.told for one in opinions])), np.ones(len(own))])
+    generator = np.random.default_rng(seed)
+    folds = np.empty(len(own), np.int64)
+    for kind in (True, False):
+        rows = generator.permutation(np.flatnonzero(answerable == kind))
+        folds[rows] = np.arange(len(rows)) % FOLDS
+    saved = _loss(inputs[:, [0, 2]], answerable, folds) - _loss(inputs, answerable, folds)
+    drawn = saved[generator.integers(len(saved), size=(RESAMPLES, len(saved)))].mean(axis=1)
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    weights = _weights(inputs, answerable)
+    if low <= 0 or weights[1] <= 0:
+        weights = np.array([1.0, 0.0, 0.0])
+    of_own, of_model, intercept = weights.tolist()
+    interval = float(low), float(high)
+    return ModelWeight(model, of_own, of_model, intercept, len(own), float(saved.mean()), interval)
+
+
+def _weights(inputs: Numbers, answerable: NDArray[np.bool_]) -> Numbers:
+    return logistic_weights(inputs, drawn_in(answerable), precision=np.full(inputs.shape[1], PRECISION))
+
+
+def _loss(inputs: Numbers, answerable: NDArray[np.bool_], folds: NDArray[np.int64]) -> Numbers:
+    """Log loss of each question by weights fitted on the other folds."""
+    probabilities = np.empty(len(inputs))
+    for fold in range(FOLDS):
+        out = folds == fold
+        probabilities[out] = sigmoid(inputs[out] @ _weights(inputs[~out], answerable[~out]))
+    losses: Numbers = -np.log(np.where(answerable, probabilities, 1 - probabilities))
+    return losses
