@@ -103,6 +103,13 @@ def test_an_explanation_quotes_sentences_in_order_and_neither_captions_nor_signp
     assert not any("Figure" in quote or "Section" in quote or "Lunch" in quote for quote in quotes)
 
 
+def test_who_somebody_is_is_told_by_what_is_said_of_them() -> None:
+    text = "Anna Weber met the board. David Galloway was a Canadian writer of travel books. She is in the hall today."
+    read = PassageReader(CHOOSE, 1, Sureness(0.0, 1.0), lambda query, evidence: abstention("no name fits"))
+    answer = ask(read, "Who is David Galloway (writer)?", piece(text))
+    assert answer.text == "Perhaps: “David Galloway was a Canadian writer of travel books.” [1]"
+
+
 def test_a_sentence_that_leans_is_quoted_behind_the_one_it_leans_on() -> None:
     text = "The boiler heats the water. It is driven by gas from a tank."
     answer = ask(PassageReader(CHOOSE, 2, ALL, first), "How is it driven by gas?", piece(text))

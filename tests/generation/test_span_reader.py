@@ -132,6 +132,16 @@ def test_a_number_of_another_unit_than_is_asked_for_is_no_answer() -> None:
     assert draft.text == "41 kilometres [1]"
 
 
+def test_names_do_not_say_who_somebody_is() -> None:
+    team = "Ricky Lund and Mike Hansen played with Chris Woolf."
+    draft = reading(Scripted({team: (3.0, "Ricky Lund and Mike Hansen", 0.9)}))
+    for question, text in {
+        "Who is Chris Woolf?": f"quoted {team}",
+        "Who played with Chris Woolf?": "Ricky Lund and Mike Hansen [1]",
+    }.items():
+        assert draft(Query(question, question), [piece(team)]).text == text
+
+
 def test_documents_of_the_sort_that_is_asked_for_are_named_instead_of_quoted() -> None:
     text, question = "The works are in Farrow.", "Which Ostrom is in Farrow?"
     sentence = Sentence(piece(text), 0, len(text), text, Score(0.5, COSINE))

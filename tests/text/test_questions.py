@@ -15,6 +15,8 @@ OF_EACH_KIND = {
         How much does the premium plan cost?
         When is invoice 4711 due?
         Who is the supplier on invoice 12?
+        Who is Acme's CFO?
+        Who is CEO of Acme?
         Which court has jurisdiction?
         What is George Rankin's occupation?
         What is the total of invoice 4711?
@@ -34,6 +36,9 @@ OF_EACH_KIND = {
         """,
     Kind.EXPLANATION: """
         What is dropout?
+        Who is Anna Weber?
+        Who was David Galloway (writer)?
+        Who are Carl von Ghega and Ada Lovelace?
         What is a force majeure clause?
         What is speculative decoding?
         What is the purpose of layer normalization?

@@ -17,6 +17,7 @@ from thresher.generation.citations import abstention, cite, in_turn, quoted
 from thresher.generation.passages import Passage, PassageChooser
 from thresher.generation.sentence_support import Sentence, SupportJudge
 from thresher.protocols import Generator, about
+from thresher.text.answer_types import answer_type
 from thresher.text.boilerplate import is_bibliography, says_nothing
 from thresher.text.contradiction import contradiction, statement
 from thresher.text.entities import missing_name, name_places
@@ -122,7 +123,8 @@ class PassageReader:
         answer = replace(quoting(passage.sentences), notes=Notes(facts=facts | {"certainty": passage.certainty}))
         if is_keyword:
             return answer  # one who types a word asks nothing that could be answered wrongly
-        if self.sure.withhold_below <= passage.certainty < self.sure.perhaps_below:
+        names = answer_type(question) == "person"  # the other reader would look for one, and no name says who X is
+        if self.sure.withhold_below <= passage.certainty < self.sure.perhaps_below and not names:
             second = self.otherwise(query, evidence)
             if second.abstained:
                 return second

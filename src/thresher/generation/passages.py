@@ -66,7 +66,8 @@ _MANNER = re.compile(
     r"\b(?:by|first|then|next|finally|steps?|uses?|using|works?|through|via|instead of)\b", re.IGNORECASE
 )
 _DEFINED = re.compile(
-    r"what (?:is|are|'s|does|do|was|were) (?:an? |the )?(?P<thing>.+?)(?: mean| refer to| stand for| do)?\s*\?*$",
+    r"(?:what|who) (?:is|are|'s|does|do|was|were) (?:an? |the )?(?P<thing>.+?)(?: \([^()]*\))?"
+    r"(?: mean| refer to| stand for| do)?\s*\?*$",
     re.IGNORECASE,
 )
 
@@ -271,7 +272,7 @@ def _cue(question: str) -> re.Pattern[str] | None:
         return None
     thing = r"\W+".join(map(re.escape, defined["thing"].rstrip("s").split()))
     return re.compile(
-        rf"\b{thing}\w*(?:\s*\([^)]*\))?,?\s+(?:is|are|refers?|means?|denotes?|consists?|describes?|a|an|the)\b"
+        rf"\b{thing}\w*(?:\s*\([^)]*\))?,?\s+(?:is|are|was|were|refers?|means?|denotes?|consists?|describes?|a|an|the)\b"
         rf"|\b(?:called?|define[sd]?|known as|termed?|propose|introduce|present)\b[^.]{{0,40}}\b{thing}",
         re.IGNORECASE,
     )

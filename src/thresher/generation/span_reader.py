@@ -13,13 +13,14 @@ from thresher.generation.citations import NO_EVIDENCE, abstention, cite, quoted
 from thresher.generation.sentence_support import Sentence, sentence_around
 from thresher.protocols import Generator, PairReader
 from thresher.text.agreement import disagreement, unnamed
-from thresher.text.answer_types import is_of_type
+from thresher.text.answer_types import answer_type, is_of_type
 from thresher.text.boilerplate import says_nothing
 from thresher.text.contradiction import ARTICLES
-from thresher.text.entities import names_in
+from thresher.text.entities import are_names, names_in
 from thresher.text.injection import is_command
 from thresher.text.labels import means
 from thresher.text.numbers import SCALES, UNITS
+from thresher.text.questions import Kind, asked_for
 from thresher.text.sentences import sentence_spans
 from thresher.text.table_lookup import telling_terms, terms_of
 from thresher.text.terms import index_terms
@@ -214,15 +215,18 @@ class SpanReader:
     def answers(self, question: str, places: Sequence[Place]) -> list[Place]:
         """The best place of each answer, what the places agree on most first.
 
-        The question's own words are none, nor what holds no number where one is asked for, or one of another unit.
+        The question's own words are none, nor what holds no number where one is asked for, or one of another unit, nor
+        names where it is asked who somebody is.
         """
+        is_described = asked_for(question).kind is Kind.EXPLANATION and answer_type(question) == "person"
         asked, counts = set(_words(question)) | ARTICLES, HOW_MANY.search(question)
         wanted = _units(counts["unit"] or "") if counts else set()
         answers: dict[str, list[Place]] = {}
         for place in places:
             number_is_missing = counts and place.signs.fits < 0
             another_unit = wanted and (units := _units(place.text)) and not wanted & units
-            if not number_is_missing and not another_unit and not asked.issuperset(words := _words(place.text)):
+            wrong = number_is_missing or another_unit or (is_described and are_names(place.text))
+            if not wrong and not asked.issuperset(words := _words(place.text)):
                 answers.setdefault(" ".join(words), []).append(place)
         agreed = sorted(answers.values(), key=lambda same: -sum(place.certainty for place in same))
         return [max(same, key=lambda place: place.certainty) for same in agreed]

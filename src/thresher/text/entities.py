@@ -19,6 +19,7 @@ PREFIX = 4
 ABBREVIATION = 3
 """Letters from which initials are believed to stand for words that begin with them: two are found everywhere."""
 
+_BETWEEN_NAMES = frozenset("and de der la van von".split())  # noqa: SIM905
 _SMALL = frozenset("of the and for in on de von".split())  # noqa: SIM905
 
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905
@@ -60,6 +61,12 @@ def whole_names(text: str) -> Iterator[str]:
         start, end = begin, begin + len(name)
     if end > 0:
         yield text[start:end]
+
+
+def are_names(text: str) -> bool:
+    """Whether a text is nothing but names of people or the like: no title, no office in capitals (CEO)."""
+    words = [word[0] for word in re.finditer(r"\w+", text) if word[0] not in _BETWEEN_NAMES]
+    return bool(words) and all(word[0].isupper() and (len(word) == 1 or not word.isupper()) for word in words)
 
 
 def missing_name(claim: str, known: str) -> str:

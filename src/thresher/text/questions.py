@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from thresher.text.clauses import descriptions_of
-from thresher.text.entities import name_places
+from thresher.text.entities import are_names, name_places
 
 
 class Kind(StrEnum):
@@ -147,6 +147,8 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         r"motivation|effect|effects|impact|goal|aim|concept|definition|mechanism|approach|procedure|process|point)"
         r"\b",
     ),
+    # who Anna Weber is asks what is said of her, who the manager is for a name
+    (Kind.EXPLANATION, r"who (?:is|are|was|were|'s) (?P<name>[^\s,]+(?: [^\s,]+){0,5}?)(?: \([^()]*\))?$"),
     (
         Kind.EXPLANATION,
         r"what (?:is|are|'s) (?:an? )?(?!the\b|its\b|my\b|our\b|your\b|.*['’]s? )(?:[^\s,]+ ){0,3}[^\s,]+",
@@ -189,6 +191,8 @@ def _fits(kind: Kind, pattern: re.Pattern[str], found: re.Match[str], text: str)
     """What a pattern cannot say: a yes or no leaves no choice, a definition is of a thing and not of its property."""
     if kind is Kind.YES_NO:
         return not re.search(r"\bor\b(?! not\b)", text)
+    if "name" in pattern.groupindex:
+        return are_names(found["name"])
     if kind is Kind.EXPLANATION and pattern is _KIND_PATTERNS[-2][1]:
         return found.end() == len(text) and not _LINKS.search(text)
     return True
