@@ -416,6 +416,8 @@ class Collection:
         if not self._store.exists:
             others = folders.names(self.home)
             there = f"; there are: {', '.join(others)}" if others else ""
+            if not others and (above := folders.home_above(self.home)):
+                there = f"; or name the home that is above: `home` {above}"
             raise StoreError(
                 "holds no documents yet",
                 subject=f"collection {self.name} in {self.home}",

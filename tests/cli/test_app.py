@@ -161,6 +161,12 @@ def test_delete_refuses_an_ambiguous_ending_and_names_one(run: Run, tmp_path: Pa
     assert run("delete", "b/same.txt", "--home", tmp_path / "home").code == 0
 
 
+def test_delete_of_a_label_that_is_not_there_says_which_are(run: Run, indexed: Path) -> None:
+    ran = run("delete", "Doc99", "--home", indexed)
+    what = "Doc99: is the label of no document; there are Doc1 to Doc3, see thresher documents"
+    assert (ran.code, ran.err) == (2, f"thresher: {what}\n")
+
+
 @pytest.mark.parametrize("source", ["nothing.txt", "/cheese.txt", "heese.txt"])
 def test_delete_of_what_is_not_there_names_the_nearest_and_changes_nothing(
     run: Run, indexed: Path, source: str
@@ -602,6 +608,27 @@ def test_config_tells_where_each_value_comes_from(
     assert settings["chunk.size"] == {"value": 700, "origin": "--set"}
     assert settings["collection"]["origin"] == "default"
     assert "strict\tTrue\tTHRESHER_STRICT" in run("config", "--changed").out
+
+
+def test_a_recipe_that_a_file_or_a_variable_misspells_is_told_with_its_place(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "thresher.toml"
+    file.write_text('recipe = "hybrd"\n', encoding="utf-8")
+    ran = run("ask", QUESTION)
+    assert (ran.code, ran.err) == (2, f"thresher: {file}: hybrd: unknown recipe; did you mean 'hybrid'?\n")
+    monkeypatch.setenv("THRESHER_RECIPE", "CRAG")
+    assert run("ask", QUESTION).err == "thresher: THRESHER_RECIPE: CRAG: unknown recipe; did you mean 'crag'?\n"
+
+
+def test_a_home_in_a_folder_above_is_pointed_at(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "note.txt").write_text("Rye.", encoding="utf-8")
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert run("index", "note.txt").code == 0
+    monkeypatch.chdir(tmp_path / "below")
+    assert f"or name the home that is above: --home {tmp_path / '.thresher'}" in run("ask", "What rye?").err
 
 
 def test_completion_is_told_for_each_shell_and_answers(run: Run) -> None:

@@ -28,18 +28,22 @@ class Clock:
 def looks(
     clock: Clock, batches: Sequence[Sequence[File]], chunks_a_second: float, unchanged: int = 0
 ) -> Iterator[IndexProgress]:
-    """What an `index` tells: each batch of files is read, a second a file, then encoded ten chunks at a time."""
+    """What an `index` tells: each batch of files is read, a second a file, then encoded ten chunks at a time.
+
+    The last file of a batch counts with the few bytes of its text until the batch is encoded.
+    """
     total = unchanged + sum(size for batch in batches for _, size, _ in batch)
     done, chunks, name = unchanged, 0, ""
     for batch in batches:
-        for name, size, _ in batch:
+        for number, (name, size, _) in enumerate(batch, start=1):
             yield IndexProgress(total, done, chunks, name, unchanged)
             clock.seconds += 1
+            if number == len(batch):
+                for _ in range(sum(count for _, _, count in batch) // 10):
+                    clock.seconds += 10 / chunks_a_second
+                    chunks += 10
+                    yield IndexProgress(total, done + size // 20, chunks, name, unchanged)
             done += size
-            yield IndexProgress(total, done, chunks, name, unchanged)
-        for _ in range(sum(count for _, _, count in batch) // 10):
-            clock.seconds += 10 / chunks_a_second
-            chunks += 10
             yield IndexProgress(total, done, chunks, name, unchanged)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -25,9 +26,12 @@ if TYPE_CHECKING:
     from thresher.indexing.ingest import Report
     from thresher.indexing.records import DocumentRecord
 
+LABEL = re.compile(r"Doc\d+")
+"""How `thresher documents` names a document."""
+
 Paths = Annotated[list[str], typer.Argument(metavar="PATH|URL|-...", help="Files, folders, URLs, or - for stdin.")]
 Recipes = Annotated[
-    list[str] | None, typer.Option("--recipe", help="Prepare the chunks of this recipe too (repeatable).")
+    list[str] | None, typer.Option("--recipe", metavar="NAME", help="Prepare the chunks of this recipe too (repeatable).")
 ]
 Include = Annotated[
     list[str] | None, typer.Option("--include", metavar="GLOB", help="Only files of a folder whose names match.")
@@ -95,6 +99,8 @@ def _kept(collection: Collection) -> str:
         number = len(collection.documents())
     except StoreError:  # it was to be a new collection
         number = 0
+    if not number:
+        return "no document is in the collection yet"
     return f"{counted(number, 'document')} {'is' if number == 1 else 'are'} in the collection and kept"
 
 
@@ -240,6 +246,9 @@ def _meant(given: str, records: Sequence[DocumentRecord]) -> list[str]:
     if given in sources:
         return [given]
     found = [record.source for record in records if given in (f"Doc{record.number}", record.id)]
+    if not found and LABEL.fullmatch(given):
+        there = f"there are Doc{records[0].number} to Doc{records[-1].number}" if records else "there are none"
+        raise UsageError("is the label of no document", subject=given, next_step=f"{there}, see `documents()`")
     if not found and any(mark in given for mark in "*?["):
         found = [one for one in sources if fnmatchcase(one, given) or fnmatchcase(Path(one).name, given)]
         if not found:

@@ -40,13 +40,19 @@ def _collections(incomplete: str) -> list[str]:
 Home = Annotated[
     Path | None,
     typer.Option(
-        "--home", envvar="THRESHER_HOME", help="Folder of all collections; .thresher where nothing says more."
+        "--home",
+        metavar="FOLDER",
+        envvar="THRESHER_HOME",
+        help="Folder of all collections; .thresher where nothing says more.",
     ),
 ]
 Name = Annotated[
     str | None,
     typer.Option(
-        "--collection", help="Which collection; `default` where nothing says more.", autocompletion=_collections
+        "--collection",
+        metavar="NAME",
+        help="Which collection; `default` where nothing says more.",
+        autocompletion=_collections,
     ),
 ]
 Settings = Annotated[
@@ -57,11 +63,12 @@ RecipeName = Annotated[
     str | None,
     typer.Option(
         "--recipe",
+        metavar="NAME",
         help="Which recipe, see `thresher recipes`; `corrective` where nothing says more.",
         autocompletion=recipe_names,
     ),
 ]
-Where = Annotated[str | None, typer.Option("--where", help="Filter on metadata, e.g. \"kind = 'pdf' AND page <= 3\".")]
+Where = Annotated[str | None, typer.Option("--where", metavar="FILTER", help="Filter on metadata, e.g. \"kind = 'pdf' AND page <= 3\".")]
 Strict = Annotated[
     bool | None,
     typer.Option("--strict/--no-strict", help="Refuse when a part of the recipe is not available.", show_default=False),

@@ -62,23 +62,24 @@ class Pace:
     """How fast an `index` is, in words.
 
     Reading runs ahead of encoding by a batch. So how many chunks the bytes come to is taken when a batch is encoded
-    and the next one is begun: until then the chunks are too few for the bytes that were read, if not more than were
-    expected.
+    and reading goes on: until then the chunks are too few for the bytes that were read, if not more than were expected.
     """
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         """`now` gives the time in seconds."""
         self.clock = _Clock(now)
-        self._read = self._encoded = 0
+        self._read = self._chunks = self._encoded = 0
         self._expected: float | None = None
 
     def __call__(self, progress: IndexProgress) -> str:
         """Share of the bytes that was read, chunks, chunks per second, the file in work and, once known, the time."""
         read, of = (size - progress.unchanged_bytes for size in (progress.done_bytes, progress.total_bytes))
-        if read > self._read and progress.chunks > self._encoded:
-            self._expected = progress.chunks * of / self._read if self._read else None
-            self._encoded = progress.chunks
-        self._read = read
+        if self._chunks > self._encoded:
+            if progress.chunks == self._chunks:  # the file that filled the batch is done
+                self._expect(read, of)
+            elif read > self._read:  # it goes on, as a file of many documents does
+                self._expect(self._read, of)
+        self._read, self._chunks = read, progress.chunks
         share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0.0
         rate = progress.chunks / self.clock.seconds if self.clock.seconds else 0.0
         left = ""
@@ -88,6 +89,11 @@ class Pace:
             left = f", about {seconds:.0f} s left" if seconds >= 1 else ""
         file = f", {shortened(Path(progress.file).name, FILE_CHARACTERS)}" if progress.file else ""
         return f"{share:.0%} read, {progress.chunks} chunks encoded, {rate:.0f} a second{left}{file}"
+
+    def _expect(self, read: int, of: int) -> None:
+        """So many chunks as there will be if the other bytes come to as many as those that were read."""
+        self._encoded = self._chunks
+        self._expected = self._chunks * of / read if read else None
 
 
 @contextmanager

@@ -61,6 +61,12 @@ def names(home: Path) -> list[str]:
     return sorted(one.name for one in made if stores.recorded(one) is not None)
 
 
+def home_above(home: Path) -> Path | None:
+    """The nearest home of the same name in a folder above, which a person in a subfolder may mean."""
+    above = (folder / home.name for folder in home.absolute().parent.parents)
+    return next((one for one in above if names(one)), None)
+
+
 def summaries(home: Path) -> list[Summary]:
     """The collections of a home with their sizes, by name."""
     found = []

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from thresher.pipeline import Pipeline
     from thresher.recipes.components import Components
     from thresher.recipes.settings import FrontSettings, RecipeSettings
+    from thresher.settings import Layer
 
 DEFAULT = "corrective"
 
@@ -316,19 +317,31 @@ def configured(
 def front(home: Path | None = None) -> FrontSettings:
     """Home, collection, recipe, strictness where nobody names them: of each `thresher.toml` and the environment."""
     from thresher.recipes.settings import FrontSettings
-    from thresher.settings import Layer, ambient, own, stacked
+    from thresher.settings import stacked
 
-    found = ambient(settings_keys(), home)
-    return stacked(FrontSettings, [Layer(layer.origin, own(FrontSettings, layer.values)) for layer in found])
+    found = _front_layers(home)
+    front = stacked(FrontSettings, found)
+    try:
+        get(front.recipe)
+    except UnknownSetting as error:
+        origin = next(layer.origin for layer in reversed(found) if "recipe" in layer.values)
+        error.subject = f"{origin}: {error.subject}"
+        raise
+    return front
 
 
 def front_origins(home: Path | None = None) -> dict[str, str]:
     """Where each value of `front` comes from that is not the default."""
-    from thresher.recipes.settings import FrontSettings
-    from thresher.settings import Layer, ambient, origins, own
+    from thresher.settings import origins
 
-    found = ambient(settings_keys(), home)
-    return origins(Layer(layer.origin, own(FrontSettings, layer.values)) for layer in found)
+    return origins(_front_layers(home))
+
+
+def _front_layers(home: Path | None) -> list[Layer]:
+    from thresher.recipes.settings import FrontSettings
+    from thresher.settings import Layer, ambient, own
+
+    return [Layer(one.origin, own(FrontSettings, one.values)) for one in ambient(settings_keys(), home)]
 
 
 def _check_here(given: Mapping[str, Any], chosen: Sequence[Recipe]) -> None:
