@@ -183,8 +183,8 @@ def collection(indexed: Path) -> Iterator[Collection]:
 
 @pytest.fixture
 def home(indexed: Path, tmp_path: Path) -> Path:
-    """A copy of `indexed` that may be changed."""
-    return Path(shutil.copytree(indexed, tmp_path / "home"))
+    """A copy of `indexed` that may be changed; what this shell asked there last stays behind."""
+    return Path(shutil.copytree(indexed, tmp_path / "home", ignore=shutil.ignore_patterns("shells")))
 
 
 @pytest.fixture

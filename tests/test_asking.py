@@ -96,6 +96,15 @@ def test_a_server_that_stumbles_is_asked_again(ask: Callable[..., Answer], serve
     answer = ask(server)
     assert len(server.requests) == 2
     assert (answer.degraded, answer.usage.llm_calls) == ((), 2)  # what was sent counts, whatever came back
+    assert answer.usage.retries == ("answered with status 429: scripted status 429",)
+    assert "again     answered with status 429: scripted status 429: 1 call sent again" in answer.explain()
+
+
+def test_what_the_tokens_cost_is_told_where_their_prices_are_given(ask: Callable[..., Answer], serve: Serve) -> None:
+    answer = ask(serve(RIGHT), llm__price_prompt=2.0, llm__price_completion=8.0)
+    spent = answer.usage
+    assert spent.cost == pytest.approx((2 * spent.prompt_tokens + 8 * spent.completion_tokens) / 1e6)
+    assert " in money, sent to " in answer.explain()
 
 
 @pytest.mark.parametrize(

@@ -50,10 +50,18 @@ def _head(answer: Mapping[str, Any]) -> list[str]:
     if usage["hosts"]:
         tokens = usage["prompt_tokens"] + usage["completion_tokens"]
         spent = [counted(usage["llm_calls"], "model call"), counted(tokens, "token")]
+        if usage.get("cost"):
+            spent.append(f"{usage['cost']:.2g} in money")
         if usage["web_requests"]:
             spent.append(counted(usage["web_requests"], "web request"))
         lines.append(f"spent     {', '.join(spent)}, sent to {', '.join(usage['hosts'])}")
+        lines += [f"again     {why}: {counted(number, 'call')} sent again" for why, number in retries(usage).items()]
     return lines
+
+
+def retries(usage: Mapping[str, Any]) -> Counter[str]:
+    """Why calls were sent again, and how many."""
+    return Counter(usage.get("retries", ()))
 
 
 def _steps(steps: Sequence[Mapping[str, Any]], width: int) -> list[str]:

@@ -49,6 +49,8 @@ def to_json(value: Any) -> Any:
     told: dict[str, Any] = {}
     for path in getattr(value, "PUBLIC", "").split() or [one.name for one in fields(value)]:
         key, item = path.rpartition(".")[2], attrgetter(path)(value)
+        if key in getattr(value, "WHERE_THERE", "").split() and not item:
+            continue
         if key == "score":
             told |= {"score": item.value, "scale": str(item.scale)}
         else:
@@ -62,6 +64,8 @@ class Public:
     __slots__ = ()
     PUBLIC: ClassVar[str] = ""
     """What is shown, with spaces between; all fields where nothing is named."""
+    WHERE_THERE: ClassVar[str] = ""
+    """Of these, what is shown only where it holds something."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form of the public contract."""
@@ -471,11 +475,21 @@ class Generation:
 class Usage(Public):
     """What a question cost."""
 
+    WHERE_THERE = "retries cost"
     llm_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     web_requests: int = 0
     hosts: tuple[str, ...] = ()
+    retries: tuple[str, ...] = ()
+    """Why calls were sent again, a reason for each; they are among `llm_calls`."""
+    cost: float | None = None
+    """Money for the tokens, in the currency of `llm.price_prompt`; None where no price is known."""
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Usage:
+        """What `to_dict` gave, also after a trip through JSON."""
+        return cls(**{**stored, "hosts": tuple(stored["hosts"]), "retries": tuple(stored.get("retries", ()))})
 
 
 @dataclass(frozen=True, slots=True)

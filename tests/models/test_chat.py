@@ -135,6 +135,7 @@ def test_what_may_pass_is_tried_again(serve: Serve, failure: Reply) -> None:
     with chatting(server, meter=meter) as model:
         assert model.complete("s", "u") == "At last"
     assert len(server.requests) == meter.usage.llm_calls == 3
+    assert len(meter.usage.retries) == 2
 
 
 @pytest.mark.parametrize(

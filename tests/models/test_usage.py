@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import threading
 from contextlib import nullcontext
 from time import monotonic
@@ -8,7 +9,7 @@ import pytest
 
 from thresher.errors import BudgetSpent, without_password
 from thresher.models.structured import in_parallel
-from thresher.models.usage import Meter
+from thresher.models.usage import Meter, Prices
 from thresher.types import Usage
 
 
@@ -122,3 +123,23 @@ def test_an_address_is_shown_without_its_password() -> None:
     assert without_password("https://a:b@host:1/v1?x=1") == "https://host:1/v1?x=1"
     assert without_password("https://host/v1") == "https://host/v1"
     assert without_password("ask http://a:p@ss@host/x?y=a@b or a@b") == "ask http://host/x?y=a@b or a@b"
+
+
+def test_tokens_cost_what_their_prices_say_and_nothing_is_said_without_prices() -> None:
+    meter, prices = Meter(), Prices(prompt=0.5, completion=2.0)
+    meter.used(1000, 100)
+    assert meter.usage.cost is None
+    assert "cost" not in meter.usage.to_dict()
+    meter.used(1_000_000, 500_000, prices)
+    meter.used(0, 500_000, prices)
+    assert meter.usage.cost == pytest.approx(0.5 + 1.0 + 1.0)
+    assert Usage.from_dict(json.loads(json.dumps(meter.usage.to_dict()))) == meter.usage
+
+
+def test_what_was_sent_again_is_told_with_its_reason() -> None:
+    meter = Meter()
+    assert "retries" not in meter.usage.to_dict()
+    meter.retried("status 503")
+    meter.retried("status 503")
+    assert meter.usage.to_dict()["retries"] == ["status 503", "status 503"]
+    assert Usage.from_dict(json.loads(json.dumps(meter.usage.to_dict()))) == meter.usage

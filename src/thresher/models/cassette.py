@@ -85,7 +85,7 @@ class Exchanges:
             self._played[key] = at + 1
         entry = entries[at]
         if meter is not None:
-            meter.spend(Usage(**{**entry["usage"], "hosts": tuple(entry["usage"]["hosts"])}))
+            meter.spend(Usage.from_dict(entry["usage"]))
         if "error" in entry:
             raise _made(entry)
         return str(entry["reply"])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from thresher.models.cassette import Exchanges
     from thresher.models.reply_cache import ReplyCache
-    from thresher.models.usage import Rate
+    from thresher.models.usage import Prices, Rate
 
 Schema = Mapping[str, Any]
 OnText = Callable[[str], None]
@@ -111,6 +111,7 @@ class ChatModel:
     timeout_seconds: float = 60.0
     pauses: tuple[float, ...] = PAUSES_SECONDS
     rate: Rate | None = None
+    prices: Prices | None = None
     exchanges: Exchanges | None = None
     cache: ReplyCache | None = None
     _connections: list[OpenAI] = field(default_factory=list, init=False, repr=False, compare=False)
@@ -234,6 +235,7 @@ class ChatModel:
             except _TryAgain as passing:
                 failure = passing
                 self._pause(next(pauses, None), passing)
+                self.meter.retried(passing.error.what)
 
     def _pause(self, seconds: float | None, failure: _TryAgain) -> None:
         """Wait before the next try, or raise the failure when there is none or it would come too late."""
@@ -306,7 +308,7 @@ class ChatModel:
             for chunk in chunks:
                 self.meter.allow_waiting()
                 if chunk.usage is not None:
-                    self.meter.used(int(chunk.usage.prompt_tokens or 0), int(chunk.usage.completion_tokens or 0))
+                    self._count(chunk)
                 written += (chunk.choices[0].delta.content or "") if chunk.choices else ""
                 begun = written.lstrip()
                 if not at and (begun.startswith("<think>") or "<think>".startswith(begun)):
@@ -358,7 +360,8 @@ class ChatModel:
     def _count(self, reply: Any) -> None:
         """Count the tokens of a reply."""
         if reply.usage is not None:
-            self.meter.used(int(reply.usage.prompt_tokens or 0), int(reply.usage.completion_tokens or 0))
+            counts = int(reply.usage.prompt_tokens or 0), int(reply.usage.completion_tokens or 0)
+            self.meter.used(*counts, prices=self.prices)
 
     def _text(self, reply: Any) -> str:
         """The text of a reply, its tokens counted."""

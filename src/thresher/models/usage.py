@@ -24,6 +24,18 @@ class Tab:
     usage: Usage = field(default_factory=Usage)
 
 
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What a million tokens cost, in any currency."""
+
+    prompt: float
+    completion: float
+
+    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """Of one reply."""
+        return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1_000_000
+
+
 RESERVED_SECONDS = 3.0
 """Of a budget, kept for the answer without a model: a question takes 0.3 to 1 second then, 3 on a busy machine."""
 
@@ -121,9 +133,14 @@ class Meter:
             self.allow()
             self._add(Usage(llm_calls=1, hosts=_host(url)))
 
-    def used(self, prompt_tokens: int, completion_tokens: int) -> None:
-        """Count the tokens of a reply."""
-        self.spend(Usage(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens))
+    def used(self, prompt_tokens: int, completion_tokens: int, prices: Prices | None = None) -> None:
+        """Count the tokens of a reply, and what they cost where that is known."""
+        cost = None if prices is None else prices.of(prompt_tokens, completion_tokens)
+        self.spend(Usage(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens, cost=cost))
+
+    def retried(self, why: str) -> None:
+        """Count that a call is sent again."""
+        self.spend(Usage(retries=(why,)))
 
     def searched(self, url: str) -> None:
         """Count a web request (a search or a page) that is about to be sent. Raises BudgetSpent instead."""
@@ -170,6 +187,8 @@ def _sum(one: Usage, other: Usage) -> Usage:
         one.completion_tokens + other.completion_tokens,
         one.web_requests + other.web_requests,
         tuple(sorted({*one.hosts, *other.hosts})),
+        (*one.retries, *other.retries),
+        None if one.cost is None and other.cost is None else (one.cost or 0.0) + (other.cost or 0.0),
     )
 
 

@@ -38,7 +38,7 @@ from thresher.models.cassette import Exchanges
 from thresher.models.chat import ChatModel
 from thresher.models.encoders import RememberingEncoder
 from thresher.models.reply_cache import ReplyCache
-from thresher.models.usage import Meter, shared_rate
+from thresher.models.usage import Meter, Prices, shared_rate
 from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable, CrossEncoder, Encoder, Generator, LanguageModel, Rewriter, Verifier
 from thresher.recipes.settings import (
@@ -438,9 +438,17 @@ def chat_model(
         thinking_tokens=settings.thinking_tokens,
         timeout_seconds=settings.timeout_seconds,
         rate=None if settings.per_minute is None else shared_rate(settings.base_url, settings.per_minute),
+        prices=prices_of(settings),
         exchanges=exchanges,
         cache=cache,
     )
+
+
+def prices_of(settings: LanguageModelSettings) -> Prices | None:
+    """What the tokens of a model cost; a price that is not set is 0 beside one that is."""
+    if settings.price_prompt is None and settings.price_completion is None:
+        return None
+    return Prices(settings.price_prompt or 0.0, settings.price_completion or 0.0)
 
 
 def style_of(answer: AnswerSettings) -> Style:

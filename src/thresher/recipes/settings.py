@@ -32,6 +32,8 @@ class LanguageModelSettings(Frozen):
     concurrency: int = Field(4, ge=1, le=64, description="calls at the same time at most")
     per_minute: int | None = Field(None, ge=1, description="calls per minute at most; no limit when not set")
     cache: bool = Field(False, description="keep replies on disk and use them again for the same prompt")
+    price_prompt: float | None = Field(None, ge=0, description="money for a million tokens that are sent")
+    price_completion: float | None = Field(None, ge=0, description="money for a million tokens that are written")
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
