@@ -63,6 +63,11 @@ def test_an_option_that_there_is_not_is_told_and_not_passed_over(collection: Col
         collection.ask(QUESTION, recipee="rag")  # type: ignore[call-arg]
 
 
+def test_a_budget_below_nothing_is_told(collection: Collection) -> None:
+    with pytest.raises(UsageError, match="`budget_calls` -1: must be at least 0"):
+        collection.ask(QUESTION, budget_calls=-1)
+
+
 def test_nothing_to_add_is_told(collection: Collection) -> None:
     with pytest.raises(UsageError, match="nothing was given to add"):
         collection.add()
@@ -89,6 +94,13 @@ def test_an_answer_has_its_evidence_and_its_chunks(answer: Answer) -> None:
     assert {piece.hit.chunk.id for piece in answer.evidence} == {
         fate.hit.chunk.id for fate in answer.chunks if fate.kept
     }
+
+
+def test_an_answer_prints_as_its_text_and_its_citations(answer: Answer) -> None:
+    text, citation = str(answer).splitlines()
+    assert text == "1531 [1]"
+    assert citation.startswith("  [1] ")
+    assert citation.endswith("“The Kõpu lighthouse was built in 1531.”")
 
 
 def test_an_answer_is_markdown_with_its_citations(answer: Answer) -> None:

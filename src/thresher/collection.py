@@ -577,7 +577,9 @@ def _check_options(options: Mapping[str, object]) -> None:
         if name not in AskOptions.__annotations__:
             raise UnknownSetting(name, AskOptions.__annotations__, kind="option of `ask`")
     for name in ("budget_calls", "budget_tokens", "budget_seconds"):
-        check_type(name, options.get(name) or 0, (int, float), "a number")
+        check_type(name, given := options.get(name) or 0, (int, float), "a number")
+        if isinstance(given, (int, float)) and given < 0:
+            raise UsageError("must be at least 0", subject=f"`{name}` {given}")
     check_type("strict", options.get("strict", False), bool, "True or False")
     if not callable(options.get("on_sentence", in_silence)):
         raise WrongType("on_sentence", options["on_sentence"], "a function that takes a text")

@@ -551,6 +551,13 @@ class Answer:
         """What the generator was given, in its order; nothing for an answer that took none of the path's slots."""
         return next((step.value.evidence for step in self.steps if isinstance(step.value, Refined)), ())
 
+    def __str__(self) -> str:
+        """The answer and its citations, as `print` shows them."""
+        from thresher.explanation import citation_line
+
+        cited = [citation_line(citation.to_dict(), self.text) for citation in self.citations]
+        return "\n".join([self.text, *([f"Why: {self.reason}"] if self.abstained else []), *cited])
+
     def to_markdown(self) -> str:
         """The question, the answer and its numbered citations, with page and quote."""
         from thresher.rendering import markdown

@@ -49,6 +49,19 @@ def command(*arguments: object) -> None:
     assert not ended.value.code
 
 
+def test_a_run_is_audited_against_the_collection_it_was_asked_of(
+    notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = ("--home", tmp_path / "home")
+    questions = tmp_path / "mine.csv"
+    questions.write_text("question,answer\nWhen was the Kõpu lighthouse built?,1531\n", encoding="utf-8")
+    command("index", notes, *home, "--collection", "towers")
+    given = ("--questions", questions, "--recipe", "hybrid", "--out", tmp_path / "run")
+    command("eval", "compare", *given, *home, "--collection", "towers")
+    command("eval", "audit", tmp_path / "run", *home)
+    assert "held against towers: 2 without a problem, 0 with one" in capsys.readouterr().out
+
+
 def test_stored_answers_are_audited_and_one_that_was_changed_is_found(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -31,7 +31,8 @@ LABEL = re.compile(r"Doc\d+")
 
 Paths = Annotated[list[str], typer.Argument(metavar="PATH|URL|-...", help="Files, folders, URLs, or - for stdin.")]
 Recipes = Annotated[
-    list[str] | None, typer.Option("--recipe", metavar="NAME", help="Prepare the chunks of this recipe too (repeatable).")
+    list[str] | None,
+    typer.Option("--recipe", metavar="NAME", help="Prepare the chunks of this recipe too (repeatable)."),
 ]
 Include = Annotated[
     list[str] | None, typer.Option("--include", metavar="GLOB", help="Only files of a folder whose names match.")

@@ -68,7 +68,10 @@ RecipeName = Annotated[
         autocompletion=recipe_names,
     ),
 ]
-Where = Annotated[str | None, typer.Option("--where", metavar="FILTER", help="Filter on metadata, e.g. \"kind = 'pdf' AND page <= 3\".")]
+Where = Annotated[
+    str | None,
+    typer.Option("--where", metavar="FILTER", help="Filter on metadata, e.g. \"kind = 'pdf' AND page <= 3\"."),
+]
 Strict = Annotated[
     bool | None,
     typer.Option("--strict/--no-strict", help="Refuse when a part of the recipe is not available.", show_default=False),

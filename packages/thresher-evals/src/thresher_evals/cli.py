@@ -261,13 +261,19 @@ def eval_audit(
     ] = None,
     stored: Annotated[bool, Option("--stored", help="Audit the answers that the collection stored.")] = False,
     home: Home = None,
-    collection: Annotated[str | None, Option(help="Whose documents the answers are held against.")] = None,
+    collection: Annotated[
+        str | None, Option(help="Whose documents the answers are held against; those the run was asked of.")
+    ] = None,
     json: AsJson = False,
 ) -> None:
     """Hold answers against the documents: every quote, marker and number. Without RUN or --stored: published claims.
 
     Of the published methods, what they claim is computed again from the numbers they print: claim, recomputed, verdict.
     """
+    if directory is not None and collection is None:
+        from thresher_evals.rows import read_run
+
+        collection = read_run(directory)["collection"]
     if directory is not None or stored:
         _audit_answers(directory, target_of(home, collection, {}, json))
         return

@@ -65,6 +65,7 @@ class Plan:
             out,
             resume=resume,
             settings=described,
+            collection=self.collection.name,
             outside=self.outside,
             parallel=self.parallel,
             command=self.command,
