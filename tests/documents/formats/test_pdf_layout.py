@@ -58,6 +58,19 @@ def test_rows_of_a_table_stay_apart() -> None:
     assert texts(lines) == lines
 
 
+def test_names_of_columns_are_no_end_of_the_caption_or_the_sentence_above_them() -> None:
+    rows = ["Saltby 41 1210 3420", "Northquay 22 575 1645", "Fennmouth 60 2105 6120"]
+    for above in (
+        "Table 1: Landings of the year in tonnes, by harbour",
+        "and was done with flails until machines took it",
+    ):
+        assert texts([above, "Harbour Boats Landings Revenue", *rows]) == [
+            above,
+            "Harbour Boats Landings Revenue",
+            *rows,
+        ]
+
+
 def test_a_broken_word_is_whole_again() -> None:
     lines = [f"Threshing separates the grain from straw and repre{BREAK}", "sentations of it are found on walls."]
     assert texts(lines) == ["Threshing separates the grain from straw and representations of it are found on walls."]

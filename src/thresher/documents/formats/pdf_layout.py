@@ -44,6 +44,7 @@ WINDOW = 6  # lines on either side that tell how wide the column is here
 MIN_PAIRS = 3
 MIN_WIDTH = 20  # characters; anything narrower is a label
 MAX_GAP = 8  # lines of formula bits inside one sentence
+MAX_COLUMNS = 12  # more words with capitals are a sentence of names
 
 SECTION_NAMES = (
     "abstract|introduction|background|related works?|methods?|methodology|experiments?|experimental setup|results|"
@@ -211,6 +212,9 @@ def _next_of_paragraph(
         # A sentence that only looked like a heading ("3 GPUs were used ..."): full, and it goes on in lower case.
         return following if full and after[:1].islower() and kinds[following] is Line.TEXT else None
     if kinds[following] is Line.TEXT:
+        table_follows = kinds[following + 1 : following + 3] == [Line.ROW, Line.ROW] and _names_columns(after)
+        if table_follows and (kind is Line.CAPTION or _is_prose(Block(kind, here))):
+            return None
         if ended:
             names_columns = Line.ROW in kinds[following + 1 : following + 3] and not has_ended(after)
             # Under a caption or a footnote the text of the page begins again; better cut these than run into it.
@@ -223,6 +227,13 @@ def _next_of_paragraph(
     if kinds[following] is Line.LABEL:
         return _past_formula(lines, kinds, following)
     return following if full and _only_looks_like(kinds[following], after) else None
+
+
+def _names_columns(line: str) -> bool:
+    """Whether a line above a row of a table names its columns: a few words with capitals and no sentence."""
+    tokens = line.split()
+    capitals = sum(token[:1].isupper() for token in tokens)
+    return 2 <= len(tokens) <= MAX_COLUMNS and tokens[0][:1].isupper() and capitals * 4 >= len(tokens) * 3
 
 
 def _completes_word(here: str, after: str, words: Mapping[str, int]) -> bool:
