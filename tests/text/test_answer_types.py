@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.text.answer_types import answer_type, is_of_type
+from thresher.text.answer_types import answer_type, asks_for_figure, is_of_type
 from thresher.text.entities import lacking
 
 
@@ -48,3 +48,20 @@ def test_what_a_text_lacks_of_the_names_and_numbers_that_were_asked_for(
     question: str, known: str, lacks: tuple[str, ...]
 ) -> None:
     assert lacking(question, known) == lacks
+
+
+@pytest.mark.parametrize(
+    ("question", "figure"),
+    [
+        ("What top-5 error did the ResNet ensemble reach on the ImageNet test set?", True),
+        ("What is the population of Marsham?", True),
+        ("Which accuracy does DPR reach?", True),
+        ("What dropout rate did the big Transformer use?", True),
+        ("What error message does the pump show?", False),
+        ("What is the size of the egg?", False),
+        ("What activation function did the first GPT use?", False),
+        ("What is a dropout rate?", False),
+    ],
+)
+def test_a_measure_that_is_told_as_a_number_is_asked_for(question: str, figure: bool) -> None:
+    assert asks_for_figure(question) is figure

@@ -13,8 +13,8 @@ from thresher.generation.citations import NO_EVIDENCE, abstention, cite, quoted
 from thresher.generation.sentence_support import Sentence, sentence_around
 from thresher.protocols import Generator, PairReader
 from thresher.text.agreement import disagreement, unnamed
-from thresher.text.answer_types import answer_type, is_of_type
-from thresher.text.boilerplate import says_nothing
+from thresher.text.answer_types import answer_type, asks_for_figure, is_of_type
+from thresher.text.boilerplate import is_place_number, says_nothing
 from thresher.text.contradiction import ARTICLES
 from thresher.text.entities import are_names, names_in
 from thresher.text.injection import is_command
@@ -215,17 +215,20 @@ class SpanReader:
     def answers(self, question: str, places: Sequence[Place]) -> list[Place]:
         """The best place of each answer, what the places agree on most first.
 
-        The question's own words are none, nor what holds no number where one is asked for, or one of another unit, nor
-        names where it is asked who somebody is.
+        The question's own words are none, nor what holds no number where one is asked for, one of another unit, or that
+        of a heading or a table, nor names where it is asked who somebody is.
         """
         is_described = asked_for(question).kind is Kind.EXPLANATION and answer_type(question) == "person"
         asked, counts = set(_words(question)) | ARTICLES, HOW_MANY.search(question)
         wanted = _units(counts["unit"] or "") if counts else set()
+        figure = asks_for_figure(question)
         answers: dict[str, list[Place]] = {}
         for place in places:
-            number_is_missing = counts and place.signs.fits < 0
+            number_is_missing = (counts or figure) and is_of_type(place.text, "number") is False
             another_unit = wanted and (units := _units(place.text)) and not wanted & units
-            wrong = number_is_missing or another_unit or (is_described and are_names(place.text))
+            numbers_a_place = (counts or figure) and is_place_number(place.piece.text, place.start, place.end)
+            wrong = number_is_missing or another_unit or numbers_a_place
+            wrong = wrong or (is_described and are_names(place.text))
             if not wrong and not asked.issuperset(words := _words(place.text)):
                 answers.setdefault(" ".join(words), []).append(place)
         agreed = sorted(answers.values(), key=lambda same: -sum(place.certainty for place in same))

@@ -22,6 +22,20 @@ _ASKING: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
     ("place", re.compile(r"\b(?:where|(?:what|which) (?:city|country|state|place|town|county))\b", re.IGNORECASE)),
     ("person", re.compile(r"\b(?:who|whom|whose)\b", re.IGNORECASE)),
 )
+_MEASURES = (
+    r"(?:accurac(?:y|ies)|scores?|rates?|ratio|f1|bleu|rouge|perplexity|recall|precision|exact match|percentages?|"
+    r"proportion|fraction|salary|population|budget|dropout|errors?|speedup|height)"
+)
+_MEASURED = re.compile(
+    rf"(?:\w+ )?(?:what|which)(?: [\w.+%@#-]+){{0,4}}? {_MEASURES} (?:did|does|do|can|could|would|has|have)\b.* "
+    r"(?:reach|reached|get|gets|achieve|achieved|obtain|attain|have|use|used|need|require|report|yield|score|scored)\b"
+    rf"|(?:what|which)(?: is| was|'s| are| were) (?:the|its|their)(?: [\w.+%-]+){{0,3}}? {_MEASURES} "
+    r"(?:of|for|on|in|at|used|to)\b",
+    re.IGNORECASE,
+)
+"""Measures of which a number is told: of 160 such questions to passages that people wrote, 97 % have one for answer; of
+sizes, lengths, weights and prices, which may be large or free, 60 to 85 %."""
+
 _CLOCK = re.compile(
     r"\b(?:\d{1,2}:\d\d|\d{1,2} ?[ap]\.?m\b|morning|noon|afternoon|evening|midnight|century|\d{4}s)", re.IGNORECASE
 )
@@ -31,6 +45,11 @@ def answer_type(question: str) -> AnswerType:
     """What sort of thing is asked for, by the first word that asks."""
     found = [(match.start(), kind) for kind, pattern in _ASKING if (match := pattern.search(question))]
     return min(found)[1] if found else ""
+
+
+def asks_for_figure(question: str) -> bool:
+    """Whether a question asks for a measure that is told as a number: "What accuracy did it reach?"."""
+    return _MEASURED.match(question.strip()) is not None
 
 
 def is_of_type(answer: str, kind: AnswerType) -> bool | None:
