@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,17 @@ def blocks(*languages: str) -> list[tuple[str, str, str]]:
         for named, code in FENCE.findall(page.read_text(encoding="utf-8"))
         if named in languages
     ]
+
+
+def test_the_image_copies_all_that_the_wheel_is_made_of() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    needed = {"pyproject.toml", project["project"]["readme"], *project["project"]["license-files"]}
+    needed |= {*wheel["packages"], *wheel["force-include"]}
+    lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    copied = {name for line in lines if line.startswith("COPY ") for name in line.split()[1:-1]}
+    assert not {name for name in needed if name.split("/")[0] not in copied}
+    assert all((ROOT / name).exists() for name in copied)
 
 
 @pytest.fixture(scope="module")
