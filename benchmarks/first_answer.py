@@ -37,8 +37,8 @@ def main() -> None:
         thresher = environment / "bin" / "thresher"
         seconds = {"environment": run([sys.executable, "-m", "venv", environment], folder)}
         bare = size(environment)
-        pip: list[str | Path] = [environment / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-cache-dir", wheel]
-        seconds["install"] = run(pip, folder)
+        pip = (environment / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-cache-dir")
+        seconds["install"] = run([*pip, wheel], folder)
         installed = (size(environment) - bare) / 1e6
         seconds["index"] = run([thresher, "index", "."], desk)
         seconds["ask"] = run([thresher, "ask", QUESTION], desk, answer=ANSWER)
