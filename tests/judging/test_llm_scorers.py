@@ -188,14 +188,14 @@ def test_the_prompts_of_all_chunks_share_their_beginning_up_to_the_chunk(make_hi
     assert {prompt.partition("<chunk>")[0] for prompt in model.weighed} == {"<query>tower builder</query>\n"}
 
 
-@pytest.mark.parametrize("told", [None, {"yes": 0.0, "no": 0.0}])
-def test_chunks_are_graded_where_no_log_probabilities_of_yes_or_no_are_told(
+@pytest.mark.parametrize("told", [None, {"yes": 0.0, "no": 0.0}, {"yes": 1e-7, "no": 1e-9}])
+def test_chunks_are_graded_where_yes_and_no_are_not_told_or_not_what_the_model_begins_with(
     make_hit: Make, told: dict[str, float] | None
 ) -> None:
     scorer, model = likelihood(lambda user: told)
     scored = scorer(ASKED, [make_hit("one", text="one"), make_hit("two", text="two")])
     assert values(scored.scores) == [1.0, 1.0]
-    assert scored.notes.facts["asked for"] == "grades, no log-probabilities"
+    assert scored.notes.facts["asked for"] == "grades, no probabilities of yes and no"
     assert (len(model.weighed), len(model.seen)) == (1, 1)
 
 

@@ -247,6 +247,26 @@ def test_thoughts_that_never_end_cost_one_call_and_the_next_call_has_room_for_th
     assert [request.body["max_tokens"] for request in server.requests] == [50, 450]
 
 
+def test_how_much_a_model_thinks_is_sent_where_it_is_set_and_is_another_question_to_the_cache(
+    serve: Serve, tmp_path: Path
+) -> None:
+    server = serve("a")
+    for effort in (None, "none", "none"):
+        with chatting(server, reasoning_effort=effort, cache=ReplyCache(tmp_path)) as model:
+            model.complete("s", "u")
+            model.weigh("s", "u", ("yes", "no"))
+    chats = [request.body.get("reasoning_effort") for request in server.requests if "logprobs" not in request.body]
+    assert chats == [None, "none"]
+
+
+def test_a_server_that_knows_no_reasoning_effort_is_quoted_and_not_asked_for_less(serve: Serve) -> None:
+    server = serve(refused(400, "Unrecognized request argument supplied: reasoning_effort"))
+    told = pytest.raises(ProviderError, match=r"Unrecognized request argument.*leave it unset")
+    with chatting(server, reasoning_effort="none") as model, told:
+        model.complete("s", "u", schema=SCHEMA)
+    assert len(server.requests) == 1
+
+
 # --- what a server does not take
 
 TOO_LONG = "request (9031 tokens) exceeds the available context size (8192 tokens), try increasing it"
@@ -268,8 +288,8 @@ def newer(body: Any) -> str | Reply:
 
 
 def test_what_a_newer_model_refuses_is_left_out_and_remembered(serve: Serve) -> None:
-    server = serve(newer)
-    with chatting(server, model="newer", max_tokens=9, thinking_tokens=100) as model:
+    server, meter = serve(newer), Meter()
+    with chatting(server, model="newer", max_tokens=9, thinking_tokens=100, meter=meter) as model:
         assert [model.complete("s", "u") for _ in range(2)] == ["Yes", "Yes"]
     sent = [set(request.body) - {"model", "messages"} for request in server.requests]
     assert sent == [
@@ -279,6 +299,7 @@ def test_what_a_newer_model_refuses_is_left_out_and_remembered(serve: Serve) -> 
         {"max_completion_tokens"},
     ]
     assert server.requests[-1].body["max_completion_tokens"] == 109
+    assert meter.usage.retries == tuple(f"answered with status 400: {NEWER[name]}" for name in NEWER)
 
 
 def test_a_prompt_that_is_too_long_is_said_in_the_servers_words_and_not_asked_again(serve: Serve) -> None:

@@ -26,7 +26,7 @@ def listing(*models: dict[str, Any]) -> Reply:
         ({"id": "m", "max_context_length": 131072, "loaded_context_length": 4096}, 4096),
         ({"id": "m"}, None),
         ({"id": "m", "context_length": "many"}, None),
-        ({"id": "another", "max_model_len": 4096}, None),
+        ({"id": "/models/another.gguf", "meta": {"n_ctx": 4096}}, 4096),
     ],
     ids=str,
 )
@@ -35,6 +35,13 @@ def test_the_length_is_read_in_the_words_of_each_server(
 ) -> None:
     server = serve(pages={"/v1/models": listing(entry)})
     assert context_tokens(server.base_url, "m") == tokens
+
+
+def test_of_several_models_only_the_named_one_counts(serve: Callable[..., ScriptedServer]) -> None:
+    server = serve(
+        pages={"/v1/models": listing({"id": "a", "max_model_len": 1024}, {"id": "b", "max_model_len": 2048})}
+    )
+    assert [context_tokens(server.base_url, model) for model in ("b", "m")] == [2048, None]
 
 
 @pytest.mark.parametrize("reply", [Reply(status=401), Reply("no list"), Reply("[]"), Reply('{"data": 7}')], ids=str)

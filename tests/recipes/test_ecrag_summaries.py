@@ -45,12 +45,14 @@ def test_summaries_are_announced_and_made_together_when_documents_are_taken_in(f
     server = serve(judge)
     told: list[str] = []
     with thresher.open(folder.parent / "home") as collection:
-        collection.add(folder, recipe="ecrag", settings=using(server), announce=told.append)
+        priced = using(server, llm__price_prompt=1000)
+        collection.add(folder, recipe="ecrag", settings=priced, announce=told.append)
         assert stages(server) == ["summary"] * 6
         assert judge.together > 1
         assert len(told) == 1
         assert told[0].startswith("6 chunks are summarised by llm@1(scripted at ")
         assert "about 6 calls" in told[0]
+        assert " in money; what was made before" in told[0]
         answer = collection.ask(QUESTION, recipe="ecrag", settings=using(server))
         assert stages(server).count("summary") == 6
         assert NOT_SUMMARISED not in answer.degraded

@@ -258,6 +258,10 @@ Reply with one word: yes or no."""
 ASKED_LAST = "Does the chunk state what answers the query? Reply yes or no."
 
 
+LEAST_SAID = 0.05
+"""Of probability, on yes and no together. The weakest model of the tests puts 0.3 to 0.5 on them; one that begins with
+its thoughts next to nothing, and what is left over says little about the chunk."""
+
 Weigh = Callable[[str, str, Sequence[str]], Mapping[str, float] | None]
 """Instructions, message and options to the probability that the reply begins with each; None where that is not told."""
 
@@ -267,7 +271,7 @@ class LikelihoodRelevance:
     """P(yes) / (P(yes) + P(no)) of the first token, one call of one token a chunk; `graded` where it is not told.
 
     The first chunk is asked about alone: that shows whether the server tells, and fills its cache of prompts for the
-    others, which are asked about `workers` at a time.
+    others, which are asked about `workers` at a time. A model that begins with its thoughts is asked for grades.
     """
 
     model: LanguageModel
@@ -284,7 +288,7 @@ class LikelihoodRelevance:
         return "relevance by the chat model's yes and no"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
-        """One score per hit; None where neither word was among the probable ones, or the model failed."""
+        """One score per hit; None where the model begins with neither word, or failed."""
         weigh: Weigh | None = getattr(self.model, "weigh", None)
         if weigh is None:
             return self.graded(query, hits)
@@ -292,7 +296,9 @@ class LikelihoodRelevance:
         first = [one() for one in asking[:1]]
         if any(reply.value is None and reply.error is None for reply in first):
             scored = self.graded(query, hits)
-            return replace(scored, notes=scored.notes + Notes(facts={"asked for": "grades, no log-probabilities"}))
+            return replace(
+                scored, notes=scored.notes + Notes(facts={"asked for": "grades, no probabilities of yes and no"})
+            )
         replies = [*first, *in_parallel(asking[1:], workers=self.workers)]
         unreadable = sum(reply.value is None and reply.error is None for reply in replies)
         facts = {"model": self.model.name, "asked for": "yes or no, by its log-probabilities"}
@@ -305,7 +311,7 @@ class LikelihoodRelevance:
         except (ProviderError, BudgetSpent) as error:
             return _Reply(error=str(error))
         both = 0.0 if weights is None else weights[YES] + weights[NO]
-        return _Reply() if weights is None or both == 0 else _Reply(weights[YES] / both)
+        return _Reply() if weights is None or both < LEAST_SAID else _Reply(weights[YES] / both)
 
 
 # --- named rules of thumb about a question and a chunk, without a model -----------------------------------------------

@@ -95,7 +95,8 @@ class ChatModel:
     A schema is sent as `response_format`. A server that refuses it, the temperature or `max_tokens` is asked once more
     without (or with `max_completion_tokens`), and when that goes well, the model is asked so for the rest of the
     process; so is one that tells no log-probabilities (`weigh`). A model that was seen to think has `thinking_tokens`
-    for it besides `max_tokens`; one that spends all of them without an answer is not asked again.
+    for it besides `max_tokens`; one that spends all of them without an answer is not asked again. `reasoning_effort`
+    is sent as it is where it is set; "none" turns thinking off.
 
     `exchanges` records every reply or plays it back. `cache` gives replies that cost nothing; it is used at
     temperature 0 only, where the same prompt is meant to get the same reply.
@@ -108,6 +109,7 @@ class ChatModel:
     temperature: float = 0.0
     max_tokens: int = 512
     thinking_tokens: int = THINKING_TOKENS
+    reasoning_effort: str | None = None
     timeout_seconds: float = 60.0
     pauses: tuple[float, ...] = PAUSES_SECONDS
     rate: Rate | None = None
@@ -180,6 +182,7 @@ class ChatModel:
 
     def _recorded(self, key: tuple[str, ...], request: _Request) -> str:
         """The reply, recorded or played back where that is wanted."""
+        key += () if self.reasoning_effort is None else (self.reasoning_effort,)
         if self.exchanges is None:
             return self._remembered(key, request)
         return self.exchanges.reply(key, lambda: self._remembered(key, request), meter=self.meter)
@@ -230,12 +233,13 @@ class ChatModel:
                 if failure is None:
                     raise
                 raise failure.error from failure
+            if failure is not None:
+                self.meter.retried(failure.error.what)
             try:
                 return self._asked(request, form)
             except _TryAgain as passing:
                 failure = passing
                 self._pause(next(pauses, None), passing)
-                self.meter.retried(passing.error.what)
 
     def _pause(self, seconds: float | None, failure: _TryAgain) -> None:
         """Wait before the next try, or raise the failure when there is none or it would come too late."""
@@ -261,6 +265,8 @@ class ChatModel:
         options: dict[str, Any] = {form.tokens: 1 if request.options else room}
         if form.temperature:
             options["temperature"] = self.temperature
+        if self.reasoning_effort is not None:
+            options["reasoning_effort"] = self.reasoning_effort
         if request.schema is not None and form.schema:
             named = {"name": "reply", "strict": True, "schema": dict(request.schema)}
             options["response_format"] = {"type": "json_schema", "json_schema": named}
@@ -327,7 +333,7 @@ class ChatModel:
         if not answer and written.strip():
             self._thinks()
             what = "thought until its tokens were spent, and did not answer"
-            raise self._failed(what, "set llm.thinking_tokens higher, or turn its thinking off", retryable=False)
+            raise self._failed(what, "set llm.reasoning_effort=none, or llm.thinking_tokens higher", retryable=False)
         if not answer:
             raise _TryAgain(self._failed("answered with no text", retryable=True))
         return answer
@@ -381,7 +387,9 @@ class ChatModel:
             if spent or (thoughts and not thoughts[1]):
                 self._thinks()
                 what = "thought until its tokens were spent, and did not answer"
-                raise self._failed(what, "set llm.thinking_tokens higher, or turn its thinking off", retryable=False)
+                raise self._failed(
+                    what, "set llm.reasoning_effort=none, or llm.thinking_tokens higher", retryable=False
+                )
             raise _TryAgain(self._failed("answered with no text", retryable=True))
         return answer
 

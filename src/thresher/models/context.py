@@ -40,10 +40,11 @@ def _listed(base_url: str, api_key: str | None) -> Any:
 
 
 def _read(listed: Any, model: str) -> int | None:
-    """The length of one model of a list."""
+    """The length of one model of a list; the only one there is meant by any name, as llama.cpp takes it."""
     entries = listed.get("data") if isinstance(listed, Mapping) else None
-    for entry in entries if isinstance(entries, list) else ():
-        if isinstance(entry, Mapping) and model in (entry.get("id"), *_names(entry)):
+    entries = entries if isinstance(entries, list) else []
+    for entry in entries:
+        if isinstance(entry, Mapping) and (len(entries) == 1 or model in (entry.get("id"), *_names(entry))):
             meta = entry.get("meta")
             lengths = [entry.get(name) for name in FIELDS]
             lengths += [meta.get("n_ctx")] if isinstance(meta, Mapping) else []

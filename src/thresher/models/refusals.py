@@ -54,7 +54,7 @@ class Form:
         """
         if logprobs and _NO_LOGPROBS.search(words):
             return replace(self, top_logprobs=0)
-        if status not in SCHEMA_REFUSALS or _TOO_LONG.search(words):
+        if status not in SCHEMA_REFUSALS or _TOO_LONG.search(words) or "reasoning_effort" in words:
             return None
         if self.tokens == "max_tokens" and _NO_TOKENS.search(words):
             return replace(self, tokens="max_completion_tokens", thinks=True)
@@ -82,6 +82,8 @@ def advice(status: int, words: str) -> str:
         return "check llm.api_key"
     if _TOO_LONG.search(words):
         return "set llm.context_tokens to what the model reads at once, or hand on fewer chunks"
+    if "reasoning_effort" in words:
+        return "set llm.reasoning_effort to what the model takes, or leave it unset"
     if status == 404 or _NO_MODEL.search(words):
         return "check llm.model and llm.base_url (it usually ends in /v1; GET base_url/models lists what is there)"
     if status == 429:

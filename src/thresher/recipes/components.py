@@ -436,6 +436,7 @@ def chat_model(
         temperature=settings.temperature,
         max_tokens=settings.max_tokens,
         thinking_tokens=settings.thinking_tokens,
+        reasoning_effort=settings.reasoning_effort,
         timeout_seconds=settings.timeout_seconds,
         rate=None if settings.per_minute is None else shared_rate(settings.base_url, settings.per_minute),
         prices=prices_of(settings),

@@ -43,7 +43,7 @@ from thresher.judging.verdicts import Bounds, Routing, Survivors, ThreeWay
 from thresher.pipeline import Pipeline, always_correct
 from thresher.protocols import ChunkTable, Decider, Judge, Summarizer
 from thresher.recipes.build import corrector, strips
-from thresher.recipes.components import Components
+from thresher.recipes.components import Components, prices_of
 from thresher.recipes.judges import evaluator, stand_in
 from thresher.recipes.settings import EcragSettings
 from thresher.retrieval.search import CoarseToFineRetriever
@@ -90,21 +90,25 @@ def index_config(settings: EcragSettings, parts: Components) -> IndexConfig:
     if not isinstance(wanted.summarizer, LLMSummarizer) or parts.sketched:
         return wanted
     if parts.indexing:
-        return replace(wanted, workers=settings.llm.concurrency, announce=_announcing(wanted.summarizer.name, parts))
+        return replace(
+            wanted, workers=settings.llm.concurrency, announce=_announcing(wanted.summarizer.name, settings, parts)
+        )
     if parts.store.prepared(wanted):
         return wanted
     return _index_config(settings.model_copy(update={"summary": "extractive"}), parts)
 
 
-def _announcing(name: str, parts: Components) -> Callable[[Sequence[str]], None]:
+def _announcing(name: str, settings: EcragSettings, parts: Components) -> Callable[[Sequence[str]], None]:
     """Says what the summaries of some texts will cost before they are made."""
 
     def announce(texts: Sequence[str]) -> None:
         calls, sent, written = price(texts)
+        prices = prices_of(settings.llm)
+        money = "" if prices is None else f", {prices.of(sent, written):.2g} in money"
         if calls and parts.announce is not None:
             parts.announce(
                 f"{calls} chunks are summarised by {name}: about {calls} calls, {sent:,} tokens sent, {written:,} "
-                "written; what was made before is not paid again"
+                f"written{money}; what was made before is not paid again"
             )
 
     return announce

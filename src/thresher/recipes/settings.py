@@ -25,6 +25,9 @@ class LanguageModelSettings(Frozen):
     temperature: float = Field(0.0, ge=0, le=2, description="0 is deterministic")
     max_tokens: int = Field(512, ge=1, description="tokens of the answer at most")
     thinking_tokens: int = Field(2048, ge=0, description="tokens besides for the thoughts of a model that thinks")
+    reasoning_effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = Field(
+        None, description="how much a model that thinks does so, where its server takes it; none turns it off"
+    )
     timeout_seconds: float = Field(60.0, gt=0, description="seconds to wait for one reply")
     context_tokens: int | None = Field(
         None, ge=512, description="tokens the model reads and writes at once; the server is asked when not set"
