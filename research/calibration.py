@@ -43,8 +43,6 @@ from research.pools import (
 from thresher.judging.calibration import SHIPPED, Calibration, auroc, calibration_error, fit, usual
 from thresher.judging.synthetic_questions import gather, synthetic_questions
 from thresher.models.encoders import BundledEncoder
-from thresher.text.sentences import sentence_spans
-from thresher.text.terms import index_terms
 
 SHIPPED_QUESTIONS = 200  # of each set, so that each weighs the same
 MADE = 300
@@ -139,7 +137,7 @@ def by_threshold(shipped: Calibration, tune: Sequence[Scores]) -> dict[str, dict
 
 def from_made(judge: Judge, name: str, pool: Pool, encoder: Remembered) -> Calibration:
     """The calibration nobody labelled anything for."""
-    questions = synthetic_questions(pool.chunks, number=MADE, seed=0, spans=sentence_spans, terms=index_terms)
+    questions = synthetic_questions(pool.chunks, number=MADE, seed=0)
 
     def score(question: str, without: Set[str]) -> float | None:
         out = frozenset(pool.at[id_] for id_ in without)

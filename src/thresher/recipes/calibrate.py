@@ -24,8 +24,6 @@ from thresher.recipes.components import Components
 from thresher.recipes.judges import raw_scorer
 from thresher.recipes.registry import RECIPES, Recipe
 from thresher.recipes.settings import CorrectiveSettings, JudgeSettings, RecipeSettings
-from thresher.text.sentences import sentence_spans
-from thresher.text.terms import index_terms
 from thresher.types import Hit, Query
 
 MADE: Literal["questions made of the collection"] = "questions made of the collection"
@@ -166,7 +164,7 @@ def _questions(chunks: ChunkTable, number: int, seed: int) -> list[SyntheticQues
         texts += [chunk for chunk, _ in batch]
         if len(texts) >= MOST_CHUNKS:
             break
-    questions = synthetic_questions(texts, number=number, seed=seed, spans=sentence_spans, terms=index_terms)
+    questions = synthetic_questions(texts, number=number, seed=seed)
     if not questions:
         raise UsageError(
             "no questions can be made of its texts", subject="the collection", next_step="give some with `questions`"

@@ -315,8 +315,8 @@ SHOWN_HURT = 10
 """Questions that got worse, shown on a screen; --json has all."""
 
 MADE = {
-    "cloze": "ask for a name, a number or a year of a sentence (made: cloze)",
-    "title": "ask what a document says about one of its headings; no answer to compare with (made: title)",
+    "text": "ask what a sentence, a table, a form or a list of your documents says (made: text)",
+    "near miss": "ask the same of another thing, year or condition, which no document answers (made: near miss)",
     "model": "drafted by the chat model, the answer stands in the passage letter by letter (made: model)",
     "model, near miss": "drafted by the chat model to have no answer; nobody checked that (made: model, near miss)",
     "off-topic": "that your documents cannot answer, from a list that comes with Thresher (made: off-topic)",
@@ -328,8 +328,8 @@ A program drafted these. Read them before you believe numbers that come from the
 nobody would ask, mend answers that are incomplete, and add questions that you really have."""
 
 WITHOUT_A_MODEL = """\
-Without a chat model, questions keep the words of your sentences and are easier to find than people's;
-and those without an answer are about nothing in particular, so they are easy to refuse."""
+Without a chat model, questions keep the words of your documents and are easier to find than people's.
+Near misses were held against every passage by their words alone: look whether one has an answer after all."""
 
 
 @eval_app.command("make-questions")

@@ -6,20 +6,22 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from thresher import recipes
 from thresher.collection import Collection
+from thresher.documents.cleaning import references_span
 from thresher.errors import UsageError
 from thresher.models.usage import Meter
 from thresher.protocols import LanguageModel, Progress
 from thresher.recipes.components import chat_model
 from thresher.settings import check_known, own, renamed
+from thresher.text.question_maker import QuestionMaker
 from thresher.types import Chunk, Document
-from thresher_evals.compare.drafters import Draft, ModelDrafter, clozes, passages, sentences, title_questions
+from thresher_evals.compare.drafters import Draft, ModelDrafter, by_rules, near_miss, passages, sentences
 from thresher_evals.datasets.derived import OFF_TOPIC
 
 NUMBER = 80
@@ -27,9 +29,6 @@ NUMBER = 80
 
 UNANSWERABLE = 0.25
 """Share of the questions that have no answer in the collection: enough to see a recipe that never refuses."""
-
-TITLES = 0.2
-"""Share of title questions among those that have an answer, without a chat model."""
 
 MOST_DOCUMENTS = 300
 """Documents that are read: a set of a few hundred questions cannot touch more."""
@@ -87,11 +86,14 @@ def draft_questions(
     unanswerable = round(UNANSWERABLE * number)
     drawn = partial(spread, documents, progress=progress)
     if model is None:
-        missing = off_topic(generator, unanswerable)
-        asked = number - len(missing)
-        titles = drawn(lambda one: title_questions(one, sentences(one), generator), round(TITLES * asked))
-        words = drawn(lambda one: clozes(sentences(one), generator), asked - len(titles))
-        answered = [*titles, *words]
+        maker = QuestionMaker([without_references(document) for document in documents], seed=seed)
+        made = [by_rules(one) for one in maker.made(number - unanswerable)]
+        answered = [draft for draft in made if not draft.tells_its_answer]
+        unanswerable = min(unanswerable, round(len(answered) * UNANSWERABLE / (1 - UNANSWERABLE)))
+        missing = [near_miss(one) for one in maker.near_misses(unanswerable)]
+        missing += off_topic(generator, unanswerable - len(missing))
+        if progress is not None:
+            progress(len(answered) + len(missing))
         dropped: Mapping[str, int] = {}
     else:
         drafter = ModelDrafter(model, partial(best_passages, collection))
@@ -110,6 +112,15 @@ def draft_questions(
         )
     sources = {place.source for draft in answered for place in draft.gold}
     return Drafting((*answered, *missing), len(sources), "" if model is None else model.name, dropped)
+
+
+def without_references(document: Document) -> Document:
+    """The document with its list of references blank, every other place where it was."""
+    found = references_span(document.text)
+    if found is None:
+        return document
+    start, end = found
+    return replace(document, text=f"{document.text[:start]}{' ' * (end - start)}{document.text[end:]}")
 
 
 def spread(documents: list[Document], source: Source, wanted: int, *, progress: Progress | None = None) -> list[Draft]:

@@ -1,9 +1,7 @@
-"""What a drafted question is, and how one is made: of a sentence, of a heading, or of a passage by a chat model."""
+"""What a drafted question is, and how a chat model drafts one of a passage; the others are made by rules."""
 
 from __future__ import annotations
 
-import random
-import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -15,12 +13,12 @@ from thresher.documents.cleaning import references_span
 from thresher.models.structured import asked, object_schema, read_choice, read_text
 from thresher.protocols import LanguageModel
 from thresher.text.injection import fenced
+from thresher.text.question_maker import MadeOf, NearMiss
 from thresher.text.sentences import sentence_spans
-from thresher.text.terms import index_terms
 from thresher.types import Chunk, Document
 from thresher_evals.dataset import Gold, normalise, sha1_number
 
-Made = Literal["cloze", "title", "model", "model, near miss", "off-topic"]
+How = Literal["text", "near miss", "model", "model, near miss", "off-topic"]
 """How a question came about; every one should be read by a person."""
 
 ID_DIGITS = 10
@@ -34,7 +32,7 @@ class Draft:
     """One question as it is written to the file."""
 
     question: str
-    made: Made
+    made: How
     category: str
     answers: tuple[str, ...] = ()
     answerable: bool = True
@@ -117,114 +115,24 @@ def passages(document: Document, found: Sequence[Chunk]) -> Iterator[Chunk]:
             first = at + 1
 
 
-# --- of a sentence, by asking for what stands in it: `The line climbs how many metres over 41 kilometres?` ------------
+# --- by rules, of sentences, tables, forms and lists ------------------------------------------------------------------
 
 
-MOST_WORDS = 32
-"""Of a sentence that is asked whole; nobody asks longer questions."""
-
-ASIDE = re.compile(r"\s*[(\[][^()\[\]]*[)\]]")
-"""Citations and explanations in brackets: the sentence stands without them."""
-
-LEANING = re.compile(
-    r"\s*(?:this|these|those|that|it|its|they|their|he|she|his|her|here|there|such|as|however|because|although|while|using|given|based|table|figure|fig"
-    r"|left|right|note|see|for (?:example|instance)|in (?:this|these|such|contrast|addition|other words))\b"
-    r"|.*\b(?:et al|fig|cf)\b",
-    re.IGNORECASE,
-)
-"""A sentence that leans on what stands before it, or speaks of a figure or a citation."""
+def by_rules(one: MadeOf) -> Draft:
+    """A question that was made of a document's text; of a list only the place is told."""
+    made, document = one.made, one.document
+    gold = Gold(document.source, document.page_at(made.start), made.start, made.end)
+    answers = () if made.kind == "list" else (made.answer,)
+    return Draft(
+        made.question, "text", made.kind, answers, gold=(gold,), stands_in=document.text[made.start : made.end]
+    )
 
 
-FOLLOWED = r"(?=[,;:]|$| (?:and|or|but|is|are|was|were|has|have|had|can|by|in|on|at|to|with|for|as|from|of|when)\b)"
-"""What a name or a year ends a phrase before: `sampling from whom` reads well, `standard whom strategies` does not."""
-
-ASKED = {
-    "which year": re.compile(rf"(?<=\b(?:in|by|of) )(?:1[0-9]|20)\d\d{FOLLOWED}"),
-    "how many": re.compile(r"(?<=[a-z]{2} )\d+(?:,\d{3})*(?= [a-z]{3})"),
-    "who or what": re.compile(rf"(?<=[a-z]{{2}} )[A-Z][\w-]{{2,}}(?: (?:(?:of|the|von|de) )?[A-Z][\w-]+)*{FOLLOWED}"),
-}
-"""The words that ask for something, and how it looks in running text."""
-
-NUMBERED = re.compile(r"\b(?:[A-Z]\w*|table|figure|section|equation|chapter|page|step|line|example|option) $")
-"""Before a number that is a name: Algorithm 1, section 3."""
-
-
-def clozes(found: Sequence[Chunk], generator: random.Random) -> Iterator[Draft]:
-    """A question of each sentence that has something to ask for, in random order."""
-    for sentence in generator.sample(found, len(found)):
-        draft = cloze(sentence, generator)
-        if draft is not None:
-            yield draft
-
-
-def cloze(sentence: Chunk, generator: random.Random) -> Draft | None:
-    """A question whose answer is a year, a number or a name of the sentence; None where it has none."""
-    text = " ".join(ASIDE.sub("", sentence.text).split()).rstrip(".!?")
-    if LEANING.match(text) or len(text.split()) > MOST_WORDS:
-        return None
-    choices = [
-        (words, match)
-        for words, pattern in ASKED.items()
-        for match in pattern.finditer(text)
-        if words != "how many" or not NUMBERED.search(text[: match.start()])
-    ]
-    # A year is a number too, and a sentence may have several; each kind is asked for as often.
-    kinds = list(dict.fromkeys(words for words, _ in choices))
-    if not kinds:
-        return None
-    kind = generator.choice(kinds)
-    match = generator.choice([match for words, match in choices if words == kind])
-    first = text.split()[0]
-    begun = text if index_terms(first) else f"{text[0].lower()}{text[1:]}"
-    asking = f"{begun[: match.start()]}{kind}{text[match.end() :]}?"
-    title = " ".join(sentence.title.split())  # the question has its document in front, which says who `we` are
-    asking = f"In “{title}”: {asking}" if title else f"{asking[0].upper()}{asking[1:]}"
-    draft = Draft(asking, "cloze", "cloze", (match[0],), gold=(place(sentence),), stands_in=sentence.text)
-    # The title may hold the answer, and where the sentence does twice the second place tells it.
-    return None if draft.tells_its_answer or match[0] not in sentence.text else draft
-
-
-def place(sentence: Chunk) -> Gold:
-    """Where a sentence stands."""
-    return Gold(sentence.source, sentence.page, sentence.start, sentence.end)
-
-
-# --- of a heading: what a document says about a subject, where a sentence names it ------------------------------------
-
-
-SECTION_CHARACTERS = 3000
-"""After a heading, where the sentence that names its subject must stand: about a page of a paper."""
-
-MIN_TERMS = 2
-"""Of a heading: one word is too wide a subject for a question."""
-
-HEADING = re.compile(
-    r"(?:\A|(?<=\n))(?:#+ *)?(?:(?:\d+\.?)+ +)?(?P<words>[A-Z][\w'’-]*(?: [\w'’-]+){1,7}) *(?=\n)",
-)
-"""A line of its own: perhaps marks or a number, then two to eight words that begin with a capital, no full stop."""
-
-NO_SUBJECT = re.compile(r"(?:abstract|introduction|references|contents|appendix|figure|table|page)\b", re.IGNORECASE)
-"""Headings that every document could have."""
-
-
-def title_questions(document: Document, found: Sequence[Chunk], generator: random.Random) -> Iterator[Draft]:
-    """What a document says about the subject of one of its headings, where a sentence of that section names it.
-
-    `found` are the document's sentences. There are no answers to compare with, only the place: what is said about a
-    subject can be said in many ways.
-    """
-    title = " ".join(document.title.split())
-    headings = [] if not title else list(HEADING.finditer(document.text))
-    for heading in generator.sample(headings, len(headings)):
-        subject = heading["words"]
-        terms = set(index_terms(subject))
-        if len(terms) < MIN_TERMS or terms <= set(index_terms(title)) or NO_SUBJECT.match(subject):
-            continue
-        section = (one for one in found if heading.end() <= one.start < heading.end() + SECTION_CHARACTERS)
-        sentence = next((one for one in section if terms <= set(index_terms(one.text))), None)
-        if sentence is not None:
-            asked = f"What does “{title}” say about {subject}?"
-            yield Draft(asked, "title", "title", gold=(place(sentence),), stands_in=sentence.text)
+def near_miss(one: NearMiss) -> Draft:
+    """A question that asks of another entity, year or condition than the one that the documents answer."""
+    source = one.source.made
+    told = one.source.document.text[source.start : source.end]
+    return Draft(one.question, "near miss", "near-miss", answerable=False, stands_in=told)
 
 
 # --- of a passage, by a chat model: one that it answers in its own words, and one that it does not --------------------
@@ -286,7 +194,7 @@ class ModelDrafter:
         user = f"<question>{fenced(question)}</question>\n{found}"
         if self._asked(ANSWERED, user, ("answered",), read_answered) != "no":
             return self._drop("the collection may answer a question that should have no answer")
-        return Draft(question, "model, near miss", "drafted, unchecked", answerable=False)
+        return Draft(question, "model, near miss", "near-miss", answerable=False)
 
     def _asked(self, system: str, user: str, fields: Sequence[str], read: Callable[[str], Value]) -> Value | None:
         schema = object_schema({field: {"type": "string"} for field in fields})
