@@ -111,8 +111,8 @@ def test_questions_are_made_of_the_documents_and_each_is_asked_twice(
     assert calibration.source == "questions made of the collection"
     assert 20 <= calibration.n_positive == calibration.n_negative <= 24
     assert sum(told) >= 2 * calibration.n_positive
-    assert not calibration.separated  # every town has the same story: the best score tells little
-    assert 0 <= calibration.lower < calibration.upper <= 1
+    assert calibration.auroc > 0.8  # the town of a question is named in one document
+    assert 0 <= calibration.lower <= calibration.upper <= 1
 
 
 def test_the_same_seed_makes_the_same_calibration(

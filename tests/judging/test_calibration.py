@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 
@@ -22,18 +21,10 @@ from thresher.judging.calibration import (
     fit,
     usual,
 )
-from thresher.judging.synthetic_questions import gather, gather_labelled, synthetic_questions
+from thresher.judging.synthetic_questions import gather, gather_labelled, put_together, synthetic_questions
 from thresher.types import PROBABILITY, UNIT, Chunk, Hit, Notes, Query, Scale, Score, Scores
 
 HALF = np.arange(200) < 100
-
-
-def terms(text: str) -> list[str]:
-    return [word for word in re.findall(r"\w+", text.lower()) if word not in {"the", "of", "in", "is", "was", "a"}]
-
-
-def spans(text: str) -> list[tuple[int, int]]:
-    return [(found.start(), found.end()) for found in re.finditer(r"[^. ][^.]*\.?", text)]
 
 
 def fitted(positives: Sequence[float], negatives: Sequence[float], **more: object) -> Calibration:
@@ -241,7 +232,7 @@ def test_a_calibrated_scorer_gives_probabilities_and_keeps_the_raw_scores(make_h
 
 # --- questions made of the collection ---------------------------------------------------------------------------------
 
-BUILT = "The Kopu lighthouse was built by Hansa Tallinn in 1531 and burns 40 lamps for passing ships."
+BUILT = "The Kopu lighthouse was built by Hansa Tallinn in 1531 and has 40 lamps for passing ships."
 
 
 @pytest.fixture
@@ -255,20 +246,16 @@ def chunks(make_chunk: Callable[..., Chunk]) -> list[Chunk]:
 
 
 def made(chunks: Sequence[Chunk], number: int = 5, seed: int = 0) -> list[tuple[str, str, tuple[str, ...]]]:
-    questions = synthetic_questions(chunks, number=number, seed=seed, spans=spans, terms=terms)
+    questions = synthetic_questions(chunks, number=number, seed=seed)
     return [(one.question, one.document_id, one.answered_by) for one in questions]
 
 
-def test_a_question_names_the_subject_and_leaves_the_answer_out(chunks: list[Chunk]) -> None:
-    for seed in range(20):
-        ((question, document, _),) = made(chunks[:1], number=1, seed=seed)
-        asked = re.fullmatch(r"(when|how many|who or what) (.+) Kopu", question)
-        assert asked is not None
-        assert document == "lamps"
-        kept = asked[2].split()
-        assert 2 <= len(kept) <= 3
-        assert set(kept) <= set(re.findall(r"\w+", BUILT))
-        assert {"when": "1531", "how many": "40", "who or what": "Tallinn"}[asked[1]] not in kept
+def test_a_question_is_whole_and_brief_and_leaves_its_answer_out(chunks: list[Chunk]) -> None:
+    assert {question for question, _, _ in made(chunks[:1])} == {
+        "When was the Kopu lighthouse built?",
+        "Who built the Kopu lighthouse?",
+        "How many lamps does the Kopu lighthouse have?",
+    }
 
 
 def test_every_document_that_holds_subject_and_answer_answers(chunks: list[Chunk]) -> None:
@@ -279,9 +266,11 @@ def test_every_document_that_holds_subject_and_answer_answers(chunks: list[Chunk
 
 def test_documents_take_turns_and_the_number_is_kept(make_chunk: Callable[..., Chunk]) -> None:
     many = [
-        make_chunk(f"{document}{n}", BUILT, document=document, title="Kopu") for document in "abc" for n in range(9)
+        make_chunk(f"{document}{n}", f"Pier {n} of {document} has {n * 7} cranes.", document=document, start=99 * n)
+        for document in ("Ava", "Bor", "Cif")
+        for n in range(3, 9)
     ]
-    assert sorted(document for _, document, _ in made(many, number=3)) == ["a", "b", "c"]
+    assert sorted(document for _, document, _ in made(many, number=3)) == ["Ava", "Bor", "Cif"]
     assert len(made(many, number=5)) == 5
 
 
@@ -293,41 +282,23 @@ def test_questions_depend_on_the_seed_and_not_on_the_order_of_the_chunks(chunks:
     assert len({tuple(asked(chunks, seed)) for seed in range(8)}) > 1
 
 
-@pytest.mark.parametrize(
-    "title", ["How nine wise old harbour masters kept their many lamps alight", "Overleaf Example"]
-)
-def test_a_long_title_or_one_the_text_never_uses_is_no_subject(make_chunk: Callable[..., Chunk], title: str) -> None:
-    chunk = make_chunk(
-        "a", "The keeper married Anna Maria in 1531 and she never left the island again after.", title=title
-    )
-    ((question, _, _),) = made([chunk])
-    assert question.startswith("when ")
-    assert question.endswith("Anna Maria")
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "We follow Smith et al. and train the model for 40 epochs on the harbour data.",
-        "and the harbour of Kopu burns 40 lamps for the ships that pass by in the night.",
-        "Table 3 says that the harbour of Kopu burns 40 lamps for the ships that pass by.",
-        "The harbour of Kopu burns the 2.6B model and the others in the same way as before.",
-    ],
-)
-def test_references_fragments_and_names_with_numbers_make_no_questions(
-    make_chunk: Callable[..., Chunk], sentence: str
+def test_a_document_is_put_together_of_chunks_that_overlap_and_its_table_of_those_that_follow_each_other(
+    make_chunk: Callable[..., Chunk],
 ) -> None:
-    assert made([make_chunk("a", sentence, title="Kopu")]) == []
-
-
-def test_tables_and_sentences_without_an_answer_make_no_questions(make_chunk: Callable[..., Chunk]) -> None:
-    table = make_chunk("a", BUILT, title="Kopu", kind="table")
-    plain = make_chunk("b", "nothing in here could be asked for because no name or number stands in it", title="Kopu")
-    assert made([table, plain]) == []
+    text = f"{BUILT}\n\n| Part | Price |\n| lamp | 40 |\n| bell | 70 |\n\nThe end of it."
+    table, middle = text.index("| Part"), text.index("| bell")
+    cuts = [(0, 60, "text"), (40, table, "text"), (table, middle, "table"), (middle, len(text) - 16, "table")]
+    chunks = [
+        make_chunk(f"c{start}", text[start:end].rstrip("\n"), start=start, kind=kind) for start, end, kind in cuts
+    ]
+    document = put_together(chunks[::-1])
+    assert document.text == text[: text.index("\n\nThe end")]
+    (one,) = document.tables
+    assert [document.text[slice(*row)] for row in one.rows] == ["| Part | Price |", "| lamp | 40 |", "| bell | 70 |"]
 
 
 def test_each_made_question_is_asked_with_and_without_what_answers_it(chunks: list[Chunk]) -> None:
-    questions = synthetic_questions(chunks, number=2, spans=spans, terms=terms)
+    questions = synthetic_questions(chunks, number=2)
 
     def scores_of(question: str, without: Set[str]) -> float | None:
         return None if question == questions[0].question and without else 0.2 if without else 0.9

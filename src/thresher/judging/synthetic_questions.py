@@ -24,21 +24,20 @@ class SyntheticQuestion:
     document_id: str
     chunk_id: str
     answered_by: tuple[str, ...]
-    """Its own document, and every other that holds what it asks about and its answer; nothing where none answers it."""
-    answerable: bool = True
+    """Its own document, and every other that holds what it asks about and its answer."""
 
 
 def synthetic_questions(chunks: Sequence[Chunk], *, number: int, seed: int = 0) -> list[SyntheticQuestion]:
-    """Up to `number` questions, of different documents as long as there are, the same for a fixed seed."""
+    """Up to `number` brief questions, of different documents as long as there are, the same for a fixed seed."""
     by_document: dict[str, list[Chunk]] = {}
     for chunk in chunks:
         by_document.setdefault(chunk.document_id, []).append(chunk)
     maker = QuestionMaker([put_together(found) for found in by_document.values()], seed=seed)
-    made = maker.made(number)
+    made = maker.made(number, brief=True)
     answered_by = _answered_by(made, chunks)
     return [
         SyntheticQuestion(
-            one.made.question,
+            one.made.brief,
             one.document.id,
             next(chunk.id for chunk in by_document[one.document.id] if chunk.start <= one.made.start < chunk.end),
             documents,

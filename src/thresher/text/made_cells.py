@@ -24,7 +24,7 @@ _NO_NAME = re.compile(
     r"(?:what|who|when|how|which|why|where|dear|your|our|my|yes|no|notes?|from|to|cc|subject|re|see|source|tip|warning)\b",
     re.IGNORECASE,
 )
-_MEASURE = re.compile(r"[A-Z][a-z]+(?: [a-z]+){0,2}?(?= by |, | in | per |$)")
+_MEASURE = re.compile(r"[A-Z][a-z]+(?: [a-z]+){0,2}?(?= (?:by|in|per|for|of) |, |$)")
 """What the numbers of a table are, in its caption: Revenue by segment."""
 _AMOUNT = re.compile(
     r"\b(?:price|cost|amount|total|number|revenue|rate|share|size|sum|weight|length|height|fee)", re.IGNORECASE

@@ -24,6 +24,8 @@ class Made:
     """A question, its answer as the text says it, and where: offsets of the sentence, row or line in the text."""
 
     question: str
+    brief: str
+    """The question with no more words of the text than people's questions keep."""
     answer: str
     kind: Kind
     start: int
@@ -34,6 +36,9 @@ class Made:
 
 MOST_WORDS = 30
 """Of a question; nobody asks longer ones."""
+FEWEST_WORDS = 4
+BRIEF = 3
+"""Telling words of a brief question, at least. With all its words a question scores higher than people's do."""
 MOST_ANSWER = 30
 """Words of an answer."""
 
@@ -44,6 +49,9 @@ _DATES = re.compile(_DATE)
 _ENDS = rf"(?=$|,| (?:{'|'.join(sorted(PREPOSITIONS))}|and)\b)"
 _WHEN = re.compile(rf"(?:^|\s)(?P<how>in|on|since|until|by) (?P<answer>{_DATE}){_ENDS}")
 _CLOCK = re.compile(rf"(?:^|\s)(?P<how>at|by|from|until|before) (?P<answer>\d{{1,2}}:\d\d(?: ?[ap]m)?){_ENDS}")
+CORE = "\0"
+"""Stands in a question behind its subject and verb until it is whole."""
+_BREAKS = {*PREPOSITIONS, "and", "that", "which", "if", "when", "where", "because"}
 _COMMA = re.compile(r", (?!\d{4}\b)")
 _ASKS_WHEN = {"in": "When", "on": "When", "since": "Since when", "until": "Until when", "by": "By when"}
 
@@ -129,18 +137,29 @@ def whole(asked: str, answer: str, kind: Kind, span: Span, title: str, *, subjec
     """The question with its document named where its subject is not; None where it would not be understood or would
     tell its answer.
     """
-    asked = " ".join(asked.split()).rstrip(" ,.;:?")
+    words = asked.rstrip(" ,.;:?").split()
     answer = answer.strip(" ,.;:“”\"'")
     named = bool(names_in(f"on {_DATES.sub(' ', subject)}"))
     if not named:
         if not title:
             return None
-        asked = f"In “{title}”, {asked[0].lower()}{asked[1:]}"
-    told = set(index_terms(answer)) <= set(index_terms(asked))
-    words = len(asked.split())
-    if told or not 3 < words <= MOST_WORDS or len(answer.split()) > MOST_ANSWER or asked.count('"') % 2:
+        words = [*f"In “{title}”,".split(), words[0].lower(), *words[1:]]
+    question, brief = (" ".join(word for word in said if word != CORE).rstrip(",") for said in (words, _brief(words)))
+    told = set(index_terms(answer)) <= set(index_terms(question))
+    long = not FEWEST_WORDS <= len(question.split()) <= MOST_WORDS or len(answer.split()) > MOST_ANSWER
+    if told or long or question.count('"') % 2:
         return None
-    return Made(f"{asked}?", answer, kind, *span, subject if named else "")
+    return Made(f"{question}?", f"{brief}?", answer, kind, *span, subject if named else "")
+
+
+def _brief(words: list[str]) -> list[str]:
+    """The words of a question up to the first preposition behind its subject, verb and `BRIEF` telling words."""
+    told = 0
+    for at, word in enumerate(words[:-1]):
+        if told >= BRIEF and word in _BREAKS and CORE in words[:at]:
+            return words[:at]
+        told += bool(index_terms(word))
+    return words
 
 
 def _asked(one: Statement) -> Iterator[tuple[str, str, Kind]]:
@@ -170,7 +189,11 @@ def _times(one: Statement) -> Iterator[tuple[str, str, Kind]]:
 
 def _numbers(one: Statement) -> Iterator[tuple[str, str, Kind]]:
     if (found := _COUNTED.fullmatch(one.subject)) and _counts(found["things"].split(" of ")[0]):
-        yield f"How many {found['things']} {one.verb} {one.rest}{one.condition} {one.lead}", found["answer"], "number"
+        yield (
+            f"How many {found['things']} {one.verb} {CORE} {one.rest}{one.condition} {one.lead}",
+            found["answer"],
+            "number",
+        )
         return
     rest = one.rest
     if one.verb in BE and re.fullmatch(_COUNT, rest):
@@ -223,7 +246,8 @@ def _names(one: Statement) -> Iterator[tuple[str, str, Kind]]:
         verb = PARTICIPLE[found["verb"]]
         did = verb.past if one.verb in ("was", "were") else verb.third
         answer = found["answer"]
-        yield f"Who {did} {one.subject} {found['before']}{found['tail']}{one.condition} {one.lead}", answer, "name"
+        behind = f"{CORE} {found['before']}{found['tail']}{one.condition} {one.lead}"
+        yield f"Who {did} {one.subject} {behind}", answer, "name"
     if one.verb in BE and (found := _PLACED.fullmatch(one.rest)) and not re.match(_DATE, found["answer"]):
         yield f"Where {turned(one, found['before'] + found['tail'])}", found["answer"], "place"
     if (found := _FROM.fullmatch(one.rest)) and not re.match(_DATE, found["answer"]):
@@ -232,7 +256,7 @@ def _names(one: Statement) -> Iterator[tuple[str, str, Kind]]:
         does = one.verb not in BE and (_base(one) or "") in _DOES
         role = one.verb in BE and one.rest.startswith("the ") and _is_role(one.rest)
         if does or role:
-            yield f"Who {one.verb} {one.rest}{one.condition} {one.lead}", one.subject, "name"
+            yield f"Who {one.verb} {CORE} {one.rest}{one.condition} {one.lead}", one.subject, "name"
 
 
 def _acts(found: re.Match[str]) -> bool:
@@ -265,7 +289,7 @@ def _described(one: Statement) -> Iterator[tuple[str, str, Kind]]:
 
 def turned(one: Statement, rest: str, *, lead: bool = True) -> str:
     """The statement with subject and verb exchanged, and this for its rest: `did the warden count on the old mole`."""
-    behind = f"{rest}{one.condition} {one.lead if lead else ''}"
+    behind = f"{CORE} {rest}{one.condition} {one.lead if lead else ''}"
     if one.auxiliary:
         return f"{one.verb} {one.subject} {behind}"
     many = one.verb == "have" or (one.verb in BASE and several(one.subject.split()[-1]))

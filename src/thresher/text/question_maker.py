@@ -57,10 +57,12 @@ class QuestionMaker:
         self._names = names_of(self._documents)
         self._titles = [name for name in self._names.values() if name]
 
-    def made(self, number: int) -> list[MadeOf]:
+    def made(self, number: int, *, brief: bool = False) -> list[MadeOf]:
         """`number` questions or as many as there are: one of each document in turn, then a second of each.
 
         No two have the same words; no document is asked twice for the same answer while there are others to ask for.
+        With `brief` they keep no more words of the text than people's questions do, and what something is is asked
+        last: a text says that in the very words of the question.
         """
         generator = random.Random(self._seed)
         order = generator.sample(self._documents, len(self._documents))
@@ -72,13 +74,15 @@ class QuestionMaker:
             left = []
             for drawer in drawers:
                 for one in drawer:
-                    if one.made.question in chosen:
+                    question = one.made.brief if brief else one.made.question
+                    if question in chosen:
                         continue
-                    if (one.document.id, one.made.answer) in answers:
+                    defines = brief and one.made.kind == "definition"
+                    if defines or (one.document.id, one.made.answer) in answers:
                         again.append(one)
                         continue
                     answers.add((one.document.id, one.made.answer))
-                    chosen[one.made.question] = one
+                    chosen[question] = one
                     left.append(drawer)
                     break
                 if len(chosen) == number:
@@ -86,7 +90,7 @@ class QuestionMaker:
             drawers = left
         for one in again:
             if len(chosen) < number:
-                chosen.setdefault(one.made.question, one)
+                chosen.setdefault(one.made.brief if brief else one.made.question, one)
         return list(chosen.values())
 
     def near_misses(self, number: int) -> list[NearMiss]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,10 @@ from thresher.cli.app import main
 from thresher.collection import Collection
 from thresher.errors import UnknownSetting
 from thresher.testing.llm_server import ScriptedServer
-from thresher.types import Chunk, Document
-from thresher_evals.compare.draft_questions import draft_questions, drafting_model
-from thresher_evals.compare.drafters import Draft, cloze, passages, sentences, title_questions
+from thresher.text.question_maker import QuestionMaker
+from thresher.types import Document
+from thresher_evals.compare.draft_questions import draft_questions, drafting_model, without_references
+from thresher_evals.compare.drafters import Draft, by_rules, near_miss, passages, sentences
 from thresher_evals.datasets.registry import load
 
 BRIDGE = """# The Stone Bridge
@@ -25,7 +25,7 @@ BRIDGE = """# The Stone Bridge
 
 The building costs of the bridge were paid by the town of Arnstadt and never returned by anybody.
 The old bridge over the river was opened to carts and walkers in 1731, after a long quarrel.
-It was opened again in 1905. The bridge stands on exactly 14 arches that were cut from red sandstone.
+It was opened again in 1905. The bridge has exactly 14 arches of red sandstone.
 """
 
 
@@ -39,49 +39,44 @@ def command(*arguments: object) -> int:
     return int(ended.value.code or 0)
 
 
-def test_a_sentence_is_asked_for_its_year_its_number_and_its_name() -> None:
-    made = {}
-    for sentence in sentences(document()):
-        draft = cloze(sentence, random.Random(0))
-        if draft is not None:
-            made[draft.answers[0]] = draft
-    assert made["1731"].question == (
-        "In “The Stone Bridge”: the old bridge over the river was opened to carts and walkers in which year, "
-        "after a long quarrel?"
+def test_what_is_made_by_rules_names_its_place_its_answer_and_its_kind() -> None:
+    made = {one.made.answer: by_rules(one) for one in QuestionMaker([document()], seed=0).made(20)}
+    draft = made["1731"]
+    assert (
+        draft.question == "In “The Stone Bridge”, when was the old bridge over the river opened to carts and walkers?"
     )
-    assert made["14"].question == (
-        "In “The Stone Bridge”: the bridge stands on exactly how many arches that were cut from red sandstone?"
-    )
-    assert "paid by the town of who or what and never" in made["Arnstadt"].question
-    for draft in made.values():
-        (place,) = draft.gold
-        assert BRIDGE[place.start : place.end] == draft.stands_in
-        assert draft.answers[0] in draft.stands_in
-        assert not draft.tells_its_answer
+    assert (draft.made, draft.category, draft.answerable) == ("text", "date", True)
+    assert made["14"].category == "number"
+    for one in made.values():
+        (place,) = one.gold
+        assert BRIDGE[place.start : place.end] == one.stands_in
+        assert one.answers[0] in one.stands_in
+        assert not one.tells_its_answer
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "It was opened again to carts and all walkers in 1905, after repairs.",
-        "The results of the whole experiment are shown again in Table 12 and nowhere else.",
-        "The proof follows from the earlier work of Smith et al. published in 1905, as said.",
-        "In 1731 the bridge was opened to carts and walkers, and again repaired in 1731, they say.",
-    ],
-)
-def test_a_sentence_that_leans_on_others_or_tells_its_answer_is_not_asked(
-    sentence: str, make_chunk: Callable[..., Chunk]
-) -> None:
-    assert cloze(make_chunk(text=sentence), random.Random(0)) is None
+def test_of_a_list_only_the_place_is_told() -> None:
+    listed = document("# Rules\n\nRules on board:\n\n- no smoking\n- no dogs\n", "Rules")
+    (one,) = QuestionMaker([listed], seed=0).made(5)
+    draft = by_rules(one)
+    assert (draft.category, draft.answers) == ("list", ())
+    assert "no smoking" in draft.stands_in
 
 
-def test_a_title_question_needs_a_sentence_that_names_its_subject() -> None:
-    (draft,) = title_questions(document(), sentences(document()), random.Random(0))
-    assert draft.question == "What does “The Stone Bridge” say about Building costs?"
-    assert draft.stands_in.startswith("The building costs of the bridge were paid")
-    assert draft.answers == ()
-    elsewhere = document(BRIDGE.replace("The building costs of the bridge", "All that was needed for it"))
-    assert list(title_questions(elsewhere, sentences(elsewhere), random.Random(0))) == []
+def test_a_near_miss_has_no_answer_and_no_place() -> None:
+    built = document("The Long Bridge was built by Karl Meyer in 1905.", "The Long Bridge")
+    found = QuestionMaker([built], seed=0).near_misses(5)
+    drafts = [near_miss(one) for one in found]
+    assert {(draft.made, draft.category, draft.answerable, draft.gold) for draft in drafts} == {
+        ("near miss", "other year", False, ())
+    }
+
+
+def test_references_are_asked_nothing_and_every_place_stays_where_it_was() -> None:
+    text = f"{BRIDGE}\n# References\n\nThe Long Bridge was built by Karl Meyer in 1802.\n"
+    blank = without_references(document(text))
+    assert len(blank.text) == len(text)
+    assert "1731" in blank.text
+    assert "Meyer" not in blank.text
 
 
 def test_passages_are_spans_of_the_document_and_hold_every_sentence() -> None:
@@ -96,8 +91,8 @@ def test_passages_are_spans_of_the_document_and_hold_every_sentence() -> None:
 
 
 def test_an_answer_in_the_question_is_noticed_whatever_its_case() -> None:
-    assert Draft("Who built the Long Bridge?", "cloze", "cloze", ("the long bridge",)).tells_its_answer
-    assert not Draft("Who built the Long Bridge?", "cloze", "cloze", ("Longest",)).tells_its_answer
+    assert Draft("Who built the Long Bridge?", "text", "name", ("the long bridge",)).tells_its_answer
+    assert not Draft("Who built the Long Bridge?", "text", "name", ("Longest",)).tells_its_answer
 
 
 def test_the_same_seed_drafts_the_same_and_the_file_reads_back(
@@ -111,13 +106,13 @@ def test_the_same_seed_drafts_the_same_and_the_file_reads_back(
     told = json.loads(capsys.readouterr().out)
     assert first.read_bytes() == second.read_bytes()
     records = [json.loads(line) for line in first.read_text(encoding="utf-8").splitlines()]
-    assert told["made"]["off-topic"] == 3
+    assert told["questions"] - told["answerable"] == round(told["answerable"] / 3)
     assert told["questions"] == len(records)
     questions = load(f"qa:{first}").questions
     assert [question.id for question in questions] == [record["id"] for record in records]
     assert len({question.question for question in questions}) == len(questions)
     assert {question.answerable for question in questions} == {True, False}
-    assert {record["made"] for record in records} <= {"cloze", "title", "off-topic"}
+    assert {record["made"] for record in records} <= {"text", "near miss", "off-topic"}
     assert command(*given, "--out", first) == 2
     assert "--force" in capsys.readouterr().err
     assert command(*given, "--out", first, "--force", "--seed", 3) == 0

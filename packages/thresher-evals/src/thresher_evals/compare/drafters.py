@@ -132,7 +132,7 @@ def near_miss(one: NearMiss) -> Draft:
     """A question that asks of another entity, year or condition than the one that the documents answer."""
     source = one.source.made
     told = one.source.document.text[source.start : source.end]
-    return Draft(one.question, "near miss", "near-miss", answerable=False, stands_in=told)
+    return Draft(one.question, "near miss", f"other {one.changed}", answerable=False, stands_in=told)
 
 
 # --- of a passage, by a chat model: one that it answers in its own words, and one that it does not --------------------
@@ -194,7 +194,7 @@ class ModelDrafter:
         user = f"<question>{fenced(question)}</question>\n{found}"
         if self._asked(ANSWERED, user, ("answered",), read_answered) != "no":
             return self._drop("the collection may answer a question that should have no answer")
-        return Draft(question, "model, near miss", "near-miss", answerable=False)
+        return Draft(question, "model, near miss", "drafted, unchecked", answerable=False)
 
     def _asked(self, system: str, user: str, fields: Sequence[str], read: Callable[[str], Value]) -> Value | None:
         schema = object_schema({field: {"type": "string"} for field in fields})
