@@ -51,7 +51,7 @@ _WHEN = re.compile(rf"(?:^|\s)(?P<how>in|on|since|until|by) (?P<answer>{_DATE}){
 _CLOCK = re.compile(rf"(?:^|\s)(?P<how>at|by|from|until|before) (?P<answer>\d{{1,2}}:\d\d(?: ?[ap]m)?){_ENDS}")
 CORE = "\0"
 """Stands in a question behind its subject and verb until it is whole."""
-_BREAKS = {*PREPOSITIONS, "and", "that", "which", "if", "when", "where", "because"}
+_BREAKS = {*PREPOSITIONS - {"over", "up"}, "and", "that", "which", "if", "when", "where", "because"}
 _COMMA = re.compile(r", (?!\d{4}\b)")
 _ASKS_WHEN = {"in": "When", "on": "When", "since": "Since when", "until": "Until when", "by": "By when"}
 
@@ -66,8 +66,8 @@ _ABOUT = r"(?:(?:about|only|exactly|up to|at least|at most|around|nearly|almost|
 _MEASURES = frozenset("kg g km m cm mm ml l t bar people children men women percent feet horsepower".split())  # noqa: SIM905
 _OBJECT = re.compile(rf"{_ABOUT}(?P<answer>{_COUNT}) {_THINGS}{_TAIL}")
 _BEHIND = re.compile(
-    rf"(?:^|(?P<before>.*?) )(?P<how>for|at|within|after|over|with|by|under|(?<!up )to|every) "
-    rf"{_ABOUT}(?P<answer>{_COUNT}) {_THINGS}{_TAIL}"
+    r"(?:^| )(?P<how>for|at|within|after|over|with|by|under|(?<!up )to|every) "
+    rf"{_ABOUT}(?P<answer>{_COUNT}) {_THINGS}(?=$|[ ,])"
 )
 _LONG = re.compile(rf"{_ABOUT}(?P<answer>{_COUNT} [a-z]+) (?P<how>{'|'.join(sorted(_EXTENTS))}){_TAIL}")
 _MONEY = re.compile(rf"{_ABOUT}(?P<answer>[£$€]\d[\d,]*(?:\.\d+)?(?: (?:million|billion))?){_TAIL}")
@@ -93,6 +93,7 @@ _PLACED = re.compile(
     r"(?P<before>(?:born|held|based|located|built|buried|signed|found|situated|educated|made|founded|opened)? ?)"
     rf"(?:in|at) (?P<answer>(?:the )?{_PROPER}){_BEFORE_PREPOSITION}"
 )
+_STAYS = frozenset("stay live lie stand meet sit".split())  # noqa: SIM905
 _FROM = re.compile(rf"from (?P<answer>{_PROPER})$")
 _ROLE = re.compile(
     r"\b(?:[a-z]{2,}(?:er|or|ist|ian|ent|ant|man|woman|ess)|head|king|queen|chair|contact|coach|chief|captain|wife)\b"
@@ -102,9 +103,8 @@ _NO_ROLE = frozenset(
     document current component parent other under over after never transparent""".split()  # noqa: SIM905
 )
 """Ends as one who does something, and is none."""
-_PERSON = re.compile(
-    r"(?!The )(?:[A-Z][a-z’'-]+|Dr\.|Mr\.)(?: (?:[A-Z]\.|de|von|van|di|la|[A-Z][a-z’'-]+)){0,2} [A-Z][a-z’'-]+"
-)
+_GIVEN = r"[A-Z][a-z’']+(?:-[A-Z][a-z]+)?"
+_PERSON = re.compile(rf"(?!The )(?:{_GIVEN}|Dr\.|Mr\.)(?: (?:[A-Z]\.|de|von|van|di|la|{_GIVEN})){{0,2}} {_GIVEN}")
 _DOES = frozenset(
     """lead design build found write win invent discover marry direct publish propose introduce establish manage own run
     teach paint compose produce represent create develop plan sign announce appoint finance donate host""".split()  # noqa: SIM905
@@ -229,16 +229,16 @@ def _adverbial(one: Statement) -> Iterator[tuple[str, str, Kind]]:
             "number",
         )
         return
-    found = _BEHIND.fullmatch(one.rest)
-    if found is None or not _counts(found["things"]) or _is_year(found["answer"]):
-        return
-    if found["before"] is None and found["how"] in ("over", "under"):  # more or less than
-        return
-    left = f"{found['before'] or ''}{found['tail']}"
-    if found["how"] == "every":
-        yield f"How often {turned(one, left)}", f"every {found['answer']} {found['things']}", "number"
-    else:
-        yield f"{found['how'].title()} how many {found['things']} {turned(one, left)}", found["answer"], "number"
+    for found in _BEHIND.finditer(one.rest):
+        if not _counts(found["things"]) or _is_year(found["answer"]):
+            continue
+        if not found.start() and found["how"] in ("over", "under"):  # more or less than
+            continue
+        left = f"{one.rest[: found.start()]}{one.rest[found.end() :]}"
+        if found["how"] == "every":
+            yield f"How often {turned(one, left)}", f"every {found['answer']} {found['things']}", "number"
+        else:
+            yield f"{found['how'].title()} how many {found['things']} {turned(one, left)}", found["answer"], "number"
 
 
 def _names(one: Statement) -> Iterator[tuple[str, str, Kind]]:
@@ -248,7 +248,11 @@ def _names(one: Statement) -> Iterator[tuple[str, str, Kind]]:
         answer = found["answer"]
         behind = f"{CORE} {found['before']}{found['tail']}{one.condition} {one.lead}"
         yield f"Who {did} {one.subject} {behind}", answer, "name"
-    if one.verb in BE and (found := _PLACED.fullmatch(one.rest)) and not re.match(_DATE, found["answer"]):
+    if (
+        (one.verb in BE or _base(one) in _STAYS)
+        and (found := _PLACED.fullmatch(one.rest))
+        and not re.match(_DATE, found["answer"])
+    ):
         yield f"Where {turned(one, found['before'] + found['tail'])}", found["answer"], "place"
     if (found := _FROM.fullmatch(one.rest)) and not re.match(_DATE, found["answer"]):
         yield f"Where {turned(one, 'from')}", found["answer"], "place"
@@ -278,7 +282,8 @@ def _described(one: Statement) -> Iterator[tuple[str, str, Kind]]:
     who = "What"
     if (_PERSON.fullmatch(first) and _is_role(one.subject)) or (_PERSON.fullmatch(one.subject) and _is_role(first)):
         who = "Who"
-    if _NAME.fullmatch(first) and one.subject.split()[0].lower() in DETERMINERS and not one.condition:
+    described = one.subject.split()[0].lower() in DETERMINERS or one.subject.islower()
+    if described and not one.condition and _NAME.fullmatch(re.sub(r"^an? ", "", first)):
         yield f"{who} {one.verb} {one.subject}", first, "name"
         return
     called = _NAME.fullmatch(one.subject) is not None or not first.startswith("the ")
@@ -289,12 +294,13 @@ def _described(one: Statement) -> Iterator[tuple[str, str, Kind]]:
 
 def turned(one: Statement, rest: str, *, lead: bool = True) -> str:
     """The statement with subject and verb exchanged, and this for its rest: `did the warden count on the old mole`."""
-    behind = f"{CORE} {rest}{one.condition} {one.lead if lead else ''}"
+    behind = f"{rest}{one.condition} {one.lead if lead else ''}"
     if one.auxiliary:
-        return f"{one.verb} {one.subject} {behind}"
+        done, _, more = behind.strip().partition(" ")
+        return f"{one.verb} {one.subject} {done} {CORE} {more}"
     many = one.verb == "have" or (one.verb in BASE and several(one.subject.split()[-1]))
     does = "does" if one.verb == "has" or one.verb in THIRD else "do" if many else "did"
-    return f"{does} {one.subject} {_base(one)} {behind}"
+    return f"{does} {one.subject} {_base(one)} {CORE} {behind}"
 
 
 def _base(one: Statement) -> str | None:

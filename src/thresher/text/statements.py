@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from thresher.text.verbs import BASE, PARTICIPLE, PAST, THIRD
 
@@ -23,7 +24,7 @@ ADVERBS = frozenset(
 
 _OPENS = frozenset("that if when where than because while".split())  # noqa: SIM905
 """Words that begin a clause of their own."""
-DETERMINERS = frozenset("the a an each every both all our".split())  # noqa: SIM905
+DETERMINERS = frozenset("the a an each every both all our my".split())  # noqa: SIM905
 _OBJECTS = frozenset("the a an his her its their".split())  # noqa: SIM905
 """Behind a participle and another verb these say that it is a past: was born in Bonn and joined the army."""
 NUMBER_WORDS = frozenset("two three four five six seven eight nine ten eleven twelve".split())  # noqa: SIM905
@@ -32,7 +33,7 @@ PREPOSITIONS = frozenset(
     as up above below without against towards around near behind along across""".split()  # noqa: SIM905
 )
 _POINTING = re.compile(
-    r"\b(?:this|these|those|such|here|there|above|below|following|former|latter|respectively|me|my|you|your|us|not|"
+    r"\b(?:this|these|those|such|here|there|above|below|following|former|latter|respectively|me|you|your|us|not|"
     r"never|nor|neither|et al|fig|figure|figures|section|sections|appendix|eq|see|same|other|others|another|more than|"
     r"instead|otherwise|what|how|why|nobody|none)\b",
     re.IGNORECASE,
@@ -110,7 +111,7 @@ def statements(sentence: str) -> list[Statement]:
     whole = plain(sentence).rstrip(".!")
     if whole.endswith("?"):
         return []
-    for part in re.split(r"; | [–—] ", whole):
+    for part in re.split(r"[;:] | [–—] ", whole):
         text, lead = _without_lead(_LINK.sub("", part, count=1))
         reason = _REASON.search(text)
         pieces = _JOINS.split(_TAIL.sub("", text[: reason.start()] if reason else text))
@@ -229,6 +230,8 @@ def _is_subject(words: Sequence[str], *, inner: bool) -> bool:
         any(one in BE or one in _MODAL or one in HAVE or one.lower() in _OPENS for one in words)
         or words[-1].lower() in PREPOSITIONS
     ):
+        return False
+    if any(word in BASE and several(noun) for noun, word in pairwise(words)):
         return False
     if first in DETERMINERS:
         return len(words) > 1 and words[1] not in PREPOSITIONS

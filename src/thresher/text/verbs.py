@@ -11,23 +11,25 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 _REGULAR = """
-accept achieve acquire add address adopt allow announce answer appear apply appoint approve arrange arrive attack attain
-attend attract award bake base belong borrow call cancel capture carry cause change charge check claim climb close
-collect combine complete compose concern conclude conduct confirm connect consist construct consume contain continue
-contribute control convert cook cool cost count cover create cross declare decline decrease defeat define deliver demand
-depend describe design destroy detect determine develop direct discover display distribute divide donate double drop
-earn educate elect employ enable encode end enter equal establish estimate evaluate exceed expand expect expire explore
-export extend extract fail feature fetch fill finance finish fix follow form found fund gain gather generate grant guard
-handle happen head heat help hire host house identify import improve include increase inform inherit inspect install
-introduce invent invest invite involve issue join kill label land last launch learn lease limit link list live load lock
-maintain manage manufacture mark marry measure mention merge miss move name need note notice observe obtain occupy occur
-offer open operate order organise organize own paint park pass perform place plan plant play point post predict prefer
-prepare present preserve prevent process produce promise promote propose protect provide publish purchase raise range
-reach receive recommend record reduce refer refuse register reject release remain remove rename renovate repair replace
-report represent require rescue reserve resign resist result retain retire return reveal review roll rule sail sample
-save score select separate serve service settle share ship show sign solve span sponsor start state stay stop store
-study submit suffer supply support surround survive switch target test total tour train transfer translate travel treat
-turn unveil use visit vote walk want warn wash watch weigh welcome work yield
+accept achieve acquire add address adjust adopt age allow announce answer appear apply appoint approve arrange arrive
+attack attain attend attract award bake base belong borrow brood call cancel capture carry cause change charge check
+claim climb close collect combine complete compose concern conclude conduct confirm connect consist construct consume
+contain continue contribute control convert cook cool cost count cover create cross declare decline decrease defeat
+define deliver demand depend describe design destroy detect determine develop direct discover display distribute
+divide donate double drain drop earn educate elect employ enable encode end enter equal establish estimate evaluate
+exceed expand expect expire explore export extend extract fail feature fetch fill finance finish fix follow form found
+fund gain gather generate grant grease guard handle happen head heat help hire host house identify import improve
+include increase inform inherit inspect install introduce invent invest invite involve issue join kill label land last
+launch learn lease limit link list live load lock maintain manage manufacture mark marry measure mention merge miss
+mix mount move name need nest note notice observe obtain occupy occur offer open operate order organise organize own
+paint park pass perform place plan plant play point post pour predict prefer prepare present preserve prevent print
+process produce promise promote propose protect provide publish pump purchase raise range reach receive recommend
+record reduce refer refund refuse register rehearse reject release remain remove rename renew renovate repair repay
+replace report represent require rescue reserve resign resist result retain retire return reveal review roll rotate
+rule sail sample save schedule score select separate serve service settle share ship show sign solve sow span sponsor
+spray start state stay stop store stretch study submit suffer supply support surround survive suspend switch target
+test total tour tow train transfer translate travel treat turn unveil use visit vote walk want warn wash watch weigh
+welcome weld work yield
 """
 _IRREGULAR = """
 become became become, begin began begun, blow blew blown, bring brought brought, build built built, buy bought bought,
