@@ -66,7 +66,7 @@ _ABOUT = r"(?:(?:about|only|exactly|up to|at least|at most|around|nearly|almost|
 _MEASURES = frozenset("kg g km m cm mm ml l t bar people children men women percent feet horsepower".split())  # noqa: SIM905
 _OBJECT = re.compile(rf"{_ABOUT}(?P<answer>{_COUNT}) {_THINGS}{_TAIL}")
 _BEHIND = re.compile(
-    r"(?:^| )(?P<how>for|at|within|after|over|with|by|under|(?<!up )to|every) "
+    r"(?:^| )(?P<how>for|at|within|after|with|by|(?<!up )to|every) "
     rf"{_ABOUT}(?P<answer>{_COUNT}) {_THINGS}(?=$|[ ,])"
 )
 _LONG = re.compile(rf"{_ABOUT}(?P<answer>{_COUNT} [a-z]+) (?P<how>{'|'.join(sorted(_EXTENTS))}){_TAIL}")
@@ -231,8 +231,6 @@ def _adverbial(one: Statement) -> Iterator[tuple[str, str, Kind]]:
         return
     for found in _BEHIND.finditer(one.rest):
         if not _counts(found["things"]) or _is_year(found["answer"]):
-            continue
-        if not found.start() and found["how"] in ("over", "under"):  # more or less than
             continue
         left = f"{one.rest[: found.start()]}{one.rest[found.end() :]}"
         if found["how"] == "every":

@@ -94,17 +94,23 @@ class QuestionMaker:
         return list(chosen.values())
 
     def near_misses(self, number: int) -> list[NearMiss]:
-        """`number` questions that no document answers, or as many as there are; each of another made one."""
+        """`number` questions that no document answers, or as many as there are: one of each made question in turn."""
         found: dict[str, NearMiss] = {}
         made = self.made(ASKED_FOR_EACH * number)
         generator = random.Random(self._seed)
+        left: list[NearMiss] = []
         for one in generator.sample(made, len(made)):
             if len(found) == number:
                 break
-            changed = list(near_misses(one.made, one.name, self._entities(one, made, generator), self._passages))
+            entities = self._entities(one, made, generator)
+            changed = [NearMiss(*two, one) for two in near_misses(one.made, one.name, entities, self._passages)]
             if changed:
-                question, what = generator.choice(changed)
-                found.setdefault(question, NearMiss(question, what, one))
+                first = changed.pop(generator.randrange(len(changed)))
+                found.setdefault(first.question, first)
+                left += changed
+        for near in generator.sample(left, len(left)):
+            if len(found) < number:
+                found.setdefault(near.question, near)
         return list(found.values())
 
     @cached_property

@@ -93,7 +93,11 @@ class Statement:
     @property
     def auxiliary(self) -> bool:
         """Whether the verb is one that changes places with the subject to ask."""
-        return self.verb in BE or self.verb in _MODAL or (self.verb in HAVE and self._first in PARTICIPLE)
+        return (
+            self.verb in BE
+            or self.verb in _MODAL
+            or (self.verb in HAVE and (self._first in PARTICIPLE or self._first == "been"))
+        )
 
     @property
     def _first(self) -> str:
