@@ -259,7 +259,7 @@ ASKED_LAST = "Does the chunk state what answers the query? Reply yes or no."
 
 
 LEAST_SAID = 0.05
-"""Of probability, on yes and no together. The weakest model of the tests puts 0.3 to 0.5 on them; one that begins with
+"""Of probability, on yes and no together. The weakest model of the tests puts 0.2 to 0.5 on them; one that begins with
 its thoughts next to nothing, and what is left over says little about the chunk."""
 
 Weigh = Callable[[str, str, Sequence[str]], Mapping[str, float] | None]

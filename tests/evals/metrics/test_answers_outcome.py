@@ -100,6 +100,7 @@ def test_every_measure_says_which_side_is_better_and_what_it_is_about() -> None:
     assert {name for name, better in sides.items() if better is None} == {
         *("context_characters", "words_median", "majority_label", "judge_failed", "abstained", "outside_used"),
         *("seconds_p50", "seconds_p95", "cpu_seconds", "memory_mib", "llm_calls", "prompt_tokens", "completion_tokens"),
+        "cost",
     }
     assert [parse(name).sign for name in ("micro_span_R@7", "wrong", "seconds_p50")] == [1, -1, 0]
     assert parse("chunk_P@3").family == "Retrieval, gold pages"

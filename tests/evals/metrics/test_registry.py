@@ -143,6 +143,15 @@ def test_seconds_count_failures_and_calls_do_not(make_row: MakeRow) -> None:
     assert parse("llm_calls").summarise(rows).value == 4.0
 
 
+def test_money_is_counted_of_the_questions_whose_tokens_have_a_price(make_row: MakeRow) -> None:
+    free = make_row(CAPITAL, text="x", llm_calls=4)
+    reply = free.reply
+    assert reply is not None
+    paid = replace(free, reply=replace(reply, usage=Usage(llm_calls=4, cost=0.25)))
+    cost = parse("cost").summarise([free, paid])
+    assert (cost.value, cost.n) == (0.25, 1)
+
+
 def test_nothing_measured_is_none_with_no_questions(make_row: MakeRow) -> None:
     for measure in MEASURES.values():
         interval = measure.summarise([])

@@ -512,7 +512,8 @@ def _print_judged(judge: Judge, summed: Mapping[str, Any], done: Done, meter: Me
     spent = meter.usage
     if spent.llm_calls or meter.cached:
         tokens = spent.prompt_tokens + spent.completion_tokens
-        output.say(f"{spent.llm_calls} calls, {tokens} tokens, {meter.cached} replies from the cache")
+        money = "" if spent.cost is None else f", {spent.cost:.2g} in money"
+        output.say(f"{spent.llm_calls} calls, {tokens} tokens{money}, {meter.cached} replies from the cache")
 
 
 @eval_app.command("sheet")

@@ -30,7 +30,7 @@ def question_lines(run: Run) -> Iterator[dict[str, Any]]:
 def question_line(run: Run, block: Block, row: Row, value: float | None) -> dict[str, Any]:
     """What came of a row; what an answer took only where that says something."""
     question, reply = row.question, row.reply
-    spent = ("llm_calls", "prompt_tokens", "completion_tokens", "web_requests")
+    spent = ("llm_calls", "prompt_tokens", "completion_tokens", "cost", "web_requests")
     return {
         "run": run.name,
         "dataset": block.dataset,

@@ -39,7 +39,7 @@ ANSWERS = ("label_accuracy", "match", "em", "f1", "factscore", "respond_ratio", 
 RETRIEVED = ("nDCG@10", "P@5", "R@5", "F1@5", "span_R@5", "span_F1@5", "context_match", "gold_source")
 JUDGED, JUDGE_FAILED = re.compile(r"(judged|likert|rated)_.*|judge_failed"), "judge_failed"
 COST = ("seconds_p50", "seconds_p95", "seconds_mean", "cpu_seconds", "memory_mib")
-SPENT = ("llm_calls", "prompt_tokens", "completion_tokens", "web_requests", "context_characters")
+SPENT = ("llm_calls", "prompt_tokens", "completion_tokens", "cost", "web_requests", "context_characters")
 """The measures that stand on a page; measures.csv has the others."""
 
 ABLATION_MEASURES = ("f1", "nDCG@10", "R@5", "context_match", "abstained", "refusal_recall", "verdict_accuracy")
