@@ -27,6 +27,9 @@ from collections.abc import Iterable
 LONGEST_SHOWN = 60
 """Characters of a wrong value in a message."""
 
+FEW = 15
+"""So many known names are listed where none is near to a wrong one."""
+
 _NAME_AND_PASSWORD = re.compile(r"(?<=://)[^/?#\s]*@")
 
 
@@ -66,6 +69,8 @@ class UnknownSetting(UsageError):
         by_folded = {full.casefold(): full for full in known}
         nearest = by_leaf[:1] or difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.0)
         advice = f"did you mean '{by_folded.get(nearest[0], nearest[0])}'?" if nearest else ""
+        if len(known) <= FEW and kind != "source" and not difflib.get_close_matches(name.casefold(), by_folded, n=1):
+            advice = f"there are: {', '.join(known)}"
         super().__init__(f"unknown {kind}", subject=name, next_step=advice)
 
 

@@ -491,7 +491,7 @@ def test_eval_indexes_a_beir_folder_and_resumes(run: Run, tmp_path: Path) -> Non
         (["ask", "x", "--outside", "collection:"], 2, "use none, web or collection:NAME"),
         (["ask", "x", "--outside", "somewhere"], 2, "use none, web or collection:NAME"),
         (["ask", "x", "--outside", "collection:../up"], 2, "is not a collection name"),
-        (["ask", "x", "--set", "judge=none", "--recipe", "crag"], 2, "unknown judge; did you mean"),
+        (["ask", "x", "--set", "judge=none", "--recipe", "crag"], 2, "unknown judge; there are: auto"),
         (["ask", "x", "--set", "judge=nobody"], 2, "nobody: unknown judge"),
         (["calibrate", "--number", "0"], 2, "--number"),
         (["calibrate", "--questions", "nothing.jsonl"], 2, "no such file"),
@@ -629,6 +629,25 @@ def test_a_home_in_a_folder_above_is_pointed_at(run: Run, tmp_path: Path, monkey
     assert run("index", "note.txt").code == 0
     monkeypatch.chdir(tmp_path / "below")
     assert f"or name the home that is above: --home {tmp_path / '.thresher'}" in run("ask", "What rye?").err
+
+
+def test_nothing_found_says_what_was_looked_for(run: Run, indexed: Path, notes: Path, tmp_path: Path) -> None:
+    home = ("--home", tmp_path / "home")
+    assert f"no file of those names is in {notes}" in run("index", notes, "--include", "*.xyz", *home).err
+    assert f"no collection is in {tmp_path} yet" in run("collections", "--home", tmp_path).err
+    for command in ("ask", "search"):
+        ran = run(command, QUESTION, "--where", "kind = 'pdf'", "--home", indexed)
+        assert "nothing matches the filter and the words; see what there is" in ran.err
+
+
+def test_one_word_that_is_no_command_says_how_it_is_asked(run: Run) -> None:
+    told = "thresher: no such command 'Fernby'; see thresher --help, or ask it: thresher ask QUESTION\n"
+    assert run("Fernby").err == told
+
+
+def test_where_no_name_is_near_all_are_listed(run: Run) -> None:
+    assert "unknown recipe; there are: chunkrag, chunkrag-v1, corrective" in run("show", "nosuch").err
+    assert "did you mean 'hybrid'" in run("show", "hybird").err
 
 
 def test_completion_is_told_for_each_shell_and_answers(run: Run) -> None:

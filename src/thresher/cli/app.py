@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import re
 import sys
 from collections.abc import Sequence
 from itertools import takewhile
@@ -118,6 +119,7 @@ app = typer.Typer(
     name="thresher",
     cls=Commands,
     no_args_is_help=True,
+    context_settings={"help_option_names": ["--help", "-h"]},
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # drawing the help with rich takes a tenth of a second longer
@@ -222,4 +224,10 @@ def _complain_of_usage(error: Any, *, as_json: bool) -> None:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "thresher"
     what = f"{message[:1].lower()}{message[1:].rstrip('.')}"
-    _complain(f"{what}; see {path} --help", WRONG_USAGE, as_json, path, what, f"see {path} --help")
+    asks = (
+        ", or ask it: thresher ask QUESTION"
+        if re.fullmatch(r"no such command '[^']*'", what) and path == "thresher"
+        else ""
+    )
+    advice = f"see {path} --help{asks}"
+    _complain(f"{what}; {advice}", WRONG_USAGE, as_json, path, what, advice)

@@ -41,6 +41,9 @@ def list_collections(home: Home = None, json: AsJson = False) -> None:
         output.as_json([{"name": one.name, "documents": one.documents, "bytes": one.bytes} for one in found])
         return
     rows = [[one.name, one.documents, output.megabytes(one.bytes)] for one in found]
+    if not found:
+        output.complain(f"no collection is in {here} yet; run thresher index PATH")
+        return
     output.table(f"{counted(len(found), 'collection')} in {here}", ["collection", "documents", "size"], rows)
 
 

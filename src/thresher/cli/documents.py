@@ -80,8 +80,11 @@ def index(
     target.show(report, output.report)
     output.failures(report.failed)
     output.remarks(report.remarks)
+    done = report.added + report.updated + report.unchanged + report.duplicates
+    if not (done or report.failed or target.json):
+        names = " of those names" if include or exclude else ""
+        output.complain(f"no file{names} is in {', '.join(paths)}; hidden files and folders are passed over")
     if report.failed:
-        done = report.added + report.updated + report.unchanged + report.duplicates
         raise typer.Exit(IN_PART if done else FAILED)
 
 

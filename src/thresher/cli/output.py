@@ -175,6 +175,8 @@ def _value(value: Any) -> Any:
 # --- answers ----------------------------------------------------------------------------------------------------------
 
 
+NOTHING_MATCHES = "nothing matches the filter and the words; see what there is: thresher documents --fields"
+
 NOT_CONFIGURED = "is configured ("
 """In what a recipe says of a part that nobody configured; everything else it says happened to this question."""
 
@@ -185,12 +187,16 @@ SHOWN_CHARACTERS = 240
 """Of a chunk's text in a list of hits: three lines of a terminal."""
 
 
-def hits(result: SearchResult) -> None:
+def hits(result: SearchResult, *, filtered: bool = False) -> None:
     """Each hit for a person, and what the search had to do without."""
     for hit in result.hits:
         say(hit_line(hit))
     if not result.hits:
-        complain("nothing matches; ask in other words, or see what there is: thresher documents")
+        complain(
+            NOTHING_MATCHES
+            if filtered
+            else "nothing matches; ask in other words, or see what there is: thresher documents"
+        )
     for degradation in happened(result.degraded):
         complain(f"note: {degradation}")
 

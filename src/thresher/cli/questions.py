@@ -54,7 +54,7 @@ def search(
             settings=target.settings,
             strict=recipes.front(target.home).strict if strict is None else strict,
         )
-    target.show(result, output.hits)
+    target.show(result, partial(output.hits, filtered=bool(where)))
 
 
 @on_collection()
@@ -80,7 +80,7 @@ def ask(
     from thresher.generation.llm import in_silence
     from thresher.types import Step
 
-    generated = refused = False
+    generated = refused = found = False
 
     def on_sentence(sentence: str) -> None:
         if generated:
@@ -108,9 +108,12 @@ def ask(
             if not isinstance(step, Step):
                 target.show(step, partial(output.answer, options=target.options))
                 refused = step.abstained
+                if where and not found and not target.json:
+                    output.complain(output.NOTHING_MATCHES)
                 remember(target, step.trace)
                 continue
             generated = generated or step.name == "generate"
+            found = found or (step.name == "retrieve" and step.kept > 0)
             if stream:
                 target.show(step, output.step)
     if refused and exit_code:
