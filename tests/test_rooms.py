@@ -128,6 +128,7 @@ def test_nothing_but_the_command_line_prints() -> None:
         "cli/documents.py",
         "cli/output.py",
         "cli/progress.py",
+        "cli/questions.py",
         "cli/talking.py",
         "testing/real_model.py",
     }

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -268,6 +269,23 @@ def test_a_stream_tells_a_models_sentences_and_shows_a_refusal_once(
     assert "sentence  The Kõpu lighthouse was built in 1531. [1]" in run("ask", QUESTION, *given).out.splitlines()
     refused = run("ask", "Who won the football world cup in 1998?", *given).out
     assert refused.count("The documents do not answer this question.") == 1
+
+
+def test_a_stream_reaches_a_program_while_the_model_still_writes(
+    indexed: Path, serve: Callable[..., ScriptedServer]
+) -> None:
+    read = threading.Event()
+
+    def write(request: Any) -> str:
+        return "The Kõpu lighthouse was built in 1531 [1]." if read.wait(20) else "Nothing was read meanwhile."
+
+    server = serve(write)
+    model = ("--set", "llm.model=m", "--set", f"llm.base_url={server.base_url}", "--recipe", "rag")
+    with process("ask", QUESTION, "--stream", "--home", indexed, *model) as asking:
+        assert asking.stdout is not None
+        assert asking.stdout.readline().startswith("rewrite")
+        read.set()
+        assert "1531" in asking.stdout.read()
 
 
 def test_ask_takes_a_server_a_budget_and_strict(run: Run, indexed: Path, serve: Callable[..., ScriptedServer]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -86,6 +87,7 @@ def ask(
         if generated:
             return  # of an answer that was not written sentence by sentence: it is shown whole
         target.show({"sentence": sentence}, lambda said: output.say(f"sentence  {said['sentence'].strip()}"))
+        sys.stdout.flush()
 
     chosen = recipe_of(recipe, target)
     with target.open() as collection:
@@ -116,6 +118,7 @@ def ask(
             found = found or (step.name == "retrieve" and step.kept > 0)
             if stream:
                 target.show(step, output.step)
+                sys.stdout.flush()  # a program that reads it waits for each line too
     if refused and exit_code:
         raise typer.Exit(REFUSED)
 
