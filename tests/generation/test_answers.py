@@ -226,13 +226,3 @@ def test_each_kind_has_its_reader_and_the_rest_another() -> None:
     answer = ask(reader, "When was it built?")
     assert answer.text == "found"
     assert answer.notes.facts["kind"] == "fact"
-
-
-@pytest.mark.parametrize(("sign", "told"), [("more", "Eastrigg."), ("fewer", "Hartsfell.")])
-def test_which_has_more_is_said_where_both_are_counted(sign: str, told: str) -> None:
-    one = piece("The Eastrigg branch serves 3,680 customers with its staff.", title="Eastrigg", document="d1")
-    other = piece("The Hartsfell branch serves 980 customers with its staff.", title="Hartsfell", document="d2")
-    question = f"Which has {sign} customers, Eastrigg or Hartsfell?"
-    answer = ask(ComparingReader(CHOOSE, ALL, first), question, one, other)
-    assert answer.text.startswith(f"{told} “The Eastrigg branch serves 3,680")
-    assert len(answer.citations) == 2

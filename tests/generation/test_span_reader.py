@@ -132,6 +132,17 @@ def test_a_number_of_another_unit_than_is_asked_for_is_no_answer() -> None:
     assert draft.text == "41 kilometres [1]"
 
 
+def test_of_two_numbers_the_one_before_what_is_counted_answers() -> None:
+    text, question = (
+        "The branch has 8 employees and serves 3,215 customers.",
+        "How many customers does the branch serve?",
+    )
+    draft = reading(Scripted({text: (3.0, "8 employees and serves 3,215", 0.9)}))(
+        Query(question, question), [piece(text)]
+    )
+    assert draft.text == "3,215 [1]"
+
+
 def test_names_do_not_say_who_somebody_is() -> None:
     team = "Ricky Lund and Mike Hansen played with Chris Woolf."
     draft = reading(Scripted({team: (3.0, "Ricky Lund and Mike Hansen", 0.9)}))

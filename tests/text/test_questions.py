@@ -200,7 +200,7 @@ def test_what_is_one_question_or_cannot_stand_alone_is_left_whole(question: str)
         ),
         (
             "Which has more customers, Eastrigg or Hartsfell?",
-            ("What is the customers of Eastrigg?", "What is the customers of Hartsfell?"),
+            ("How many customers does Eastrigg have?", "How many customers does Hartsfell have?"),
         ),
     ],
 )

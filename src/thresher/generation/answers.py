@@ -14,7 +14,7 @@ from itertools import combinations
 
 from thresher.generation.certainty import Sureness
 from thresher.generation.citations import abstention, cite, in_turn, quoted
-from thresher.generation.passages import Passage, PassageChooser
+from thresher.generation.passages import PassageChooser
 from thresher.generation.sentence_support import Sentence, SupportJudge
 from thresher.protocols import Generator, about
 from thresher.text.answer_types import answer_type
@@ -22,7 +22,8 @@ from thresher.text.boilerplate import is_bibliography, says_nothing
 from thresher.text.contradiction import contradiction, statement
 from thresher.text.entities import missing_name, name_places
 from thresher.text.injection import is_command
-from thresher.text.numbers import missing_quantity
+from thresher.text.measured import measured
+from thresher.text.numbers import Quantity, missing_quantity, quantities_and_dates
 from thresher.text.questions import Kind, asked_for, parts_of, searches_of
 from thresher.text.terms import index_terms, term_set
 from thresher.types import NO_NOTES, PERHAPS, Evidence, Generation, Notes, Query
@@ -160,8 +161,6 @@ class ComparingReader:
         ]
         if not any(passage.sentences for passage in each):
             return self.otherwise(query, evidence)
-        if more := _more(query.question, things, each):
-            return more
         answers = [(f"{one} and {other}:", quoting(both.sentences))] if both.sentences else []
         for thing, passage in zip(things, each, strict=True):
             if passage.sentences or not both.sentences:
@@ -172,32 +171,55 @@ class ComparingReader:
         return _sure(self.sure, replace(in_turn(answers), notes=Notes(facts=facts)), certainty)
 
 
-_MORE = re.compile(r"\b(?P<sign>more|fewer|less)\b", re.IGNORECASE)
-COMPARED_CERTAINTY = 0.5
-"""Of the two passages, below which their numbers are not compared."""
+@dataclass(frozen=True, slots=True)
+class MeasuringReader:
+    """Which of two things has more: what is measured is asked of each, and the numbers are compared.
+
+    Both must be told as one number of the same unit; else it is a question like others.
+    """
+
+    otherwise: Generator
+
+    @property
+    def about(self) -> str:
+        """What each thing is measured by."""
+        return about(self.otherwise)
+
+    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
+        """The thing that is meant, and the number of each."""
+        asked = measured(query.question)
+        if asked is None:
+            return self.otherwise(query, evidence)
+        answers = [self.otherwise(replace(query, question=question), evidence) for question in asked.questions]
+        numbers = [_only_number(answer) for answer in answers]
+        one, two = numbers
+        if one is None or two is None or one[1] != two[1] or one[0] == two[0]:
+            return self.otherwise(query, evidence)
+        first_is_meant = (one[0] > two[0]) is asked.more
+        told = ("Yes." if first_is_meant else "No.") if asked.yes_or_no else f"{asked.things[not first_is_meant]}."
+        plain = [replace(answer, text=answer.text.removeprefix(PERHAPS)) for answer in answers]
+        both = in_turn([(f"{thing}:", answer) for thing, answer in zip(asked.things, plain, strict=True)])
+        perhaps = PERHAPS if any(answer.text.startswith(PERHAPS) for answer in answers) else ""
+        facts = {"reader": "comparison", "asked of each": asked.questions[0], "numbers": [one[0], two[0]]}
+        return replace(both, text=f"{perhaps}{told} {both.text}", notes=Notes(facts=facts))
 
 
-def _more(question: str, things: Sequence[str], sides: Sequence[Passage]) -> Generation | None:
-    """Which of two has more of what is counted, where a sentence of each says how many: "serves 3,680 customers"."""
-    aspect, sign = asked_for(question).aspect, _MORE.search(question)
-    if not aspect or sign is None or min(side.certainty for side in sides) < COMPARED_CERTAINTY:
+COMPARED_CERTAINTY = 0.4
+"""Of a number, below which it is not compared: of two that are doubtful, which is higher is doubtful twice."""
+
+
+def _only_number(answer: Generation) -> tuple[float, str] | None:
+    """The number an answer is, with its unit; None where it says none or several, or is too doubtful."""
+    if answer.abstained or len(answer.citations) != 1 or (answer.certainty or 1.0) < COMPARED_CERTAINTY:
         return None
-    counted = re.compile(rf"(?<![\w.,])(\d[\d,]*) (?:[\w-]+ )?{re.escape(aspect)}\b", re.IGNORECASE)
-    found = [
-        [(int(number[1].replace(",", "")), one) for one in side.sentences if (number := counted.search(one.text))]
-        for side in sides
-    ]
-    if not all(found):
+    found = quantities_and_dates(answer.text.removeprefix(PERHAPS).partition(" [")[0])
+    only = found[0] if len(found) == 1 else None
+    if not isinstance(only, Quantity):
         return None
-    (first, one), (second, other) = (said[0] for said in found)
-    told = "Both have as many."
-    if first != second:
-        ahead = (first > second) == (sign["sign"].lower() == "more")
-        told = f"{things[0] if ahead else things[1]}."
-    quotes = quoting((one, other))
-    certainty = min(side.certainty for side in sides)
-    facts = {"reader": "comparison", "numbers": [first, second]}
-    return replace(quotes, text=f"{told} {quotes.text}", certainty=certainty, notes=Notes(facts=facts), exact=True)
+    try:
+        return float(only.values[0]), only.unit
+    except (ValueError, IndexError):
+        return None
 
 
 def _says(text: str, thing: str) -> bool:

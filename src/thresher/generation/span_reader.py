@@ -56,6 +56,7 @@ _WHICH_OF = re.compile(
     r"(?:is|are|was|were|has|have|had|does|do|did|can|will|must|\w+(?:ed|[^s]s))\b",
     re.IGNORECASE,
 )
+_DIGITS = re.compile(r"(?<![\w.,])\d[\d.,]*")
 _BEHIND_NUMBER = re.compile(r"[ \u00a0]?(%|°[CF]?|[^\W\d_]+)")
 
 
@@ -206,7 +207,7 @@ class SpanReader:
         rarity = self.rarity(question)
         read = []
         for window, title, reading in zip(windows, above, readings, strict=True):
-            start, end = window.answer(reading)
+            start, end = _counted(question, window.text, *window.answer(reading))
             signs = signs_of(question, window.text, title, (start, end), reading, rarity)
             place = Place(*window.piece_at(start, end), signs, self.weights.probability(signs))
             read.append((window, reading, place))
@@ -353,6 +354,16 @@ def _whole(text: str, start: int, end: int) -> tuple[int, int]:
         if touches and (not name or (unit.start() <= start and end <= unit.end())):
             start, end = min(start, unit.start()), max(end, unit.end())
     return start, end
+
+
+def _counted(question: str, text: str, start: int, end: int) -> tuple[int, int]:
+    """Of several numbers the last, where what is counted follows: 3,215 of "8 employees and serves 3,215"."""
+    counts = HOW_MANY.search(question)
+    unit = counts and counts["unit"]
+    if not unit or not re.match(rf"\s*{re.escape(unit.removesuffix('s'))}", text[end:], re.IGNORECASE):
+        return start, end
+    numbers = [number.start() for number in _DIGITS.finditer(text, start, end)]
+    return (numbers[-1], end) if len(numbers) > 1 else (start, end)
 
 
 def _with_unit(text: str, start: int, end: int) -> int:

@@ -17,7 +17,14 @@ from thresher.deadline import watch
 from thresher.documents.cleaning import references_span
 from thresher.errors import UsageError
 from thresher.generation.about_documents import DocumentReader
-from thresher.generation.answers import ComparingReader, KindReader, PartsReader, PassageReader, YesNoReader
+from thresher.generation.answers import (
+    ComparingReader,
+    KindReader,
+    MeasuringReader,
+    PartsReader,
+    PassageReader,
+    YesNoReader,
+)
 from thresher.generation.arbiter import Arbiter
 from thresher.generation.certainty import LEARNT, Sureness
 from thresher.generation.citations import ConflictCiter, QuoteChecker, abstention
@@ -393,7 +400,7 @@ class Components:
             Kind.KEYWORD: PassageReader(choose, settings.max_sentences, sure, spans),
         }
         by_kind = TableReader(documents, ListReader(documents, KindReader(readers, spans)))
-        return PartsReader(DescribedReader(support, sure, by_kind))
+        return PartsReader(DescribedReader(support, sure, MeasuringReader(by_kind)))
 
     def quote_checker(self) -> Verifier:
         """Looks every citation up in its document, here or in the other collection, and cites what contradicts it."""

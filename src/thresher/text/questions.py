@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from thresher.text.clauses import descriptions_of
 from thresher.text.entities import are_names, name_places
+from thresher.text.measured import measured
 
 
 class Kind(StrEnum):
@@ -290,6 +291,8 @@ def parts_of(question: str) -> tuple[str, ...]:
 @lru_cache(maxsize=256)
 def searches_of(question: str) -> tuple[str, ...]:
     """What is to be found for a question: it itself, its parts or descriptions, or what is asked of two things each."""
+    if both := measured(question):
+        return (question, *both.questions)
     parts = parts_of(question)
     if len(parts) > 1:
         return (question, *parts)
