@@ -17,6 +17,7 @@ from thresher.text.question_maker import QuestionMaker
 from thresher.types import Document
 from thresher_evals.compare.draft_questions import draft_questions, drafting_model, without_references
 from thresher_evals.compare.drafters import Draft, by_rules, near_miss, passages, sentences
+from thresher_evals.dataset import Question
 from thresher_evals.datasets.registry import load
 
 BRIDGE = """# The Stone Bridge
@@ -95,6 +96,12 @@ def test_an_answer_in_the_question_is_noticed_whatever_its_case() -> None:
     assert not Draft("Who built the Long Bridge?", "text", "name", ("Longest",)).tells_its_answer
 
 
+def asked(question: Question) -> tuple[object, ...]:
+    """What a table holds of a question."""
+    places = [(gold.source, gold.page) for gold in question.gold[:1]]
+    return question.id, question.question, question.answers, question.answerable, question.category, places
+
+
 def test_the_same_seed_drafts_the_same_and_the_file_reads_back(
     indexed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -109,6 +116,10 @@ def test_the_same_seed_drafts_the_same_and_the_file_reads_back(
     assert told["questions"] - told["answerable"] == round(told["answerable"] / 3)
     assert told["questions"] == len(records)
     questions = load(f"qa:{first}").questions
+    assert command(*given, "--out", tmp_path / "c.csv") == 0
+    assert [asked(one) for one in load(f"qa:{tmp_path / 'c.csv'}").questions] == [asked(one) for one in questions]
+    assert command(*given, "--out", tmp_path / "c.xlsx") == 2
+    capsys.readouterr()
     assert [question.id for question in questions] == [record["id"] for record in records]
     assert len({question.question for question in questions}) == len(questions)
     assert {question.answerable for question in questions} == {True, False}

@@ -336,7 +336,7 @@ Near misses were held against every passage by their words alone: look whether o
 @on_collection()
 def eval_make_questions(
     target: Target,
-    out: Annotated[Path, Option(metavar="FILE.jsonl", help="File to write; read it before you use it.")],
+    out: Annotated[Path, Option(metavar="FILE", help="File to write, .jsonl or .csv; read it before you use it.")],
     number: Annotated[int, Option(min=4, help="Questions to draft at most.")] = 80,
     seed: Annotated[int, Option(help="Another seed drafts other questions.")] = 0,
     force: Annotated[bool, Option("--force", help="Replace a file that exists.")] = False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 from collections import Counter
@@ -23,6 +24,10 @@ from thresher.text.question_maker import QuestionMaker
 from thresher.types import Chunk, Document
 from thresher_evals.compare.drafters import Draft, ModelDrafter, by_rules, near_miss, passages, sentences
 from thresher_evals.datasets.derived import OFF_TOPIC
+from thresher_evals.datasets.question_tables import is_table
+
+COLUMNS = ("id", "question", "answers", "answerable", "source", "page", "category", "made")
+"""Of a table of drafts, as `thresher_evals.datasets.question_tables` reads them."""
 
 NUMBER = 80
 """Questions, where no other number is given: a person reads them in an hour."""
@@ -183,16 +188,30 @@ def drafting_model(collection: Collection, given: Mapping[str, Any]) -> Language
 
 
 def write_drafts(drafts: Iterable[Draft], path: Path, *, force: bool = False) -> None:
-    """One line a question. Raises UsageError for a file that is there, unless `force` is given."""
-    lines = [json.dumps(draft.to_dict(), ensure_ascii=False) + "\n" for draft in drafts]
+    """One line a question, or a table for a .csv. Raises UsageError for a file that is there, without `force`."""
     check_free(path, force=force)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(lines), encoding="utf-8")
+    if is_table(path):
+        with path.open("w", encoding="utf-8-sig", newline="") as file:  # Excel takes a CSV without the mark for Latin-1
+            csv.writer(file).writerows([COLUMNS, *map(row_of, drafts)])
+    else:
+        lines = [json.dumps(draft.to_dict(), ensure_ascii=False) + "\n" for draft in drafts]
+        path.write_text("".join(lines), encoding="utf-8")
+
+
+def row_of(draft: Draft) -> list[str]:
+    """The cells of a question, in the order of `COLUMNS`; of the places that answer it, the first."""
+    gold = draft.gold[0].to_dict() if draft.gold else {}
+    place = [str(gold.get(name) or "") for name in ("source", "page")]
+    answerable = "yes" if draft.answerable else "no"
+    return [draft.id, draft.question, " | ".join(draft.answers), answerable, *place, draft.category, draft.made]
 
 
 def check_free(path: Path, *, force: bool) -> None:
     """Raise UsageError where a file would be overwritten that may hold a person's corrections."""
     if path.is_dir():
         raise UsageError("is a folder", subject=str(path), next_step="give a file")
+    if is_table(path) and path.suffix.lower() != ".csv":
+        raise UsageError("is not written here", subject=str(path), next_step="give a file called .jsonl or .csv")
     if path.exists() and not force:
         raise UsageError("exists already", subject=str(path), next_step="give another --out, or --force to replace it")
