@@ -306,6 +306,23 @@ def test_each_made_question_is_asked_with_and_without_what_answers_it(chunks: li
     assert gather(questions, scores_of) == ([0.9], [0.2])
 
 
+def test_one_in_five_unanswerable_questions_is_a_near_miss(make_chunk: Callable[..., Chunk]) -> None:
+    many = [
+        make_chunk(
+            f"{n}", f"The {name} lighthouse was built by Al Meyer in {1500 + 10 * n}.", document=f"d{n}", title=name
+        )
+        for n, name in enumerate(["Ava", "Bor", "Cif", "Dun", "Elm", "Fir", "Gor", "Hob", "Ivy", "Jot"])
+    ]
+    questions = synthetic_questions(many, number=10)
+    near = [one.near_miss for one in questions if one.near_miss]
+    assert (len(questions), len(near)) == (10, 2)
+    assert not set(near) & {one.question for one in questions}
+    asked: list[tuple[str, Set[str]]] = []
+    gather(questions, lambda question, without: asked.append((question, without)) or 0.5)  # type: ignore[func-returns-value]
+    assert len(asked) == 20
+    assert {question for question, without in asked if not without} == {one.question for one in questions} | set(near)
+
+
 def test_labelled_questions_are_asked_as_they_are_and_nothing_found_scores_zero() -> None:
     best = {"a": 0.9, "b": 0.4, "c": None}
     asked = [("a", True), ("b", False), ("c", False)]

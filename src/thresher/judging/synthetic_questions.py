@@ -1,6 +1,7 @@
 """Questions made of a collection's own texts, to calibrate a judge where nobody has labelled any.
 
-A question is asked of the collection as it is, and with the documents that answer it out of reach.
+A question is asked of the collection as it is, and with the documents that answer it out of reach; some of the latter
+give their place to near misses.
 """
 
 from __future__ import annotations
@@ -16,6 +17,11 @@ ScoresOf = Callable[[str, Set[str]], float | None]
 """Best raw score for a question with some documents out of reach; None where nothing was retrieved."""
 
 
+ONE_IN = 5
+"""Of so many unanswerable questions one is a near miss. With none the verdict trusts evidence too much where people ask
+by a hair what is not there, with half too little where the answer is (docs/decisions.md)."""
+
+
 @dataclass(frozen=True, slots=True)
 class SyntheticQuestion:
     """A question made of a text, and the documents that answer it."""
@@ -25,6 +31,8 @@ class SyntheticQuestion:
     chunk_id: str
     answered_by: tuple[str, ...]
     """Its own document, and every other that holds what it asks about and its answer."""
+    near_miss: str = ""
+    """A question that no document answers by a hair, asked in place of this one with its documents out of reach."""
 
 
 def synthetic_questions(chunks: Sequence[Chunk], *, number: int, seed: int = 0) -> list[SyntheticQuestion]:
@@ -35,14 +43,17 @@ def synthetic_questions(chunks: Sequence[Chunk], *, number: int, seed: int = 0) 
     maker = QuestionMaker([put_together(found) for found in by_document.values()], seed=seed)
     made = maker.made(number, brief=True)
     answered_by = _answered_by(made, chunks)
+    near = iter(maker.near_misses(len(made) // ONE_IN))
+    missed = ((next(near, None) if at % ONE_IN == 0 else None) for at in range(len(made)))
     return [
         SyntheticQuestion(
             one.made.brief,
             one.document.id,
             next(chunk.id for chunk in by_document[one.document.id] if chunk.start <= one.made.start < chunk.end),
             documents,
+            "" if miss is None else miss.question,
         )
-        for one, documents in zip(made, answered_by, strict=True)
+        for one, documents, miss in zip(made, answered_by, missed, strict=True)
     ]
 
 
@@ -70,10 +81,16 @@ def _tables(text: str, chunks: Sequence[Chunk]) -> Iterator[Table]:
 
 
 def gather(questions: Sequence[SyntheticQuestion], scores_of: ScoresOf) -> tuple[list[float], list[float]]:
-    """Best raw scores of each question as it is, and with the documents that answer it out of reach."""
+    """Best raw scores of each question as it is, and with the documents that answer it out of reach, or of its near
+    miss.
+    """
     positives, negatives = [], []
     for made in questions:
-        inside, outside = scores_of(made.question, frozenset()), scores_of(made.question, frozenset(made.answered_by))
+        inside = scores_of(made.question, frozenset())
+        unanswerable = (
+            (made.near_miss, frozenset[str]()) if made.near_miss else (made.question, frozenset(made.answered_by))
+        )
+        outside = scores_of(*unanswerable)
         if inside is not None and outside is not None:
             positives.append(inside)
             negatives.append(outside)

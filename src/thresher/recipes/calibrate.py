@@ -97,8 +97,11 @@ def calibrated(
     if labelled is not None:
         positives, negatives = gather_labelled(labelled, evidence.best)
         made = fit(positives, negatives, judge=evidence.name, encoder=evidence.encoder, source="labels", seed=seed)
+        known = dict(labelled)
     else:
-        positives, negatives = gather(_questions(evidence.texts, number, seed), evidence.best)
+        questions = _questions(evidence.texts, number, seed)
+        positives, negatives = gather(questions, evidence.best)
+        known = {one.near_miss: False for one in questions}
         made = fit(
             positives,
             negatives,
@@ -110,7 +113,6 @@ def calibrated(
         )
     if not isinstance(settings, CorrectiveSettings):
         return made
-    known = None if labelled is None else dict(labelled)
     return replace(made, model=_model_weight(settings, parts, made, evidence, known, seed=seed))
 
 
@@ -177,7 +179,7 @@ def _model_weight(
     parts: Components,
     own: Calibration,
     evidence: Evidence,
-    labelled: dict[str, bool] | None,
+    known: dict[str, bool],
     *,
     seed: int,
 ) -> ModelWeight | None:
@@ -198,7 +200,7 @@ def _model_weight(
         lacks += scored.notes.degraded
         told = [score.value for score in scored.scores if score is not None]
         if told:
-            answerable = not without if labelled is None else labelled[question]
+            answerable = known.get(question, not without)
             opinions.append(Opinion(best[0][0], max(told), answerable))
         if evidence.progress is not None:
             evidence.progress(1)

@@ -145,7 +145,7 @@ def _of_list(listing: Listing, document: Document) -> str:
         if _NOUNS.fullmatch(line):
             return f"What are the {_small(line.rstrip(':')).removeprefix('the ')}"
         for one in statements(line[:-1]):
-            one = replace(one, subject=inside(one.subject, document.text))
+            one = replace(one, subject=inside(one, document.text))
             found = _THINGS.fullmatch(one.rest)
             if found:
                 how = found["how"] or ""

@@ -78,6 +78,8 @@ _SIZED = re.compile(
     rf"{_ABOUT}(?P<answer>{_COUNT}(?: {_NOUN})?){_TAIL}"
 )
 """With a batch size of 256."""
+_PERCENT = re.compile(r"(?:^| )(?P<how>by|to|from|at) (?P<answer>\d[\d.]*(?:%| percent))(?=$|[ ,])")
+_PART = re.compile(r"(?P<answer>\d[\d.]*(?: ?%| percent)) of (?P<things>.+)")
 _COUNTED = re.compile(rf"(?P<answer>{_COUNT}) (?P<things>[a-z].*)", re.IGNORECASE)
 _NO_THINGS = re.compile(r"(?:dimensional|bit|fold|layer|way|point|shot|\w+ly)\b")
 """What a number before it does not count: 16 dimensional embeddings."""
@@ -104,20 +106,27 @@ _NO_ROLE = frozenset(
 )
 """Ends as one who does something, and is none."""
 _GIVEN = r"[A-Z][a-z’']+(?:-[A-Z][a-z]+)?"
-_PERSON = re.compile(rf"(?!The )(?:{_GIVEN}|Dr\.|Mr\.)(?: (?:[A-Z]\.|de|von|van|di|la|{_GIVEN})){{0,2}} {_GIVEN}")
+_PERSON = re.compile(
+    r"(?!(?:The|Lake|Mount|River|New|North|South|East|West|San|Port|Cape|Fort|Great|United|University) )"
+    rf"(?:{_GIVEN}|Dr\.|Mr\.)(?: (?:[A-Z]\.|de|von|van|di|la|{_GIVEN})){{0,2}} {_GIVEN}"
+)
 _DOES = frozenset(
     """lead design build found write win invent discover marry direct publish propose introduce establish manage own run
     teach paint compose produce represent create develop plan sign announce appoint finance donate host""".split()  # noqa: SIM905
 )
-_COMMON = re.compile(r"[^s]s$|(?:ing|ment|ship|tion|ness|ance|ence|ity|age)$")
+_COMMON = re.compile(r"(?:ing|ment|ship|tion|ness|ance|ence|ity|age)$")
 """Endings of common nouns."""
+_OF_MANY = ("are", "were", "have")
+_PLURAL = re.compile(r"(?:[dgkmnrt]|ie)s$")
+"""Behind these a past may follow; Thomas and Brutus end otherwise."""
 _DESCRIBED = re.compile(r"[A-Z][a-z]+ (?!of\b)[a-z]+")
 _ENUMERATED = re.compile(r"[^,]+(?:, [^,]+)+,? (?:and|or) [^,]+")
 _LISTS = frozenset("include contain comprise offer combine cover feature".split())  # noqa: SIM905
 _DEFINES = re.compile(
     r"(?:an?|the|one of the) (?!(?:same|few|lot|must|case|result|first|only|number|key|important|common|popular|good|"
     r"better|best|notable|well-known|reasonable|integral|crucial|promising|active|major|useful|powerful|challenging|"
-    r"natural|significant|large|small|great|big|more|most|much|very|simple|practical|viable|valuable)\b)[\w’'-]+ .+"
+    r"natural|significant|essential|classic|typical|vital|large|small|great|big|more|most|much|very|simple|practical|"
+    r"viable|valuable)\b)[\w’'-]+ .+"
 )
 """What says what something is rather than how it is."""
 
@@ -126,7 +135,7 @@ def sentence_questions(text: str, title: str) -> Iterator[Made]:
     """The questions that the sentences of a text answer; `title` is the name of what it is about, or empty."""
     spans = [span for span in sentence_spans(text) if text[slice(*span)].rstrip().endswith((".", "!"))]
     for span, one in clauses_of(text, spans, title):
-        one = replace(one, subject=inside(one.subject, f"{title}\n{text}"))
+        one = replace(one, subject=inside(one, f"{title}\n{text}"))
         for asked, answer, kind in _asked(one):
             made = whole(asked, answer, kind, span, title, subject=one.subject)
             if made is not None:
@@ -157,7 +166,7 @@ def _brief(words: list[str]) -> list[str]:
     told = 0
     for at, word in enumerate(words[:-1]):
         if told >= BRIEF and word in _BREAKS and CORE in words[:at]:
-            return words[:at]
+            return words[: at - (words[at - 1] == "up")]
         told += bool(index_terms(word))
     return words
 
@@ -195,6 +204,10 @@ def _numbers(one: Statement) -> Iterator[tuple[str, str, Kind]]:
             "number",
         )
         return
+    if found := _PART.fullmatch(one.subject):
+        of = f"{found['things']} {one.verb} {CORE} {one.rest}{one.condition} {one.lead}"
+        yield f"What percentage of {of}", found["answer"], "number"
+        return
     rest = one.rest
     if one.verb in BE and re.fullmatch(_COUNT, rest):
         yield f"What {turned(one, '')}", rest, "number"
@@ -229,6 +242,9 @@ def _adverbial(one: Statement) -> Iterator[tuple[str, str, Kind]]:
             "number",
         )
         return
+    for found in _PERCENT.finditer(one.rest):
+        left = f"{one.rest[: found.start()]}{one.rest[found.end() :]}"
+        yield f"{found['how'].title()} what percentage {turned(one, left)}", found["answer"], "number"
     for found in _BEHIND.finditer(one.rest):
         if not _counts(found["things"]) or _is_year(found["answer"]):
             continue
@@ -313,17 +329,22 @@ def _base(one: Statement) -> str | None:
     return None
 
 
-def inside(subject: str, text: str) -> str:
+def inside(one: Statement, text: str) -> str:
     """A subject as it stands within a sentence: with a small letter, where the capital is only that of a beginning."""
+    subject = one.subject
     first = re.split(r"[ ’']", subject, maxsplit=1)[0]
     small = first.lower()
-    if small not in DETERMINERS | {"we"}:
+    if first == "I":
+        return subject
+    if small not in DETERMINERS | {"we", "you"}:
         following = subject[len(first) :].lstrip(" ’'")
         if subject in text.split("\n", 1)[0] or following[:1].isupper():  # the title, or a name
             return subject
         within = re.search(rf"(?<=[a-z,] ){re.escape(first)}\b", text)
-        common = re.search(rf"\b{re.escape(small)}\b", text) or _COMMON.search(small) or _DESCRIBED.match(subject)
-        if within or not common or not first.istitle():
+        plural = several(small) and (one.verb in _OF_MANY or one.verb in BASE)
+        plural = plural or (one.verb in PAST and _PLURAL.search(small) is not None)
+        common = plural or _COMMON.search(small) or _DESCRIBED.match(subject)
+        if within or not first.istitle() or not (common or re.search(rf"\b{re.escape(small)}\b", text)):
             return subject
     return f"{subject[0].lower()}{subject[1:]}"
 

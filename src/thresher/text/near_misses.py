@@ -6,9 +6,11 @@ passage that has the changed thing and half of the question's other words may.
 
 from __future__ import annotations
 
+import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain, islice
 from typing import Literal
 
 from thresher.text.made_questions import Made
@@ -20,10 +22,12 @@ Changed = Literal["entity", "year", "condition"]
 
 ANSWERING = 0.5
 """Share of the question's other terms that a passage with the changed thing may not have."""
-MOST_TRIED = 8
+MOST_TRIED = 4
 """Other entities that are tried for one question."""
 ABOUT = 1 / 3
 """Share of those terms that a document must have to be asked in the place of another."""
+MOST_HOLDING = 200
+"""Documents with a thing that are looked through."""
 YEARS = (1, -1, 2, -2, 3)
 """How far another year is from the one that is asked for."""
 
@@ -48,21 +52,25 @@ class Passages:
         self._names = {name.casefold(): id for id, name in names.items() if name}
         self._terms = cache(self._read)
 
-    def holding(self, thing: str) -> list[str]:
-        """Ids of the documents that say a thing."""
-        wanted = re.compile(rf"(?<!\w){re.escape(thing.casefold())}(?!\w)")
-        return [id for id, text in self._texts.items() if thing.casefold() in text and wanted.search(text)]
+    def may_answer(self, thing: str, asked: str, besides: str = "") -> bool:
+        """Whether a passage with the thing, or any of a document of that name, has half of what else is asked.
 
-    def may_answer(self, thing: str, asked: str) -> bool:
-        """Whether a passage with the thing, or any of a document of that name, has half of what else is asked."""
-        own = set(index_terms(thing))
+        Only documents count that have the longest word of `besides` too. A thing of too many documents may be anything.
+        """
+        own, needed = set(index_terms(thing)), max(besides.casefold().split(), key=len, default="")
         wanted = set(index_terms(asked)) - own
-        for id in self.holding(thing):
-            whole = self._names.get(thing.casefold()) == id
-            for terms in self._terms(id):
-                if (whole or own <= terms) and len(wanted & terms) >= ANSWERING * len(wanted):
-                    return True
-        return not wanted
+        bare = thing.casefold()
+        said, whole = re.compile(rf"(?<!\w){re.escape(bare)}(?!\w)"), self._names.get(bare)
+        found = [id for id, text in self._texts.items() if bare in text and needed in text and said.search(text)]
+        return (
+            not wanted
+            or len(found) > MOST_HOLDING
+            or any(
+                (id == whole or own <= terms) and len(wanted & terms) >= ANSWERING * len(wanted)
+                for id in found
+                for terms in self._terms(id)
+            )
+        )
 
     def is_about(self, name: str, asked: str) -> bool:
         """Whether the document of this name speaks of what is asked at all."""
@@ -84,32 +92,47 @@ class Passages:
         return found
 
 
-def near_misses(made: Made, name: str, entities: Sequence[str], passages: Passages) -> Iterator[tuple[str, Changed]]:
-    """The question with one thing changed so that no passage answers it, and what was changed.
+def near_misses(
+    made: Made, name: str, entities: Iterable[str], passages: Passages, generator: random.Random
+) -> Iterator[tuple[str, Changed]]:
+    """The question with one thing changed so that no passage answers it, and what was changed; in random order.
 
     `name` is what it calls its document; `entities` are other things it could ask of, the likeliest first: names of
     documents where it names its document, else subjects.
     """
-    question = made.question
     here = made.subject or name
-    rest = question.replace(here, " ", 1)
-    others = [one for one in entities if _alike(here, one) and one not in question] if here in question else []
-    for other in others[:MOST_TRIED]:
-        if passages.may_answer(other, rest) or not (made.subject or passages.is_about(other, rest)):
-            continue
-        yield question.replace(here, other, 1), "entity"
-    if found := _YEAR.search(question):
-        for step in YEARS:
-            year = str(int(found[0]) + step)
-            other = f"{question[: found.start()]}{year}{question[found.end() :]}"
-            if not passages.may_answer(year, other):
-                yield other, "year"
-                break
-    for one, another in () if made.kind == "table" else _conditions(rest):
-        other = re.sub(rf"(?<![-\w]){one}(?![-\w])", another, question, count=1)
-        if one not in here and not passages.may_answer(another, other):
+    ways = [_of_another(made, here, entities, passages), _of_another_year(made, here, passages)]
+    if made.kind != "table":
+        ways.append(_on_another_condition(made, here, passages))
+    yield from chain.from_iterable(generator.sample(ways, len(ways)))
+
+
+def _of_another(made: Made, here: str, entities: Iterable[str], passages: Passages) -> Iterator[tuple[str, Changed]]:
+    question, rest = made.question, made.question.replace(here, " ", 1)
+    alike = (one for one in entities if here in question and _alike(here, one) and one not in question)
+    for other in islice(alike, MOST_TRIED):
+        if not passages.may_answer(other, rest) and (made.subject or passages.is_about(other, rest)):
+            yield question.replace(here, other, 1), "entity"
+
+
+def _of_another_year(made: Made, here: str, passages: Passages) -> Iterator[tuple[str, Changed]]:
+    found = _YEAR.search(made.question)
+    if found is None:
+        return
+    for step in YEARS:
+        year = str(int(found[0]) + step)
+        other = f"{made.question[: found.start()]}{year}{made.question[found.end() :]}"
+        if not passages.may_answer(year, other, here):
+            yield other, "year"
+            return
+
+
+def _on_another_condition(made: Made, here: str, passages: Passages) -> Iterator[tuple[str, Changed]]:
+    for one, another in _conditions(made.question.replace(here, " ", 1)):
+        other = re.sub(rf"(?<![-\w]){one}(?![-\w])", another, made.question, count=1)
+        if one not in here and not passages.may_answer(another, other, here):
             yield other, "condition"
-            break
+            return
 
 
 def _conditions(asked: str) -> Iterator[tuple[str, str]]:

@@ -98,20 +98,23 @@ class QuestionMaker:
         found: dict[str, NearMiss] = {}
         made = self.made(ASKED_FOR_EACH * number)
         generator = random.Random(self._seed)
-        left: list[NearMiss] = []
-        for one in generator.sample(made, len(made)):
-            if len(found) == number:
-                break
-            entities = self._entities(one, made, generator)
-            changed = [NearMiss(*two, one) for two in near_misses(one.made, one.name, entities, self._passages)]
-            if changed:
-                first = changed.pop(generator.randrange(len(changed)))
-                found.setdefault(first.question, first)
-                left += changed
-        for near in generator.sample(left, len(left)):
-            if len(found) < number:
-                found.setdefault(near.question, near)
+        drawers = [self._changed(one, made, generator) for one in generator.sample(made, len(made))]
+        while drawers and len(found) < number:
+            left = []
+            for drawer in drawers:
+                near = next(drawer, None)
+                if near is not None:
+                    found.setdefault(near.question, near)
+                    left.append(drawer)
+                if len(found) == number:
+                    break
+            drawers = left
         return list(found.values())
+
+    def _changed(self, one: MadeOf, made: Sequence[MadeOf], generator: random.Random) -> Iterator[NearMiss]:
+        entities = self._entities(one, made, generator)
+        for question, changed in near_misses(one.made, one.name, entities, self._passages, generator):
+            yield NearMiss(question, changed, one)
 
     @cached_property
     def _passages(self) -> Passages:
@@ -144,7 +147,8 @@ def names_of(documents: Sequence[Document]) -> dict[str, str]:
         alone = [piece for piece in pieces if any(held[term] == 1 for term in index_terms(piece))]
         name = (alone or [title])[0]
         terms = set(index_terms(name))
-        known = bool(terms) and len(terms) <= TITLE_TERMS and terms <= set(index_terms(document.text))
+        text = document.text.casefold()  # a stem ends otherwise than its words
+        known = 0 < len(terms) <= TITLE_TERMS and all(term[: max(3, len(term) - 1)] in text for term in terms)
         names[document.id] = name if known else ""
     return names
 

@@ -22,9 +22,9 @@ ADVERBS = frozenset(
 )
 """Between subject and verb, or an auxiliary and its verb, these are left out."""
 
-_OPENS = frozenset("that if when where than because while".split())  # noqa: SIM905
+_OPENS = frozenset("that if when where than because while until".split())  # noqa: SIM905
 """Words that begin a clause of their own."""
-DETERMINERS = frozenset("the a an each every both all our my".split())  # noqa: SIM905
+DETERMINERS = frozenset("the a an each every both all our my your".split())  # noqa: SIM905
 _OBJECTS = frozenset("the a an his her its their".split())  # noqa: SIM905
 """Behind a participle and another verb these say that it is a past: was born in Bonn and joined the army."""
 NUMBER_WORDS = frozenset("two three four five six seven eight nine ten eleven twelve".split())  # noqa: SIM905
@@ -33,9 +33,9 @@ PREPOSITIONS = frozenset(
     as up above below without against towards around near behind along across""".split()  # noqa: SIM905
 )
 _POINTING = re.compile(
-    r"\b(?:this|these|those|such|here|there|above|below|following|former|latter|respectively|me|you|your|us|not|"
+    r"\b(?:this|these|those|such|here|there|above|below|following|former|latter|respectively|me|us|not|"
     r"never|nor|neither|et al|fig|figure|figures|section|sections|appendix|eq|see|same|other|others|another|more than|"
-    r"instead|otherwise|what|how|why|nobody|none)\b",
+    r"instead|otherwise|what|how|why|so|nobody|none)\b",
     re.IGNORECASE,
 )
 """A statement with one of these leans on what is not in it, or denies."""
@@ -61,7 +61,7 @@ _LINK = re.compile(
 """How a sentence goes on from the one before; it stands without."""
 _JOINS = re.compile(r"(,? (?:and|but) |, )")
 _PRONOUN = re.compile(r"(?:it|he|she|they)\b", re.IGNORECASE)
-_SPEAKERS = frozenset(["i", "we"])
+_SPEAKERS = frozenset(["i", "we", "you"])
 _OWN = re.compile(r"(?:its|his|her|their)\b", re.IGNORECASE)
 _AUTHORS = tuple(
     (re.compile(rf"\b{we}\b"), authors)
@@ -209,7 +209,7 @@ def is_verb(words: Sequence[str], at: int) -> bool:
 
 def several(noun: str) -> bool:
     """Whether a noun looks like a plural."""
-    return noun.lower() in ("they", "we", "i") or (
+    return noun.lower() in ("they", "we", "i", "you") or (
         noun.endswith("s") and not noun.endswith(("ss", "us", "is", "'s", "’s"))
     )
 
@@ -235,7 +235,7 @@ def _is_subject(words: Sequence[str], *, inner: bool) -> bool:
         or words[-1].lower() in PREPOSITIONS
     ):
         return False
-    if any(word in BASE and several(noun) for noun, word in pairwise(words)):
+    if first in ("and", "but", "or") or any(word in BASE and several(noun) for noun, word in pairwise(words)):
         return False
     if first in DETERMINERS:
         return len(words) > 1 and words[1] not in PREPOSITIONS
@@ -243,7 +243,7 @@ def _is_subject(words: Sequence[str], *, inner: bool) -> bool:
         return len(words) == 1
     if _PRONOUN.fullmatch(first) or _OWN.fullmatch(first):
         return True
-    begins = words[0][:1].isupper() or (inner and len(words) <= SHORT and several(words[-1]))
+    begins = not words[0][:1].islower() or (inner and len(words) <= SHORT and several(words[-1]))
     return begins and first not in PREPOSITIONS | ADVERBS
 
 

@@ -11,25 +11,41 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 _REGULAR = """
-accept achieve acquire add address adjust adopt age allow announce answer appear apply appoint approve arrange arrive
-attack attain attend attract award bake base belong borrow brood call cancel capture carry cause change charge check
-claim climb close collect combine complete compose concern conclude conduct confirm connect consist construct consume
-contain continue contribute control convert cook cool cost count cover create cross declare decline decrease defeat
-define deliver demand depend describe design destroy detect determine develop direct discover display distribute
-divide donate double drain drop earn educate elect employ enable encode end enter equal establish estimate evaluate
-exceed expand expect expire explore export extend extract fail feature fetch fill finance finish fix follow form found
-fund gain gather generate grant grease guard handle happen head heat help hire host house identify import improve
-include increase inform inherit inspect install introduce invent invest invite involve issue join kill label land last
-launch learn lease limit link list live load lock maintain manage manufacture mark marry measure mention merge miss
-mix mount move name need nest note notice observe obtain occupy occur offer open operate order organise organize own
-paint park pass perform place plan plant play point post pour predict prefer prepare present preserve prevent print
-process produce promise promote propose protect provide publish pump purchase raise range reach receive recommend
-record reduce refer refund refuse register rehearse reject release remain remove rename renew renovate repair repay
-replace report represent require rescue reserve resign resist result retain retire return reveal review roll rotate
-rule sail sample save schedule score select separate serve service settle share ship show sign solve sow span sponsor
-spray start state stay stop store stretch study submit suffer supply support surround survive suspend switch target
-test total tour tow train transfer translate travel treat turn unveil use visit vote walk want warn wash watch weigh
-welcome weld work yield
+abandon accept accompany accomplish accuse achieve acquire act activate adapt add address adjust administer admit
+adopt advance affect affiliate age agree air allow analyse analyze animate announce answer appear apply appoint
+approve arrange arrest arrive assemble assess assign assist associate assume attach attack attain attempt attend
+attract attribute audit author authorise authorize average award back bake ban base belong bill book borrow brief
+brood bury calculate calibrate call cancel captain capture carry cause cease celebrate certify challenge change
+characterize charge check cite claim classify clean climb close coach code collaborate collect combine command
+commence commission commit compare compete compile complete comply compose concern conclude conduct confer confirm
+connect consider consist construct consume contain contaminate contest continue contract contribute control convert
+convict cook cool cost count cover create credit cross date debut decide declare decline decrease dedicate defeat
+define delay delete deliver demand demonstrate depend depict deposit derive describe design designate destroy detail
+detect determine develop devote diagnose direct disappear disband disclose discover discuss dismiss display disrupt
+dissolve distinguish distribute divide divorce document dominate donate double download draft drain drop dub earn edit
+educate elect elevate emerge emigrate employ enable encode encourage encrypt end engage enhance enroll enter entitle
+equal equip establish estimate evaluate evolve examine exceed exclude execute exhibit exist expand expect experience
+expire explain exploit explore export expose express extend extract face fail feature fetch file fill film finance
+finish fit fix focus follow force form forward found fund gain gather generate govern graduate grant grease guard hand
+handle happen head headquarter heat help hire honor honour hospitalize host house identify ignore implement import
+impose improve include incorporate increase indicate induce induct infect influence inform inherit initiate injure
+inspect inspire install insure integrate intend introduce invent invest investigate invite invoice involve isolate
+issue join kill label land last launch learn lease license lift limit link list live load loan locate lock log mail
+maintain manage manufacture mark marry measure mediate mention merge migrate miss mix model modify monitor mount move
+name need nest nominate note notice notify observe obtain occupy occur offer open operate oppose ordain order organise
+organize originate own paint park participate pass peak perform permit place plan plant play point populate portray
+possess post pour praise predict prefer premiere prepare present preserve prevent print process proclaim produce
+promise promote pronounce propose protect prove provide publish pump purchase pursue qualify queue quote raise range
+rank rate reach reboot receipt receive recognise recognize recommend record recover recruit reduce refer reflect
+refund refuse regard register regulate rehearse reimburse reject relate release relocate remain remind remove rename
+renew renovate repair repay repeat replace report represent request require rescue reserve resign resist restrict
+result retain retire retrieve return reveal review roll rotate rule sail sample save scan schedule score screen seal
+secure seize select sentence separate sequence serve service settle shape share ship shorten show sign situate solve
+sort sow span sponsor spray stamp star start state stay stimulate stop store stretch study submit subscribe succeed
+suffer suggest supply support surround survive suspend sustain swap switch tag target tax term test title top total
+tour tow track trade train transfer transform translate transmit travel treat turn type unify unveil update upgrade
+upload use utilize validate vary verify view visit vote waive walk want warn wash watch weigh welcome weld wipe work
+yield
 """
 _IRREGULAR = """
 become became become, begin began begun, blow blew blown, bring brought brought, build built built, buy bought bought,
@@ -43,7 +59,10 @@ spoke spoken, spend spent spent, split split split, spread spread spread, stand 
 swam swum, take took taken, teach taught taught, tell told told, throw threw thrown, wear wore worn, win won won, write
 wrote written
 """
-_DOUBLED = frozenset("admit cancel control drop label occur plan prefer refer ship stop submit transfer travel".split())  # noqa: SIM905
+_DOUBLED = frozenset(
+    """admit ban cancel commit control drop dub fit label log model occur permit plan prefer refer ship star stop submit
+    swap tag top transfer transmit travel equip""".split()  # noqa: SIM905
+)
 _VOWELS = "aeiou"
 
 
