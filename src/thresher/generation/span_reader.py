@@ -14,7 +14,7 @@ from thresher.generation.sentence_support import Sentence, sentence_around
 from thresher.protocols import Generator, PairReader
 from thresher.text.agreement import disagreement, unnamed
 from thresher.text.answer_types import answer_type, asks_for_figure, is_of_type
-from thresher.text.boilerplate import is_place_number, says_nothing
+from thresher.text.boilerplate import is_item_number, is_place_number, says_nothing
 from thresher.text.contradiction import ARTICLES
 from thresher.text.entities import are_names, names_in
 from thresher.text.injection import is_command
@@ -228,7 +228,8 @@ class SpanReader:
             number_is_missing = (counts or figure) and is_of_type(place.text, "number") is False
             another_unit = wanted and (units := _units(place.text)) and not wanted & units
             numbers_a_place = (counts or figure) and is_place_number(place.piece.text, place.start, place.end)
-            wrong = number_is_missing or another_unit or numbers_a_place
+            numbers_an_item = is_item_number(place.piece.text, place.start, place.end)
+            wrong = number_is_missing or another_unit or numbers_a_place or numbers_an_item
             wrong = wrong or (is_described and are_names(place.text))
             if not wrong and not asked.issuperset(words := _words(place.text)):
                 answers.setdefault(" ".join(words), []).append(place)

@@ -204,6 +204,12 @@ def _model_weight(
             opinions.append(Opinion(best[0][0], max(told), answerable))
         if evidence.progress is not None:
             evidence.progress(1)
+    log, weight = logging.getLogger("thresher"), weighed(model.name, opinions, seed=seed)
     if lacks:
-        logging.getLogger("thresher").warning("%d times the chat model was of no help: %s", len(lacks), lacks[0])
-    return weighed(model.name, opinions, seed=seed)
+        log.warning("%d times the chat model was of no help: %s", len(lacks), lacks[0])
+    if weight is None:
+        few = (
+            "of %d questions our judge is unsure: too few to say what the chat model's word is worth (20 of each kind)"
+        )
+        log.warning(few, len(opinions))
+    return weight

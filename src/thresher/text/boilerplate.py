@@ -99,6 +99,14 @@ def is_place_number(text: str, start: int, end: int) -> bool:
     return heads or _NUMBERS_A_PLACE.search(text[line_start:start]) is not None
 
 
+def is_item_number(text: str, start: int, end: int) -> bool:
+    """Whether what stands there numbers an item of a list: the 3 of a line that begins with "3. We meet again"."""
+    begins = not text[text.rfind("\n", 0, start) + 1 : start].strip(" *_#-(")
+    return (
+        begins and re.fullmatch(r"\d{1,2}", text[start:end]) is not None and re.match(r"[.)]\s", text[end:]) is not None
+    )
+
+
 def says_nothing(sentence: str) -> bool:
     """Whether a sentence is a heading, a caption, a signpost, a reference or a formula."""
     text = " ".join(sentence.split())
