@@ -186,6 +186,11 @@ def test_a_question_is_no_part_of_an_answer(answer: Answers) -> None:
     assert bare(answer("How many layers has BERT-base? BERT-base has 12 layers [1].")) == "BERT-base has 12 layers. [1]"
 
 
+def test_what_a_model_copies_of_the_prompts_form_is_no_part_of_an_answer(answer: Answers) -> None:
+    copied = '<evidence number="1" from="BERT">\n# BERT\nBERT-base has 12 layers [1].\n</evidence>'
+    assert answer(copied).text == answer("BERT-base has 12 layers [1].").text
+
+
 def test_what_no_evidence_supports_is_removed_and_counted(answer: Answers) -> None:
     draft = answer("BERT-base has 12 layers [1]. BERT-base has 48 layers [1]. It is lovely.")
     assert bare(draft) == "BERT-base has 12 layers. [1]"

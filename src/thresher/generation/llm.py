@@ -168,6 +168,8 @@ class GroundedGenerator:
         answer.end()
 
 
+_COPIED_FORM = re.compile(r"</?evidence\b|^#{1,6} ")
+
 NOTHING_WRITTEN = Ruling(False, "the model wrote nothing")
 
 
@@ -225,6 +227,8 @@ class _Answer:
             return  # where its tokens ended
         if claim.text.endswith("?"):
             return  # a question states nothing
+        if _COPIED_FORM.search(claim.text):
+            return  # the prompt's own fences, or a heading, copied with the evidence
         if self.max_words and len(" ".join(self._kept).split()) >= self.max_words:
             return
         if is_not_found(claim.text):
