@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from math import exp, log
+from math import log
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -21,10 +21,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thresher.errors import StoreError, UsageError
-from thresher.judging.logistic import Numbers, drawn_in, log_odds, logistic_weights, sigmoid
+from thresher.judging.logistic import (
+    FOLDS,
+    RESAMPLES,
+    Numbers,
+    drawn_in,
+    even_folds,
+    log_odds,
+    logistic_weights,
+    sigmoid,
+)
 from thresher.judging.model_weight import ModelWeight
 from thresher.protocols import Scorer, about
-from thresher.types import PROBABILITY, UNIT, Hit, Query, Scale, Score, Scores
+from thresher.types import PROBABILITY, UNIT, Hit, Query, Scale, Score, Scores, logistic
 
 Method = Literal["logistic", "isotonic"]
 Source = Literal["labels", "questions made of the collection", "shipped"]
@@ -51,8 +60,7 @@ SEPARATED = 0.8
 """A judge whose AUROC may be lower than this does not separate: its verdict is `unsure`."""
 
 BINS = 10
-FOLDS = 5
-RESAMPLES = 1000
+
 FALSE_POSITIVE_COST = 2.0
 """Needless looks outside that calling insufficient evidence sufficient is worth; UPPER is where both together cost
 least. With 1.5 it is the same for the shipped calibration, with 1 it is 0.459."""
@@ -105,7 +113,7 @@ class Calibration:
                 if not 0 < probability < 1:
                     return probability
                 odds = (log(probability / (1 - probability)) - intercept) / slope
-                return 1 / (1 + exp(-odds))
+                return logistic(odds)
             case "isotonic":
                 knots, values = np.array(self.parameters).T
                 reached = int(np.searchsorted(values, probability))
@@ -211,7 +219,7 @@ def fit(
         raise UsageError("raw scores to calibrate must lie between 0 and 1", subject=judge)
     answerable = np.arange(len(raw)) < len(positives)
     generator = np.random.default_rng(seed)
-    folds = _folds(answerable, generator)
+    folds = even_folds(answerable, generator)
     fit_curve = partial(_fit_made, elsewhere) if source == "questions made of the collection" else _fit_logistic
     method: Method = "logistic"
     unseen = _unseen(method, fit_curve, raw, answerable, folds)
@@ -326,15 +334,6 @@ def _fit_made(elsewhere: Calibration | None, raw: Numbers, answerable: NDArray[n
         return ((slope, intercept),)
     ((usual_slope, usual_intercept),) = elsewhere.parameters
     return (((slope + usual_slope) / 2, (intercept + usual_intercept) / 2),)
-
-
-def _folds(answerable: NDArray[np.bool_], generator: np.random.Generator) -> NDArray[np.int64]:
-    """Number of the fold of each question; both kinds are spread evenly."""
-    folds = np.empty(len(answerable), np.int64)
-    for kind in (True, False):
-        rows = generator.permutation(np.flatnonzero(answerable == kind))
-        folds[rows] = np.arange(len(rows)) % FOLDS
-    return folds
 
 
 def _unseen(

@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
 
+FOLDS = 5
+RESAMPLES = 1000
+
 CLIP = 0.01
 """Raw scores of exactly 0 and 1 have no log odds; they are taken as this far from the end."""
 
@@ -50,6 +53,15 @@ def logistic_weights(
         if np.abs(step).max() < 1e-9:
             break
     return found
+
+
+def even_folds(answerable: NDArray[np.bool_], generator: np.random.Generator) -> NDArray[np.int64]:
+    """Number of the fold of each question; both kinds are spread evenly."""
+    folds = np.empty(len(answerable), np.int64)
+    for kind in (True, False):
+        rows = generator.permutation(np.flatnonzero(answerable == kind))
+        folds[rows] = np.arange(len(rows)) % FOLDS
+    return folds
 
 
 def drawn_in(answerable: NDArray[np.bool_]) -> Numbers:

@@ -14,13 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.judging.logistic import Numbers, drawn_in, log_odds, logistic_weights, sigmoid
+from thresher.judging.logistic import (
+    FOLDS,
+    RESAMPLES,
+    Numbers,
+    drawn_in,
+    even_folds,
+    log_odds,
+    logistic_weights,
+    sigmoid,
+)
 
 LEAST_UNSURE = 20
 """Questions our judge is unsure of, answerable and unanswerable ones, needed of each: as for a calibration."""
-
-FOLDS = 5
-RESAMPLES = 1000
 
 PRECISION = 0.1
 """Of the weights' normal prior around 0 (a standard deviation of 3): a model that is always right has no finite one."""
@@ -82,10 +88,7 @@ def weighed(model: str, opinions: Sequence[Opinion], *, seed: int = 0) -> ModelW
     own = np.array([one.own for one in opinions])
     inputs = np.column_stack([log_odds(own), log_odds(np.array([one.told for one in opinions])), np.ones(len(own))])
     generator = np.random.default_rng(seed)
-    folds = np.empty(len(own), np.int64)
-    for kind in (True, False):
-        rows = generator.permutation(np.flatnonzero(answerable == kind))
-        folds[rows] = np.arange(len(rows)) % FOLDS
+    folds = even_folds(answerable, generator)
     saved = _loss(inputs[:, [0, 2]], answerable, folds) - _loss(inputs, answerable, folds)
     drawn = saved[generator.integers(len(saved), size=(RESAMPLES, len(saved)))].mean(axis=1)
     low, high = np.quantile(drawn, (0.025, 0.975))

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thresher.errors import ModelError, UsageError
-from thresher.judging.calibration import RESAMPLES, Calibration, auroc, calibration_error, fit
-from thresher.judging.logistic import Numbers, logistic_weights
+from thresher.judging.calibration import Calibration, auroc, calibration_error, fit
+from thresher.judging.logistic import RESAMPLES, Numbers, logistic_weights
 from thresher.judging.scorers import Combination, Parts
 
 FILE = "judge.json"

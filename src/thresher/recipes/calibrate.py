@@ -38,7 +38,7 @@ Progress = Callable[[int], None]
 
 
 @dataclass(slots=True)
-class Evidence:
+class Observed:
     """The best raw score of a recipe for a question, as the questions are made or given; what was seen is kept."""
 
     name: str
@@ -116,7 +116,7 @@ def calibrated(
     return replace(made, model=_model_weight(settings, parts, made, evidence, known, seed=seed))
 
 
-def _of_corrective(settings: CorrectiveSettings, parts: Components, limit: int, progress: Progress | None) -> Evidence:
+def _of_corrective(settings: CorrectiveSettings, parts: Components, limit: int, progress: Progress | None) -> Observed:
     """The trained judge's scores over what `corrective` retrieves."""
     chunks = parts.table(corrective.index_config(settings, parts), "chunk")
     retrieve = corrective.retriever(settings, parts)
@@ -128,12 +128,12 @@ def _of_corrective(settings: CorrectiveSettings, parts: Components, limit: int, 
         return [(score.value, hit) for hit, score in zip(hits, scores, strict=True) if score is not None]
 
     encoder = parts.encoder(settings).name
-    return Evidence(scorer.name, encoder, chunks, usual(scorer.name, encoder), look, limit, progress)
+    return Observed(scorer.name, encoder, chunks, usual(scorer.name, encoder), look, limit, progress)
 
 
 def _of_printed_bounds(
     recipe: Recipe, settings: RecipeSettings, parts: Components, limit: int, progress: Progress | None
-) -> Evidence:
+) -> Observed:
     """The score that the bounds of a published recipe decide on, over what it retrieves and judges."""
     pipeline, config = recipe.wired(settings, parts), recipe.index_config(settings, parts)
     decide = bounded(pipeline.decide)
@@ -147,7 +147,7 @@ def _of_printed_bounds(
 
     name, encoder = judge_of(recipe, settings), parts.encoder(settings).name
     elsewhere = usual(name.removeprefix(f"{recipe.name}: "), encoder)
-    return Evidence(name, encoder, parts.table(config), elsewhere, look, limit, progress)
+    return Observed(name, encoder, parts.table(config), elsewhere, look, limit, progress)
 
 
 def _without_bounds(recipe: Recipe) -> UsageError:
@@ -178,7 +178,7 @@ def _model_weight(
     settings: CorrectiveSettings,
     parts: Components,
     own: Calibration,
-    evidence: Evidence,
+    evidence: Observed,
     known: dict[str, bool],
     *,
     seed: int,
