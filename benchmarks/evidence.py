@@ -5,7 +5,8 @@
     .venv/bin/python -m benchmarks.evidence --only crag   what has `crag` in its name, and the report of all there is
 
 No chat model is used. Rows are kept below benchmarks/.cache and what was stopped goes on; `--fresh` starts anew. The
-collections are prepared on the first run, which takes longer, and used again.
+collections are prepared on the first run, which takes longer, and used again. docs/results/seeds.md, which reads some
+of these pages, is written again too.
 
 `--jobs 2` runs and studies are measured at a time, and the recipes of a run are asked in turn (`eval run --together`),
 so that they find remembered what others have read. What each answer takes is measured in the run `latency` and in the
@@ -28,6 +29,8 @@ from pathlib import Path
 
 from benchmarks import machine
 from benchmarks.commands import HOME, PROCESSES, interrupted_by_signals, thresher
+from benchmarks.seeds import page
+from benchmarks.seeds.rows import Provenance
 from benchmarks.studies.judge_accuracy import RETRIEVER
 from thresher.judging.calibration import SHIPPED
 
@@ -277,6 +280,11 @@ def evidence() -> int:
     title = "What correction is worth" if given.sample is None else f"A smoke run of {given.sample} questions each"
     print(thresher("eval", "report", *folders, "--out", str(report), "--title", title, home=False))
     without_own_paths(report)
+    if given.sample is None and not given.only:
+        made = Provenance.now()
+        machine.keep("evidence", {"commit": made.commit, "date": made.date})
+    if given.sample is None:
+        page.write()
     print(f"whole report: {(time.perf_counter() - started) / 60:.0f} min")
     if given.sample is not None:
         print(f"THIS WAS A SMOKE RUN: {given.sample} questions of each set prove nothing.")

@@ -1,7 +1,4 @@
-"""How many errors in answers the verifier removes, and how many true sentences with them; the same for conflicts.
-
-    .venv/bin/python -m benchmarks.planted_errors             the questions that thresholds may be chosen on
-    .venv/bin/python -m benchmarks.planted_errors --final     the rest as well; writes results/planted_errors.json
+"""Claims with what they cite: true ones, and ones with an error; benchmarks.checker measures what is found of them.
 
 Natural claims: SciFact claims with the abstract that supports or contradicts them, Climate-FEVER claims with the
 sentences that support or refute them, CLAPnq's written answers with their passages, SQuAD's short answers with their
@@ -12,44 +9,21 @@ sha1("split:KEY") modulo 5 of its claim, question, article or title: 0 to 3 for 
 
 from __future__ import annotations
 
-import argparse
-import hashlib
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from itertools import islice
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from benchmarks.machine import CACHE, DATA, keep, rows, tell
-from thresher.generation.verify import LocalCheck
-from thresher.models.cross_encoders import BundledJudge
-from thresher.models.encoders import BundledEncoder
-from thresher.text.conflicts import find_conflicts
+from benchmarks.machine import DATA, rows
 from thresher.text.sentences import sentence_spans
-from thresher.text.terms import term_share
-from thresher.types import UNIT, Chunk, Evidence, Hit, Score
 from thresher_evals.dataset import sha1_number
-from thresher_evals.stats import wilson_interval
 
 PASSAGES = 3_600
 """Wikipedia passages that are read: enough for 200 errors of every kind in the final slice."""
 
 LONG = (50, 300)
 """Characters of a Wikipedia sentence that is copied: shorter ones are headings, longer ones lists."""
-
-FALSE_REMOVALS = 0.10
-"""A baseline's threshold is the highest that removes at most this share of CLAPnq's true sentences."""
-
-FEW_REMOVALS = 0.02
-"""As much may the trained judge add to what the local check removes."""
-
-NEAREST = 3
-"""Sentences of the evidence that the trained judge reads with a claim."""
 
 NUMBER = re.compile(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w,.]*\w)")
 NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+(?: [A-Z][a-z]+)*")
@@ -219,145 +193,3 @@ def negated(claim: str) -> str | None:
         return None
     at = auxiliary.start() + len(auxiliary.group().split()[0])
     return f"{claim[:at]} not{claim[at:]}"
-
-
-# --- measuring --------------------------------------------------------------------------------------------------------
-
-
-def vectors(cases: Sequence[Case]) -> dict[str, NDArray[np.float32]]:
-    """The vector of every sentence; those of the last run are kept, under a hash of encoder and sentence."""
-    file = CACHE / "planted_errors.npz"
-    encoder = BundledEncoder()
-    keys = {
-        text: hashlib.sha1(f"{encoder.name}:{text}".encode()).hexdigest()
-        for case in cases
-        for text in (case.claim, *case.sentences)
-    }
-    known: dict[str, NDArray[np.float32]] = {}
-    if file.exists():
-        with np.load(file) as stored:
-            known = dict(zip(stored["keys"].tolist(), stored["vectors"], strict=True))
-    new = [text for text, key in keys.items() if key not in known]
-    if new:
-        print(f"encoding {len(new)} sentences", flush=True)
-        known |= {keys[text]: vector for text, vector in zip(new, encoder.encode(new), strict=True)}
-        file.parent.mkdir(parents=True, exist_ok=True)
-        np.savez(file, keys=np.array(list(known)), vectors=np.stack(list(known.values())))
-    return {text: known[key] for text, key in keys.items()}
-
-
-Check = Callable[[Case], tuple[bool, bool]]
-"""Whether a case is removed, and whether it is called contradicted."""
-
-
-def checks(known: dict[str, NDArray[np.float32]], tuning: Sequence[Case]) -> dict[str, Check]:
-    """The local check, with the trained judge and without; for comparison thresholds on single numbers.
-
-    Last, what `conflicts` would say of the claim and its evidence as two documents of one title.
-
-    The judge was trained on claims of the first three slices: its thresholds are chosen on the fourth alone.
-    """
-
-    def similarity(claim: str, sentences: Sequence[str]) -> list[float]:
-        return [float(known[sentence] @ known[claim]) if claim in known else 0.0 for sentence in sentences]
-
-    local = LocalCheck(similarity)
-
-    def by_rules(case: Case) -> tuple[bool, bool]:
-        found = local.compare(case.claim, case.sentences, titles=case.title, question=case.question)
-        return not found.supported, found.contradicted
-
-    def cosine(case: Case) -> float:
-        return max(similarity(case.claim, case.sentences))
-
-    def shared(case: Case) -> float:
-        return term_share(case.claim, " ".join([case.title, *case.sentences]))
-
-    judge = BundledJudge()
-
-    @cache
-    def support(case: Case) -> float:
-        """The trained judge's logit over the sentences nearest to the claim, in the order of the text."""
-        order = np.argsort([-each for each in similarity(case.claim, case.sentences)], kind="stable")[:NEAREST]
-        near = " ".join(case.sentences[at] for at in sorted(order.tolist()))
-        claim = f"{case.question} {case.claim}" if case.data == "SQuAD" else case.claim
-        return judge.read(claim, [near], [case.title])[0].support
-
-    def above(measure: Callable[[Case], float], share: float = FALSE_REMOVALS) -> Check:
-        true = sorted(measure(case) for case in tuning if case.data == "CLAPnq" and not case.error and case.slice == 3)
-        threshold = true[int(share * len(true))]
-        return lambda case: (measure(case) < threshold, False)
-
-    def between_documents(case: Case) -> tuple[bool, bool]:
-        pieces = [
-            evidence(text, name, case.title) for name, text in (("a", case.claim), ("b", " ".join(case.sentences)))
-        ]
-        return (bool(find_conflicts(pieces).pairs),) * 2
-
-    denies = above(support, FEW_REMOVALS)
-    return {
-        "local check": by_rules,
-        "local check and trained judge": lambda case: (by_rules(case)[0] or denies(case)[0], by_rules(case)[1]),
-        "trained judge alone": above(support),
-        "cosine alone": above(cosine),
-        "shared terms alone": above(shared),
-        "conflict between documents": between_documents,
-    }
-
-
-def evidence(text: str, document: str, title: str) -> Evidence:
-    """A whole document as evidence."""
-    chunk = Chunk(document, document, document, title, 0, len(text), text)
-    return Evidence(Hit(chunk, Score(1.0, UNIT), 1), 0, len(text), text)
-
-
-def removed(cases: Sequence[Case], check: Check) -> dict[str, dict[str, Any]]:
-    """For each kind of case how many are removed, with Wilson's interval."""
-    kinds: dict[str, list[tuple[bool, bool]]] = {}
-    for case in cases:
-        kinds.setdefault(f"{case.data}: {case.error or 'true'}", []).append(check(case))
-    return {
-        kind: {
-            "removed": wilson_interval(sum(gone for gone, _ in found), len(found)).to_dict(),
-            "called_contradicted": sum(denied for _, denied in found),
-        }
-        for kind, found in kinds.items()
-    }
-
-
-def show(heading: str, results: dict[str, dict[str, dict[str, Any]]]) -> None:
-    """A line for each kind of case."""
-    print(f"\n{heading}: share removed [95 %]")
-    for kind in next(iter(results.values())):
-        cells = []
-        for name, found in results.items():
-            interval = found[kind]["removed"]
-            cells.append(f"{name} {interval['value']:.3f} [{interval['low']:.3f}, {interval['high']:.3f}]")
-        print(f"{kind:<36} n={interval['n']:<5} " + "  ".join(cells))
-
-
-def main() -> None:
-    """Measure the cases for choosing, and with --final the others."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--final", action="store_true", help="measure the final slice and write the results")
-    parser.add_argument("--limit", type=int, help="only the first cases of each source: a quick look")
-    given = parser.parse_args()
-    tell()
-    cases = [case for source in (scifact(), climate_fever(), squad()) for case in islice(source, given.limit)]
-    for source in (clapnq(), wikipedia()):
-        true = list(islice(source, given.limit))
-        cases += [*true, *planted(true)]
-    known = vectors(cases)
-    tuning = [case for case in cases if not case.final]
-    methods = checks(known, tuning)
-    results = {"choosing": {name: removed(tuning, check) for name, check in methods.items()}}
-    show("the cases thresholds were chosen on", results["choosing"])
-    if given.final:
-        final = [case for case in cases if case.final]
-        results["final"] = {name: removed(final, check) for name, check in methods.items()}
-        show("final", results["final"])
-        keep("planted_errors", results)
-
-
-if __name__ == "__main__":
-    main()

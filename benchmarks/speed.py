@@ -40,9 +40,9 @@ from benchmarks.machine import CACHE, DATA, ROOT, keep, tell
 from thresher.collection import Collection
 from thresher.correction.search_query import MOST_WORDS, content_words
 from thresher.filters import IsNull, Not
-from thresher.generation.llm import NOT_FOUND, PARAMETRIC_SYSTEM
-from thresher.generation.llm import SYSTEM as GROUNDED
-from thresher.generation.verify import NOT_STATED, SUPPORTED
+from thresher.generation.chat_model import PARAMETRIC_SYSTEM
+from thresher.generation.chat_model import SYSTEM as GROUNDED
+from thresher.generation.checked_answer import NOT_FOUND
 from thresher.indexing.lance import LanceStore
 from thresher.indexing.lance_chunks import LanceChunkTable
 from thresher.judging.thresholds import SYSTEM as THRESHOLD
@@ -198,8 +198,6 @@ def reply_object(fields: Mapping[str, Any], system: str, user: str) -> dict[str,
         return {"query": " ".join(content_words(user.removeprefix("Question: ")))}
     if "words" in fields:
         return {"words": " ".join(content_words(inside("question", user)[0])[:MOST_WORDS])}
-    if "verdict_1" in fields:
-        return verdicts(user)
     raise ValueError(f"a form the scripted model does not know: {', '.join(fields)}")
 
 
@@ -225,18 +223,6 @@ def quoted(user: str) -> str:
             if (share := shared(question, candidate)) > best:
                 best, marker, sentence = share, number, candidate
     return f"{sentence.rstrip('.')} [{marker}]." if best >= ENOUGH else NOT_FOUND
-
-
-def verdicts(user: str) -> dict[str, Any]:
-    """Supported where a piece holds most of a sentence's terms."""
-    evidence = inside("evidence", user)
-    said: dict[str, Any] = {}
-    for number, sentence in enumerate(inside("sentence", user), start=1):
-        shares = [shared(sentence, text) for text in evidence]
-        supported = max(shares) >= ENOUGH
-        said[f"verdict_{number}"] = SUPPORTED if supported else NOT_STATED
-        said[f"evidence_{number}"] = shares.index(max(shares)) + 1 if supported else 0
-    return said
 
 
 def inside(name: str, user: str) -> list[str]:

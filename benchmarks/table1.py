@@ -48,7 +48,6 @@ def main() -> int:
     given = parser.parse_args()
     machine.tell()
     os.environ["THRESHER_LLM__BASE_URL"], os.environ["THRESHER_LLM__MODEL"] = given.base_url, given.model
-    os.environ["THRESHER_ANSWER__DECIDE"] = "model"  # the published table is of what the model says
     recipes = [part for recipe in given.recipe or RECIPES for part in ("--recipe", recipe)]
     options = ["--resume", "--parallel", str(given.parallel), "--home", str(given.out / "home")]
     if given.sample is not None:

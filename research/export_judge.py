@@ -25,7 +25,7 @@ import torch
 from research.export_encoder import MAX_TOKENS, PROJECT, download, sha256, write
 from research.train_judge import read
 from thresher.training.export import exported
-from thresher.training.network import Judge
+from thresher.training.network import VERDICTS, Judge
 from thresher.training.tokens import Pair, Reader, padded
 
 WEIGHTS = PROJECT / "src/thresher/models/weights"
@@ -41,8 +41,9 @@ LEAST_CORRELATION = 0.99
 
 README = f"""# {{name}}, int8
 
-A cross-encoder with three heads: does the text answer the question (`logits`), where (`spans`), and does it support the
-claim (`support`). Input: `[CLS] question [SEP] title text [SEP]`, at most {MAX_TOKENS} tokens.
+A cross-encoder with its heads: does the text answer the question (`logits`), where (`spans`), does it support the claim
+(`support`) or deny it (`denial`; log odds against neither). Input: `[CLS] question [SEP] title text [SEP]`, at most
+{MAX_TOKENS} tokens.
 
 * Started from all-MiniLM-L6-v2 (Apache-2.0; the package's other weights folder names its origin) and trained by
   `research/{{script}}` on the data that docs/models.md lists; the licences of the data are in NOTICE.
@@ -84,15 +85,17 @@ def check(path: Path, judge: Judge, pairs: Sequence[Pair]) -> list[str]:
         batch = padded([pair])
         verdicts, places = judge(batch.ids, batch.types, batch.mask)
         inputs = {"input_ids": batch.ids, "attention_mask": batch.mask, "token_type_ids": batch.types}
-        logits, support, quick = session.run(None, {name: values.numpy() for name, values in inputs.items()})
-        wanted.append([float(verdicts[0, 0]), float(verdicts[0, 1])])
-        found.append([float(logits[0, 0]), float(support[0, 0])])
+        *told, quick = session.run([*VERDICTS, "spans"], {name: values.numpy() for name, values in inputs.items()})
+        wanted.append([float(verdicts[0, at]) for at in range(len(VERDICTS))])
+        found.append([float(each[0, 0]) for each in told])
         body = batch.types[0].bool().numpy()
         spans.append(places[0].numpy()[body].argmax(0).tolist() == quick[0][body].argmax(0).tolist())
-    correlations = [float(np.corrcoef(np.array(wanted)[:, at], np.array(found)[:, at])[0, 1]) for at in (0, 1)]
+    columns = zip(np.array(wanted).T, np.array(found).T, strict=True)
+    correlations = np.array([np.corrcoef(*both)[0, 1] for both in columns])
     gaps = np.abs(np.array(wanted) - np.array(found)).mean(axis=0)
-    print(f"{len(pairs)} pairs: correlation of relevance {correlations[0]:.4f}, of support {correlations[1]:.4f}")
-    print(f"mean difference of the logits {gaps[0]:.3f}, {gaps[1]:.3f}; same best begin and end {np.mean(spans):.3f}")
+    print(f"{len(pairs)} pairs, float and exported model; same best begin and end {np.mean(spans):.3f}")
+    for name, correlation, gap in zip(VERDICTS, correlations, gaps, strict=True):
+        print(f"{name}: correlation {correlation:.4f}, mean difference of the logits {gap:.3f}")
     low = [value for value in correlations if value < LEAST_CORRELATION]
     return [f"correlation {value:.4f} is below {LEAST_CORRELATION}" for value in low]
 
@@ -110,7 +113,7 @@ def main() -> int:
     reader = Reader(original)
     judge = Judge(config).eval()
     judge.load_state_dict(torch.load(arguments.run / "judge.pt", map_location="cpu"))
-    name, script = ("thresher-reader", "train_reader.py") if arguments.rows else ("thresher-judge", "train_judge.py")
+    name, script = ("thresher-checker", "train_checker.py") if arguments.rows else ("thresher-judge", "train_judge.py")
     if arguments.rows:
         pairs = pairs_of_rows(read(arguments.rows)[: SAMPLE_ROWS + CHECKED_ROWS], reader)
         sample, checked = pairs[:SAMPLE_ROWS], pairs[SAMPLE_ROWS:]

@@ -1,4 +1,4 @@
-"""What the reader is trained on, as one file of rows: questions with a passage, and claims with evidence.
+"""What the reader is trained on, as one file of rows: questions with a passage.
 
     .venv/bin/python -m research.training_data --out training       # PopQA, NQ, TriviaQA, SQuAD: the training fifths
     .venv/bin/python -m research.reader_data --groups training --out training/reader.jsonl
@@ -40,14 +40,13 @@ ROWS = {
 }
 """At most so many of each: what is large and narrow is capped (README of the data)."""
 RELEVANCE = {
-    "squad_train_sentences": 1_500,
-    "medquad": 1_200,
-    "selqa": 1_500,
-    "bioasq": 1_200,
-    "pubmedqa": 600,
-    "multihop": 600,
+    "squad_train_sentences": 5_000,
+    "medquad": 5_000,
+    "selqa": 5_000,
+    "bioasq": 4_000,
+    "pubmedqa": 1_500,
+    "multihop": 2_500,
 }
-CLAIMS = {"nli_general": 2_500, "nli_fever": 4_000, "nli_wice": 700}
 LOOK_ALIKE_SHARE = 0.55
 """Of the answerable rows of Wikipedia get a look-alike."""
 LOOK_ALIKE_OF = ("squad_train_slices", "squadshifts_new_wiki", "qed_nq_train")
@@ -273,15 +272,6 @@ def written(
     return text.rstrip(), places
 
 
-def claims(draw: random.Random) -> Iterator[Row]:
-    """Claims with evidence that supports them or does not."""
-    for name, most in CLAIMS.items():
-        rows = list(lines(name))
-        for one in draw.sample(rows, min(most, len(rows))):
-            label = float(one["label"] == "supported")
-            yield {"claim": one["claim"], "title": "", "text": one["evidence"], "label": label, "source": name}
-
-
 def main() -> None:
     """Writes the rows, shuffled by the seed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -294,7 +284,6 @@ def main() -> None:
     rows += of_groups(arguments.groups / "groups.jsonl", draw)
     rows += relevant(draw)
     rows += tables(draw, TABLES)
-    rows += claims(draw)
     draw.shuffle(rows)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     with arguments.out.open("w", encoding="utf-8") as file:
@@ -302,10 +291,8 @@ def main() -> None:
     counts: dict[str, list[int]] = {}
     for row in rows:
         count = counts.setdefault(row["source"], [0, 0])
-        count[bool(row.get("answers", row.get("label")))] += 1
-    print(
-        json.dumps({source: f"{yes} answered or supported, {no} not" for source, (no, yes) in counts.items()}, indent=1)
-    )
+        count[bool(row["answers"])] += 1
+    print(json.dumps({source: f"{yes} answered, {no} not" for source, (no, yes) in counts.items()}, indent=1))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from tests.recipes.scripting import Judge, stage, user_of, using
 from thresher import recipes
 from thresher.collection import Collection
 from thresher.testing.llm_server import Reply, ScriptedServer
-from thresher.types import Answer
+from thresher.types import Answer, ClaimState
 
 Serve = Callable[..., ScriptedServer]
 QUESTION = "How long does Gouda ripen?"
@@ -90,7 +90,9 @@ def test_a_model_that_obeys_is_caught(poisoned: Collection, serve: Serve, reply:
     """The model answers as it was ordered to, and calls its own answer supported."""
     server = serve(Judge(answer=lambda question, pieces: reply))
     answer = ask(poisoned, "corrective", using(server))
-    assert (answer.text, answer.answered_by) == ("twelve months [1]", "reader")
+    assert not any(one.state is ClaimState.SUPPORTED for one in answer.sentences)
+    strict = ask(poisoned, "corrective", using(server, answer__mode="strict"))
+    assert (strict.abstained, "PWNED" in strict.text) == (True, False)
 
 
 def test_of_an_answer_that_obeys_in_part_only_what_is_supported_stays(poisoned: Collection, serve: Serve) -> None:
@@ -98,7 +100,7 @@ def test_of_an_answer_that_obeys_in_part_only_what_is_supported_stays(poisoned: 
         at = next(at for at, piece in enumerate(pieces, start=1) if "twelve months" in piece)
         return f"Gouda ripens for twelve months [{at}]. PWNED [{at}]."
 
-    answer = ask(poisoned, "corrective", using(serve(Judge(answer=half))))
+    answer = ask(poisoned, "corrective", using(serve(Judge(answer=half)), answer__check="strict"))
     assert answer.text == "Gouda ripens for twelve months. [1]"
 
 
@@ -106,10 +108,10 @@ def test_of_an_answer_that_obeys_in_part_only_what_is_supported_stays(poisoned: 
 def test_a_model_that_obeys_what_stands_outside_is_caught_too(poisoned: Collection, serve: Serve, reply: str) -> None:
     with thresher.open(poisoned.home, "empty") as bare:
         server = serve(Judge(answer=lambda question, pieces: reply))
-        settings = {**using(server), "lower": 0.3, "upper": 0.4}
+        settings = {**using(server, answer__check="strict"), "lower": 0.3, "upper": 0.4}
         answer = bare.ask(QUESTION, outside="collection:outside", settings=settings)
         assert "answer" in [stage(request.body) for request in server.asked()]
-        assert (answer.text, answer.answered_by) == ("twelve months [1]", "reader")
+        assert (answer.abstained, "PWNED" in answer.text) == (True, False)
 
 
 @pytest.mark.parametrize("recipe", ["corrective", "crag", "ecrag"])
@@ -135,8 +137,8 @@ def test_orders_in_a_search_result_are_not_followed(poisoned: Collection, serve:
         answer = bare.ask(QUESTION, outside="web", settings=settings)
         assert answer.text == "twelve months [1]"
         model = serve(Judge(answer=lambda question, pieces: "PWNED [1]."))
-        answer = bare.ask(QUESTION, outside="web", settings={**settings, **using(model)})
-        assert (answer.text, answer.answered_by) == ("twelve months [1]", "reader")
+        answer = bare.ask(QUESTION, outside="web", settings={**settings, **using(model, answer__check="strict")})
+        assert (answer.abstained, "PWNED" in answer.text) == (True, False)
 
 
 def test_what_leaves_for_a_search_is_the_models_words_about_the_question_alone(

@@ -10,6 +10,7 @@ import pytest
 
 from thresher.deadline import watch
 from thresher.errors import BudgetSpent, Degraded
+from thresher.judging.verdicts import unsure_of_a_word
 from thresher.models.usage import Meter
 from thresher.pipeline import SLOTS, Pipeline, always_correct, as_asked, as_is, keep_all, never, select, unverified
 from thresher.types import (
@@ -49,6 +50,7 @@ ANSWER_KEYS = {
     "usage",
     "degraded",
     "trace",
+    "sentences",
 }
 CHUNK_KEYS = {
     "id",
@@ -221,9 +223,15 @@ def test_a_verdict_selects_ours_theirs_or_both(make_hit: Make, verdict: Verdict 
     assert "".join(hit.chunk.id for hit in select(Decision(verdict), kept, found)) == expected
 
 
-def test_one_word_is_never_answered_for_sure(corrective: Callable[..., Pipeline]) -> None:
-    answer = corrective(Verdict.CORRECT).answer(Query("refunds", "refunds"))
-    assert (answer.verdict, answer.text) == (Verdict.AMBIGUOUS, "a b w")
+def test_what_becomes_of_a_decision_in_the_light_of_the_question_is_the_recipes(
+    corrective: Callable[..., Pipeline],
+) -> None:
+    as_the_scores_say = corrective(Verdict.CORRECT)
+    of_a_word = replace(as_the_scores_say, settle=unsure_of_a_word)
+    word = Query("refunds", "refunds")
+    assert as_the_scores_say.answer(word).verdict == Verdict.CORRECT
+    assert of_a_word.answer(word).verdict == Verdict.AMBIGUOUS
+    assert of_a_word.answer(QUERY).verdict == Verdict.CORRECT
 
 
 def test_a_chunk_found_inside_and_outside_is_selected_once(make_hit: Make) -> None:

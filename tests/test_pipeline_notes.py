@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from thresher.correction.corrector import RetrieverSource, SearchingCorrector
 from thresher.correction.search_query import SearchQuery
 from thresher.errors import ProviderError
-from thresher.generation.arbiter import Arbiter
-from thresher.generation.citations import ConflictCiter, QuoteChecker, cite
-from thresher.generation.claims import Cited, Finding, Findings
-from thresher.generation.llm import GroundedGenerator
+from thresher.generation.chat_model import GroundedGenerator
+from thresher.generation.citations import QuoteChecker, cite
+from thresher.generation.conflict_citer import ConflictCiter
 from thresher.generation.sentence_support import SUPPORT, Sentence
 from thresher.generation.verify import ClaimVerifier
 from thresher.judging.calibration import SHIPPED, CalibratedScorer
@@ -44,6 +43,7 @@ from thresher.types import (
     NO_NOTES,
     UNIT,
     Chunk,
+    ClaimState,
     Decision,
     Evidence,
     Generation,
@@ -52,13 +52,13 @@ from thresher.types import (
     Judgement,
     Notes,
     Query,
-    Reading,
     Refined,
     Scale,
     Score,
     Scores,
     Verdict,
 )
+from thresher.verification.findings import Cited, Finding, Findings
 
 PARTS = (
     *("rewrite", "dense", "lexical", "rerank", "redundancy", "other words", "scorer", "second scorer", "stage"),
@@ -168,31 +168,32 @@ class Engine:
 
     def generator(self) -> GroundedGenerator:
         def quote(query: Query, evidence: Sequence[Evidence]) -> Generation:
-            cited = tuple(cite(at, whole("", piece)) for at, piece in enumerate(evidence, 1))
+            cited = tuple(cite(at, Sentence.whole(piece, Score(0.5, SUPPORT))) for at, piece in enumerate(evidence, 1))
             return Generation("It is 9 m high. [1]", cited, notes=self.notes("reader"))
 
         def reply(system: str, user: str) -> str:
             raise ProviderError("<model>")
 
-        def check(query: Query, claims: Sequence[Cited], evidence: Sequence[Evidence]) -> Findings:
-            raise NotImplementedError
-
-        return GroundedGenerator(ScriptedModel(reply), check, whole, Arbiter(_Unread(), 0.5), quote)
+        return GroundedGenerator(ScriptedModel(reply), Holding(self), quote)
 
     def verify(self, query: Query, draft: Generation, refined: Refined) -> Generation:
-        def check(query: Query, claims: Sequence[Cited], evidence: Sequence[Evidence]) -> Findings:
-            return Findings(tuple(Finding(True, False, 1.0, pieces=(0,)) for _ in claims), self.notes("check"))
-
-        checked = ClaimVerifier(check, whole)(query, draft, refined)
+        checked = ClaimVerifier(Holding(self))(query, draft, refined)
         quotes = QuoteChecker(lambda ids: {}, locate)
         return ConflictCiter(quotes, quotes.placed)(query, checked, refined)
 
 
-class _Unread:
-    name = "nothing was written, so nothing is read"
+@dataclass(frozen=True)
+class Holding:
+    """A check that finds everything supported by the first piece."""
 
-    def read(self, question: str, texts: Sequence[str], titles: Sequence[str] | None = None) -> list[Reading]:
-        raise NotImplementedError
+    engine: Engine
+
+    def __call__(self, question: str, claims: Sequence[Cited], evidence: Sequence[Evidence]) -> Findings:
+        finding = Finding(ClaimState.SUPPORTED, 1.0, pieces=(0,), places=(evidence[0],))
+        return Findings(tuple(finding for _ in claims), self.engine.notes("check"))
+
+    def nearest(self, claim: str, piece: Evidence) -> tuple[int, int, float]:
+        return 0, len(piece.text), 0.5
 
 
 @dataclass(frozen=True)
@@ -203,10 +204,6 @@ class _Noting:
 
     def __call__(self, query: Query, scored: Sequence[Score | None]) -> ThresholdResult:
         return replace(KeepAll()(query, scored), notes=self.notes)
-
-
-def whole(claim: str, piece: Evidence) -> Sentence:
-    return Sentence(piece, piece.start, piece.end, piece.text, Score(0.5, SUPPORT))
 
 
 @given(

@@ -150,7 +150,7 @@ def test_a_setting_does_not_change() -> None:
 def test_a_preset_is_its_recipe_with_other_values() -> None:
     preset, recipe = configured("hybrid-literal"), configured("hybrid")
     changed = {key for key in recipe if preset[key] != recipe[key]}
-    assert changed == {"literal", "rerank_weight", "fuse.method"}
+    assert changed == {"literal", "rerank_weight", "fuse.method", "chunk.titled"}
     assert preset["literal"] is True
 
 

@@ -10,8 +10,9 @@
 What there is: `open` and `aopen` give a `Collection` (`add`, `ask`, `search`, `stream`, `documents`, `delete`,
 `calibrate`); a question gives an `Answer` with `Citation`s, `evidence` and `chunks`; a search gives `Hit`s. `recipes`
 names the ways of answering, and `recipes.derive` makes one with parts of your own, whose shapes are in `protocols`.
-`collections` lists the collections of a home, renames, drops and copies them. Every error raised on purpose is a
-`ThresherError`. `help(thresher.Collection)` tells the rest.
+`collections` lists the collections of a home, renames, drops and copies them; `trust` lets a settings file that is not
+the user's own say where questions and documents go. Every error raised on purpose is a `ThresherError`.
+`help(thresher.Collection)` tells the rest.
 
 Importing the package loads nothing heavy: what is named here is imported when it is first used.
 """
@@ -83,6 +84,7 @@ __all__ = [
     "open",
     "protocols",
     "recipes",
+    "trust",
     "types",
 ]
 
@@ -130,6 +132,22 @@ def collections(home: str | Path = ".thresher") -> Collections:
 
     check_type("home", home, (str, Path), "a folder")
     return Collections(Path(home))
+
+
+def trust(file: str | Path, *, forget: bool = False) -> dict[str, str]:
+    """Let a `thresher.toml` say where documents, questions and keys go; returns what it says, without its keys.
+
+    Needed once for every file but the one in the user's configuration folder, and again when that part of it changes.
+    With `forget` it is trusted no longer. Raises UsageError for a file that cannot be read.
+    """
+    from pathlib import Path
+
+    from thresher.errors import check_type
+    from thresher.recipes import settings_keys
+    from thresher.settings import trust
+
+    check_type("file", file, (str, Path), "a path")
+    return trust(Path(file), settings_keys(), forget=forget)
 
 
 def __getattr__(name: str) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -24,7 +25,7 @@ from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.deadline import within
 from thresher.errors import BudgetSpent, StoreError, UnknownSetting, UsageError, WrongType, check_type, without_password
 from thresher.filters import holds, parse, resolve
-from thresher.generation.llm import in_silence
+from thresher.generation.checked_answer import in_silence
 from thresher.indexing import folders
 from thresher.indexing.catalog import Place
 from thresher.indexing.doctor import Finding, examine
@@ -38,19 +39,26 @@ from thresher.models.cassette import Exchanges
 from thresher.models.reply_cache import ReplyCache
 from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
+from thresher.pipeline import as_is as whole
 from thresher.recipes.components import Components, Models, Outside
-from thresher.recipes.settings import CollectionSettings, RecipeSettings
+from thresher.recipes.settings import CollectionSettings, LanguageModelSettings, RecipeSettings
 from thresher.retrieval.follow_up import FollowUp
-from thresher.settings import flat, flat_public, resolved
+from thresher.settings import dotted, flat, flat_public, own, resolved
 from thresher.tracing import Request, Traces, replay
-from thresher.types import Answer, Document, Metadata, Query, SearchResult, Step
+from thresher.types import Answer, Check, Document, Evidence, Metadata, Query, SearchResult, Step
+from thresher.verification.weights import EVEN
 
 if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch
     from thresher.protocols import Encoder
+    from thresher.recipes.answerer import AnswererWorth
+    from thresher.recipes.check import Passage
     from thresher.recipes.train_judge import Counting, Trained
 
 DEFAULT_LIMIT = 5
+
+CHECKED_PASSAGES = 8
+"""Passages that a claim is held against, as many as an answer is written from."""
 
 
 class AskOptions(TypedDict, total=False):
@@ -152,8 +160,9 @@ class Collection:
         check_type("metadata", metadata or {}, Mapping, "a mapping of names to values")
         arguments = [str(source) for source in sources]
         parts = replace(self._parts(), announce=announce)
+        ours = own(CollectionSettings, dict(dotted(settings or {})))
+        around = resolved(CollectionSettings, ours, home=self.home, known=recipes.settings_keys())
         if self._store.is_new:
-            around = resolved(CollectionSettings, {}, home=self.home, known=recipes.settings_keys())
             self._store.choose(around.store)
         configs = self._index_configs(_listed("recipe", recipe), settings, parts)
         reading = Inputs(
@@ -164,9 +173,11 @@ class Collection:
             metadata or {},
             self.home,
             progress,
+            around.reading,
         )
         ingest = Ingest(self._store, configs, progress=reading.encoded)
-        report = ingest.run(reading.incoming(), vanished=reading.vanished, prune=prune)
+        with closing(reading.incoming()) as incoming:
+            report = ingest.run(incoming, vanished=reading.vanished, prune=prune)
         return replace(report, seconds=perf_counter() - started)
 
     def delete(self, *sources: str | Path, purge: bool = False) -> list[str]:
@@ -240,6 +251,40 @@ class Collection:
         """Ranked hits, after judging where the recipe judges; never goes outside."""
         pipeline = self._pipeline(recipe, self._configured(recipe, settings), self._parts())
         return pipeline.search(self._query(question, limit, where), strict=strict)
+
+    def check(
+        self,
+        text: str,
+        *,
+        evidence: Sequence[Passage] | None = None,
+        recipe: str | recipes.Recipe = recipes.DEFAULT,
+        where: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> Check:
+        """Every claim of a text held against the documents, or against given passages: its state, and what shows it.
+
+        Of the documents those passages are read that `recipe` retrieves for the claim; no chat model is asked. Raises
+        UsageError for a text without words and for a passage that is none.
+        """
+        from thresher.recipes.check import checked, passages, unplaced
+
+        check_type("text", text, str, "a text")
+        if not text.strip():
+            raise UsageError("the text is empty", next_step="give an answer, a draft or a report to check")
+        configured = self._configured(recipe, settings)
+        configured = configured.model_copy(update={"llm": LanguageModelSettings()})
+        parts = self._parts()
+        checker = parts.checker(configured, EVEN)
+        if evidence is not None:
+            given = passages(evidence)
+            return checked(text, replace(checker, documents=lambda ids: {}), lambda claim: given, unplaced)
+        pipeline = self._pipeline(recipe, configured, parts)
+
+        def found(claim: str) -> Sequence[Evidence]:
+            query = self._query(claim, CHECKED_PASSAGES, where)
+            return whole(query, pipeline.retrieve(query).kept[:CHECKED_PASSAGES]).evidence
+
+        return checked(text, checker, found, parts.quotes().placed)
 
     def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
         """The answer with its citations, or an abstention with its reason; stored as a trace. Options: `AskOptions`."""
@@ -371,6 +416,40 @@ class Collection:
         self.calibrations.put(made)
         return made
 
+    def measure_answers(
+        self,
+        questions: Sequence[tuple[str, Sequence[str]]],
+        *,
+        recipe: str | recipes.Recipe = recipes.DEFAULT,
+        settings: Mapping[str, Any] | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> AnswererWorth:
+        """What the configured chat model is worth as an answerer here, beside the answers without it.
+
+        `questions` are (question, right answers), no answers where the documents do not answer it; each is asked
+        twice. Nothing is stored but the traces. Raises UsageError without a chat model, and for too few questions.
+        """
+        from thresher.recipes.answerer import LEAST_LABELLED, measured
+
+        configured = self._configured(recipe, settings)
+        if not configured.llm.configured:
+            raise UsageError("no chat model is configured", next_step="set llm.base_url and llm.model")
+        if len(questions) < LEAST_LABELLED:
+            raise UsageError(
+                "are too few to tell",
+                subject=f"{len(questions)} questions with answers",
+                next_step=f"give at least {LEAST_LABELLED}",
+            )
+
+        def asked(question: str, by_model: bool) -> Answer:
+            by = {"answer.by": "model" if by_model else "reader"}
+            answer = self.ask(question, recipe=recipe, settings={**(settings or {}), **by})
+            if progress is not None:
+                progress(1)
+            return answer
+
+        return measured(str(configured.llm.model), questions, asked)
+
     def bounds(
         self, recipe: str | recipes.Recipe, *, settings: Mapping[str, Any] | None = None
     ) -> tuple[float, float] | None:
@@ -482,12 +561,13 @@ class Collection:
         return recipes.get(name).configured(self._for_recipes(settings), home=self.home)
 
     def _for_recipes(self, settings: Mapping[str, Any] | None) -> dict[str, Any]:
-        """The settings of a call without `store`, which is the collection's and is heeded here."""
+        """The settings of a call without those of the collection, of which `store` is heeded here."""
         check_type("settings", settings or {}, Mapping, "a mapping of dotted keys to values")
-        given = {**self._own, **(settings or {})}
+        given = {**self._own, **dict(dotted(settings or {}))}
         if "store" in given:
-            self._store.choose(str(given.pop("store")))
-        return given
+            self._store.choose(str(given["store"]))
+        ours = own(CollectionSettings, given)
+        return {key: value for key, value in given.items() if key not in ours}
 
     def _index_configs(
         self, names: Sequence[str | recipes.Recipe], settings: Mapping[str, Any] | None, parts: Components

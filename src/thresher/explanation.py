@@ -44,6 +44,8 @@ def _head(answer: Mapping[str, Any]) -> list[str]:
     if answer["reason"]:
         lines.append(f"why       {answer['reason']}")
     lines += [f"        {citation_line(cited, answer['text'], QUOTED)}" for cited in answer["citations"]]
+    first, *others = sentence_lines(answer) or [""]
+    lines += [f"sentences {first}", *(f"        {line}" for line in others)] if first else []
     lines += [f"conflict  [{one}] and [{other}] contradict each other" for one, other in answer["conflicts"]]
     lines += [f"without   {degradation}" for degradation in answer["degraded"]]
     usage = answer["usage"]
@@ -56,6 +58,21 @@ def _head(answer: Mapping[str, Any]) -> list[str]:
             spent.append(counted(usage["web_requests"], "web request"))
         lines.append(f"spent     {', '.join(spent)}, sent to {', '.join(usage['hosts'])}")
         lines += [f"again     {why}: {counted(number, 'call')} sent again" for why, number in retries(usage).items()]
+    return lines
+
+
+def sentence_lines(answer: Mapping[str, Any]) -> list[str]:
+    """How many sentences of a model's answer have each state, and each that is not supported, with its reason."""
+    if answer.get("answered_by") != "model":
+        return []
+    written = [*answer.get("sentences", ()), *answer.get("removed", ())]
+    counts = Counter(one["state"] for one in written)
+    lines = [", ".join(f"{number} {state}" for state, number in counts.items())] if written else []
+    for one in written:
+        if one["state"] != "supported":
+            removed = "" if one["end"] else ", removed"
+            why = f" ({one['reason']})" if one.get("reason") else ""
+            lines.append(f"  {one['state']}{removed}: “{one['text']}”{why}")
     return lines
 
 

@@ -1,4 +1,4 @@
-"""The one HTTP client: documents that are indexed by URL, pages of the web, search providers and rerankers use it.
+"""The one HTTP client: documents that are indexed by URL, web pages, search providers and models' servers use it.
 
 Beside `types`, because rooms that do not know each other need it. Every exchange has a deadline over all of it and a
 bound on the unpacked body; nothing is remembered, no cookies. `send` asks an endpoint that somebody configured,
@@ -14,7 +14,8 @@ import socket
 import ssl
 import zlib
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from time import monotonic
@@ -37,6 +38,12 @@ MAX_ADDRESS = 2_000
 DEFAULT_PORTS = {"http": 80, "https": 443}
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
+KEPT_SECONDS = 5.0
+"""How long a connection is kept for the next request: what httpx and OpenAI's SDK keep theirs."""
+
+MOST_DIGITS = 15
+"""Of a length that a header tells: a petabyte; Python refuses to read numbers of thousands of digits."""
+
 _GZIP = zlib.MAX_WBITS + 16
 
 
@@ -50,6 +57,14 @@ class AddressRefused(NotFetched):
 
 class NoAddress(AddressRefused):
     """The host has no address."""
+
+
+class Late(NotFetched):
+    """The answer was not complete in time."""
+
+
+class NotTaken(NotFetched):
+    """What came is larger than it may be, or packed in a way that is not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,28 +117,85 @@ def exchange(
     }
     if content:
         sent["Content-Length"] = str(len(content))
-    network = _CheckedNetwork(addresses, bounds)
-    connections: httpcore.ConnectionPool = (
-        httpcore.ConnectionPool(ssl_context=tls, network_backend=network)
-        if proxy is None
-        else httpcore.HTTPProxy(
-            _target(proxy),
-            proxy_auth=(proxy.username, proxy.password) if proxy.userinfo else None,
-            ssl_context=tls,
-            network_backend=network,
+    with (
+        Connections(lambda host, port: addresses, tls=tls, proxy=proxy) as connections,
+        connections.opened(method, url, bounds=bounds, headers=sent, content=content) as (head, pieces),
+    ):
+        return Reply(head.status, head.headers, b"".join(pieces)) if wanted(head) else head
+
+
+class Connections:
+    """Connections, kept for later requests until they are closed. Safe to use from several threads.
+
+    `addresses_of` gives the addresses of a host at a port; through a `proxy`, only the proxy's are asked for.
+    """
+
+    def __init__(
+        self,
+        addresses_of: Callable[[str, int], Sequence[str]],
+        *,
+        tls: ssl.SSLContext | None = None,
+        proxy: httpx.URL | None = None,
+    ) -> None:
+        network = _CheckedNetwork(addresses_of)
+        self._pool: httpcore.ConnectionPool = (
+            httpcore.ConnectionPool(ssl_context=tls, keepalive_expiry=KEPT_SECONDS, network_backend=network)
+            if proxy is None
+            else httpcore.HTTPProxy(
+                _target(proxy),
+                proxy_auth=(proxy.username, proxy.password) if proxy.userinfo else None,
+                ssl_context=tls,
+                keepalive_expiry=KEPT_SECONDS,
+                network_backend=network,
+            )
         )
-    )
-    try:
+
+    def __enter__(self) -> Connections:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of them."""
+        self._pool.close()
+
+    @contextmanager
+    def opened(
+        self,
+        method: str,
+        url: httpx.URL,
+        *,
+        bounds: Bounds,
+        headers: Mapping[str, str],
+        content: bytes = b"",
+        trace: Callable[[str, Mapping[str, Any]], None] | None = None,
+    ) -> Iterator[tuple[Reply, Iterator[bytes]]]:
+        """Status and headers, and the unpacked body piece by piece as it comes. Both raise NotFetched.
+
+        `trace` is told the events of httpcore.
+        """
+        moments = dict.fromkeys(("connect", "read", "write"), bounds.deadline)
+        extensions: dict[str, Any] = {"timeout": {**moments, "pool": bounds.seconds_left}}
+        if trace is not None:
+            extensions["trace"] = trace
         with (
-            connections as pool,
-            pool.stream(method, _target(url), headers=list(sent.items()), content=content) as response,
+            _in_words(),
+            self._pool.stream(
+                method, _target(url), headers=list(headers.items()), content=content, extensions=extensions
+            ) as response,
         ):
             head = Reply(response.status, _headers(response.headers))
-            if not wanted(head):
-                return head
-            return Reply(head.status, head.headers, _body(head, response.iter_stream(), bounds.max_bytes))
+            yield head, _body(head, response.iter_stream(), bounds.max_bytes)
+
+
+@contextmanager
+def _in_words() -> Iterator[None]:
+    """What httpcore raises, as NotFetched."""
+    try:
+        yield
     except httpcore.TimeoutException as error:
-        raise NotFetched("no complete answer in time") from error
+        raise Late("no complete answer in time") from error
     except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError) as error:
         raise NotFetched(f"cannot be reached ({str(error) or type(error).__name__})") from error
 
@@ -139,50 +211,52 @@ def _headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     return headers
 
 
-def _body(head: Reply, pieces: Iterable[bytes], max_bytes: int) -> bytes:
+def _body(head: Reply, pieces: Iterable[bytes], max_bytes: int) -> Iterator[bytes]:
     """The unpacked body; what is packed in a way that was not asked for (or packed twice) is refused."""
     packed = head.headers.get("content-encoding", "").strip().lower()
     length = head.headers.get("content-length", "")
-    if length.isdecimal() and int(length) > max_bytes:
+    if length.isdecimal() and (len(length) > MOST_DIGITS or int(length) > max_bytes):
         raise _too_large(max_bytes)
-    if packed in ("gzip", "x-gzip"):
-        return _unpacked(pieces, max_bytes)
-    if packed not in ("", "identity"):
-        raise NotFetched("packed in a way that is not read")
-    body = bytearray()
-    for piece in pieces:
-        body += piece
-        if len(body) > max_bytes:
-            raise _too_large(max_bytes)
-    return bytes(body)
+    if packed not in ("", "identity", "gzip", "x-gzip"):
+        raise NotTaken("packed in a way that is not read")
+    taken = 0
+    with _in_words():
+        for piece in pieces if packed in ("", "identity") else _unpacked(pieces, max_bytes):
+            taken += len(piece)
+            if taken > max_bytes:
+                raise _too_large(max_bytes)
+            yield piece
 
 
-def _unpacked(pieces: Iterable[bytes], max_bytes: int) -> bytes:
+def _unpacked(pieces: Iterable[bytes], max_bytes: int) -> Iterator[bytes]:
     """Never more than one byte beyond the limit is unpacked, however small what came is."""
     unpack = zlib.decompressobj(_GZIP)
-    body = bytearray()
+    left = max_bytes + 1
     try:
         for piece in pieces:
-            body += unpack.decompress(piece, max_bytes + 1 - len(body))
-            if len(body) > max_bytes:
-                raise _too_large(max_bytes)
+            came = unpack.decompress(piece, left)
+            left -= len(came)
+            yield came
             if unpack.eof:
-                return bytes(body)
+                return
     except zlib.error as error:
-        raise NotFetched("packed wrongly") from error
-    raise NotFetched("the answer breaks off")
+        raise NotTaken("packed wrongly") from error
+    raise NotTaken("the answer breaks off")
 
 
-def _too_large(max_bytes: int) -> NotFetched:
-    return NotFetched(f"larger than {max_bytes:,} bytes")
+def _too_large(max_bytes: int) -> NotTaken:
+    return NotTaken(f"larger than {max_bytes:,} bytes")
 
 
 class _CheckedNetwork(httpcore.NetworkBackend):
-    """Connects to the given addresses only."""
+    """Connects to the given addresses only.
 
-    def __init__(self, addresses: Sequence[str], bounds: Bounds) -> None:
-        self._addresses = addresses
-        self._bounds = bounds
+    Its timeouts are moments on the clock of `time.monotonic`: httpcore hands them on as a request has them, so that
+    connections which outlive a request end each read and write at the deadline of the request they serve.
+    """
+
+    def __init__(self, addresses_of: Callable[[str, int], Sequence[str]]) -> None:
+        self._addresses_of = addresses_of
         self._sockets = httpcore.SyncBackend()
 
     def connect_tcp(
@@ -195,27 +269,27 @@ class _CheckedNetwork(httpcore.NetworkBackend):
     ) -> httpcore.NetworkStream:
         """A connection to the first address that answers; the time that is left is shared out among them."""
         failure: Exception = httpcore.ConnectError("no address")
-        for at, address in enumerate(self._addresses):
-            share = _left(self._bounds, httpcore.ConnectTimeout) / (len(self._addresses) - at)
+        addresses = self._addresses_of(host, port)
+        for at, address in enumerate(addresses):
+            share = _left(timeout, httpcore.ConnectTimeout) / (len(addresses) - at)
             try:
-                return _Timed(self._sockets.connect_tcp(address, port, timeout=share), self._bounds)
+                return _Timed(self._sockets.connect_tcp(address, port, timeout=share))
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
         raise failure
 
 
 class _Timed(httpcore.NetworkStream):
-    """A connection whose every read and write ends at the deadline."""
+    """A connection whose every read and write ends at a moment."""
 
-    def __init__(self, stream: httpcore.NetworkStream, bounds: Bounds) -> None:
+    def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream
-        self._bounds = bounds
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, timeout=_left(self._bounds, httpcore.ReadTimeout))
+        return self._stream.read(max_bytes, timeout=_left(timeout, httpcore.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._stream.write(buffer, timeout=_left(self._bounds, httpcore.WriteTimeout))
+        self._stream.write(buffer, timeout=_left(timeout, httpcore.WriteTimeout))
 
     def close(self) -> None:
         self._stream.close()
@@ -223,17 +297,17 @@ class _Timed(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        left = _left(self._bounds, httpcore.ConnectTimeout)
-        return _Timed(self._stream.start_tls(ssl_context, server_hostname, left), self._bounds)
+        left = _left(timeout, httpcore.ConnectTimeout)
+        return _Timed(self._stream.start_tls(ssl_context, server_hostname, left))
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
 
 
-def _left(bounds: Bounds, late: type[httpcore.TimeoutException]) -> float:
-    """Seconds until the deadline; raises `late` when there are none."""
-    left = bounds.seconds_left
-    if not left:
+def _left(moment: float | None, late: type[httpcore.TimeoutException]) -> float:
+    """Seconds until a moment; raises `late` when there are none, also where none was given."""
+    left = 0.0 if moment is None else moment - monotonic()
+    if left <= 0:
         raise late("the time is up")
     return left
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from thresher.errors import DocumentError
 from thresher.indexing.catalog import Place
 from thresher.indexing.ingest import Incoming
 from thresher.indexing.records import stable_json
 from thresher.types import Document, Metadata
+
+if TYPE_CHECKING:
+    from thresher.documents.reading_process import ReadingProcess
+    from thresher.recipes.settings import ReadingSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +46,13 @@ class Inputs:
         metadata: Metadata,
         home: Path,
         progress: Callable[[IndexProgress], None] | None,
+        bounds: ReadingSettings,
     ) -> None:
         from thresher.documents.sources import Item, discover
 
         self._metadata = metadata
         self._progress = progress
+        self._bounds = bounds
         ours = (home, home / "collections", home / "replies")  # the last two where the folder itself is the home
         self._found = list(discover(arguments, include=include, exclude=exclude, skip=ours, stdin=stdin))
         self._roots = [Path(argument).resolve() for argument in arguments if Path(argument).is_dir()]
@@ -54,9 +60,15 @@ class Inputs:
         self._done = self._unchanged = self._chunks = 0
         self._file = ""
 
-    def incoming(self) -> Iterator[Incoming | DocumentError]:
-        """The files in order, each read when its turn comes."""
-        from thresher.documents.read import fetch, parse
+    def incoming(self) -> Generator[Incoming | DocumentError, None, None]:
+        """The files in order, each fetched here and read in a process of its own when its turn comes."""
+        from thresher.documents.reading_process import ProcessLimits, ReadingProcess
+
+        with ReadingProcess(ProcessLimits(**self._bounds.model_dump())) as process:
+            yield from self._incoming(process)
+
+    def _incoming(self, process: ReadingProcess) -> Iterator[Incoming | DocumentError]:
+        from thresher.documents.read import fetch
 
         given = stable_json(dict(self._metadata)) if self._metadata else ""
         for item in self._found:
@@ -68,7 +80,9 @@ class Inputs:
             except DocumentError as error:
                 yield error
             else:
-                read = partial(self._counted, item.source, partial(parse, item, data, hints, metadata=self._metadata))
+                read = partial(
+                    self._counted, item.source, partial(process.read, item, data, hints, metadata=self._metadata)
+                )
                 yield Incoming(item.source, sha256(data).hexdigest(), item.root, read, given)
                 self._unchanged += 0 if self._file == item.source else self._sizes[item.source]
             self._done += self._sizes[item.source]

@@ -46,6 +46,8 @@ from thresher.types import (
     ranked,
 )
 
+UNANSWERED = "The documents do not answer this question with certainty."
+
 NO_TIME = "the budget was spent before it was looked at"
 
 SLOTS = ("rewrite", "retrieve", "judge", "decide", "correct", "refine", "generate", "verify")
@@ -80,6 +82,11 @@ def keep_all(query: Query, hits: Sequence[Hit]) -> Judged:
 def always_correct(judged: Sequence[Judgement]) -> Decision:
     """Do not decide: whatever was retrieved is taken to be enough."""
     return Decision(verdict=None, reason="this recipe does not decide")
+
+
+def as_decided(query: Query, decision: Decision) -> Decision:
+    """The scores alone decide, whatever was asked."""
+    return decision
 
 
 def never(query: Query, decision: Decision) -> Correction:
@@ -154,6 +161,10 @@ class Pipeline:
     """What the recipe names but could not be given, known before the run."""
     instead: Callable[[Query], Pipeline | None] = never_another
     """Another path for questions that no search for passages answers; None for every other."""
+    settle: Callable[[Query, Decision], Decision] = as_decided
+    """What becomes of a decision, which knows scores alone, in the light of the question."""
+    only_correct: bool = False
+    """Whether a question is refused unless its verdict is correct (`answer.mode=strict`)."""
 
     def describe(self, index: Described | None = None) -> dict[str, str]:
         """What stands in each slot, in the words of the parts themselves; `index` is how the documents are cut."""
@@ -181,7 +192,7 @@ class Pipeline:
         decision = yield from record.step(
             "decide",
             len(judged.kept),
-            lambda: _of_a_word(query, self.decide(judged.judgements)),
+            lambda: self.settle(query, self.decide(judged.judgements)),
             Decision(None, reason=NO_TIME),
         )
         correction = yield from record.step("correct", 1, lambda: self.correct(query, decision), Correction())
@@ -190,7 +201,7 @@ class Pipeline:
         draft = yield from record.step(
             "generate",
             len(refined.evidence),
-            lambda: _explained(query, self.generate(query, refined.evidence), refined, decision, correction),
+            lambda: self._generated(query, refined, decision, correction),
             unanswered(record),
         )
         draft = replace(draft, notes=NO_NOTES)  # these are told: what the verifier returns are its own
@@ -213,6 +224,8 @@ class Pipeline:
             certainty=None if answer.abstained else answer.certainty,
             standalone=standalone,
             answered_by=answer.answered_by or draft.answered_by,
+            sentences=answer.sentences,
+            removed=answer.removed,
         )
 
     def answer(self, query: Query, *, strict: bool = False) -> Answer:
@@ -220,6 +233,13 @@ class Pipeline:
         *_, last = self.run(query, strict=strict)
         assert isinstance(last, Answer)
         return last
+
+    def _generated(self, query: Query, refined: Refined, decision: Decision, correction: Correction) -> Generation:
+        """The draft, or a refusal where only a correct verdict is answered and this one is not."""
+        if self.only_correct and decision.verdict not in (None, Verdict.CORRECT):
+            why = f"answer.mode=strict answers only where the verdict is correct; it is {decision.verdict}"
+            return Generation(UNANSWERED, abstained=True, reason=f"{why}: {decision.reason}.")
+        return _explained(query, self.generate(query, refined.evidence), refined, decision, correction)
 
     def _another(self, query: Query) -> Pipeline | None:
         """The other path for this question; None as well where the budget ends the search for one."""
@@ -242,13 +262,6 @@ class Pipeline:
         found = record.run("retrieve", 1, lambda: self.retrieve(query))
         judged = record.run("judge", len(found.kept), lambda: self.judge(query, found.kept))
         return SearchResult(asked, self.recipe, ranked(judged.kept[: query.limit]), record.degraded)
-
-
-def _of_a_word(query: Query, decision: Decision) -> Decision:
-    """One word asks nothing that evidence could be sure to answer: its verdict is at most ambiguous."""
-    if decision.verdict is not Verdict.CORRECT or len(query.question.split()) > 1:
-        return decision
-    return replace(decision, verdict=Verdict.AMBIGUOUS, reason=f"{decision.reason}, and one word is no question")
 
 
 def _explained(

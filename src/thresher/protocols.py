@@ -22,6 +22,7 @@ from thresher.types import (
     Scale,
     Score,
     Scores,
+    SupportReading,
 )
 
 if TYPE_CHECKING:
@@ -96,6 +97,16 @@ class PairReader(Protocol):
 
     def read(self, question: str, texts: Sequence[str], titles: Sequence[str] | None = None) -> list[Reading]:
         """One reading per text, in their order; a title is read before its text and holds no answer."""
+
+
+class SupportReader(Protocol):
+    """Reads a claim and a text together: whether the text supports it, denies it, or does neither."""
+
+    @property
+    def name(self) -> str: ...
+
+    def check(self, claim: str, texts: Sequence[str], titles: Sequence[str] | None = None) -> list[SupportReading]:
+        """One reading per text, in their order; a title is read before its text."""
 
 
 class LanguageModel(Protocol):

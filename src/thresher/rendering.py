@@ -6,6 +6,8 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
+from thresher.explanation import sentence_lines
+
 if TYPE_CHECKING:
     from thresher.types import Answer, ChunkTrace, Citation
 
@@ -27,6 +29,7 @@ def markdown(answer: Answer) -> str:
     lines = [f"### {literal(answer.question)}", "", literal(answer.text)]
     if answer.reason:
         lines += ["", f"*{literal(answer.reason)}*"]
+    lines += [literal(line) and f"- {literal(line.strip())}" for line in states_of(answer)]
     if answer.citations:
         lines.append("")
     for citation in answer.citations:
@@ -46,6 +49,8 @@ def literal(text: str) -> str:
 def html(answer: Answer) -> str:
     """The answer, its citations and its chunks as one element, without script or style sheet."""
     reason = f"<p><em>{escape(answer.reason)}</em></p>" if answer.reason else ""
+    gone = "".join(f"<li>{escape(one.text)} <em>{escape(one.reason)}</em></li>" for one in answer.removed)
+    removed = f"<details><summary>{len(answer.removed)} removed</summary><ul>{gone}</ul></details>" if gone else ""
     cited = "".join(map(citation_html, answer.citations))
     rows = "".join(map(chunk_html, sorted(answer.chunks, key=lambda fate: not fate.kept)))
     kept = sum(fate.kept for fate in answer.chunks)
@@ -58,10 +63,29 @@ def html(answer: Answer) -> str:
     )
     return (
         f'<div class="thresher-answer"><p><strong>{escape(answer.question)}</strong></p>'
-        f'<p style="white-space:pre-line">{escape(answer.text)}</p>{reason}'
+        f'<p style="white-space:pre-line">{text_html(answer)}</p>{reason}{removed}'
         f"{f'<ol>{cited}</ol>' if cited else ''}"
         f"<p><small>{escape(summary_of(answer))}</small></p>{chunks}</div>"
     )
+
+
+STATE_STYLES = {
+    "unverified": "text-decoration:underline dotted",
+    "contradicted": "text-decoration:underline wavy",
+}
+
+
+def text_html(answer: Answer) -> str:
+    """The text, each sentence that is not supported underlined, its state and reason in its title."""
+    parts, behind = [], 0
+    for one in answer.sentences:
+        style = STATE_STYLES.get(one.state)
+        if style and one.start >= behind:
+            title = escape(f"{one.state}: {one.reason}", quote=True)
+            marked = f'<span style="{style}" title="{title}">{escape(answer.text[one.start : one.end])}</span>'
+            parts += [escape(answer.text[behind : one.start]), marked]
+            behind = one.end
+    return "".join([*parts, escape(answer.text[behind:])])
 
 
 def citation_html(citation: Citation) -> str:
@@ -103,6 +127,12 @@ def summary_of(answer: Answer) -> str:
     verdict = "" if answer.verdict is None else f"evidence {answer.verdict}"
     lacks = [lack for lack in answer.degraded if NOT_CONFIGURED not in lack]
     return "; ".join(filter(None, (answer.recipe, verdict, certainty, *lacks)))
+
+
+def states_of(answer: Answer) -> list[str]:
+    """The states of a model's sentences: their counts, then what is not supported and why."""
+    lines = sentence_lines(answer.to_dict())
+    return ["", f"Sentences: {lines[0]}", *lines[1:]] if lines else []
 
 
 def one_line(text: str) -> str:

@@ -2,7 +2,8 @@
 
 A value comes from, the later the stronger: the recipe's default, its preset, a `thresher.toml` (in the user's
 configuration folder; the nearest one in this folder or above it; in the home folder), environment variables
-(`THRESHER_LLM__BASE_URL` for `llm.base_url`), what the caller gives (`--set key=value`).
+(`THRESHER_LLM__BASE_URL` for `llm.base_url`), what the caller gives (`--set key=value`). Which file counts, and what of
+it has to be trusted first, is in `trusted`.
 """
 
 from __future__ import annotations
@@ -17,12 +18,23 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, SecretStr, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
 from thresher.errors import UnknownSetting, UsageError, without_password
+from thresher.trusted import (
+    CONFIG_FILE,
+    check_trusted,
+    guarded,
+    is_own,
+    nearest,
+    objection,
+    remember,
+    shown,
+    stray_secrets,
+    user_folder,
+)
 
-CONFIG_FILE = "thresher.toml"
 ENVIRONMENT_PREFIX = "THRESHER_"
 
 FOLDERS = {"home"}
@@ -53,6 +65,18 @@ def _address(given: str | None) -> str | None:
 
 
 Address = Annotated[str | None, AfterValidator(_address)]
+
+
+def _listed(given: object) -> object:
+    """A list as one text with commas; of a text what stands between its commas, without the spaces around."""
+    parts = given.split(",") if isinstance(given, str) else given
+    if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
+        return given  # for pydantic to refuse
+    return ",".join(filter(None, (part.strip() for part in parts)))
+
+
+Listed = Annotated[str, BeforeValidator(_listed)]
+"""Names with commas between them, given as such a text or as a list."""
 
 
 def check_weights(**weights: float | None) -> None:
@@ -125,6 +149,11 @@ class Layer:
     """For people: a file, a variable, `preset` or `given`."""
     values: Mapping[str, Any]
 
+    @property
+    def place(self) -> str:
+        """The origin, that of every variable being the environment."""
+        return "the environment" if self.origin.startswith(ENVIRONMENT_PREFIX) else self.origin
+
 
 def resolved(
     model: type[Model],
@@ -160,7 +189,16 @@ def layers(
     check_known(given, keys(model))
     around = [] if home is None else ambient(known, home)
     own_of = [Layer(layer.origin, own(model, layer.values)) for layer in around]
-    return [Layer("preset", preset or {}), *own_of, Layer("given", given)]
+    return _without_strays([Layer("preset", preset or {}), *own_of, Layer("given", given)])
+
+
+def _without_strays(layers: Sequence[Layer]) -> list[Layer]:
+    """The same layers without the keys that came with another address than the one that counts."""
+    strays = stray_secrets([(layer.place, layer.values) for layer in layers])
+    return [
+        Layer(layer.origin, {key: value for key, value in layer.values.items() if key not in stray})
+        for layer, stray in zip(layers, strays, strict=True)
+    ]
 
 
 def origins(layers: Iterable[Layer]) -> dict[str, str]:
@@ -204,10 +242,14 @@ def ambient(
 ) -> list[Layer]:
     """Values from each `thresher.toml` and from the environment, for the known keys, the stronger the later.
 
-    `here` is the folder from which a file is looked for upwards, the current one by default.
+    `here` is the folder from which a file is looked for upwards, the current one by default. Raises UsageError for a
+    file that cannot be read, or that sets what the user has not trusted.
     """
     known = set(known)
-    found = [_read(file, known) for file in config_files(home, environment, here)]
+    found = []
+    for file in config_files(home, environment, here):
+        found.append(_read(file, known))
+        check_trusted(file, found[-1].values, environment)
     variables = {_variable(key): key for key in sorted(known)} | {_variable(old): old for old in RENAMED}
     for name, value in environment.items():
         if name in variables:
@@ -221,14 +263,36 @@ def config_files(
     home: Path | None, environment: Mapping[str, str] = os.environ, here: Path | None = None
 ) -> list[Path]:
     """Every `thresher.toml` that counts, the stronger the later: the user's, the nearest from here up, the home's."""
-    user = Path(environment.get("XDG_CONFIG_HOME") or Path(environment.get("HOME", "~")).expanduser() / ".config")
     start = here or Path(os.path.abspath(os.curdir))
-    above = [folder / CONFIG_FILE for folder in (start, *start.parents) if (folder / CONFIG_FILE).is_file()]
-    named = [user / "thresher" / CONFIG_FILE, *above[:1], *([] if home is None else [home / CONFIG_FILE])]
+    above = nearest(start, environment)
+    met = [] if above is None or objection(above, start) else [above]
+    named = [user_folder(environment) / CONFIG_FILE, *met, *([] if home is None else [home / CONFIG_FILE])]
     files = {
         file.resolve(): file for file in named if file.is_file()
     }  # one that is met twice counts where it was first
     return list(files.values())
+
+
+def passed_over(environment: Mapping[str, str] = os.environ, here: Path | None = None) -> tuple[Path, str] | None:
+    """The nearest `thresher.toml` from here up where it does not count, with the reason."""
+    start = here or Path(os.path.abspath(os.curdir))
+    above = nearest(start, environment)
+    if above is None or is_own(above, environment):
+        return None
+    why = objection(above, start)
+    return (above, why) if why else None
+
+
+def trust(
+    file: Path, known: Iterable[str], environment: Mapping[str, str] = os.environ, *, forget: bool = False
+) -> dict[str, str]:
+    """Remember that a file may say where documents, questions and keys go; returns what it says, as it can be printed.
+
+    With `forget` that is no longer so. Raises UsageError for a file that cannot be read.
+    """
+    values = _read(file, set(known)).values
+    remember(file, None if forget else values, environment)
+    return shown(guarded(values))
 
 
 def _read(file: Path, known: set[str]) -> Layer:

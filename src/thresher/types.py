@@ -175,6 +175,13 @@ class ChunkRow:
     date: str | None
     vector: Vectors
     """(dimension,) float32 of unit length."""
+    titled: bool = True
+    """Whether the index terms are to be those of the title and the text; of the text alone otherwise."""
+
+    @property
+    def indexed_title(self) -> str:
+        """The title whose terms are indexed with the text's; empty where they are not."""
+        return self.chunk.title if self.titled else ""
 
 
 # --- scores -----------------------------------------------------------------------------------------------------------
@@ -271,6 +278,16 @@ class Verdict(StrEnum):
     UNSURE = "unsure"
 
 
+class ClaimState(StrEnum):
+    """What the documents say to one sentence of an answer, or one claim of a text."""
+
+    SUPPORTED = "supported"
+    UNVERIFIED = "unverified"
+    """They neither show nor deny it."""
+    CONTRADICTED = "contradicted"
+    """They say otherwise of the same thing (another number, name, date or unit, the opposite); nothing supports it."""
+
+
 Actions = Literal[
     "all",
     "without-correct",
@@ -334,6 +351,14 @@ class Reading:
     def probability(self) -> float:
         """That the text answers the question, 0 to 1."""
         return logistic(self.relevance)
+
+
+@dataclass(frozen=True, slots=True)
+class SupportReading:
+    """What one text says to a claim: probabilities, which with that of neither add up to 1."""
+
+    supported: float
+    contradicted: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -448,6 +473,51 @@ class Citation(Public):
     """Where to look in the file, for people: page, heading, sheet and cells, row, slide, item, part, path, line."""
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerSentence(Public):
+    """One sentence of an answer: its place in the text, what the documents say to it, and what it rests on."""
+
+    WHERE_THERE = "reason"
+    start: int
+    """Offsets in the answer's text, end exclusive; both 0 for a sentence that was removed."""
+    end: int
+    text: str
+    state: ClaimState
+    support: float
+    """Probability that what it cites supports it, 0 to 1."""
+    citations: tuple[int, ...] = ()
+    """Markers of what supports it, or of what it was held against."""
+    reason: str = ""
+    """Why it is not supported."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedClaim(Public):
+    """One claim of a text that was checked: its place in the text, its state, and the spans that show it."""
+
+    WHERE_THERE = "reason"
+    start: int
+    end: int
+    text: str
+    state: ClaimState
+    support: float
+    """Probability that the evidence supports it, 0 to 1."""
+    citations: tuple[Citation, ...] = ()
+    """The spans that support it; of a contradicted claim those that say otherwise; of an unverified one nothing."""
+    reason: str = ""
+    """Why it is not supported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Public):
+    """A text held against documents, claim by claim."""
+
+    text: str
+    support: float | None
+    """Share of its claims that are supported, 0 to 1; None for a text without claims."""
+    claims: tuple[CheckedClaim, ...]
+
+
 PERHAPS = "Perhaps: "
 """What an answer begins with that is not sure."""
 
@@ -469,6 +539,10 @@ class Generation:
     """Put together from the cited places by rule, or checked as it was written: only the quotes are left to check."""
     answered_by: str | None = None
     """`model` or `reader` where a chat model was asked; None where none was."""
+    sentences: tuple[AnswerSentence, ...] = ()
+    """What the text consists of, where its sentences were checked."""
+    removed: tuple[AnswerSentence, ...] = ()
+    """What was written and is not shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -544,7 +618,13 @@ class Answer:
     standalone: str | None = None
     """What was answered, where the question followed up on others and was put into words that stand alone."""
     answered_by: str | None = None
-    """`model`; `reader`, where a chat model was asked and its answer did not hold; None where none was asked."""
+    """`model`; `reader`, where a chat model was asked and failed; None where none was asked."""
+    sentences: tuple[AnswerSentence, ...] = ()
+    """What the text consists of, each with what the documents say to it."""
+    removed: tuple[AnswerSentence, ...] = ()
+    """Sentences that were written and are not shown."""
+
+    WHERE_THERE: ClassVar[str] = "removed"
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:

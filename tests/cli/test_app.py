@@ -51,6 +51,7 @@ ASK_KEYS = {
     "usage",
     "degraded",
     "trace",
+    "sentences",
 }
 STEP_KEYS = {"name", "seconds", "considered", "kept", "detail"}
 CHUNK_KEYS = {
@@ -561,6 +562,40 @@ def test_a_question_needs_no_command_and_no_quotes(run: Run, indexed: Path) -> N
     )
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--home", "HOME", "status", "--json"],
+        ["--home=HOME", "--json", "status"],
+        ["--json", "status", "--home", "HOME"],
+        ["--collection", "default", "--home", "HOME", "status", "--json"],
+    ],
+    ids=" ".join,
+)
+def test_options_before_a_command_are_options_of_that_command(run: Run, indexed: Path, words: list[str]) -> None:
+    ran = run(*(word.replace("HOME", str(indexed)) for word in words))
+    assert (ran.code, ran.json["collection"], ran.json["documents"]) == (0, "default", 3)
+
+
+def test_delete_behind_an_option_deletes_and_is_not_asked(run: Run, home: Path) -> None:
+    assert run("--home", home, "delete", "old/cheese.txt").out.startswith("1 deleted: ")
+    assert len(run("--home", home, "documents", "--json").json) == 2
+
+
+def test_options_of_a_command_alone_or_of_one_below_it_may_stand_before_it(run: Run, home: Path) -> None:
+    found = run("--limit", 2, "--home", home, "search", QUESTION, *HYBRID, "--json").json
+    assert len(found["hits"]) == 2
+    assert run("--home", home, "collections", "copy", "default", "second").code == 0
+    assert [one["name"] for one in run("--home", home, "collections", "--json").json] == ["default", "second"]
+
+
+def test_a_misspelt_command_behind_an_option_is_not_asked(run: Run, indexed: Path) -> None:
+    told = run("--home", indexed, "statsu").error
+    assert told == "thresher: no such command 'statsu'. Did you mean 'status'?; see thresher --help"
+    assert run("--home", indexed, "--", "status").code == 0  # after -- it is a question
+    assert run("--bogus", "status").error.startswith("thresher: no such option: --bogus")
+
+
 def test_a_refusal_ends_with_four_where_that_is_asked_for(run: Run, indexed: Path) -> None:
     question = "Who won the football world cup in 1998?"
     assert run("ask", question, "--home", indexed, "--exit-code").code == 4
@@ -617,6 +652,8 @@ def test_config_tells_where_each_value_comes_from(
     file = tmp_path / "project" / "thresher.toml"
     file.write_text(f'recipe = "rag"\nhome = "{indexed}"\n[answer]\nstyle = "short"\n', encoding="utf-8")
     monkeypatch.chdir(below)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    assert run("trust", file).code == 0
     monkeypatch.setenv("THRESHER_STRICT", "true")
     told = run("config", "--set", "chunk.size=700", "--json").json
     settings = told["settings"]

@@ -25,6 +25,7 @@ COMMANDS = {
     "documents": [],
     "doctor": [],
     "delete": ["lighthouse.md"],
+    "check": ["x"],
     "search": ["x"],
     "ask": ["x"],
     "chat": [],

@@ -214,6 +214,11 @@ def archive(entries: dict[str, bytes], *, compression: int = zipfile.ZIP_DEFLATE
     return buffer.getvalue()
 
 
+def members(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        return {name: file.read(name) for name in file.namelist()}
+
+
 def book() -> bytes:
     opf = (
         '<?xml version="1.0"?><package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="i">'

@@ -132,3 +132,30 @@ def test_minutes_are_found_by_what_they_are_of_and_summed_up_without_the_items_o
         "The price of lunch in the canteen rises in January.",
         "The council voted for keeping the lunch as it is.",
     ]
+
+
+SONG = Document(
+    "d5", "song.html", "As Time Goes By", "As Time Goes By\n\nHerman Hupfeld wrote it.", "html",
+    date="2020-01-01", metadata={"author": "Jane Editor"},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Who wrote the song As Time Goes By?", "Who wrote As Time Goes By?", "When was As Time Goes By written?"],
+)
+def test_the_author_of_a_page_did_not_write_the_song_that_it_is_about(question: str) -> None:
+    find, _ = reader(SONG)
+    assert not find.answers(question)
+    assert ask(question, SONG).reason == "searched"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Who wrote the page As Time Goes By?", "Who is the author of the article “As Time Goes By”?",
+     "Who wrote 'As Time Goes By'?", "Who wrote the file song?"],
+)  # fmt: skip
+def test_a_document_noun_a_title_in_quotes_or_a_file_name_asks_for_a_document(question: str) -> None:
+    find, _ = reader(SONG, REPORT)
+    assert find.answers(question)
+    assert ask(question, SONG, REPORT).text == "Jane Editor"

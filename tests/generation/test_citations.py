@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from thresher.generation.citations import ConflictCiter
-from thresher.generation.claims import claims_of, joined
+from thresher.generation.conflict_citer import ConflictCiter
 from thresher.pipeline import unverified
 from thresher.types import Citation, Evidence, Generation, Query, Refined
+from thresher.verification.claims import claims_of, joined
 
 QUERY = Query("Who said it?", "said")
 

@@ -126,12 +126,17 @@ def no_index(store: DocumentStore) -> None:
     table(store)._table.drop_index("id_idx")
 
 
+def recorded(store: DocumentStore, source: str, *, documents: int) -> None:
+    row = {"source": source, "sha256": "x", "root": "", "given": "", "documents": documents, "contents": "x"}
+    store.record_table("read_files").merge([row])
+
+
 def lost_file(store: DocumentStore) -> None:
-    store.record_table("files").merge([{"source": "lost.txt", "sha256": "x", "root": "", "given": "", "documents": 1}])
+    recorded(store, "lost.txt", documents=1)
 
 
 def lost_rows(store: DocumentStore) -> None:
-    store.record_table("files").merge([{"source": "c", "sha256": "x", "root": "", "given": "", "documents": 2}])
+    recorded(store, "c", documents=2)
 
 
 DAMAGE: list[tuple[Callable[[DocumentStore], None], str]] = [
@@ -184,6 +189,52 @@ def test_a_document_that_stands_twice_is_found_and_left_to_a_person(tmp_path: Pa
     assert any("is stored 2 times" in what for what in said)
     assert any("was given to 2 documents" in what for what in said)
     assert any("bears.txt points at 2 documents" in what for what in said)
+
+
+def test_a_file_that_holds_another_text_than_was_recorded_is_read_again(store: DocumentStore, files: Files) -> None:
+    record = store.files()["bears.txt"]
+    ingest(store, Files({"bears.txt": prose("wolves")}).incoming(), SMALL, TREE)
+    store.record_table("read_files").merge([record])
+    said = "1 files hold another text than was recorded when they were read; the next index reads them again"
+    assert examine(store, [SMALL, TREE], repair=False) == [Finding("files", said, mended=False)]
+    assert examine(store, [SMALL, TREE], repair=True) == [Finding("files", said, mended=True)]
+    assert examine(store, [SMALL, TREE], repair=False) == []
+    assert ingest(store, files.incoming()).updated == 1
+    assert {store.document(r.id).text for r in store.records()} == {*files.texts.values(), *files.corpora["c"].values()}
+
+
+def alter_text(store: DocumentStore, source: str) -> None:
+    """Another text under the id of a document, its chunks cut from it."""
+    (whole,) = store.record_table("documents").get([document_id(store, source)]).values()
+    store.record_table("documents").merge([{**whole, "text": prose("wolves"), "characters": len(prose("wolves"))}])
+    for kept in store.tables():
+        store.drop_chunks(kept["name"], [whole["id"]])
+    for config in (SMALL, TREE):
+        store.complete(config)
+
+
+def test_a_document_whose_text_is_not_that_of_its_id_is_read_again_where_its_file_is_there(tmp_path: Path) -> None:
+    names = [str(tmp_path / f"{name}.txt") for name in ("apples", "bears")]
+    files = Files({name: prose(name) for name in names})
+    for name, text in files.texts.items():
+        Path(name).write_text(text, encoding="utf-8")
+    store = made(MemoryStore, tmp_path / "collection", files)
+    alter_text(store, names[1])
+    (found,) = examine(store, [SMALL, TREE], repair=False)
+    assert found.what == "the text of 1 documents is not the one that was read; the next index reads them again"
+    assert [finding.mended for finding in examine(store, [SMALL, TREE], repair=True)] == [True]
+    assert examine(store, [SMALL, TREE], repair=False) == []
+    ingest(store, files.incoming(), SMALL, TREE)
+    assert {record.source: store.document(record.id).text for record in store.records()} == files.texts
+    assert_sound(store, [SMALL, TREE])
+
+
+def test_a_document_whose_file_is_gone_keeps_the_text_it_has(store: DocumentStore) -> None:
+    alter_text(store, "bears.txt")
+    (found,) = examine(store, [SMALL, TREE], repair=True)
+    assert found.what == "the text of 1 documents is not the one that was read; their files are not there"
+    assert not found.mended
+    assert len(store.records()) == 4
 
 
 def test_tables_that_cannot_be_rebuilt_here_are_examined_too(store: DocumentStore) -> None:

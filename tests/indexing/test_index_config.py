@@ -13,7 +13,7 @@ from thresher.chunking.fixed import RecursiveChunker
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.errors import ProviderError
 from thresher.indexing.catalog import Place
-from thresher.indexing.index_config import IndexConfig, encodes_text
+from thresher.indexing.index_config import IndexConfig, encodes_text, reads_titles
 from thresher.indexing.store import DocumentStore
 from thresher.testing.fakes import HashEncoder
 from thresher.testing.memory_store import MemoryStore
@@ -102,6 +102,28 @@ def test_the_encoder_reads_the_title_and_the_summary_of_a_chunk_and_the_text_of_
 def test_only_the_chunks_of_a_config_with_a_summarizer_are_not_encoded_as_text() -> None:
     assert [encodes_text(TREE.fingerprint, level) for level in TREE.levels] == [True, True]
     assert [encodes_text(SUMMARISED.fingerprint, level) for level in TREE.levels] == [False, True]
+
+
+UNTITLED = IndexConfig(LARGE.chunker, ENCODER, titled=False)
+
+
+def test_without_titles_it_is_another_table_in_which_texts_stand_alone(store: DocumentStore, files: Files) -> None:
+    assert UNTITLED.table_name("chunk") != LARGE.table_name("chunk")
+    assert (reads_titles(UNTITLED.fingerprint), reads_titles(LARGE.fingerprint)) == (False, True)
+    assert (UNTITLED.embedding_text(CHUNK), LARGE.embedding_text(CHUNK)) == (CHUNK.text, CHUNK.titled)
+    ingest(store, files.incoming(), LARGE)
+    encoder = Reading()
+    alone = IndexConfig(LARGE.chunker, encoder, titled=False)
+    store.complete(alone)
+    assert [text for text in encoder.texts if "Grizzlies" in text] == []
+    assert len(encoder.texts) == 1  # only the document with a title was read in other words
+    assert_vectors(store, alone)
+    found = {
+        config.titled: [chunk.title for chunk, _ in store.table(config, "chunk").matching("grizzlies", limit=9)]
+        for config in (LARGE, alone)
+    }
+    assert found == {True: ["Grizzlies"], False: []}
+    assert_sound(store, [LARGE, alone])
 
 
 def test_chunks_with_vectors_of_summaries_are_stored_and_searched_by_words_as_text(

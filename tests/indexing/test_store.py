@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -393,7 +394,7 @@ def test_a_purge_leaves_no_byte_of_the_document_and_no_old_version(on_disk: Docu
     store.maintain(drop_versions=True)
     assert bytes_holding(store.folder, b"confidentialia") == []
     assert bytes_holding(store.folder, b"matter7")
-    assert {len(store.record_table(name)._table.list_versions()) for name in ("documents", "files")} == {1}  # type: ignore[attr-defined]
+    assert {len(store.record_table(name)._table.list_versions()) for name in ("documents", "read_files")} == {1}  # type: ignore[attr-defined]
     assert store.table(SMALL, "chunk").matching("confidentialia", limit=3) == []
     assert_sound(store)
 
@@ -468,6 +469,71 @@ def test_wherever_a_run_is_cut_short_the_next_one_ends_sound(
     assert_sound(resumed, configs)
     again = index(resumed, files, *configs, prune=lambda place: True)
     assert (counts(again), again.chunks) == ((0, 0, 6, 0, 0), 0)
+
+
+def texts_by_source(store: DocumentStore) -> dict[str, tuple[str, str]]:
+    """Text and title that the store holds for each source."""
+    held = {}
+    for record in store.records():
+        stored = store.document(record.id)
+        held |= dict.fromkeys((record.source, *record.also), (stored.text, stored.title))
+    return held
+
+
+@pytest.mark.parametrize(
+    ("steps", "kind"), [*((steps, MemoryStore) for steps in range(16)), (6, LanceStore), (10, LanceStore)]
+)
+def test_a_change_that_was_cut_short_and_taken_back_leaves_what_the_files_have(
+    tmp_path: Path, steps: int, kind: Callable[[Path], Store]
+) -> None:
+    files = Files({f"{n}.txt": prose(f"topic{n}") for n in range(3)}, {"c": {n: prose(f"row{n}") for n in "123"}})
+    store = DocumentStore(tmp_path, kind(tmp_path / "store"))
+    index(store, files)
+    before = texts_by_source(store)
+    changed = Files(
+        {**files.texts, "1.txt": prose("changed")},
+        {"c": {"1": prose("other"), "3": prose("row3"), "4": prose("more")}},
+        {"2.txt": "Titled"},
+    )
+    with pytest.raises(Killed):
+        index(mortal(store, steps=steps), changed, batch_chunks=1)
+
+    resumed = reopened(store)
+    index(resumed, files)
+    assert texts_by_source(resumed) == before
+    assert_sound(resumed)
+    assert counts(index(resumed, files)) == (0, 0, 6, 0, 0)
+
+
+def test_a_corpus_with_a_broken_row_that_is_taken_back_is_read_again(store: DocumentStore) -> None:
+    files = Files(corpora={"c": {"1": prose("ants"), "2": prose("bees")}})
+    index(store, files)
+    before = texts_by_source(store)
+
+    def broken() -> Any:
+        yield document("1", prose("wasps"), container="c")
+        raise DocumentError("is torn", subject="c")
+
+    assert len(ingest(store, [Incoming("c", "another hash", "", broken)]).failed) == 1
+    index(store, files)
+    assert texts_by_source(store) == before
+
+
+def test_a_file_whose_rows_another_process_changed_meanwhile_is_not_recorded_as_read(store: DocumentStore) -> None:
+    files = Files(corpora={"c": {"1": prose("ants"), "2": prose("bees")}})
+    others = Files(corpora={"c": {"1": prose("wasps"), "2": prose("bees")}})
+
+    def rows() -> Any:
+        yield from files._rows("c")
+        index(reopened(store), others)  # between the commits of the rows and that of the file
+
+    (item,) = files.incoming()
+    assert isinstance(item, Incoming)
+    ingest(store, [replace(item, documents=rows)], batch_chunks=0)
+    assert store.files()["c"]["sha256"] != item.sha256
+    index(store, files)
+    assert {source: text for source, (text, _) in texts_by_source(store).items()} == files.corpora["c"]
+    assert_sound(store)
 
 
 def test_upkeep_that_was_cut_short_is_done_by_the_next_run_though_nothing_changed(

@@ -157,7 +157,7 @@ def test_a_wrong_dimension_is_refused_and_named(server: Server, width: int) -> N
     assert not raised.value.retryable
 
 
-@pytest.mark.parametrize("values", ["0, 0, 0", "NaN, 1, 1"])
+@pytest.mark.parametrize("values", ["0, 0, 0", "1e300, 1, 1"])
 def test_a_vector_without_direction_is_refused(server: Server, values: str) -> None:
     server.body = f'{{"data": [{{"index": 0, "embedding": [{values}]}}]}}'
     with pytest.raises(ProviderError, match="no direction"):

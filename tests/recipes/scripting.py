@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from thresher.chunking import summaries
-from thresher.generation import llm as grounded
-from thresher.generation import verify as llm_check
+from thresher.generation import chat_model as grounded
 from thresher.judging import llm_scorers as critique
 from thresher.judging import llm_scorers as relevance
 from thresher.judging import thresholds
@@ -29,7 +28,6 @@ STAGES = {
     "likelihood": relevance.ANSWERS,
     "answer": grounded.SYSTEM,
     "alone": grounded.PARAMETRIC_SYSTEM,
-    "check": llm_check.SYSTEM,
     "summary": summaries.SYSTEM,
 }
 """What is asked for, and how the system prompt of it begins."""
@@ -81,7 +79,6 @@ class Judge:
     threshold: float = 0.5
     rewriting: Callable[[str], str] = lambda question: f"{question} (in other words)"
     words: str = "search words from the model"
-    verdict: str = "supported"
     together: int = 0
     """Most calls that were under way at once."""
     seconds: float = 0.0
@@ -119,10 +116,6 @@ class Judge:
                 return json.dumps({"words": self.words})
             case "answer":
                 return self.answer(user.rpartition("Question: ")[2], blocks("evidence", user))
-            case "check":
-                number = len(blocks("sentence", user))
-                verdicts = {f"verdict_{at}": self.verdict for at in range(1, number + 1)}
-                return json.dumps(verdicts | {f"evidence_{at}": 1 for at in range(1, number + 1)})
             case "summary":
                 return user.partition("<passage>\n")[2][:200]
             case _:

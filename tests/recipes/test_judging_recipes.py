@@ -28,7 +28,6 @@ STAND_IN = "judge: the fine-tuned T5 evaluator is not there; twice the {} minus 
 QUOTED = f"generate: {NO_MODEL}; answered by quoting"
 AS_ASKED = f"rewrite: {NO_MODEL}; the question was searched as asked"
 STAGES = f"judge: {NO_MODEL}; reflection and critic were left out"
-NO_RERANKER = "judge: no cross-encoder is configured (rerank); the order of the scores was kept"
 COMPUTED = f"judge: {NO_MODEL}; the threshold is from the mean of the scores"
 
 OFFLINE: dict[str, list[str]] = {
@@ -38,8 +37,8 @@ OFFLINE: dict[str, list[str]] = {
     "crag-code": [LOCAL, QUOTED, STAND_IN.format("local")],
     "ecrag": [EXTRACTED, QUOTED],
     "ecrag-literal": [EXTRACTED, QUOTED],
-    "chunkrag": [AS_ASKED, LOCAL, STAGES, NO_RERANKER, QUOTED],
-    "chunkrag-v1": [AS_ASKED, LOCAL, STAGES, COMPUTED, NO_RERANKER, QUOTED],
+    "chunkrag": [AS_ASKED, LOCAL, STAGES, QUOTED],
+    "chunkrag-v1": [AS_ASKED, LOCAL, STAGES, COMPUTED, QUOTED],
 }
 """What each recipe does without when nothing is configured."""
 
@@ -48,8 +47,6 @@ ONLINE: dict[str, list[str]] = {
     "crag-code": [STAND_IN.format("relevance")],
     "ecrag": [NOT_SUMMARISED],
     "ecrag-literal": [NOT_SUMMARISED],
-    "chunkrag": [NO_RERANKER],
-    "chunkrag-v1": [NO_RERANKER],
 }
 """What it does without when there is a chat model and nothing else."""
 

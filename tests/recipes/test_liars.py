@@ -1,4 +1,4 @@
-"""Whatever a chat model writes, answers are not worse than without one; what is told while it writes is the answer."""
+"""What a chat model says without support is never shown as supported; what is told while it writes is the answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.recipes.scripting import user_of
 from thresher.collection import Collection
 from thresher.testing.fakes import LIARS
 from thresher.testing.llm_server import ScriptedServer
-from thresher.types import Answer
+from thresher.types import Answer, ClaimState
 
 Serve = Callable[..., ScriptedServer]
 Liar = Callable[[str, str], str]
@@ -47,25 +47,44 @@ def island(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield collection
 
 
-def right(question: str, answer: Answer) -> bool:
-    if question in NEAR:
-        return answer.abstained
-    return ANSWERED[question] in answer.text and not answer.abstained
+def answers(island: Collection, server: ScriptedServer, recipe: str) -> list[Answer]:
+    model = {"llm.base_url": server.base_url, "llm.model": "liar"}
+    return [island.ask(question, recipe=recipe, settings=model) for question in ANSWERED | NEAR]
 
 
-def asked(island: Collection, server: ScriptedServer | None, recipe: str) -> dict[str, bool]:
-    model = {} if server is None else {"llm.base_url": server.base_url, "llm.model": "liar"}
-    return {
-        question: right(question, island.ask(question, recipe=recipe, settings=model)) for question in ANSWERED | NEAR
+@pytest.mark.parametrize("recipe", ["corrective", "rag"])
+def test_what_a_liar_says_without_support_is_not_passed_off_as_supported(
+    island: Collection, serve: Serve, recipe: str
+) -> None:
+    for liar in LIARS:
+        for answer in answers(island, serve(_telling(liar)), recipe):
+            for one in answer.sentences:
+                assert answer.text[one.start : one.end] == one.text
+                stands = any(one.text.strip(" .") in text for text in TEXTS.values())
+                assert stands or one.state is not ClaimState.SUPPORTED, (liar.__name__, one.text)
+
+
+def test_what_a_faultless_model_says_is_shown(island: Collection, serve: Serve) -> None:
+    said = {
+        "When was the Kõpu lighthouse built?": "It dates from 1531.",
+        "On which island does the Sõrve lighthouse stand?": "The Sõrve lighthouse is on Saaremaa.",
+        "Who designed the Semmering railway?": "Carl von Ghega designed the Semmering railway.",
+        "How long does Gouda ripen?": "Gouda needs twelve months to ripen.",
     }
+    for question, words in said.items():
+        settings = {"llm.base_url": serve(words).base_url, "llm.model": "faultless"}
+        answer = island.ask(question, settings=settings)
+        assert answer.answered_by == "model"
+        assert words in answer.text
 
 
-@pytest.mark.parametrize("recipe", ["corrective", "hybrid", "rag"])
-def test_no_lie_makes_an_answer_worse(island: Collection, serve: Serve, recipe: str) -> None:
-    offline = asked(island, None, recipe)
-    for liar in LIARS if recipe == "corrective" else LIARS[::2]:
-        lied = asked(island, serve(_telling(liar)), recipe)
-        assert [question for question, was in offline.items() if was and not lied[question]] == [], liar.__name__
+@pytest.mark.parametrize("question", NEAR)
+def test_a_near_miss_is_refused_strictly_whatever_the_model_says(
+    island: Collection, serve: Serve, question: str
+) -> None:
+    server = serve("It is 52 metres high and was designed by Carl von Ghega for 12 millions.")
+    settings = {"llm.base_url": server.base_url, "llm.model": "liar", "answer.mode": "strict"}
+    assert island.ask(question, settings=settings).abstained
 
 
 def _telling(liar: Liar) -> Callable[[Any], str]:
@@ -77,7 +96,7 @@ def _telling(liar: Liar) -> Callable[[Any], str]:
 
 def test_a_stream_is_the_sentences_that_hold_and_the_answer_last(island: Collection, serve: Serve) -> None:
     server = serve("The Kõpu lighthouse was built in 1531. It was painted in 1999. It stands on the island of Hiiumaa.")
-    model = {"llm.base_url": server.base_url, "llm.model": "scripted"}
+    model = {"llm.base_url": server.base_url, "llm.model": "scripted", "answer.mode": "strict"}
     *told, answer = island.stream("When was the Kõpu lighthouse built?", settings=model)
     assert isinstance(answer, Answer)
     assert len(told) == 2

@@ -12,12 +12,13 @@ import pytest
 
 from tests.recipes.scripting import Judge, blocks, stage, stages, user_of, using
 from thresher import recipes
+from thresher.chunking.semantic import theta_of
 from thresher.chunking.summaries import ExtractiveSummarizer, LLMSummarizer
 from thresher.collection import Collection
 from thresher.errors import UnknownSetting, UsageError
 from thresher.pipeline import Pipeline
 from thresher.testing.llm_server import ScriptedServer
-from thresher.types import Answer, Chunk, Document, Judged, Verdict
+from thresher.types import Answer, Chunk, ClaimState, Decision, Document, Judged, Judgement, Verdict
 
 Serve = Callable[..., ScriptedServer]
 Settings = Mapping[str, Any]
@@ -239,7 +240,13 @@ TWO_SUBJECTS = (
 def test_y1_theta_cuts_more_often_the_higher_it_is(collection: Collection) -> None:
     pieces = {theta: len(cut("chunkrag", TWO_SUBJECTS, {"chunk.theta": theta}, collection)) for theta in (-1, 0.3, 1)}
     assert pieces[-1] == 1 < pieces[0.3] < pieces[1] == 4
+    assert len(cut("chunkrag", TWO_SUBJECTS, {}, collection)) == pieces[0.3]  # the bundled encoder's own: 0.22
     assert recipes.get("chunkrag-v1").configured({}).chunk.theta == 0.7  # type: ignore[attr-defined]
+
+
+def test_y1_theta_is_the_encoders_own_where_it_was_measured_and_else_the_published_one() -> None:
+    assert theta_of("all-MiniLM-L6-v2-int8@8fd7f1cf8e1d") == theta_of("sentence-transformers/all-MiniLM-L6-v2") == 0.22
+    assert theta_of("text-embedding-3-small") == theta_of("all-MiniLM-L6-v2-int8@8fd7f1cf8e1d", "percentile") == 0.8
 
 
 @pytest.mark.parametrize(("mode", "theta"), [("percentile", 0.6), ("std", 0.0)])
@@ -299,11 +306,36 @@ def test_y8_retrieval_is_hybrid_from_the_start(collection: Collection) -> None:
 
 def test_y9_lists_are_fused_by_ranks_or_by_scores_and_a_weight_of_zero_is_without(collection: Collection) -> None:
     by_rank, by_score = (retrieved(collection, "chunkrag", {"fuse.method": kind}) for kind in ("rrf", "minmax"))
-    assert by_rank.kept[0].score.value == pytest.approx(1 / 61)  # first of both lists, half a weight each, constant 60
-    assert by_score.kept[0].score.value == pytest.approx(1)
-    lexical = retrieved(collection, "chunkrag", {"fuse.dense_weight": 0, "fuse.lexical_weight": 1})
+    best, sure = (max(hit.scores["fused"].value for hit in found.kept) for found in (by_rank, by_score))
+    assert best == pytest.approx(1 / 61)  # first of both lists, half a weight each, constant 60
+    assert sure == pytest.approx(1)
+    without = {"fuse.dense_weight": 0, "fuse.lexical_weight": 1, "survivors": "fusion"}
+    lexical = retrieved(collection, "chunkrag", without)
     assert lexical.kept[0].score.value == pytest.approx(1 / 61)
     assert lexical.kept[-1].score.value < 1 / 61
+
+
+def test_what_redundancy_leaves_is_sorted_by_its_similarity_to_the_searched_words(collection: Collection) -> None:
+    question = "a railway, a lighthouse and ripe Gouda cheese for months"
+    found = retrieved(collection, "chunkrag", {"chunk.theta": -1}, question)
+    texts = [hit.chunk.text for hit in found.kept]
+    encoder = collection._parts().encoder(recipes.get("chunkrag").configured({}))
+    cosines = encoder.encode(texts) @ encoder.encode_query(question)
+    assert len(texts) > 2
+    assert [hit.score.value for hit in found.kept] == pytest.approx(sorted(cosines, reverse=True))
+    assert [hit.rank for hit in found.kept] == list(range(1, len(texts) + 1))
+    fused = retrieved(collection, "chunkrag", {"chunk.theta": -1, "survivors": "fusion"}, question)
+    assert {hit.chunk.id for hit in fused.kept} == {hit.chunk.id for hit in found.kept}
+    assert [hit.score for hit in fused.kept] == [hit.scores["fused"] for hit in fused.kept]
+
+
+def test_the_reranker_orders_last_and_by_default(collection: Collection, graded: ScriptedServer) -> None:
+    for recipe in ("chunkrag", "chunkrag-v1"):
+        kept = judged(collection, recipe, {**WHOLE, **using(graded, threshold="none")}).kept
+        assert [hit.score for hit in kept] == [hit.scores["rerank"] for hit in kept]
+    scored = judged(collection, "chunkrag", {**WHOLE, **using(graded, threshold="none", rerank="none")}).kept
+    assert [hit.score.value for hit in scored] == [0.9, 0.5, 0.1]
+    assert not any("rerank" in hit.scores for hit in scored)
 
 
 def prompts(server: ScriptedServer, name: str) -> list[str]:
@@ -359,6 +391,14 @@ def test_the_years_are_told_to_the_critic_unless_it_shall_judge_without(collecti
         collection.ask("What was built in 1854?", recipe="chunkrag", settings={**using(server), **more})
     assert "<notes>" in prompts(told, "critic")[0]
     assert "<notes>" not in prompts(alone, "critic")[0]
+
+
+def test_the_first_versions_critic_is_shown_neither_scores_nor_notes(collection: Collection, serve: Serve) -> None:
+    server = serve(Judge())
+    collection.ask("What was built in 1854?", recipe="chunkrag-v1", settings=using(server))
+    (asked,) = prompts(server, "critic")
+    assert "<notes>" not in asked
+    assert "<earlier_scores>" not in asked
 
 
 def test_y11_the_stages_are_weighed(collection: Collection, serve: Serve) -> None:
@@ -598,6 +638,29 @@ def test_chunks_whose_score_cannot_be_read_are_kept_or_dropped_and_counted(
 # --- corrective -------------------------------------------------------------------------------------------------------
 
 
+PAPER = "\n".join(
+    [
+        "Lighthouses of the Baltic",
+        *(f"Paragraph {at} tells of a lighthouse, of its keeper and of its light." for at in range(60)),
+        "References",
+        *(
+            f"[{at}] A. Author and B. Writer. Lighthouse number {at}. Journal of Lights, 20{at:02}."
+            for at in range(1, 20)
+        ),
+    ]
+)
+
+
+def test_the_references_of_a_paper_are_left_out_unless_they_are_wanted(collection: Collection) -> None:
+    def cited(settings: Settings) -> int:
+        return sum("Journal of Lights" in text for text in texts(cut("corrective", PAPER, settings, collection)))
+
+    assert cited({}) == 0
+    assert cited({"chunk.drop_references": False}) > 0
+    kept = " ".join(texts(cut("corrective", PAPER, {}, collection)))
+    assert all(f"Paragraph {at} " in kept for at in range(60))
+
+
 @pytest.mark.parametrize("settings", [{"lower": 0.9, "upper": 0.1}, {"lower": 0.99}], ids=str)
 def test_bounds_that_are_given_out_of_order_are_refused(collection: Collection, settings: Settings) -> None:
     with pytest.raises(UsageError, match="are not probabilities in order"):
@@ -647,14 +710,37 @@ def test_the_question_is_rewritten_only_when_the_first_search_found_nothing_good
     assert stages(server).count("rewrite") == 1
 
 
+def test_one_word_is_at_most_ambiguous_in_our_own_recipe_and_as_the_scores_say_in_a_published_one(
+    collection: Collection, serve: Serve
+) -> None:
+    server = serve(Judge(score=lambda q, text: 0.9))
+    sure = {"lower": 0.0001, "upper": 0.0002}
+    own, published = (
+        collection.ask("lighthouse", recipe=recipe, settings=settings)
+        for recipe, settings in (("corrective", sure), ("crag", using(server)))
+    )
+    assert (own.verdict, published.verdict) == (Verdict.AMBIGUOUS, Verdict.CORRECT)
+    decided = next(step for step in own.steps if step.name == "decide")
+    assert decided.detail["reason"].endswith("one word is no question")
+
+
+def test_a_decider_of_ones_own_has_the_last_word_about_a_question_of_one_word(collection: Collection) -> None:
+    def always(judged: Sequence[Judgement]) -> Decision:
+        return Decision(Verdict.CORRECT, reason="it is so")
+
+    answer = collection.ask("lighthouse", recipe=recipes.derive("corrective", decide=always))
+    assert answer.verdict == Verdict.CORRECT
+
+
 def test_verification_can_be_left_out(collection: Collection, serve: Serve) -> None:
     server = serve(Judge(answer=lambda q, pieces: "The Kõpu lighthouse stands on the Kõpu hill [1]."))
-    certain = {**using(server, lower=0.5, upper=0.5), "answer.decide": "model"}
-    checked = ask(collection, "corrective", {**certain, "answer.check": "model"})
-    taken = ask(collection, "corrective", {**certain, "verify": False})
-    assert stages(server) == ["answer", "check", "answer"]
-    assert any("check" in step.detail for step in checked.steps)
+    certain = using(server, lower=0.5, upper=0.5)
+    strict = ask(collection, "corrective", {**certain, "answer.check": "strict"})
+    taken = ask(collection, "corrective", {**certain, "answer.check": "none"})
+    assert stages(server) == ["answer", "answer"]
+    assert "hill" not in strict.text
     assert taken.text == "The Kõpu lighthouse stands on the Kõpu hill. [1]"
+    assert taken.sentences[0].state is not ClaimState.SUPPORTED
 
 
 def test_the_weights_of_the_lists_and_redundancy_are_settings(collection: Collection) -> None:
@@ -671,7 +757,7 @@ def test_the_weights_of_the_lists_and_redundancy_are_settings(collection: Collec
 # --- presets, differences, secrets ------------------------------------------------------------------------------------
 
 PRESETS = {
-    "crag-paper": {"scale", "upper", "lower", "bounds", "refine.min_score", "search.style"},
+    "crag-paper": {"scale", "upper", "lower", "bounds", "refine.min_score", "search.style", "chunk.titled"},
     "crag-code": {
         "scale",
         "upper",
@@ -683,10 +769,13 @@ PRESETS = {
         "refine.order",
         "refine.min_words",
         "search.style",
+        "web.sites",
+        "chunk.titled",
     },
     "ecrag-literal": {
         "literal",
         "chunk.literal",
+        "chunk.titled",
         "subchunk.overlap_mode",
         "subchunk.tail",
         "kdm.combine",
@@ -696,7 +785,15 @@ PRESETS = {
         "kdm.k1",
         "kdm.route",
     },
-    "chunkrag-v1": {"chunk.theta", "dedup.vectors", "critic.sees_scores", "threshold"},
+    "chunkrag-v1": {
+        "chunk.theta",
+        "chunk.titled",
+        "dedup.vectors",
+        "critic.sees_scores",
+        "critic.heuristics",
+        "threshold",
+    },
+    "hybrid-literal": {"literal", "rerank_weight", "fuse.method", "chunk.titled"},
 }
 
 

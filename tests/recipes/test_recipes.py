@@ -127,10 +127,10 @@ def test_what_is_shown_of_a_recipe_is_what_runs(recipe: str, collection: Collect
 
 
 def test_published_depths_and_numbers_stand_in_the_table() -> None:
-    assert "dense 5 over fixed@1(size=900,overlap=0)" in described("rag")["slots"]["retrieve"]
-    stages = "dense 8 + BM25 4, RRF 60, weights 1/1, cross-encoder thresher-judge-int8"
-    assert retrieval("hybrid").startswith(f"{stages} 0.5, protect 2 over ")
-    assert retrieval("hybrid-literal").startswith(f"{stages}, protect 2, best 5 over ")
+    assert "dense 10 (at least 5) over fixed@1(size=900,overlap=0)" in described("rag")["slots"]["retrieve"]
+    after = ", RRF 60, weights 1/1, cross-encoder thresher-judge-int8"
+    assert retrieval("hybrid").startswith(f"dense 10 (at least 8) + BM25 10 (at least 4){after} 0.5, protect 2 over ")
+    assert retrieval("hybrid-literal").startswith(f"dense 8 + BM25 4{after}, protect 2, best 5 over ")
 
 
 def test_the_weight_of_a_reranker_that_was_not_measured_is_the_published_one() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.text.language import LANGUAGES, language_of, question_language
+from thresher.text.language import LANGUAGES, foreign_language, language_of, question_language
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import chunk_terms, query_terms
 
@@ -81,3 +81,17 @@ def test_a_word_is_found_in_the_same_form_where_the_language_of_a_question_canno
 def test_every_language_has_a_stemmer() -> None:
     for code in LANGUAGES:
         assert chunk_terms("", TEXTS[code])
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Is As Time Goes By a jazz song?", ""),
+        ("Quais são as capitais e qual a maior?", "Portuguese"),
+        ("Was ist das Ziel der Anlage?", "German"),
+    ],
+)
+def test_small_words_of_english_that_another_language_has_too_make_no_foreign_question(
+    question: str, language: str
+) -> None:
+    assert foreign_language(question) == language

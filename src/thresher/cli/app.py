@@ -7,14 +7,14 @@ import json
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from thresher.cli import collections, configuration, demo, documents, output, questions, recipes, talking
+from thresher.cli import checks, collections, configuration, demo, documents, output, questions, recipes, talking
 from thresher.cli.options import DONE, FAILED, INTERRUPTED, WRONG_USAGE, in_flags
 from thresher.cli.start_up import without_rest_client
 from thresher.errors import ThresherError, UsageError
@@ -90,21 +90,56 @@ class Commands(TyperGroup):
         self.commands["eval"] = Extension("eval", purpose, distribution="thresher-evals")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As usual, with `ask` in front of a question."""
-        return super().parse_args(ctx, ["ask", *args] if self._is_question(args) else args)
+        """As usual, with `ask` in front of a question, and options that stand before a command behind its name."""
+        before = self._options_before(args)
+        if not before:
+            return super().parse_args(ctx, ["ask", *args] if self._is_question(args) else args)
+        options, rest = args[:before], args[before:]
+        if rest and (rest[0] in self.commands or self._is_misspelt(rest)):
+            number = 2 if self._has_commands(rest) else 1
+            return super().parse_args(ctx, [*rest[:number], *options, *rest[number:]])
+        return super().parse_args(ctx, ["ask", *args])
+
+    def _options_before(self, args: Sequence[str]) -> int:
+        """How many arguments are options of some command, with their values, before the first word."""
+        takes_value = {
+            name: not getattr(one, "is_flag", False)
+            for one in _options(self)
+            for name in (*one.opts, *one.secondary_opts)
+        }
+        own = {"--help", *(name for one in self.params for name in one.opts)}
+        number = 0
+        while number < len(args):
+            name, given, _ = args[number].partition("=")
+            if name in own or name not in takes_value:
+                break
+            number += 2 if takes_value[name] and not given else 1
+        return min(number, len(args))
+
+    def _has_commands(self, args: Sequence[str]) -> bool:
+        """Whether a command is followed by one of its own, as `collections list`."""
+        return isinstance(self.commands.get(args[0]), TyperGroup) and len(args) > 1 and not args[1].startswith("-")
+
+    def _is_misspelt(self, args: Sequence[str]) -> bool:
+        """Whether it is a slip in a command's name rather than a question."""
+        return not self._is_question(args) and bool(difflib.get_close_matches(args[0], self.commands, cutoff=0.75))
 
     def _is_question(self, args: Sequence[str]) -> bool:
-        """Whether the arguments name no command, but are a question or begin with an option of `ask`."""
-        if not args or args[0] in self.commands:
+        """Whether the arguments name no command, but are a question."""
+        if not args or args[0] in self.commands or args[0].startswith("-"):
             return False
-        first, own = args[0], {"--help", *(name for one in self.params for name in one.opts)}
-        if first.startswith("-"):
-            given = first.partition("=")[0]
-            return given not in own and any(given in one.opts for one in self.commands["ask"].params)
-        words = list(takewhile(lambda argument: not argument.startswith("-"), args))
+        first, words = args[0], list(takewhile(lambda argument: not argument.startswith("-"), args))
         if " " in first.strip() or first.endswith("?") or (first.casefold() in ASKING and len(words) > 1):
             return True
         return len(words) >= QUESTION_WORDS and not difflib.get_close_matches(first, self.commands, cutoff=0.75)
+
+
+def _options(command: Any) -> Iterator[Any]:
+    """The options of the commands below a command; those of `ask` last, which count where two differ."""
+    below = getattr(command, "commands", {})
+    for name in sorted(below, key=lambda name: name == "ask"):
+        yield from (one for one in below[name].params if one.param_type_name == "option")
+        yield from _options(below[name])
 
 
 def _version(wanted: bool) -> None:
@@ -148,12 +183,14 @@ for command in (
     questions.search,
     questions.ask,
     talking.chat,
+    checks.check,
     questions.explain,
     recipes.calibrate,
     recipes.train_judge,
     recipes.list_recipes,
     recipes.show,
     configuration.config,
+    configuration.trust,
     configuration.completion,
     demo.demo,
 ):

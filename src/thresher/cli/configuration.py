@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+import thresher
 from thresher import recipes
 from thresher.cli import output
-from thresher.cli.options import RecipeName, Target, on_collection
+from thresher.cli.options import AsJson, RecipeName, Target, on_collection
 from thresher.cli.questions import recipe_of
 
 
@@ -21,7 +23,7 @@ class Shell(StrEnum):
     FISH = "fish"
 
 
-@on_collection()
+@on_collection(sends=False)
 def config(
     target: Target,
     recipe: RecipeName = None,
@@ -50,6 +52,22 @@ def config(
     target.show({"files": files, "settings": told}, output.configuration)
     if not target.json:
         output.not_configured(values)
+
+
+def trust(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A thresher.toml or its folder; read it first.")],
+    forget: Annotated[bool, typer.Option("--forget", help="Trust it no longer.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Let a thresher.toml say where documents, questions and keys go: needed once, unless it is your own."""
+    from thresher.trusted import CONFIG_FILE
+
+    found = file / CONFIG_FILE if file.is_dir() else file
+    said = thresher.trust(found, forget=forget)
+    if json:
+        output.as_json({"file": str(found), "trusted": not forget, "settings": said})
+    else:
+        output.trusted(found, said, forget=forget)
 
 
 def completion(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from thresher.cli import output, progress
+from thresher.cli import hosts, output, progress
 
 if TYPE_CHECKING:
     from thresher.collection import Collection
@@ -108,7 +108,15 @@ class Target:
 
 
 def target_of(home: Path | None, collection: str | None, settings: dict[str, str], json: bool) -> Target:
-    """What the options say, and `thresher.toml` and the environment where they say nothing."""
+    """What the options say, and `thresher.toml` and the environment where they say nothing.
+
+    A `thresher.toml` that does not count is told of.
+    """
+    from thresher.settings import passed_over
+
+    if found := passed_over():
+        file, why = found
+        output.complain(f"note: {file} is passed over: {why}")
     if home is None or collection is None:
         from thresher import recipes
 
@@ -117,11 +125,14 @@ def target_of(home: Path | None, collection: str | None, settings: dict[str, str
     return Target(home, collection, settings, json)
 
 
-def on_collection(*, reads_settings: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def on_collection(
+    *, reads_settings: bool = True, sends: bool = True
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command --home, --collection, --set and --json after its own options; it takes them as a `Target`, first.
 
     Settings that the command reads are checked against those of its recipe by the library; those of a command that
-    reads none are checked here, so that a slip is told whatever the command.
+    reads none are checked here, so that a slip is told whatever the command. Of a command that reads settings and
+    `sends`, the hosts outside this machine that they name are told before it runs.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -135,7 +146,10 @@ def on_collection(*, reads_settings: bool = True) -> Callable[[Callable[..., Non
                 from thresher.settings import check_known
 
                 check_known(given, recipes.settings_keys())
-            command(target_of(home, collection, given, json), **own)
+            target = target_of(home, collection, given, json)
+            if reads_settings and sends:
+                hosts.tell(target.home, given, own.get("recipe"), own.get("outside"))
+            command(target, **own)
 
         hints = get_type_hints(command, include_extras=True)
         _, *own = inspect.signature(command).parameters.values()

@@ -8,11 +8,12 @@ import pydoc
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import DocumentError
-from thresher.explanation import citation_line, counted, facts, shortened, sureness, where
+from thresher.explanation import citation_line, counted, facts, sentence_lines, shortened, sureness, where
 from thresher.types import Answer, Hit, SearchResult, Step
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from thresher.indexing.records import DocumentRecord
     from thresher.judging.calibration import Calibration
     from thresher.judging.model_weight import ModelWeight
+    from thresher.recipes.answerer import AnswererWorth, Share
     from thresher.recipes.train_judge import Trained
 
 
@@ -226,10 +228,10 @@ def answer(given: Answer, *, steps: bool = False, options: str = "") -> None:
     if given.standalone:
         say(f"(understood as: {given.standalone})")
     say(given.text)
-    if given.answered_by == "reader" and not given.degraded:
-        say("(Answered by the reader: the chat model's answer did not hold; `explain` shows it.)")
     if given.abstained:
         say(f"Why: {given.reason}")
+    for number, line in enumerate(sentence_lines(given.to_dict())):
+        say(line if number else f"Sentences: {line}")
     for citation in given.citations:
         say(citation_line(citation.to_dict(), given.text))
     for one, other in given.conflicts:
@@ -264,6 +266,18 @@ def configuration(told: Mapping[str, Any]) -> None:
     say(f"read: {', '.join(told['files']) or 'no thresher.toml'}")
     rows = [[key, _value(one["value"]), one["origin"]] for key, one in told["settings"].items()]
     table("settings", ["setting", "value", "from"], rows)
+
+
+def trusted(file: Path, said: Mapping[str, str], *, forget: bool) -> None:
+    """What a settings file may say from now on, or no longer."""
+    if not said:
+        say(f"{file} sets nothing that has to be trusted")
+        return
+    say(f"{file} is {'no longer trusted' if forget else 'trusted'} to set:")
+    for key, value in said.items():
+        say(f"  {key} = {value}")
+    if not forget:
+        say("A key that you give elsewhere without an address goes to the addresses above.")
 
 
 def megabytes(number: int) -> str:
@@ -313,6 +327,22 @@ def calibration(made: Calibration, bounds: tuple[float, float] | None = None) ->
         say(f"no clean separation: {between if bounds is None else 'scores tell little here, whatever the bounds'}")
     if made.model is not None:
         say(_of_the_model(made.model))
+
+
+def answerer(worth: AnswererWorth) -> None:
+    """What the chat model is worth as an answerer, beside the answers without it."""
+
+    def cell(share: Share) -> str:
+        return f"{share.right} of {share.n} ({share.value:.2f} [{share.low:.2f}, {share.high:.2f}])" if share.n else "-"
+
+    rows = [
+        ["right answers", cell(worth.by_model), cell(worth.by_reader)],
+        ["refused, of those without an answer", cell(worth.refused_by_model), cell(worth.refused_by_reader)],
+    ]
+    table("", ["", worth.model, "without a chat model"], rows)
+    say(f"right by {worth.model} alone: {worth.only_model}; right without it alone: {worth.only_reader}")
+    if worth.advice:
+        say(f"{worth.model}: {worth.advice}")
 
 
 def _of_the_model(weight: ModelWeight) -> str:

@@ -7,7 +7,7 @@ import os
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -19,6 +19,8 @@ from thresher.explanation import picture
 
 SHELLS = "shells"
 """Folder of a home that remembers the last trace of each shell and collection, a file for each shell."""
+
+Mode = Literal["strict", "balanced", "open"]
 
 Outside = Annotated[
     str | None,
@@ -72,13 +74,17 @@ def ask(
         bool, typer.Option("--stream", help="Show each step, and a model's sentences as they are checked.")
     ] = False,
     strict: Strict = None,
+    mode: Annotated[
+        Mode | None,
+        typer.Option("--mode", help="strict: nothing unverified; balanced: unverified is marked; open: all is shown."),
+    ] = None,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 4 when the answer is a refusal.")] = False,
     budget_calls: Annotated[int | None, typer.Option("--budget-calls", min=0, help="Model calls at most.")] = None,
     budget_tokens: Annotated[int | None, typer.Option("--budget-tokens", min=0, help="Model tokens at most.")] = None,
     budget_seconds: Annotated[float | None, typer.Option("--budget-seconds", min=0.0, help="Seconds at most.")] = None,
 ) -> None:
     """Answer a question from the documents, with citations, or say why not."""
-    from thresher.generation.llm import in_silence
+    from thresher.generation.checked_answer import in_silence
     from thresher.types import Step
 
     generated = refused = found = False
@@ -90,8 +96,9 @@ def ask(
         sys.stdout.flush()
 
     chosen = recipe_of(recipe, target)
+    settings = target.settings if mode is None else {**target.settings, "answer.mode": mode}
     with target.open() as collection:
-        by_model = collection.settings(chosen, target.settings)["llm.model"]
+        by_model = collection.settings(chosen, settings)["llm.model"]
         history = [] if after is None else collection.traces.conversation(_trace(after, target))
         run = collection.run(
             words_of(question),
@@ -100,7 +107,7 @@ def ask(
             recipe=chosen,
             outside=outside,
             where=where,
-            settings=target.settings,
+            settings=settings,
             strict=recipes.front(target.home).strict if strict is None else strict,
             budget_calls=budget_calls,
             budget_tokens=budget_tokens,

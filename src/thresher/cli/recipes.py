@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +14,9 @@ from thresher.cli import output
 from thresher.cli.options import AsJson, Settings, Target, assignments, on_collection, recipe_names
 from thresher.cli.progress import counting
 from thresher.errors import UsageError
+
+if TYPE_CHECKING:
+    from thresher.recipes.answerer import AnswererWorth
 
 
 def list_recipes(json: AsJson = False) -> None:
@@ -78,7 +82,9 @@ def calibrate(
     ] = "corrective",
     questions: Annotated[
         Path | None,
-        typer.Option("--questions", metavar="FILE", help="Labelled questions, JSON lines: id, question, answerable."),
+        typer.Option(
+            "--questions", metavar="FILE", help="Labelled questions, JSON lines: id, question, answerable, answers."
+        ),
     ] = None,
     number: Annotated[int, typer.Option("--number", min=1, help="Questions made where none are given.")] = 200,
     seed: Annotated[int, typer.Option("--seed", help="Of the questions that are made.")] = 0,
@@ -91,13 +97,31 @@ def calibrate(
             labelled, recipe=recipe, number=number, seed=seed, settings=target.settings, progress=progress
         )
         bounds = collection.bounds(recipe, settings=target.settings)
-    target.show(calibration, partial(output.calibration, bounds=bounds))
+    worth = None if questions is None else _answerer(target, recipe, questions)
+    if worth is None:
+        target.show(calibration, partial(output.calibration, bounds=bounds))
+    elif target.json:
+        output.as_json({**calibration.to_dict(), "answerer": worth.to_dict()})
+    else:
+        output.calibration(calibration, bounds)
+        output.answerer(worth)
+
+
+def _answerer(target: Target, recipe: str, file: Path) -> AnswererWorth | None:
+    """What the chat model is worth as an answerer; None without one, or for too few questions with answers."""
+    from thresher.recipes.answerer import LEAST_LABELLED, labelled_answers
+
+    rows = [json.loads(line) for line in file.expanduser().read_text("utf-8-sig").splitlines() if line.strip()]
+    judged = labelled_answers(rows)
+    with target.open() as collection:
+        if not collection.settings(recipe, target.settings)["llm.model"] or len(judged) < LEAST_LABELLED:
+            return None
+        with counting(2 * len(judged), "answers") as progress:
+            return collection.measure_answers(judged, recipe=recipe, settings=target.settings, progress=progress)
 
 
 def _labelled(file: Path) -> list[tuple[str, bool]]:
     """The questions of a file, each with whether the documents answer it (they do where nothing is said)."""
-    import json
-
     try:
         lines = file.expanduser().read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
     except OSError as error:

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from hashlib import sha256
 from typing import Any
 
+import httpx
+
 from thresher.correction.fetch import Page
-from thresher.correction.providers import WebResult, WebSearch
+from thresher.correction.providers import ANYWHERE, WebResult, WebSearch
+from thresher.correction.restriction import Restriction
 from thresher.correction.search_query import SearchQueryWriter
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.http import NotFetched
@@ -120,11 +123,13 @@ class WebSource:
     passages: int = 20
     """Of one page at most: 18,000 characters of passages of 900, more than the main text of most pages."""
     workers: int = 4
+    only: Restriction = ANYWHERE
+    """What pages are held against: they may lead elsewhere than the result did, and say themselves how old they are."""
 
     @property
     def about(self) -> str:
         """For people, in a few words."""
-        return "web"
+        return f"web{self.only.about}"
 
     def __call__(self, query: Query, words: str) -> OutsideResult:
         """Passages in the order of the results. Raises ProviderError and BudgetSpent when the search fails."""
@@ -150,7 +155,8 @@ class WebSource:
             judgements.extend(self._passages(text, words, scores[at], f"web result {at + 1}"))
         whole = any(text.status in (_PAGE, _SENT) for text in taken)
         outcome = PAGES if judgements and whole else SNIPPETS if judgements else NOTHING
-        notes = Notes(facts={"provider": self.search.host, "results": len(taken), "pages": lines})
+        within = {name: value for name, value in asdict(self.only).items() if value}
+        notes = Notes(facts={"provider": self.search.host, "results": len(taken), "pages": lines, **within})
         return OutsideResult(_ranked(judgements), outcome, notes + _without_pages(taken, outcome))
 
     def _take(self, result: WebResult) -> _Taken:
@@ -158,9 +164,16 @@ class WebSource:
         error = None
         if self.fetch is not None:
             try:
-                return _Taken(self.fetch(result.url), _PAGE)
+                page = self.fetch(result.url)
             except (NotFetched, BudgetSpent) as failure:
                 error = str(failure)
+            else:
+                if not self.only.new_enough(page.date):  # so is what the provider sent of it
+                    left_out = replace(page, text="")
+                    return _Taken(left_out, _NOTHING, f"left out: it is dated {page.date}")
+                if self.only.on_site(page.url):
+                    return _Taken(page, _PAGE)
+                error = f"left out: it led to {httpx.URL(page.url).host}"
         status, text = (_SENT, result.content) if result.content else (_SNIPPET, result.snippet)
         return _Taken(Page(result.url, result.title, text, result.fetched), status if text else _NOTHING, error)
 

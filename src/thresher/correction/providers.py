@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote_plus, urlencode
 
 import httpx
 
+from thresher.correction.restriction import Restriction, iso_date
 from thresher.errors import NotRecorded, ProviderError, UnknownSetting, UsageError
 from thresher.http import Bounds, NotFetched, send
 from thresher.models.cassette import Exchanges
@@ -44,6 +45,8 @@ class WebResult:
     """The provider's own; None where it gives none."""
     content: str | None = None
     """The page's text, where the provider sends it."""
+    date: str | None = None
+    """ISO 8601, where the provider dates it."""
 
 
 class WebSearch(Protocol):
@@ -73,10 +76,14 @@ class Fields(NamedTuple):
     snippet: str = "content"
     page: str = "raw_content"
     score: str = "score"
+    date: str = "publishedDate"
 
 
 AS_SEARXNG = Fields()
-"""Tavily's are the same."""
+"""Tavily's are the same, but for the date."""
+
+ANYWHERE = Restriction()
+"""All sites, of any time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +96,8 @@ class ProviderSettings:
     timeout_seconds: float = 20.0
     fields: Fields = AS_SEARXNG
     """For an endpoint that is no provider of ours."""
+    only: Restriction = ANYWHERE
+    """What is asked for alone, and what results are held against."""
 
 
 # --- any provider that answers with JSON ------------------------------------------------------------------------------
@@ -121,6 +130,7 @@ class JsonSearch:
     advice: Mapping[int, str] = field(default_factory=dict)
     """What to do about a status that the provider is known to answer with."""
     fields: Fields = AS_SEARXNG
+    only: Restriction = ANYWHERE
 
     @property
     def host(self) -> str:
@@ -136,7 +146,7 @@ class JsonSearch:
         if not results and reply.get("unresponsive_engines"):
             # An empty list with the status of success is what SearXNG answers when every engine turned it away.
             raise self._failed("none of its engines answered", retryable=True)
-        return results[:limit]
+        return restricted(results, self.only)[:limit]
 
     def _reply(self, request: SearchRequest) -> dict[str, Any]:
         self.meter.allow_waiting()
@@ -189,7 +199,13 @@ class JsonSearch:
             fetched=searched,
             score=_score(row.get(fields.score), self.scale),
             content=_text(row.get(fields.page), MAX_CONTENT) or None,
+            date=iso_date(row.get(fields.date)),
         )
+
+
+def restricted(results: Iterable[WebResult], only: Restriction) -> list[WebResult]:
+    """Those of the sites that are not known to be too old."""
+    return [result for result in results if only.on_site(result.url) and only.new_enough(result.date)]
 
 
 def is_web_address(url: object) -> bool:
@@ -228,14 +244,28 @@ def searxng(settings: ProviderSettings) -> WebSearch:
     """The JSON API of a SearXNG server. Raises UsageError without its address."""
     if not settings.base_url:
         raise UsageError("has no address", subject="web.provider searxng", next_step="set web.base_url")
-    address = settings.base_url.rstrip("/")
+    address, only = settings.base_url.rstrip("/"), settings.only
 
     def request(words: str, limit: int) -> SearchRequest:
-        return SearchRequest(f"{address}/search?{urlencode({'q': words, 'format': 'json'})}")
+        span = _time_range(only.since)
+        parameters = {"q": only.searched(words), "format": "json", **({"time_range": span} if span else {})}
+        return SearchRequest(f"{address}/search?{urlencode(parameters)}")
 
     return JsonSearch(
-        "SearXNG", address, SEARXNG_SCALE, request, settings.meter, settings.timeout_seconds, SEARXNG_ADVICE
+        "SearXNG", address, SEARXNG_SCALE, request, settings.meter, settings.timeout_seconds, SEARXNG_ADVICE, only=only
     )
+
+
+TIME_RANGES = {"day": 1, "week": 7, "month": 30, "year": 365}
+"""What SearXNG can be asked for, in days."""
+
+
+def _time_range(since: str) -> str:
+    """The shortest range that reaches back to a date; empty where none does, or there is no date."""
+    if not since:
+        return ""
+    days = (date.today() - date.fromisoformat(since)).days
+    return next((name for name, reach in TIME_RANGES.items() if days <= reach), "")
 
 
 # --- Tavily: a hosted search, with a key ------------------------------------------------------------------------------
@@ -246,6 +276,8 @@ TAVILY_SCALE = Scale("Tavily", 0.0, 1.0)
 
 TAVILY_WORDS_CHARACTERS = 400
 """The longest query that Tavily takes."""
+
+TAVILY_FIELDS = Fields(date="published_date")
 
 TAVILY_ADVICE = {
     400: "ask a shorter question",
@@ -261,13 +293,21 @@ def tavily(settings: ProviderSettings) -> WebSearch:
     """Tavily's search endpoint, or another one of the same form. Raises UsageError without a key."""
     if not settings.api_key:
         raise UsageError("has no key", subject="web.provider tavily", next_step="set web.api_key")
-    address, key = (settings.base_url or TAVILY_ADDRESS).rstrip("/"), settings.api_key
+    address, key, only = (settings.base_url or TAVILY_ADDRESS).rstrip("/"), settings.api_key, settings.only
+    narrowed = {
+        **({"include_domains": list(only.sites)} if only.sites else {}),
+        **({"start_date": only.since} if only.since else {}),
+    }
 
     def request(words: str, limit: int) -> SearchRequest:
-        body = {"query": words[:TAVILY_WORDS_CHARACTERS], "search_depth": "basic", "max_results": limit}
+        asked = {"query": words[:TAVILY_WORDS_CHARACTERS], "search_depth": "basic", "max_results": limit}
+        body = {**asked, **narrowed}
         return SearchRequest(f"{address}/search", "POST", {"Authorization": f"Bearer {key}"}, body)
 
-    return JsonSearch("Tavily", address, TAVILY_SCALE, request, settings.meter, settings.timeout_seconds, TAVILY_ADVICE)
+    timeout = settings.timeout_seconds
+    return JsonSearch(
+        "Tavily", address, TAVILY_SCALE, request, settings.meter, timeout, TAVILY_ADVICE, TAVILY_FIELDS, only
+    )
 
 
 # --- Brave: a hosted search, with a key -------------------------------------------------------------------------------
@@ -276,7 +316,7 @@ BRAVE_ADDRESS = "https://api.search.brave.com/res/v1/web/search"
 
 NO_SCALE = Scale("no score", 0.0, 0.0)
 
-BRAVE_FIELDS = Fields(results="web.results", snippet="description")
+BRAVE_FIELDS = Fields(results="web.results", snippet="description", date="page_age")
 
 BRAVE_MOST, BRAVE_WORDS_CHARACTERS = 20, 400
 """Results and characters of a query that Brave takes at most."""
@@ -291,14 +331,16 @@ def brave(settings: ProviderSettings) -> WebSearch:
     """Brave's web search. Raises UsageError without a key."""
     if not settings.api_key:
         raise UsageError("has no key", subject="web.provider brave", next_step="set web.api_key")
-    address, key = (settings.base_url or BRAVE_ADDRESS).rstrip("/"), settings.api_key
+    address, key, only = (settings.base_url or BRAVE_ADDRESS).rstrip("/"), settings.api_key, settings.only
 
     def request(words: str, limit: int) -> SearchRequest:
-        parameters = urlencode({"q": words[:BRAVE_WORDS_CHARACTERS], "count": min(limit, BRAVE_MOST)})
+        asked = only.searched(words, most=BRAVE_WORDS_CHARACTERS)
+        fresh = {"freshness": f"{only.since}to{date.today().isoformat()}"} if only.since else {}
+        parameters = urlencode({"q": asked, "count": min(limit, BRAVE_MOST), **fresh})
         return SearchRequest(f"{address}?{parameters}", headers={"X-Subscription-Token": key})
 
     timeout = settings.timeout_seconds
-    return JsonSearch("Brave", address, NO_SCALE, request, settings.meter, timeout, BRAVE_ADVICE, BRAVE_FIELDS)
+    return JsonSearch("Brave", address, NO_SCALE, request, settings.meter, timeout, BRAVE_ADVICE, BRAVE_FIELDS, only)
 
 
 # --- any other endpoint: an address with {words} in it, and where its reply keeps what --------------------------------
@@ -318,11 +360,13 @@ def endpoint(settings: ProviderSettings) -> WebSearch:
     headers = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
 
     def request(words: str, limit: int) -> SearchRequest:
-        url = address.replace("{words}", quote_plus(words)).replace("{limit}", str(limit))
+        asked = quote_plus(settings.only.searched(words))
+        url = address.replace("{words}", asked).replace("{limit}", str(limit))
         return SearchRequest(url, headers=headers)
 
     host, timeout = address.partition("{")[0], settings.timeout_seconds
-    return JsonSearch("the endpoint", host, ANY_SCALE, request, settings.meter, timeout, fields=settings.fields)
+    fields, only = settings.fields, settings.only
+    return JsonSearch("the endpoint", host, ANY_SCALE, request, settings.meter, timeout, fields=fields, only=only)
 
 
 # --- the registry -----------------------------------------------------------------------------------------------------
@@ -346,6 +390,28 @@ def web_search(provider: str, settings: ProviderSettings) -> WebSearch:
     if provider not in PROVIDERS:
         raise UnknownSetting(provider, ("none", *PROVIDERS), kind="web.provider")
     return PROVIDERS[provider](settings)
+
+
+@dataclass(frozen=True, slots=True)
+class RestrictedSearch:
+    """A caller's own search of which only the results of some sites, and from a date on, count."""
+
+    search: WebSearch
+    only: Restriction
+
+    @property
+    def name(self) -> str:
+        """Of the search."""
+        return self.search.name
+
+    @property
+    def host(self) -> str:
+        """Of the search."""
+        return self.search.host
+
+    def __call__(self, words: str, *, limit: int) -> list[WebResult]:
+        """At most `limit` results that count. Raises what the search raises."""
+        return restricted(self.search(words, limit=limit), self.only)
 
 
 @dataclass(frozen=True, slots=True)

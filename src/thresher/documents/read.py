@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -52,18 +52,20 @@ def parse(
     *,
     metadata: Metadata = NO_METADATA,
     limits: Limits = DEFAULT_LIMITS,
+    alive: Callable[[], None] = lambda: None,
 ) -> Iterator[Document | DocumentError]:
     """The documents in the bytes: one, or one a line for a BEIR corpus, where an error stands for a bad line.
 
     A file that cannot be read as a whole raises DocumentError at once, not at the first document. `metadata` goes
-    over what the document says; `title` and `date` in it replace the document's own.
+    over what the document says; `title` and `date` in it replace the document's own. `alive` is called by readers that
+    work long.
     """
     name = file_name(item, hints)
     with errors_about(item.source):
         if not data.strip():
             raise DocumentError("the file is empty", next_step="leave it out, or fetch it again")
         kind = kind_of(data, name=name, content_type=hints.content_type)
-        parsed = kind.read(RawFile(data, kind, name, hints.content_type, limits))
+        parsed = kind.read(RawFile(data, kind, name, hints.content_type, limits, alive))
         if not isinstance(parsed, Parsed):
             return _rows(item, parsed, kind.name, metadata)
         if not parsed.text.strip():

@@ -27,6 +27,8 @@ class RawFile:
     content_type: str = ""
     """As the server said, with its parameters."""
     limits: Limits = field(default_factory=Limits)
+    alive: Callable[[], None] = lambda: None
+    """Called now and then by a reader that works long and well: the seconds a file may take begin anew."""
 
 
 Reader = Callable[[RawFile], "Parsed | Iterator[Parsed | DocumentError]"]

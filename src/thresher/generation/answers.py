@@ -24,9 +24,13 @@ from thresher.text.entities import missing_name, name_places
 from thresher.text.injection import is_command
 from thresher.text.measured import measured
 from thresher.text.numbers import Quantity, missing_quantity, quantities_and_dates
-from thresher.text.questions import Kind, asked_for, parts_of, searches_of
+from thresher.text.questions import Kind, asked_for, parts_of, searches_of, subject_of
+from thresher.text.sentences import sentence_spans
 from thresher.text.terms import index_terms, term_set
 from thresher.types import NO_NOTES, PERHAPS, Evidence, Generation, Notes, Query
+
+NAMED = "Not answered, but named here:"
+"""Before a sentence that names what was asked about and does not answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +77,18 @@ class PartsReader:
                 less = min((one, other), key=lambda at: answers[at].certainty or 0.0)
                 answers[less] = abstention("What it seems to be is the answer to another part.", answers[less].notes)
         notes = sum((answer.notes for answer in answers), NO_NOTES)
-        notes += Notes(
-            facts={"parts": [{"question": p, "answered": not a.abstained} for p, a in zip(parts, answers, strict=True)]}
-        )
-        if all(answer.abstained for answer in answers):
+        answered = [not answer.abstained for answer in answers]
+        notes += Notes(facts={"parts": [{"question": p, "answered": a} for p, a in zip(parts, answered, strict=True)]})
+        if not any(answered):
             return replace(answers[0], notes=notes)
+        answers = [_or_named(part, answer, evidence) for part, answer in zip(parts, answers, strict=True)]
         return replace(in_turn([(part, answer) for part, answer in zip(parts, answers, strict=True)]), notes=notes)
+
+
+def _or_named(part: str, answer: Generation, evidence: Sequence[Evidence]) -> Generation:
+    """The answer, or of one that is missing the sentence that names what the part is about."""
+    named = naming(subject_of(part), evidence) if answer.abstained else []
+    return replace(found, text=f"{NAMED} {found.text}") if named and (found := quoting(named)) else answer
 
 
 def _same_number(one: Generation, other: Generation) -> bool:
@@ -164,7 +174,8 @@ class ComparingReader:
         answers = [(f"{one} and {other}:", quoting(both.sentences))] if both.sentences else []
         for thing, passage in zip(things, each, strict=True):
             if passage.sentences or not both.sentences:
-                answers.append((f"{thing}:", quoting(passage.sentences) if passage.sentences else abstention("")))
+                named = passage.sentences or naming(thing, evidence)
+                answers.append((f"{thing}:", quoting(named) if named else abstention("")))
         facts = {"reader": "comparison", "relevance": max(passage.relevance for passage in (both, *each))}
         # one sentence on both compares them; without one, the comparison is as sure as its weaker side that is there
         certainty = max(both.certainty, min((side.certainty for side in each if side.sentences), default=0.0))
@@ -220,6 +231,16 @@ def _only_number(answer: Generation) -> tuple[float, str] | None:
         return float(only.values[0]), only.unit
     except (ValueError, IndexError):
         return None
+
+
+def naming(thing: str, evidence: Sequence[Evidence]) -> list[Sentence]:
+    """The first sentence of the evidence that names a thing, if one does: such a thing is never "not stated"."""
+    for piece in evidence:
+        for start, end in sentence_spans(piece.text):
+            text = piece.text[start:end]
+            if thing and _says(text, thing) and not is_command(text):
+                return [Sentence(piece, piece.start + start, piece.start + end, text, piece.hit.score)]
+    return []
 
 
 def _says(text: str, thing: str) -> bool:

@@ -8,10 +8,19 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from thresher.generation.sentence_support import Sentence
-from thresher.protocols import Verifier, about
-from thresher.text.conflicts import find_conflicts
-from thresher.text.sentences import sentence_spans
-from thresher.types import NO_NOTES, Citation, Document, Evidence, Generation, Notes, Origin, Query, Refined
+from thresher.types import (
+    NO_NOTES,
+    AnswerSentence,
+    Citation,
+    Document,
+    Evidence,
+    Generation,
+    Notes,
+    Origin,
+    Query,
+    Refined,
+)
+from thresher.verification.claims import sentences_of
 
 
 def cite(marker: int, sentence: Sentence) -> Citation:
@@ -85,6 +94,22 @@ def _shifted(answer: Generation, shift: int) -> str:
     return re.sub(r"\[(\d+)\]", raised, answer.text)
 
 
+def with_sentences(draft: Generation) -> Generation:
+    """The draft with its sentences where they stand in its text; of one that nobody checked, those that quote."""
+    if not draft.sentences:
+        return replace(draft, sentences=sentences_of(draft.text, draft.citations))
+    known = {citation.marker for citation in draft.citations}
+    placed: list[AnswerSentence] = []
+    behind = 0
+    for one in draft.sentences:
+        start = draft.text.find(one.text, behind)
+        if start >= 0:
+            behind = start + len(one.text)
+            markers = tuple(marker for marker in one.citations if marker in known)
+            placed.append(replace(one, start=start, end=behind, citations=markers))
+    return replace(draft, sentences=tuple(placed))
+
+
 # --- every citation is looked up in its document: the quote must stand there, and the page is the quote's own ---------
 
 
@@ -103,7 +128,7 @@ class QuoteChecker:
     def __call__(self, query: Query, draft: Generation, refined: Refined) -> Generation:
         """The draft with checked citations; an answer left without any is withdrawn."""
         if not draft.citations:
-            return draft
+            return draft if draft.abstained else with_sentences(draft)
         documents = self.documents(sorted({citation.document_id for citation in draft.citations}))
         checked = [(citation, self._located(citation, documents, refined.evidence)) for citation in draft.citations]
         kept = tuple(located for _, located in checked if located is not None)
@@ -115,7 +140,7 @@ class QuoteChecker:
         for citation, located in checked:
             if located is None:
                 text = text.replace(quoted(citation), "").replace(f" [{citation.marker}]", "").strip()
-        return replace(draft, text=text, citations=kept, notes=notes)
+        return with_sentences(replace(draft, text=text, citations=kept, notes=notes))
 
     def placed(self, citation: Citation) -> Citation:
         """A citation whose quote is known to stand in its document, with page and locator."""
@@ -132,58 +157,3 @@ class QuoteChecker:
             return None
         place = self.locate(document, citation.start, citation.end)
         return replace(citation, page=document.page_at(citation.start), locator=place)
-
-
-# --- what contradicts an answer is shown beside it: a reader who sees one side only is misled -------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class ConflictCiter:
-    """Another verifier's answer, with evidence that contradicts a cited piece cited behind the others."""
-
-    verify: Verifier
-    placed: Callable[[Citation], Citation]
-    """Says where in its file the quote of a citation stands."""
-
-    @property
-    def about(self) -> str:
-        """What the verifier says of itself."""
-        return about(self.verify)
-
-    def __call__(self, query: Query, draft: Generation, refined: Refined) -> Generation:
-        """The verified draft with the citations of both sides, and the pairs of their markers."""
-        verified = self.verify(query, draft, refined)
-        citations = list(verified.citations)
-        pairs: dict[tuple[int, int], None] = {}
-        for positions in refined.conflicts:
-            one, other = (refined.evidence[position - 1] for position in positions)
-            for side, against in ((one, other), (other, one)):
-                for citation in [citation for citation in verified.citations if is_quoted_from(side, citation)]:
-                    for sentence in _contradicting(side, citation, against):
-                        marker = _marker(sentence, citations)
-                        if marker is None:
-                            marker = len(citations) + 1
-                            citations.append(self.placed(cite(marker, sentence)))
-                        pairs[min(citation.marker, marker), max(citation.marker, marker)] = None
-        return replace(verified, citations=tuple(citations), conflicts=tuple(pairs))
-
-
-def _contradicting(side: Evidence, citation: Citation, other: Evidence) -> list[Sentence]:
-    """The sentences of other evidence that contradict what is cited from a piece: they may agree in all the rest."""
-    quote = replace(side, start=citation.start, end=citation.end, text=citation.quote)
-    spans = sentence_spans(other.text) or [(0, len(other.text))]
-    sentences = [
-        replace(other, start=other.start + start, end=other.start + end, text=other.text[start:end])
-        for start, end in spans
-    ]
-    found = find_conflicts([quote, *sentences]).pairs
-    return [Sentence.whole(sentences[position - 2], other.hit.score) for first, position in found if first == 1]
-
-
-def _marker(sentence: Sentence, citations: Sequence[Citation]) -> int | None:
-    """The marker of a citation of the same place."""
-    for citation in citations:
-        same = citation.document_id == sentence.evidence.hit.chunk.document_id
-        if same and citation.start < sentence.end and sentence.start < citation.end:
-            return citation.marker
-    return None

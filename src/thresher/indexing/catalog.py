@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from thresher.types import Document
@@ -53,6 +53,12 @@ def about(document: Document) -> str:
     return hashlib.sha256(json.dumps(stated).encode()).hexdigest()[:16]
 
 
+def contents(held: Mapping[Place, str]) -> str:
+    """Fingerprint of the texts a file holds: its places, each with the id of its document."""
+    listed = sorted((place.source, id_) for place, id_ in held.items())
+    return hashlib.sha256(json.dumps(listed).encode()).hexdigest()[:16]
+
+
 @dataclass(slots=True)
 class Changes:
     """What a batch of documents does to the catalog."""
@@ -66,6 +72,8 @@ class Changes:
     restated: set[str] = field(default_factory=set)
     """Ids among `new` that were there before, with the same text and number but another title, date or metadata."""
     gone: set[str] = field(default_factory=set)
+    files: set[str] = field(default_factory=set)
+    """Files of which a place holds something else than before, or is new or gone."""
     added: int = 0
     updated: int = 0
     unchanged: int = 0
@@ -101,6 +109,10 @@ class Catalog:
         """The known places of one file, sorted."""
         return sorted(self._by_file.get(file, ()))
 
+    def contents_of(self, file: str) -> str:
+        """Fingerprint of the texts a file holds, see `contents`."""
+        return contents({place: self._by_place[place] for place in self._by_file.get(file, ())})
+
     def holds(self, document: Document) -> bool:
         """Whether its text is known, and what is said about it is what its first place says."""
         entry = self._by_id.get(document.id)
@@ -127,6 +139,7 @@ class Catalog:
         for place in places:
             if place in self._by_place:
                 self._detach(place, changes)
+                changes.files.add(place.file)
                 changes.removed += 1
         return changes
 
@@ -135,6 +148,7 @@ class Catalog:
         if before == document.id:
             self._put_again(document, changes)
             return
+        changes.files.add(place.file)
         if before is not None:
             self._detach(place, changes)
         if document.id in self._by_id:
@@ -163,6 +177,7 @@ class Catalog:
         if changes.new.pop(entry.id, None) is None:
             changes.restated.add(entry.id)
         changes.new[entry.id] = (document, entry)
+        changes.files.add(entry.places[0].file)
         changes.updated += 1
 
     def _detach(self, place: Place, changes: Changes) -> None:

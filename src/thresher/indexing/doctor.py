@@ -1,7 +1,8 @@
 """Is the collection on disk what it should be, and if not, what mends it.
 
 Chunks are derived from documents, so the cure for a damaged chunk is to drop the chunks of its document: they are made
-again from the stored text. Documents themselves are never touched.
+again from the stored text. A document is derived from its file: where its text is not the one that its id is a hash of,
+it goes if the file is there, and the next `index` reads that again. Other documents are never touched.
 """
 
 from __future__ import annotations
@@ -9,10 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
 
+from thresher.indexing.catalog import Entry
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.records import DocumentRecord
-from thresher.indexing.store import DocumentStore
+from thresher.indexing.store import READ_DOCUMENTS, DocumentStore
 from thresher.protocols import ChunkTable
 from thresher.types import Public
 
@@ -37,6 +41,7 @@ def examine(store: DocumentStore, configs: Sequence[IndexConfig], *, repair: boo
         records = store.records()
         findings = [
             *_documents(store, records),
+            *_texts(store, records, repair),
             *_files(store, repair),
             *_tables(store, records, configs, repair),
         ]
@@ -60,15 +65,47 @@ def _documents(store: DocumentStore, records: Sequence[DocumentRecord]) -> Itera
             yield Finding("documents", f"{place.source} points at {times} documents", mended=False)
 
 
+def _texts(store: DocumentStore, records: Sequence[DocumentRecord], repair: bool) -> Iterator[Finding]:
+    """The id of a document is the beginning of the hash of its text."""
+    ids = [record.id for record in records]
+    bad = [
+        id_
+        for at in range(0, len(ids), READ_DOCUMENTS)
+        for id_, text in store.texts(ids[at : at + READ_DOCUMENTS]).items()
+        if not sha256(text.encode()).hexdigest().startswith(id_)
+    ]
+    if not bad:
+        return
+    catalog = store.catalog()
+    for can_be_read, cure in ((True, "the next index reads them again"), (False, "their files are not there")):
+        found = [id_ for id_ in bad if _can_be_read(catalog.entry(id_)) is can_be_read]
+        if found:
+            mended = repair and can_be_read
+            if mended:
+                store.remove([place for id_ in found for place in catalog.entry(id_).places])
+            what = f"the text of {len(found)} documents is not the one that was read; {cure}"
+            yield Finding("documents", what, mended=mended)
+
+
+def _can_be_read(entry: Entry) -> bool:
+    return all(Path(place.file).is_file() for place in entry.places)
+
+
 def _files(store: DocumentStore, repair: bool) -> Iterator[Finding]:
     """A file that is recorded as read must have its documents; forgetting the record makes it be read again."""
     known = Counter(place.file for place in store.all_places())
-    lost = sorted(source for source, row in store.files().items() if known[source] < row["documents"])
-    if lost:
-        if repair:
-            store.remove([], files=lost)
-        what = f"{len(lost)} files are recorded as read but lack documents; the next index reads them again"
-        yield Finding("files", what, mended=repair)
+    catalog, recorded = store.catalog(), store.files()
+    lost = {source for source, row in recorded.items() if known[source] < row["documents"]}
+    other = {source for source, row in recorded.items() if catalog.contents_of(source) != row["contents"]} - lost
+    bad = {
+        "are recorded as read but lack documents": lost,
+        "hold another text than was recorded when they were read": other,
+    }
+    for what, files in bad.items():
+        if files:
+            if repair:
+                store.remove([], files=files)
+            yield Finding("files", f"{len(files)} files {what}; the next index reads them again", mended=repair)
 
 
 def _tables(

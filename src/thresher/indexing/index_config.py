@@ -13,6 +13,9 @@ from thresher.types import Chunk
 
 CHUNK_TABLE_PREFIX = "chunks_"
 
+_UNTITLED = " | without titles"
+"""In the fingerprint where the title is not in front of a chunk."""
+
 _STANDS_FOR = " | chunks as "
 """In the fingerprint before the name of what is encoded in place of the chunks."""
 
@@ -31,18 +34,21 @@ class IndexConfig:
     """Chunks that are summarised at the same time."""
     announce: Callable[[Sequence[str]], None] | None = None
     """Told the texts that are about to be summarised."""
+    titled: bool = True
+    """Whether the title of its document stands in front of a chunk for the encoder and BM25."""
 
     @property
     def fingerprint(self) -> str:
         """Two configs with the same fingerprint share their tables."""
-        plain = f"{self.chunker.fingerprint} | {self.encoder.name} | terms {analyzer.VERSION}"
+        titles = "" if self.titled else _UNTITLED
+        plain = f"{self.chunker.fingerprint} | {self.encoder.name} | terms {analyzer.VERSION}{titles}"
         return plain if self.summarizer is None else f"{plain}{_STANDS_FOR}{self.summarizer.name}"
 
     @property
     def about(self) -> str:
-        """For people: how it cuts, and what is encoded of a chunk where that is not its text."""
+        """For people: how it cuts, and what is encoded of a chunk where that is not its title and text."""
         encoded = "" if self.summarizer is None else f", encoded by {self.summarizer.name}"
-        return f"{self.chunker.fingerprint}{encoded}"
+        return f"{self.chunker.fingerprint}{encoded}{'' if self.titled else ', without titles'}"
 
     @property
     def tables(self) -> dict[str, str]:
@@ -66,15 +72,20 @@ class IndexConfig:
             pool.shutdown(cancel_futures=True)
 
     def embedding_text(self, chunk: Chunk) -> str:
-        """What the encoder reads of a chunk here: its text, or what stands for it, with the title in front."""
-        if self.summarizer is None or chunk.level != "chunk":
-            return chunk.titled
-        return replace(chunk, text=self.summarizer(chunk.text)).titled
+        """What the encoder reads of a chunk here: its text, or what stands for it; with `titled` after the title."""
+        if self.summarizer is not None and chunk.level == "chunk":
+            chunk = replace(chunk, text=self.summarizer(chunk.text))
+        return chunk.titled if self.titled else chunk.text
 
 
 def encodes_text(fingerprint: str, level: str) -> bool:
-    """Whether the vectors in a level's table of a config with this fingerprint are those of `Chunk.titled`."""
+    """Whether the vectors in a level's table of a config with this fingerprint are those of the chunks themselves."""
     return level != "chunk" or _STANDS_FOR not in fingerprint
+
+
+def reads_titles(fingerprint: str) -> bool:
+    """Whether the vectors of a config with this fingerprint are those of `Chunk.titled`, not of the text alone."""
+    return _UNTITLED not in fingerprint
 
 
 def labelled(chunks: Iterable[Chunk]) -> Iterator[Chunk]:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import DocumentError
-from thresher.indexing.catalog import Changes, Place
+from thresher.indexing.catalog import Changes, Place, contents
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import BATCH_CHUNKS, CHUNK_CHARACTERS, DocumentStore
 from thresher.protocols import Progress
@@ -132,7 +132,7 @@ class Ingest:
         if known is not None and (known["sha256"], known["given"]) == (item.sha256, item.given):
             self._report.unchanged += known["documents"]
             return
-        places: set[Place] = set()
+        held: dict[Place, str] = {}
         failures = len(self._report.failed)
         try:
             for document in item.documents():
@@ -140,22 +140,22 @@ class Ingest:
                     self._report.failed.append(document)
                     continue
                 place = Place(document.source, document.container)
-                if place in places:
+                if place in held:
                     self._report.failed.append(_repeated(place))
                     continue
-                places.add(place)
+                held[place] = document.id
                 self._gather(document)
         except DocumentError as error:
             self._report.failed.append(error)
         if len(self._report.failed) > failures:
             return  # Not recorded as read: it is tried again, and reported again, next time.
-        gone = [place for place in self._catalog.places_in(item.source) if place not in places]
+        gone = [place for place in self._catalog.places_in(item.source) if place not in held]
         if gone:
             # Before the file is recorded as read: a kill in between would keep the vanished rows for good.
             self._flush()
             self._remove(gone)
         given = {name: getattr(item, name) for name in ("source", "sha256", "root", "given")}
-        self._read.append({**given, "documents": len(places)})
+        self._read.append({**given, "documents": len(held), "contents": contents(held)})
 
     def _gather(self, document: Document) -> None:
         if count := document.metadata.get("formulas_without_value"):
@@ -191,7 +191,7 @@ class Ingest:
             for config, chunks in zip(self._configs, encoded, strict=True):
                 self._report.chunks += self._store.append(config, chunks, new)
             if self._read:
-                self._store.record_table("files").merge(self._read)
+                self._store.record_files(self._read, self._catalog)
                 self._read = []
         self._report.count(changes)
         self._changed = self._changed or not changes.empty

@@ -53,7 +53,12 @@ def chunk_schema(dimension: int) -> pa.Schema:
 def _to_row(row: ChunkRow) -> dict[str, Any]:
     chunk = {column: getattr(row.chunk, name) for name, column in _COLUMN_OF.items()}
     document = {name: getattr(row, name) for name in _DOCUMENT_COLUMNS}
-    return {**chunk, **document, "terms": " ".join(chunk_terms(row.chunk.title, row.chunk.text)), "vector": row.vector}
+    return {
+        **chunk,
+        **document,
+        "terms": " ".join(chunk_terms(row.indexed_title, row.chunk.text)),
+        "vector": row.vector,
+    }
 
 
 def _to_chunk(row: Mapping[str, Any]) -> Chunk:

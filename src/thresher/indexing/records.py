@@ -31,7 +31,14 @@ RECORD_TABLES: Mapping[str, Mapping[str, str]] = {
         "tables": "text",
         "text": "text",
     },
-    "files": {"source": "text", "sha256": "text", "root": "text", "given": "text", "documents": "whole"},
+    "read_files": {
+        "source": "text",
+        "sha256": "text",
+        "root": "text",
+        "given": "text",
+        "documents": "whole",
+        "contents": "text",
+    },
     "tables": {"name": "text", "fingerprint": "text", "level": "text", "encoder": "text", "dimension": "whole"},
     "counters": {"name": "text", "value": "whole"},
     "chunkless": {"key": "text", "name": "text", "document": "text"},
@@ -62,11 +69,14 @@ def stable_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def to_chunk_row(chunk: Chunk, vector: Vectors, document: Mapping[str, Any]) -> ChunkRow:
-    """A chunk as it is stored, with the source, title and label its document's record gives it."""
+def to_chunk_row(chunk: Chunk, vector: Vectors, document: Mapping[str, Any], *, titled: bool) -> ChunkRow:
+    """A chunk as it is stored, with the source, title and label its document's record gives it.
+
+    `titled` is whether the title's terms are indexed with its own.
+    """
     label = f"Doc{document['number']}-{chunk.label}"
     placed = replace(chunk, source=document["source"], title=document["title"], label=label)
-    return ChunkRow(placed, document["kind"], document["added"], document["date"], vector)
+    return ChunkRow(placed, document["kind"], document["added"], document["date"], vector, titled)
 
 
 def to_document_row(document: Document, entry: Entry, added: str) -> dict[str, Any]:

@@ -3,9 +3,12 @@
 The `documents` table is the truth; chunk tables are derived from it and may lag behind. Every change is ordered so that
 a process killed between two transactions leaves a sound state:
 
-    add:     documents (one merge) -> chunks (one append per table) -> files
-    replace: old chunks -> documents (old out and new in, one merge) -> new chunks -> files
-    delete:  files -> chunks -> documents
+    add:     documents (one merge) -> chunks (one append per table) -> file record
+    replace: file record (out) -> old chunks -> documents (old out and new in, one merge) -> new chunks -> file record
+    delete:  file record -> chunks -> documents
+
+A file record says that a file with these bytes was read, and lets the next `index` pass it by. It is gone while the
+documents of its file change: a change that was cut short and then taken back would else be passed by as unchanged.
 
 A chunk therefore never outlives its document, and a document without chunks is one whose turn was cut short: `complete`
 makes them from the stored text, at the next `index` or at the next question. One process commits at a time (a file
@@ -16,7 +19,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 from thresher.errors import EncoderMismatch, StoreError, UsageError
 from thresher.indexing import stores
 from thresher.indexing.catalog import Catalog, Changes, Entry, Place
-from thresher.indexing.index_config import IndexConfig, encodes_text, labelled
+from thresher.indexing.index_config import IndexConfig, encodes_text, labelled, reads_titles
 from thresher.indexing.records import (
     RECORD_TABLES,
     DocumentRecord,
@@ -189,8 +192,8 @@ class DocumentStore:
         return [place for row in self._rows("documents", "places") for place in to_places(row["places"])]
 
     def files(self) -> dict[str, dict[str, Any]]:
-        """Every file that was read completely: its hash, what was added to its metadata, its number of documents."""
-        return {row["source"]: row for row in self._rows("files", *RECORD_TABLES["files"])}
+        """Every file that was read completely: its hash, what was added to its metadata, what it holds."""
+        return {row["source"]: row for row in self._rows("read_files", *RECORD_TABLES["read_files"])}
 
     def _rows(self, name: str, *columns: str) -> list[dict[str, Any]]:
         return self.record_table(name).rows(columns)
@@ -342,8 +345,9 @@ class DocumentStore:
         with self.locked():  # or a purge could take away the version that is being read
             for row in self.known_tables():
                 if row["encoder"] == encoder and encodes_text(row["fingerprint"], row["level"]):
+                    titled = reads_titles(row["fingerprint"])
                     for batch in self.open(row["name"]).chunks(ids):
-                        known.update((chunk.titled, vector) for chunk, vector in batch)
+                        known.update((chunk.titled if titled else chunk.text, vector) for chunk, vector in batch)
         return known
 
     # --- changes
@@ -379,8 +383,7 @@ class DocumentStore:
         with self.locked():
             catalog = self.catalog()
             changes = catalog.remove(places)
-            # First: a file that is recorded as read but has no documents would be skipped by the next `index`.
-            self.record_table("files").merge([], remove=files)
+            self._forget_files(files)
             self.apply(changes, catalog)
         if changes.gone:
             self.maintain()
@@ -395,6 +398,7 @@ class DocumentStore:
         """Write what a catalog changed; call under the lock. `added` is the time of new documents (ISO 8601)."""
         if changes.empty:
             return
+        self._forget_files(changes.files)  # first: a kill from here on makes the next `index` read them again
         documents = self.record_table("documents")
         stored = documents.get(changes.kept)
         kept = [with_places(stored[id_], entry.places) for id_, entry in sorted(changes.kept.items())]
@@ -411,6 +415,20 @@ class DocumentStore:
         else:
             documents.append(new)
 
+    def record_files(self, rows: Iterable[Mapping[str, Any]], catalog: Catalog) -> None:
+        """Record files as read; call under the lock, with the catalog as of now.
+
+        A file is left out, and read again by the next `index`, where another process changed its documents meanwhile.
+        """
+        held = [row for row in rows if catalog.contents_of(row["source"]) == row["contents"]]
+        self.record_table("read_files").merge(held)
+
+    def _forget_files(self, files: Iterable[str]) -> None:
+        table = self.record_table("read_files")
+        recorded = table.get(files)
+        if recorded:
+            table.merge([], remove=recorded)
+
     def append(self, config: IndexConfig, encoded: EncodedChunks, wanted: set[str]) -> int:
         """Append the chunks of the wanted documents that are not there; call under the lock. Returns how many."""
         needed = encoded.documents & wanted
@@ -421,7 +439,7 @@ class DocumentStore:
             table = self.open(name)
             left = needed - set(table.document_ids()) if len(config.levels) > 1 else needed
             fresh = [
-                to_chunk_row(chunk, vector, rows[chunk.document_id])
+                to_chunk_row(chunk, vector, rows[chunk.document_id], titled=config.titled)
                 for chunk, vector in encoded.chunks
                 if chunk.level == level and chunk.document_id in left
             ]

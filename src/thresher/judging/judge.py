@@ -198,6 +198,8 @@ class RerankedJudge:
 
     judge: Judge
     cross_encoder: CrossEncoder
+    titled: bool = True
+    """Whether the cross-encoder reads a chunk with its title in front."""
 
     @property
     def about(self) -> str:
@@ -211,7 +213,8 @@ class RerankedJudge:
         if not kept:
             return judged
         try:
-            scores = self.cross_encoder(query.search, [judgement.hit.chunk.titled for judgement in kept])
+            chunks = [judgement.hit.chunk for judgement in kept]
+            scores = self.cross_encoder(query.search, [chunk.titled if self.titled else chunk.text for chunk in chunks])
         except (ProviderError, BudgetSpent) as error:
             lack = f"judge: {error}; the order of the scores was kept"
             return replace(judged, notes=judged.notes + Notes((lack,)))

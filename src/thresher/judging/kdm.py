@@ -281,7 +281,7 @@ def ceiling(
 
 @dataclass(frozen=True, slots=True)
 class LexicalConfidence:
-    """BM25 of each hit's text with its title, and the most that a query can reach.
+    """BM25 of each hit's text with its title (unless `titled` is false), and the most that a query can reach.
 
     `fit=corpus` counts how rare a term is, and how long a chunk is on average, in the whole table; `fit=retrieved` in
     the hits that are scored (ECRAG, Fig. 6). The ceiling is always the table's: routing compares queries.
@@ -294,10 +294,12 @@ class LexicalConfidence:
     kind: Rarity = "robertson"
     k1: float = K1
     b: float = B
+    titled: bool = True
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> list[float]:
         """One number per hit; with `okapi` it may be below 0."""
-        texts = [self.terms(f"{hit.chunk.title} {hit.chunk.text}") for hit in hits]
+        titles = [f"{hit.chunk.title} " if self.titled else "" for hit in hits]
+        texts = [self.terms(f"{title}{hit.chunk.text}") for title, hit in zip(titles, hits, strict=True)]
         known = self._statistics(query.search) if self.fit == "corpus" else retrieved_statistics(texts)
         return [
             bm25(

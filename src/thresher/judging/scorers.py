@@ -329,6 +329,8 @@ class CrossEncoderScorer:
     to_unit: bool = True
     raw: Scale = LOGIT
     query_text: QueryText = "search"
+    titled: bool = True
+    """Whether it reads a chunk with its title in front."""
 
     @property
     def name(self) -> str:
@@ -348,7 +350,7 @@ class CrossEncoderScorer:
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit; None for all of them when the cross-encoder failed."""
         facts = {"model": self.cross_encoder.name}
-        texts = [hit.chunk.titled for hit in hits]
+        texts = [hit.chunk.titled if self.titled else hit.chunk.text for hit in hits]
         try:
             scores = self.cross_encoder(words_of(query, self.query_text), texts)
         except (ProviderError, BudgetSpent) as error:

@@ -1,29 +1,36 @@
-"""Tables judged as sentences: a model that reads text is given "caption. header: cell; header: cell"."""
+"""Tables judged as sentences: a model that reads text is given "caption. header: cell; header: cell".
+
+Where a rule finds the row, the fields or the list that is asked for, it points at them and no more: the judge reads
+them in words as another window of the chunk, and the chunk has the score of its best window.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from thresher.protocols import Scorer, about
 from thresher.text.forms import Form
 from thresher.text.lists import asks_for_list, fits, lists_of
-from thresher.text.table_answers import RIGHT, answered, form_near, grids_near
-from thresher.text.tables import Grid
+from thresher.text.table_answers import answered, form_near, grids_near
+from thresher.text.tables import Cell, Grid
 from thresher.text.terms import term_set
-from thresher.types import Document, Hit, Query, Scale, Score, Scores
+from thresher.types import Document, Hit, Query, Scale, Scores
 
-Part = TypeVar("Part", Grid, Grid | Form)
+Part = TypeVar("Part", bound=Grid | Form)
 
 ROWS = 3
 """Rows of a piece of a table that are judged, together, those that share most words with the question. On 25 questions
 to 6 office files the logit of three is above that of the best one for 21, and above that of the bare table for 24."""
 
+ITEMS = 3
+"""Items of a list that are judged with the line that leads to it; more are more than a model reads at once."""
+
 
 @dataclass(frozen=True, slots=True)
 class TableScorer:
-    """Another scorer, from 0 to 1, which reads the rows of a table in words; a table or list that fits counts more."""
+    """Another scorer, which reads the rows of a table in words, and what fits the question as a window of its own."""
 
     scorer: Scorer
     documents: Callable[[Sequence[str]], Mapping[str, Document]]
@@ -45,21 +52,39 @@ class TableScorer:
         return about(self.scorer)
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
-        """One score per hit, not below `RIGHT` where a table or list says what is asked for."""
+        """One score per hit, that of its best window."""
         documents = self.documents(sorted({hit.chunk.document_id for hit in hits}))
         tables = {id_: _near(document, hits) for id_, document in documents.items()}
-        forms = {id_: [_form(document, hits)] for id_, document in documents.items()}
-        answering = {
-            id_: [one for one in (*tables[id_], *forms[id_]) if one is not None and answered(one, query.question)]
-            for id_ in documents
+        parts: dict[str, list[Grid | Form]] = {
+            id_: [*tables[id_], *_form(document, hits)] for id_, document in documents.items()
         }
-        scored = self.scorer(query, [_in_words(hit, _touched(tables, hit), query.question) for hit in hits])
-        scores = []
-        for hit, score in zip(hits, scored.scores, strict=True):
-            listed = _listed(documents.get(hit.chunk.document_id), hit, query.question)
-            low = (listed or _touched(answering, hit)) and (score is None or score.value < RIGHT)
-            scores.append(Score(RIGHT, self.scale) if low else score)
-        return replace(scored, scores=tuple(scores))
+        windows = [_in_words(hit, _touched(tables, hit), query.question) for hit in hits]
+        of_hit = list(range(len(hits)))
+        for at, hit in enumerate(hits):
+            document = documents.get(hit.chunk.document_id)
+            listed = () if document is None else _listed(document, hit, query.question)
+            found = (text for part in _touched(parts, hit) for text in _found_in_words(part, query.question))
+            for text in dict.fromkeys((*found, *listed)):
+                windows.append(_worded(hit, text))
+                of_hit.append(at)
+        return _best_of_each(self.scorer(query, windows), of_hit, len(hits))
+
+
+def _best_of_each(scored: Scores, of_hit: Sequence[int], count: int) -> Scores:
+    """The scores of windows as scores of hits: of each hit its best window's, with what that one is made of."""
+    best: dict[int, int] = {}
+    for window, at in enumerate(of_hit):
+        known, score = scored.scores[best[at]] if at in best else None, scored.scores[window]
+        if at not in best or (score is not None and (known is None or score.value > known.value)):
+            best[at] = window
+    chosen = [best[at] for at in range(count)]
+    failed = None if scored.failed is None else tuple(at for at in chosen if at in scored.failed)
+    return replace(
+        scored,
+        scores=tuple(scored.scores[window] for window in chosen),
+        others=tuple(scored.others[window] for window in chosen) if scored.others else (),
+        failed=None if failed is None else tuple(of_hit[window] for window in failed),
+    )
 
 
 def _near(document: Document, hits: Sequence[Hit]) -> list[Grid]:
@@ -67,8 +92,10 @@ def _near(document: Document, hits: Sequence[Hit]) -> list[Grid]:
     return list(grids_near(document, *_stretch(document, hits)))
 
 
-def _form(document: Document, hits: Sequence[Hit]) -> Form | None:
-    return form_near(document, *_stretch(document, hits))
+def _form(document: Document, hits: Sequence[Hit]) -> list[Form]:
+    """The form that a document is, where it reaches into one of the hits."""
+    form = form_near(document, *_stretch(document, hits))
+    return [] if form is None else [form]
 
 
 def _stretch(document: Document, hits: Sequence[Hit]) -> tuple[int, int]:
@@ -77,7 +104,7 @@ def _stretch(document: Document, hits: Sequence[Hit]) -> tuple[int, int]:
 
 
 def _touched(tables: Mapping[str, Sequence[Part]], hit: Hit) -> list[Part]:
-    """Those of the tables, by document, that reach into a hit."""
+    """Those of the tables and forms, by document, that reach into a hit."""
     start, end = hit.chunk.start, hit.chunk.end
     return [grid for grid in tables.get(hit.chunk.document_id, ()) if grid.start < end and start < grid.end]
 
@@ -93,20 +120,51 @@ def _in_words(hit: Hit, grids: Sequence[Grid], question: str) -> Hit:
     asked = term_set(question)
     best = sorted(rows, key=lambda form: -len(asked & term_set(form)))[:ROWS]
     text = " ".join([*map(_stopped, (cell.text for cell in grid.around)), *map(_stopped, best)])
-    # What is known of the bare table, its vector above all, says nothing of this text.
+    return _worded(hit, text)
+
+
+def _worded(hit: Hit, text: str) -> Hit:
+    """The hit with other words for its text: what is known of the old ones, their vector above all, says nothing."""
     return replace(hit, chunk=replace(hit.chunk, text=text), scores={})
 
 
-def _listed(document: Document | None, hit: Hit, question: str) -> bool:
-    """Whether a hit holds a part of a list that is what the question asks for."""
-    return (
-        document is not None
-        and asks_for_list(question)
-        and any(
-            listing.start < hit.chunk.end and hit.chunk.start < listing.end and fits(question, document, listing)
-            for listing in lists_of(document)
-        )
-    )
+def _found_in_words(part: Grid | Form, question: str) -> Iterator[str]:
+    """Where a table or form has the cells that a question asks for: those, with the names of their rows and columns."""
+    found = answered(part, question)
+    if found is None:
+        return
+    asked = {(cell.start, cell.end) for cell in found.cells}
+    if isinstance(part, Form):
+        fields = [f"{label.text}: {value.text}" for label, value in part.fields if _place(value) in asked]
+        yield _stopped("; ".join([*fields, *(row for grid in part.items for row in _rows(grid, asked))]))
+        return
+    around = [cell.text for cell in part.around]
+    rows = "; ".join(_rows(part, asked))
+    yield " ".join(map(_stopped, (*around, rows)))
+    # As one sentence too: an encoder is given one at a time.
+    yield _stopped("; ".join([*(cell.rstrip(".:") for cell in around[-1:]), rows]))
+
+
+def _place(cell: Cell) -> tuple[int, int]:
+    return cell.start, cell.end
+
+
+def _rows(grid: Grid, asked: Set[tuple[int, int]]) -> Iterator[str]:
+    """Of each row with a cell that is asked for its name and those cells."""
+    for row in grid.rows:
+        if not asked.isdisjoint(map(_place, row)):
+            pairs = [(head, cell) for at, (head, cell) in enumerate(zip(grid.header, row, strict=True))
+                     if at == 0 or _place(cell) in asked]  # fmt: skip
+            yield ", ".join(f"{head.text}: {cell.text}" if head.text else cell.text for head, cell in pairs)
+
+
+def _listed(document: Document, hit: Hit, question: str) -> Iterator[str]:
+    """The lists that reach into a hit and are what the question asks for, each on one line."""
+    if not asks_for_list(question):
+        return
+    for listing in lists_of(document, hit.chunk.start, hit.chunk.end):
+        if fits(question, document, listing):
+            yield " ".join([listing.about, *(item.text for item in listing.items[:ITEMS])])
 
 
 def _stopped(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import Literal
 from thresher.errors import UsageError
 from thresher.judging.thresholds import Fixed
 from thresher.protocols import Decider, about
-from thresher.types import UNIT, Actions, Decision, Judgement, Notes, Scale, Score, Verdict
+from thresher.types import UNIT, Actions, Decision, Judgement, Notes, Query, Scale, Score, Verdict
 
 Operators = Literal["blog", "paper", "code"]
 
@@ -228,6 +228,13 @@ class Calibrated:
         if self.separated:
             return Decision(Verdict.AMBIGUOUS, confidence, between, notes)
         return Decision(Verdict.UNSURE, confidence, f"{between}, and the judge does not separate there", notes)
+
+
+def unsure_of_a_word(query: Query, decision: Decision) -> Decision:
+    """One word asks nothing that evidence could be sure to answer: its verdict is at most ambiguous. Not published."""
+    if decision.verdict is not Verdict.CORRECT or len(query.question.split()) > 1:
+        return decision
+    return replace(decision, verdict=Verdict.AMBIGUOUS, reason=f"{decision.reason}, and one word is no question")
 
 
 def _bounded(bounds: Bounds, scores: Sequence[Score], hits: int, name: str) -> Decision:

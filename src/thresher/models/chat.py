@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import threading
 import time
-import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from thresher.errors import BudgetSpent, MissingExtra, ProviderError, without_password
+from thresher.errors import BudgetSpent, ProviderError, without_password
+from thresher.http import Bounds
 from thresher.models.context import context_tokens
 from thresher.models.refusals import Form, advice, words_of
+from thresher.models.replies import Spoken, count, events, most_bytes, number, parsed, whole_characters
 from thresher.models.sockets import Sockets
+from thresher.models.transport import Refused, TooLate, Trouble, Unreached, asked, connection
 from thresher.models.usage import Meter
 
 if TYPE_CHECKING:
-    import ssl
-
     from openai import OpenAI
 
     from thresher.models.cassette import Exchanges
@@ -48,39 +47,11 @@ most thoughts about a page or two of text within."""
 NO_WEIGHTS = "null"
 """What stands for the weights of a server that tells no log-probabilities, in a record."""
 
-_THOUGHTS = re.compile(r"\A\s*<think>.*?(</think>|\Z)", re.DOTALL)
-"""What reasoning models put in front of their answer when the server does not take it off."""
+UNTOLD_PROMPT_TOKENS = 1_000
+"""Of a prompt besides its bytes, of which each is a token at the most: a server's own preamble and its marks."""
 
 _forms: dict[tuple[str, str], Form] = {}
 """What servers and models of this process were found to take."""
-
-
-def sdk() -> Any:
-    """The module `openai`, imported when a server is spoken to. Raises MissingExtra."""
-    try:
-        import openai
-    except ModuleNotFoundError as error:
-        raise MissingExtra("openai", extra="llm") from error
-    return openai
-
-
-def connection(base_url: str, api_key: str | None, *, sockets: Sockets | None = None, **options: Any) -> OpenAI:
-    """A client of a server; nothing is sent yet. `sockets` can end its calls. Raises MissingExtra."""
-    openai = sdk()
-    # Servers on one's own machine want no key, the SDK wants a string.
-    hooks = {} if sockets is None else {"request": [sockets.watch]}
-    http = openai.DefaultHttpxClient(verify=_certificates(), event_hooks=hooks)
-    client: OpenAI = openai.OpenAI(base_url=base_url, api_key=api_key or "none", http_client=http, **options)
-    weakref.finalize(client, http.close)
-    return client
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    """Whom to trust: read once a process, since reading takes 23 ms and every question makes a client."""
-    import httpx
-
-    return httpx.create_ssl_context()
 
 
 @dataclass(frozen=True)
@@ -88,7 +59,8 @@ class ChatModel:
     """One model of one server; the connection is made at the first call. Safe to use from several threads.
 
     A failure that may pass (429, 5xx, no connection, an unreadable or empty reply) is tried again after `pauses`; a
-    reply that took longer than `timeout_seconds` is not. The SDK's own retries are off: they do not know the budget.
+    reply that took longer than `timeout_seconds`, from the first byte sent to the last one read, is not, and neither is
+    one that is larger than its tokens can be. The SDK's own retries are off: they do not know the budget.
     Every request that is sent counts as a call, also those sent again: the server may bill it, and a budget of calls
     is then a bound on requests. When the budget ends the tries, the failure that had come is raised.
 
@@ -129,7 +101,7 @@ class ChatModel:
         """Tokens of prompt and reply together, where the server tells; recorded like a reply."""
 
         def told() -> int | None:
-            return context_tokens(self.base_url, self.model, self.api_key)
+            return context_tokens(self.base_url, self.model, self.api_key, seconds_left=self.meter.seconds_left)
 
         if self.exchanges is None:
             return told()
@@ -141,7 +113,7 @@ class ChatModel:
         with self._connecting:
             if not self._connections:
                 sockets = Sockets()
-                self._connections.append(connection(self.base_url, self.api_key, sockets=sockets, max_retries=0))
+                self._connections.append(connection(self.base_url, self.api_key, sockets=sockets))
                 self.meter.on_cancel(sockets.end)
             return self._connections[0]
 
@@ -211,7 +183,7 @@ class ChatModel:
                 return NO_WEIGHTS
             try:
                 reply = self._tried(request, form, failure)
-            except _Refused as refusal:
+            except _Less as refusal:
                 sent = request.schema is not None
                 less = form.without(refusal.status, refusal.words, schema=sent, logprobs=bool(request.options))
                 if less is None:
@@ -257,149 +229,142 @@ class ChatModel:
         self.meter.start(self.base_url)
 
     def _asked(self, request: _Request, form: Form) -> str:
-        """One request. Raises ProviderError, or _TryAgain or _Refused around one."""
-        openai = sdk()
+        """One request. Raises ProviderError, or _TryAgain or _Less around one."""
         left = self.meter.seconds_left
-        timeout = self.timeout_seconds if left is None else min(self.timeout_seconds, max(left, 0.001))
+        seconds = self.timeout_seconds if left is None else min(self.timeout_seconds, max(left, 0.001))
+        bounds = Bounds(time.monotonic() + seconds, most_bytes(self._most_tokens))
+        told: list[str] = []
+        try:
+            if request.options:
+                with asked(self._client.chat.completions, bounds, **self._sent(request, form)) as pieces:
+                    return self._weights(parsed(pieces), request)
+            with closing(self._answer(request, form, bounds)) as pieces_of_it:
+                for piece in pieces_of_it:
+                    told.append(piece)
+                    if (on_text := _listener.get()) is not None:
+                        on_text(piece)
+        except Trouble as trouble:
+            raise self._of(trouble, seconds, told) from trouble
+        return "".join(told)
+
+    def _of(self, trouble: Trouble, seconds: float, told: Sequence[str]) -> Exception:
+        """What comes of it; a reply of which something was told cannot be asked for again."""
+        if isinstance(trouble, TooLate):
+            return self._failed(f"no reply within {seconds:.3g} s", "set llm.timeout_seconds", retryable=True)
+        if isinstance(trouble, Refused):
+            words = words_of(trouble.body, self.api_key)
+            error = self._failed(
+                trouble.what + (f": {words}" if words else ""),
+                advice(trouble.status, words),
+                retryable=trouble.passing,
+            )
+            if trouble.passing:
+                return _TryAgain(error, trouble.after)
+            return _Less(error, trouble.status, words)
+        if told and _listener.get() is not None:
+            return self._failed("broke off its reply", retryable=True)
+        if isinstance(trouble, Unreached):
+            next_step = "check llm.base_url, and that the server is running"
+            return _TryAgain(self._failed("cannot be reached", next_step, retryable=True))
+        if str(trouble):  # more than can be meant: it would come again
+            return self._failed(f"answered with what cannot be taken: {trouble}", retryable=False)
+        return _TryAgain(self._failed("answered with something that is not a chat completion", retryable=True))
+
+    def _sent(self, request: _Request, form: Form) -> dict[str, Any]:
+        """The request as the server takes it."""
         room = self.max_tokens + (self.thinking_tokens if form.thinks else 0)
-        options: dict[str, Any] = {form.tokens: 1 if request.options else room}
+        sent: dict[str, Any] = {
+            "model": self.model,
+            "messages": [
+                {"role": "system", "content": whole_characters(request.system)},
+                {"role": "user", "content": whole_characters(request.user)},
+            ],
+            form.tokens: 1 if request.options else room,
+        }
         if form.temperature:
-            options["temperature"] = self.temperature
+            sent["temperature"] = self.temperature
         if self.reasoning_effort is not None:
-            options["reasoning_effort"] = self.reasoning_effort
+            sent["reasoning_effort"] = self.reasoning_effort
         if request.schema is not None and form.schema:
             named = {"name": "reply", "strict": True, "schema": dict(request.schema)}
-            options["response_format"] = {"type": "json_schema", "json_schema": named}
+            sent["response_format"] = {"type": "json_schema", "json_schema": named}
         if request.options:
-            options |= {"logprobs": True, "top_logprobs": form.top_logprobs}
-        on_text, told = _listener.get(), list[str]()
-        if on_text is not None:
-            options |= {"stream": True, "stream_options": {"include_usage": True}}
-        try:
-            reply = self._client.with_options(timeout=timeout).chat.completions.create(
-                model=self.model,
-                messages=[
-                    {"role": "system", "content": request.system},
-                    {"role": "user", "content": request.user},
-                ],
-                **options,
-            )
-            if on_text is not None:
-                return self._streamed(reply, on_text, told)
-        except openai.APITimeoutError as error:
-            raise self._failed(f"no reply within {timeout:.3g} s", "set llm.timeout_seconds", retryable=True) from error
-        except openai.APIConnectionError as error:
-            self._broke_off(told, error)
-            what, next_step = "cannot be reached", "check llm.base_url, and that the server is running"
-            raise _TryAgain(self._failed(what, next_step, retryable=True)) from error
-        except openai.APIStatusError as error:
-            status, words = error.status_code, words_of(error.body, self.api_key)
-            what = f"answered with status {status}" + (f": {words}" if words else "")
-            if status == 429 or status >= 500:
-                after = _seconds(error.response.headers.get("retry-after"))
-                raise _TryAgain(self._failed(what, advice(status, words), retryable=True), after) from error
-            raise _Refused(self._failed(what, advice(status, words), retryable=False), status, words) from error
-        except (openai.APIError, ValueError, TypeError, AttributeError) as error:
-            # The SDK builds its objects without checking them, so a wrong shape may only show when it is read.
-            self._broke_off(told, error)
-            raise _TryAgain(self._unreadable()) from error
-        return self._weights(reply, request.options) if request.options else self._text(reply)
+            sent |= {"logprobs": True, "top_logprobs": form.top_logprobs}
+        elif _listener.get() is not None:
+            sent |= {"stream": True, "stream_options": {"include_usage": True}}
+        return sent
 
-    def _streamed(self, chunks: Any, on_text: OnText, told: list[str]) -> str:
-        """The text of a reply that comes in pieces, each told but for thoughts; `told` grows."""
-        import httpx
-
-        written, at = "", 0
+    def _answer(self, request: _Request, form: Form, bounds: Bounds) -> Generator[str]:
+        """The answer of a reply, piece by piece where it is streamed; its tokens are counted. Raises Trouble."""
+        sent = self._sent(request, form)
+        spoken, usage, ended, silent = Spoken(self.max_tokens, self.thinking_tokens), None, False, True
         try:
-            for chunk in chunks:
-                self.meter.allow_waiting()
-                if chunk.usage is not None:
-                    self._count(chunk)
-                written += (chunk.choices[0].delta.content or "") if chunk.choices else ""
-                begun = written.lstrip()
-                if not at and (begun.startswith("<think>") or "<think>".startswith(begun)):
-                    closed = begun.find("</think>")
-                    at = len(written) - len(begun) + closed + len("</think>") if closed >= 0 else 0
-                if (at or not "<think>".startswith(begun[: len("<think>")])) and (piece := written[at:]):
-                    at = len(written)
-                    told.append(piece)
-                    on_text(piece)
-        except httpx.HTTPError as error:  # the SDK hands it on as it is
-            self._broke_off(told, error)
-            raise _TryAgain(self._failed("broke off its reply", retryable=True)) from error
+            with asked(self._client.chat.completions, bounds, **sent) as pieces:
+                for reply in events(pieces) if "stream" in sent else [parsed(pieces)]:
+                    if "stream" in sent:
+                        self.meter.allow_waiting()
+                    usage = reply.get("usage") or usage
+                    text, ended_here = _text_of(reply)
+                    ended = ended or ended_here
+                    if piece := spoken.add(text):
+                        silent = False
+                        yield piece
+                    if spoken.full:
+                        break
+            if piece := spoken.end():
+                silent = False
+                yield piece
         finally:
-            chunks.close()
-        answer = "".join(told).strip()
-        if not answer and written.strip():
-            self._thinks()
-            what = "thought until its tokens were spent, and did not answer"
-            raise self._failed(what, "set llm.reasoning_effort=none, or llm.thinking_tokens higher", retryable=False)
-        if not answer:
-            raise _TryAgain(self._failed("answered with no text", retryable=True))
-        return answer
-
-    def _broke_off(self, told: Sequence[str], error: Exception) -> None:
-        """Raise ProviderError for a stream of which something was told: it cannot be asked for again."""
-        if told:
-            raise self._failed("broke off its reply", retryable=True) from error
-
-    def _weights(self, reply: Any, options: Sequence[str]) -> str:
-        """The probability of each option as the first token of a reply, as JSON; its tokens are counted."""
-        try:
-            self._count(reply)
-            told = reply.choices[0].logprobs
-            likely = told.content[0].top_logprobs if told is not None and told.content else None
-            if not likely:
-                server = (self.base_url, self.model)
-                _forms[server] = replace(_forms.get(server, Form()), top_logprobs=0)
-                return NO_WEIGHTS
-            weights = dict.fromkeys(options, 0.0)
-            for token in likely:
-                word = token.token.strip().casefold()
-                for option in options:
-                    if word == option.casefold():
-                        weights[option] += math.exp(min(0.0, float(token.logprob)))
-        except (AttributeError, TypeError, IndexError, ValueError) as error:
-            raise _TryAgain(self._unreadable()) from error
-        return json.dumps(weights)
-
-    def _count(self, reply: Any) -> None:
-        """Count the tokens of a reply."""
-        if reply.usage is not None:
-            counts = int(reply.usage.prompt_tokens or 0), int(reply.usage.completion_tokens or 0)
-            self.meter.used(*counts, prices=self.prices)
-
-    def _text(self, reply: Any) -> str:
-        """The text of a reply, its tokens counted."""
-        try:
-            self._count(reply)
-            text = reply.choices[0].message.content if reply.choices else None
-        except (AttributeError, TypeError, IndexError, ValueError) as error:
-            raise _TryAgain(self._unreadable()) from error
-        if text is not None and not isinstance(text, str):
-            raise _TryAgain(self._unreadable())
-        thoughts = _THOUGHTS.match(text or "")
-        if thoughts:
-            self._thinks()
-        answer = _THOUGHTS.sub("", text or "").strip()
-        if not answer:
-            spent = reply.choices and getattr(reply.choices[0], "finish_reason", None) == "length"
-            if spent or (thoughts and not thoughts[1]):
+            self._count(usage, request, most=spoken.full)
+            if spoken.thought:
                 self._thinks()
-                what = "thought until its tokens were spent, and did not answer"
-                raise self._failed(
-                    what, "set llm.reasoning_effort=none, or llm.thinking_tokens higher", retryable=False
-                )
-            raise _TryAgain(self._failed("answered with no text", retryable=True))
-        return answer
+        if silent:
+            raise self._nothing(thought=ended or (spoken.thought and not spoken.answering))
+
+    def _nothing(self, *, thought: bool) -> Exception:
+        """What to raise for a reply without an answer; one that spent its tokens on thoughts would do so again."""
+        if not thought:
+            return _TryAgain(self._failed("answered with no text", retryable=True))
+        self._thinks()
+        what = "thought until its tokens were spent, and did not answer"
+        next_step = "set llm.reasoning_effort=none, or llm.thinking_tokens higher"
+        return self._failed(what, next_step, retryable=False)
+
+    def _weights(self, reply: Any, request: _Request) -> str:
+        """The probability of each option as the first token of a reply, as JSON; its tokens are counted."""
+        self._count(reply.get("usage"), request)
+        told = reply["choices"][0].get("logprobs")
+        content = told.get("content") if told else None
+        likely = content[0].get("top_logprobs") if content else None
+        if not likely:
+            server = (self.base_url, self.model)
+            _forms[server] = replace(_forms.get(server, Form()), top_logprobs=0)
+            return NO_WEIGHTS
+        weights = dict.fromkeys(request.options, 0.0)
+        for token in likely:
+            word = token["token"].strip().casefold()
+            for option in request.options:
+                if word == option.casefold():
+                    weights[option] += math.exp(min(0.0, number(token["logprob"])))
+        return json.dumps({option: min(1.0, weight) for option, weight in weights.items()})
+
+    @property
+    def _most_tokens(self) -> int:
+        """Of a reply: some servers do not count thoughts among `max_tokens`."""
+        return self.max_tokens + self.thinking_tokens
+
+    def _count(self, usage: Any, request: _Request, *, most: bool = False) -> None:
+        """Count the tokens that a reply tells, as far as it can be; `most` where it was cut before it told them."""
+        if isinstance(usage, Mapping):
+            prompt = count(usage.get("prompt_tokens"), request.most_tokens)
+            self.meter.used(prompt, count(usage.get("completion_tokens"), self._most_tokens), prices=self.prices)
+        elif most:
+            self.meter.used(0, self.max_tokens, prices=self.prices)
 
     def _thinks(self) -> None:
         """Remember that the model thinks before it answers."""
         server = (self.base_url, self.model)
         _forms[server] = replace(_forms.get(server, Form()), thinks=True)
-
-    def _unreadable(self) -> ProviderError:
-        return self._failed("answered with something that is not a chat completion", retryable=True)
 
     def _failed(self, what: str, next_step: str = "", *, retryable: bool) -> ProviderError:
         next_step = next_step or "check llm.base_url, llm.model and llm.api_key"
@@ -414,6 +379,13 @@ class _Request:
     user: str
     schema: Schema | None = None
     options: tuple[str, ...] = ()
+
+    @property
+    def most_tokens(self) -> int:
+        """Of the prompt: a token has at least one byte."""
+        schema = "" if self.schema is None else json.dumps(self.schema)
+        sent = len(self.system.encode("utf-8", "replace")) + len(self.user.encode("utf-8", "replace")) + len(schema)
+        return sent + UNTOLD_PROMPT_TOKENS
 
 
 class _Failure(Exception):
@@ -432,7 +404,7 @@ class _TryAgain(_Failure):
         self.after = after
 
 
-class _Refused(_Failure):
+class _Less(_Failure):
     """The server takes the request not as it is; `words` are its own."""
 
     def __init__(self, error: ProviderError, status: int, words: str) -> None:
@@ -440,9 +412,13 @@ class _Refused(_Failure):
         self.status, self.words = status, words
 
 
-def _seconds(header: str | None) -> float:
-    """Seconds of a Retry-After header; 0 for none or a date."""
-    try:
-        return max(0.0, float(header or 0))
-    except ValueError:
-        return 0.0
+def _text_of(reply: Any) -> tuple[str, bool]:
+    """What a reply, or an event of a stream, says; and whether it ended for want of tokens. Raises one of MALFORMED."""
+    choices = reply.get("choices")
+    if not choices:
+        return "", False
+    said = choices[0].get("delta") or choices[0].get("message") or {}
+    text = said.get("content")
+    if text is not None and not isinstance(text, str):
+        raise ValueError("a text that is none")
+    return text or "", choices[0].get("finish_reason") == "length"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from time import monotonic
 from typing import Any
 
 from thresher.http import Bounds, NotFetched, send
+from thresher.models.replies import MALFORMED, parsed
 
 SECONDS = 2.0
 """A server that takes longer to list its models is not waited for."""
@@ -20,22 +20,31 @@ _told: dict[tuple[str, str], int | None] = {}
 """What servers of this process said of their models."""
 
 
-def context_tokens(base_url: str, model: str, api_key: str | None = None) -> int | None:
-    """Tokens of prompt and reply together; None where the server does not tell. It is asked once in a process."""
+def context_tokens(
+    base_url: str, model: str, api_key: str | None = None, *, seconds_left: float | None = None
+) -> int | None:
+    """Tokens of prompt and reply together; None where the server does not tell. It is asked once in a process.
+
+    One that did not tell because only `seconds_left` were left is asked again another time.
+    """
     key = (base_url, model)
-    if key not in _told:
-        _told[key] = _read(_listed(base_url, api_key), model)
-    return _told[key]
+    if key in _told:
+        return _told[key]
+    seconds = SECONDS if seconds_left is None else min(SECONDS, seconds_left)
+    told = _read(_listed(base_url, api_key, seconds), model) if seconds > 0 else None
+    if told is not None or seconds == SECONDS:
+        _told[key] = told
+    return told
 
 
-def _listed(base_url: str, api_key: str | None) -> Any:
+def _listed(base_url: str, api_key: str | None, seconds: float) -> Any:
     """What GET base_url/models answers; None for a failure, which the question itself will tell better."""
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-    bounds = Bounds(monotonic() + SECONDS, LISTED_BYTES)
+    bounds = Bounds(monotonic() + seconds, LISTED_BYTES)
     try:
         reply = send("GET", f"{base_url.rstrip('/')}/models", bounds=bounds, headers=headers, proxied=True)
-        return json.loads(reply.body) if reply.status == 200 else None
-    except (NotFetched, ValueError, RecursionError):
+        return parsed([reply.body]) if reply.status == 200 else None
+    except (NotFetched, *MALFORMED):
         return None
 
 
@@ -48,7 +57,7 @@ def _read(listed: Any, model: str) -> int | None:
             meta = entry.get("meta")
             lengths = [entry.get(name) for name in FIELDS]
             lengths += [meta.get("n_ctx")] if isinstance(meta, Mapping) else []
-            whole = [length for length in lengths if isinstance(length, int) and length > 0]
+            whole = [length for length in lengths if type(length) is int and length > 0]
             return min(whole, default=None)
     return None
 

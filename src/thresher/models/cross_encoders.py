@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from thresher.deadline import Allow, watch
-from thresher.models.onnx import LeastRecentlyUsed, Loaded, digest, encodable, load, usable_cores, weights_file
-from thresher.types import LOGIT, Reading, Score
+from thresher.models.onnx import (
+    ON_CPU,
+    LeastRecentlyUsed,
+    Loaded,
+    digest,
+    encodable,
+    load,
+    usable_cores,
+    weights_file,
+)
+from thresher.types import LOGIT, Reading, Score, SupportReading
 
 if TYPE_CHECKING:
     import tokenizers
@@ -24,11 +33,15 @@ _WEIGHTS = Path(__file__).resolve().parent / "weights"
 BUNDLED_JUDGE = _WEIGHTS / "thresher-judge-int8"
 BUNDLED_READER = _WEIGHTS / "thresher-reader-int8"
 """The judge taken further on questions with a passage: it finds the place of an answer and says whether it is there."""
+BUNDLED_CHECKER = _WEIGHTS / "thresher-checker-int8"
+"""The reader taken further on claims with a text: it says whether the text supports a claim, denies it, or neither."""
 
 MAX_TOKENS = 256  # question, title and text together; trained at 144 and measured at both
 QUESTION_TOKENS, TITLE_TOKENS = 64, 16  # of longer ones the beginning is read
+CLAIM_TOKENS = 96  # of a claim, as it was trained: what is wrong may stand at its end
 OVERLAP_TOKENS = 32  # shared by two windows of a long text, so that an answer is whole in one of them
 SPAN_TOKENS = 30  # of an answer at most: 20 words
+Read = TypeVar("Read")
 BLANK_LINE = re.compile(r"\n\s*\n")
 REMEMBERED = 4096  # readings: the chunks and sentences of a few questions, which several parts read again
 
@@ -37,15 +50,20 @@ class BundledJudge:
     """Questions and texts to readings, with a folder that holds onnx/model.onnx and tokenizer.json.
 
     A text of more than `MAX_TOKENS` tokens is read in windows that overlap: the most relevant one counts. Safe to use
-    from several threads; `threads` defaults to the cores this process may use.
+    from several threads; `threads` defaults to the cores this process may use, `providers` are those of ONNX Runtime
+    that it is run on, the first that can a part of it.
     """
 
-    def __init__(self, folder: Path = BUNDLED_JUDGE, *, threads: int | None = None) -> None:
+    def __init__(
+        self, folder: Path = BUNDLED_JUDGE, *, threads: int | None = None, providers: Sequence[str] = ON_CPU
+    ) -> None:
         self._folder = Path(folder)
         self._threads = threads or usable_cores()
+        self._providers = tuple(providers)
         self._lock = threading.Lock()
         self._loaded: Loaded | None = None
         self._known: LeastRecentlyUsed[tuple[str, str, str], Reading] = LeastRecentlyUsed(REMEMBERED)
+        self._checked: LeastRecentlyUsed[tuple[str, str, str], SupportReading] = LeastRecentlyUsed(REMEMBERED)
 
     @cached_property
     def name(self) -> str:
@@ -65,16 +83,34 @@ class BundledJudge:
 
         Raises BudgetSpent between two texts when the question's seconds are over.
         """
-        read = partial(self._read, allow=watch())
+        return self._each(self._known, partial(self._read, allow=watch()), question, texts, titles)
+
+    def check(self, claim: str, texts: Sequence[str], titles: Sequence[str] | None = None) -> list[SupportReading]:
+        """What each text says to a claim, in their order; of a long one the window that supports it most.
+
+        Raises BudgetSpent between two texts when the question's seconds are over, and ModelError for weights that were
+        exported before they could tell.
+        """
+        return self._each(self._checked, partial(self._check, allow=watch()), claim, texts, titles)
+
+    def _each(
+        self,
+        known_before: LeastRecentlyUsed[tuple[str, str, str], Read],
+        read: Callable[[tuple[str, str, str]], Read],
+        question: str,
+        texts: Sequence[str],
+        titles: Sequence[str] | None,
+    ) -> list[Read]:
+        """What `read` gives for each text, remembered, over the cores."""
         keys = [(question, title, text) for title, text in zip(titles or [""] * len(texts), texts, strict=True)]
-        known = self._known.get(keys)
+        known = known_before.get(keys)
         new = [key for key in dict.fromkeys(keys) if key not in known]
         if len(new) > 1 and self._threads > 1:
             with ThreadPoolExecutor(min(self._threads, len(new)), thread_name_prefix="judge") as pool:
                 known |= zip(new, pool.map(read, new), strict=True)
         else:
             known |= {key: read(key) for key in new}
-        self._known.put(known)
+        known_before.put(known)
         return [known[key] for key in keys]
 
     def knows(self, word: str) -> bool:
@@ -83,29 +119,45 @@ class BundledJudge:
 
     def _read(self, key: tuple[str, str, str], allow: Allow) -> Reading:
         allow()
+        text = encodable(key[2])
+        readings = []
+        for (logits, support, spans), offsets in self._run(key, QUESTION_TOKENS, ("logits", "support", "spans")):
+            place = _best_span(spans[0, -len(offsets) - 1 : -1], offsets, text)
+            readings.append(Reading(float(logits[0, 0]), float(support[0, 0]), *place))
+        return max(readings, key=lambda reading: reading.relevance)
+
+    def _check(self, key: tuple[str, str, str], allow: Allow) -> SupportReading:
+        allow()
+        readings = []
+        for (support, denial), _ in self._run(key, CLAIM_TOKENS, ("support", "denial")):
+            odds = np.exp(np.array([support[0, 0], denial[0, 0], 0.0]) - max(support[0, 0], denial[0, 0], 0.0))
+            supported, contradicted, _ = (odds / odds.sum()).tolist()
+            readings.append(SupportReading(supported, contradicted))
+        return max(readings, key=lambda reading: reading.supported)
+
+    def _run(
+        self, key: tuple[str, str, str], most: int, outputs: Sequence[str]
+    ) -> Iterator[tuple[list[NDArray[np.float32]], list[tuple[int, int]]]]:
+        """What the model gives for each window of a text, and where the window's tokens stand in it."""
         question, title, text = (encodable(part) for part in key)
         loaded = self._load()
-        question_tokens = _tokens(loaded.tokenizer, question).ids[:QUESTION_TOKENS]
+        question_tokens = _tokens(loaded.tokenizer, question).ids[:most]
         above = _tokens(loaded.tokenizer, title).ids[:TITLE_TOKENS] if title else []
         body = _tokens(loaded.tokenizer, text)
         head = [loaded.first, *question_tokens, loaded.last]
-        room = MAX_TOKENS - len(head) - len(above) - 1
-        readings = []
-        for start, end in _windows(len(body.ids), room):
+        for start, end in _windows(len(body.ids), MAX_TOKENS - len(head) - len(above) - 1):
             ids = np.array([[*head, *above, *body.ids[start:end], loaded.last]], np.int64)
             types = np.zeros_like(ids)
             types[:, len(head) :] = 1
             inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": types}
-            logits, support, spans = loaded.session.run(["logits", "support", "spans"], inputs)
-            first = len(head) + len(above)
-            place = _best_span(spans[0, first : first + end - start], body.offsets[start:end], text)
-            readings.append(Reading(float(logits[0, 0]), float(support[0, 0]), *place))
-        return max(readings, key=lambda reading: reading.relevance)
+            yield loaded.session.run(list(outputs), inputs), body.offsets[start:end]
 
     def _load(self) -> Loaded:
         if self._loaded is None:
             with self._lock:
-                self._loaded = self._loaded or load(self._file("onnx/model.onnx"), self._file("tokenizer.json"))
+                self._loaded = self._loaded or load(
+                    self._file("onnx/model.onnx"), self._file("tokenizer.json"), self._providers
+                )
         return self._loaded
 
     def _file(self, name: str) -> Path:

@@ -20,7 +20,16 @@ import numpy as np
 
 from thresher.deadline import Allow, watch
 from thresher.errors import ModelError, UsageError
-from thresher.models.onnx import LeastRecentlyUsed, Loaded, digest, encodable, load, usable_cores, weights_file
+from thresher.models.onnx import (
+    ON_CPU,
+    LeastRecentlyUsed,
+    Loaded,
+    digest,
+    encodable,
+    load,
+    usable_cores,
+    weights_file,
+)
 from thresher.protocols import Encoder, Progress
 
 if TYPE_CHECKING:
@@ -46,14 +55,18 @@ class BundledEncoder:
     A text of more than `MAX_TOKENS` tokens is cut into pieces of nearly equal length and pooled over the tokens of all
     of them, so that a piece weighs as much as it is long. The empty text is encoded like any other, as [CLS] [SEP].
 
-    Safe to use from several threads. `threads` defaults to the cores this process may use.
+    Safe to use from several threads. `threads` defaults to the cores this process may use, `providers` are those of
+    ONNX Runtime that it is run on, the first that can a part of it.
     """
 
-    def __init__(self, folder: Path = BUNDLED, *, threads: int | None = None) -> None:
+    def __init__(
+        self, folder: Path = BUNDLED, *, threads: int | None = None, providers: Sequence[str] = ON_CPU
+    ) -> None:
         if threads is not None and threads < 1:
             raise UsageError("an encoder needs at least one thread", subject=str(threads))
         self._folder = Path(folder)
         self._threads = threads or usable_cores()
+        self._providers = tuple(providers)
         self._lock = threading.Lock()
         self._loaded: Loaded | None = None
 
@@ -126,7 +139,7 @@ class BundledEncoder:
 
     def _opened(self) -> Loaded:
         model = self._file("model.onnx")
-        loaded = load(model, self._file("tokenizer.json"))
+        loaded = load(model, self._file("tokenizer.json"), self._providers)
         width = loaded.session.get_outputs()[0].shape[-1]
         if width != DIMENSION:
             raise ModelError(f"gives {width} numbers, expected {DIMENSION}", subject=str(model))

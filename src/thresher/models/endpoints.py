@@ -7,20 +7,24 @@ again may help. The chat model is in `chat`.
 from __future__ import annotations
 
 import json
+import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
+from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thresher.deadline import ends, until
 from thresher.errors import ProviderError, without_password
-from thresher.models.chat import connection, sdk
+from thresher.http import Bounds, NotFetched, NotTaken, send
 from thresher.models.encoders import EncoderWrapper
 from thresher.models.onnx import encodable
+from thresher.models.replies import MALFORMED, SPARE_BYTES, number, parsed
+from thresher.models.transport import Refused, TooLate, Trouble, Unreached, asked, connection, leads_to
 from thresher.models.usage import Meter
 from thresher.types import LOGIT, UNIT, Score
 
@@ -34,10 +38,14 @@ if TYPE_CHECKING:
 SCALES = {scale.name: scale for scale in (LOGIT, UNIT)}
 """Those that a reranker's scores may have."""
 
-MAX_RETRIES = 2  # the SDK's own default: with its backoff (0.5 s doubling), about 2 s for a server that is restarting
+MAX_RETRIES = 2  # the SDK's own default
+LONGEST_PAUSE_SECONDS = 60.0  # that a server may ask for (Retry-After), as long as the SDK waits for one
+PAUSE_SECONDS = 0.5  # before the second try, doubling: together some 2 s for a server that is restarting
 BATCH_TEXTS = 64  # of 200 tokens stay far below OpenAI\'s limits (2,048 texts, 300,000 tokens a request)
 USUAL_TOKENS = 512  # what most encoders that people serve themselves read; hosted ones read more
-MAX_REPLY_BYTES = 20_000_000  # a thousand scores take some 60 kB; servers that send the texts back take more
+NUMBER_BYTES = 40  # of a vector: -0.012345678901234567 with its comma, on a line of its own
+WIDEST = 16_384  # numbers of a vector while it is not known: the widest that were published have 12,288
+RESULT_BYTES = 1_000  # of a ranking, besides the text, which some servers send back
 EMPTY = " "  # what stands for the empty text, which OpenAI refuses
 
 
@@ -107,24 +115,44 @@ class EndpointEncoder:
 
     @cached_property
     def _client(self) -> OpenAI:
-        return connection(self._base_url, self._api_key, timeout=self._timeout_seconds, max_retries=self._max_retries)
+        return connection(self._base_url, self._api_key)
 
     def _asked(self, batch: list[str]) -> list[tuple[int, list[float]]]:
-        """Index and vector of every row of the reply."""
-        openai, client = sdk(), self._client
-        try:
-            # As numbers: several servers know no base64, which the SDK would ask for.
-            reply = client.embeddings.create(model=self._model, input=batch, encoding_format="float")
-            return [(int(row.index), [float(value) for value in row.embedding]) for row in reply.data]
-        except openai.APITimeoutError as error:
-            raise self._failed(f"no reply within {self._timeout_seconds:.0f} s", retryable=True) from error
-        except openai.APIConnectionError as error:
-            raise self._failed("cannot be reached", retryable=True) from error
-        except openai.APIStatusError as error:
-            retryable = error.status_code == 429 or error.status_code >= 500
-            raise self._failed(f"answered with status {error.status_code}", retryable=retryable) from error
-        except (openai.APIError, AttributeError, TypeError, ValueError) as error:
-            raise self._failed("answered with something that is not a list of embeddings", retryable=True) from error
+        """Index and vector of every row of the reply, asked for again after a pause where a failure may pass."""
+        pause, tries = PAUSE_SECONDS, 1 + self._max_retries
+        while True:
+            seconds = min(self._timeout_seconds, max(ends() - monotonic(), 0.001))
+            try:
+                return self._tried(batch, seconds)
+            except Trouble as trouble:
+                tries -= 1
+                pause = max(pause, trouble.after)
+                too_long = pause > LONGEST_PAUSE_SECONDS or monotonic() + pause >= ends()
+                if not tries or not trouble.passing or too_long:
+                    raise self._of(trouble, seconds) from trouble
+            time.sleep(pause)
+            pause *= 2
+
+    def _tried(self, batch: list[str], seconds: float) -> list[tuple[int, list[float]]]:
+        numbers = len(batch) * (self._dimension or WIDEST)
+        bounds = Bounds(monotonic() + seconds, SPARE_BYTES + NUMBER_BYTES * numbers)
+        # As numbers: several servers know no base64, which the SDK would ask for.
+        sent = {"model": self._model, "input": batch, "encoding_format": "float"}
+        with asked(self._client.embeddings, bounds, **sent) as pieces:
+            rows = parsed(pieces)["data"]
+            return [(int(number(row["index"])), [number(value) for value in row["embedding"]]) for row in rows]
+
+    def _of(self, trouble: Trouble, seconds: float) -> ProviderError:
+        """What comes of it."""
+        match trouble:
+            case TooLate():
+                return self._failed(f"no reply within {seconds:.3g} s", retryable=True)
+            case Unreached():
+                return self._failed("cannot be reached", retryable=True)
+            case Refused():
+                return self._failed(trouble.what, retryable=trouble.passing)
+        told = f"what cannot be taken: {trouble}" if str(trouble) else "something that is not a list of embeddings"
+        return self._failed(f"answered with {told}", retryable=not str(trouble))
 
     def _checked(self, rows: list[tuple[int, list[float]]], expected: int) -> Vectors:
         """(expected, dimension), rows in the order asked and of unit length."""
@@ -135,8 +163,9 @@ class EndpointEncoder:
             if len(values) != width:
                 what = f"answered with vectors of {len(values)} numbers, expected {width}"
                 raise self._failed(what, retryable=False)
-        vectors: Vectors = np.array([values for _, values in sorted(rows)], np.float32)
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        with np.errstate(over="ignore"):  # what is too large has no direction
+            vectors: Vectors = np.array([values for _, values in sorted(rows)]).astype(np.float32)
+            lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.all(np.isfinite(lengths)) or not np.all(lengths > 0):
             raise self._failed("answered with a vector that has no direction", retryable=False)
         vectors /= lengths
@@ -174,8 +203,15 @@ class QuestionEncoder(EncoderWrapper):
 
     def _recalled(self, what: str, texts: Sequence[str], encode: Callable[[], Vectors]) -> Vectors:
         def make() -> Vectors:
+            self.meter.allow_waiting()
             self.meter.visit(self.url)
-            return encode()
+            left = self.meter.seconds_left
+            try:
+                with until(inf if left is None else monotonic() + left):
+                    return encode()
+            except ProviderError:
+                self.meter.allow_waiting()  # what the budget ended is no failure of the server
+                raise
 
         def read(text: str) -> Vectors:
             return np.frombuffer(b64decode(text), dtype="<f4").astype(np.float32)
@@ -218,9 +254,8 @@ class EndpointCrossEncoder:
         )
 
     def _ranked(self, question: str, texts: Sequence[str]) -> list[Score]:
-        from thresher.http import Bounds, NotFetched, send
-
         body = {"model": self.model, "query": question, "documents": list(texts), "top_n": len(texts)}
+        content = json.dumps(body).encode()
         headers = {"Content-Type": "application/json"}
         if self.api_key:
             headers["Authorization"] = f"Bearer {self.api_key}"
@@ -228,32 +263,31 @@ class EndpointCrossEncoder:
         self.meter.visit(self.url)
         left = self.meter.seconds_left
         seconds = self.timeout_seconds if left is None else min(self.timeout_seconds, max(left, 0.001))
-        bounds = Bounds(monotonic() + seconds, MAX_REPLY_BYTES)
+        bounds = Bounds(monotonic() + seconds, SPARE_BYTES + RESULT_BYTES * len(texts) + len(content))
         try:
-            reply = send(
-                "POST", self.url, bounds=bounds, headers=headers, content=json.dumps(body).encode(), proxied=True
-            )
+            reply = send("POST", self.url, bounds=bounds, headers=headers, content=content, proxied=True)
             if reply.status == 200:
-                return _scores(json.loads(reply.body), len(texts))
+                return _scores(parsed([reply.body]), len(texts))
+        except NotTaken as error:
+            raise self._failed(f"answered with what cannot be taken: {error}", retryable=False) from error
         except NotFetched as error:
             raise self._failed(str(error), retryable=True) from error
-        except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+        except MALFORMED as error:
             raise self._failed("answered with something that is not a ranking of all texts", retryable=True) from error
-        raise self._failed(f"answered with status {reply.status}", retryable=reply.status == 429 or reply.status >= 500)
+        what = f"answered with status {reply.status}{leads_to(reply.status, reply.headers)}"
+        raise self._failed(what, retryable=reply.status == 429 or reply.status >= 500)
 
     def _failed(self, what: str, *, retryable: bool) -> ProviderError:
         return ProviderError(what, subject=self.name, next_step="check rerank and rerank_api_key", retryable=retryable)
 
 
-def _scores(reply: Any, number: int) -> list[Score]:
+def _scores(reply: Any, texts: int) -> list[Score]:
     """Scores by the index each result names; every text must be scored exactly once.
 
     Cohere's form promises 0..1; some servers send the model's logits instead, and those are called what they are.
     """
-    values: dict[int, float] = {int(item["index"]): float(item["relevance_score"]) for item in reply["results"]}
-    if sorted(values) != list(range(number)) or len(reply["results"]) != number:
+    values = {int(number(item["index"])): number(item["relevance_score"]) for item in reply["results"]}
+    if sorted(values) != list(range(texts)) or len(reply["results"]) != texts:
         raise ValueError("not every text was scored exactly once")
-    if not all(isfinite(value) for value in values.values()):
-        raise ValueError("a score is not a number")
     scale = UNIT if all(0.0 <= value <= 1.0 for value in values.values()) else LOGIT
-    return [Score(values[at], scale) for at in range(number)]
+    return [Score(values[at], scale) for at in range(texts)]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thresher.errors import MissingExtra, ModelError, UnknownSetting
-from thresher.models.onnx import digest, encodable
+from thresher.models.onnx import ON_CPU, check_providers, digest, encodable
 from thresher.types import LOGIT, Score
 
 if TYPE_CHECKING:
@@ -41,8 +41,11 @@ class FastembedEncoder:
     cosine of 0.99 from its vector alone. The same list gives the same vectors.
     """
 
-    def __init__(self, model: str, *, like: str = LIKE, threads: int | None = None) -> None:
+    def __init__(
+        self, model: str, *, like: str = LIKE, threads: int | None = None, providers: Sequence[str] = ON_CPU
+    ) -> None:
         self._model = model
+        self._providers = tuple(providers)
         self._like = like
         self._threads = threads
         self._lock = threading.Lock()
@@ -143,7 +146,9 @@ class FastembedEncoder:
 
     @cached_property
     def _model_in_memory(self) -> TextEmbedding:
-        name, options = str(self._description["model"]), dict[str, Any](threads=self._threads)
+        check_providers(self._providers)
+        name = str(self._description["model"])
+        options = dict[str, Any](threads=self._threads, providers=list(self._providers))
         if self._folder is not None:
             options["specific_model_path"] = str(self._folder)
         try:
@@ -186,6 +191,7 @@ class FastembedCrossEncoder:
     """A cross-encoder that fastembed knows by name (fetched once from a hub) or that lies in a folder."""
 
     model: str
+    providers: tuple[str, ...] = ON_CPU
 
     @property
     def name(self) -> str:
@@ -199,11 +205,12 @@ class FastembedCrossEncoder:
         except ModuleNotFoundError as error:
             raise MissingExtra("fastembed", extra="fastembed") from error
 
-        folder = Path(self.model)
+        check_providers(self.providers)
+        folder, providers = Path(self.model), list(self.providers)
         try:
             if folder.is_dir():
-                return TextCrossEncoder(_BASE_MODEL, specific_model_path=str(folder))
-            return TextCrossEncoder(self.model)
+                return TextCrossEncoder(_BASE_MODEL, providers=providers, specific_model_path=str(folder))
+            return TextCrossEncoder(self.model, providers=providers)
         except Exception as error:  # fastembed raises whatever its hub client does: turned into one line here
             detail = str(error).splitlines()[0] if str(error) else "no detail"
             raise ModelError(

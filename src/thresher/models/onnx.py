@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from thresher.errors import ModelError
+from thresher.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -22,6 +22,12 @@ Value = TypeVar("Value")
 HASH_CHARACTERS = 12  # 48 bits of SHA-256: enough to tell weights apart, short enough to print
 
 
+CPU = "CPUExecutionProvider"
+
+ON_CPU = (CPU,)
+"""Where models run if nothing else is said: the bundled ones are in int8, which graphics cards run no faster."""
+
+
 class Loaded(NamedTuple):
     """Weights and tokenizer, ready to run."""
 
@@ -31,20 +37,39 @@ class Loaded(NamedTuple):
     last: int
 
 
-def load(model: Path, tokenizer_file: Path) -> Loaded:
-    """Opens both files; ModelError says which one is damaged."""
+def check_providers(providers: Sequence[str]) -> None:
+    """Raise UsageError for an execution provider that the installed ONNX Runtime does not have."""
+    import onnxruntime
+
+    available = onnxruntime.get_available_providers()
+    for name in providers:
+        if name not in available:
+            raise UsageError(
+                f"is not among the execution providers of the ONNX Runtime that is installed: {', '.join(available)}",
+                subject=f"`onnx_providers` {name}",
+                next_step="install one that has it, for CUDA the package onnxruntime-gpu, or leave the setting out",
+            )
+
+
+def load(model: Path, tokenizer_file: Path, providers: Sequence[str] = ON_CPU) -> Loaded:
+    """Opens both files; ModelError says which one is damaged.
+
+    Raises UsageError for a provider that is not there, or does not start here (ONNX Runtime would go on without it).
+    """
     import onnxruntime
     import tokenizers
 
+    check_providers(providers)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # a text runs on the thread that asked for it; texts run beside each other
     options.inter_op_num_threads = 1
     # The graph is written as it should run; ONNX Runtime's own fusions would only cost loading time.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
-        session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(model, options, providers=list(providers))
     except Exception as error:  # its errors have no common base below Exception
         raise damaged(model, error) from error
+    check_started(providers, session.get_providers())
     try:
         tokenizer = tokenizers.Tokenizer.from_file(str(tokenizer_file))
     except Exception as error:  # raises plain Exception
@@ -55,6 +80,17 @@ def load(model: Path, tokenizer_file: Path) -> Loaded:
     if first is None or last is None:
         raise ModelError("not a BERT tokenizer: it has no [CLS] and [SEP]", subject=str(tokenizer_file))
     return Loaded(session, tokenizer, first, last)
+
+
+def check_started(wanted: Sequence[str], started: Sequence[str]) -> None:
+    """Raise UsageError for a provider that was asked for and does not run."""
+    for name in wanted:
+        if name not in started:
+            raise UsageError(
+                f"does not start on this machine; what runs is {', '.join(started)}",
+                subject=f"`onnx_providers` {name}",
+                next_step="see what ONNX Runtime printed: its driver or a library is missing; or leave the setting out",
+            )
 
 
 def damaged(path: Path, error: Exception) -> ModelError:

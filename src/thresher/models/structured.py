@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from thresher.models.replies import folded, is_deep
 from thresher.protocols import LanguageModel
 
 Value = TypeVar("Value")
@@ -184,7 +185,7 @@ def read_text(text: str, field: str) -> str:
         raise Unreadable(f"{field} is empty")
     if any("\ud800" <= character <= "\udfff" for character in value):
         raise Unreadable(f"{field} holds half a character")
-    return value.strip()
+    return folded(value.strip())
 
 
 def read_integer(text: str, field: str, low: int, high: int) -> int:
@@ -289,6 +290,8 @@ class _Value:
 
 def _values(text: str) -> list[_Value]:
     """Every object and list at the top level of a text. Raises Unreadable at the first broken one."""
+    if is_deep(text.encode("utf-8", "replace")):
+        raise Unreadable("broken JSON")
     values: list[_Value] = []
     at = 0
     while opening := _OPENING.search(text, at):

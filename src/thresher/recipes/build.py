@@ -12,7 +12,7 @@ from thresher.generation.verify import ClaimVerifier
 from thresher.judging.calibration import Calibration
 from thresher.judging.model_weight import ModelWeight
 from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever, Scorer, Verifier, about
-from thresher.recipes.components import Components, Outside
+from thresher.recipes.components import Components, Outside, display_of
 from thresher.recipes.settings import (
     LanguageModelSettings,
     OutsideSettings,
@@ -185,8 +185,7 @@ class RefinerInPart:
 
 def verifier(settings: RecipeSettings, parts: Components) -> Verifier:
     """Each sentence held against the evidence, then each quote against its document."""
-    local = parts.local_check(settings)
-    claims = ClaimVerifier(local, local.nearest)
+    claims = ClaimVerifier(parts.checker(settings), display_of(settings.answer))
     quotes = parts.quote_checker()
 
     return VerifiersInTurn((claims, quotes))
@@ -255,8 +254,11 @@ class SketchedSource:
 def _source(
     settings: OutsideSettings, parts: Components, outside: Outside, retriever: Callable[[Components], Retriever]
 ) -> OutsideSource:
+    from thresher.correction.restriction import Restriction
+
+    only = Restriction(tuple(filter(None, settings.web.sites.split(","))), settings.web.since)
     if parts.sketched:
-        return SketchedSource(outside.given)
+        return SketchedSource(f"{outside.given}{only.about}")
     from thresher.correction.corrector import RetrieverSource, WebSource
 
     if outside.store is not None:
@@ -266,17 +268,24 @@ def _source(
     def passages(text: str) -> Sequence[tuple[int, int]]:
         return list(split_at_whitespace(text, 0, len(text), size))
 
-    from thresher.correction.providers import Fields, ProviderSettings, RecordedSearch, web_search
+    from thresher.correction.providers import (
+        Fields,
+        ProviderSettings,
+        RecordedSearch,
+        RestrictedSearch,
+        web_search,
+    )
 
     key = None if settings.web.api_key is None else settings.web.api_key.get_secret_value()
     if parts.exchanges.replaying:
         key = key or "played back"  # keys are not stored, and nothing is asked
     web = settings.web
-    given = ProviderSettings(parts.meter, web.base_url, key, web.timeout_seconds, Fields(**dict(web.fields)))
-    asked = outside.search or web_search(settings.web.provider, given)
+    given = ProviderSettings(parts.meter, web.base_url, key, web.timeout_seconds, Fields(**dict(web.fields)), only)
+    own = None if outside.search is None else RestrictedSearch(outside.search, only)
+    asked = own or web_search(settings.web.provider, given)
     search = RecordedSearch(asked, parts.exchanges, parts.meter)
     fetch = page_fetcher(settings.web, parts) if settings.web.fetch else None
-    return WebSource(search, fetch, passages, limit=settings.web.results)
+    return WebSource(search, fetch, passages, limit=settings.web.results, only=only)
 
 
 def page_fetcher(settings: WebSettings, parts: Components) -> FetchPage:

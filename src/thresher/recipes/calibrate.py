@@ -90,6 +90,7 @@ def calibrated(
     if labelled is not None:  # before the searches, which may take minutes
         answerable = sum(answers for _, answers in labelled)
         check_enough(answerable, len(labelled) - answerable)
+    parts = parts.running(settings)
     if isinstance(settings, CorrectiveSettings):
         evidence = _of_corrective(settings, parts, limit, progress)
     else:

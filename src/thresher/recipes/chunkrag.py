@@ -1,28 +1,36 @@
 """`chunkrag`: every chunk is scored by the chat model, reconsidered and criticised; a threshold from the scores cuts.
 
 Follows:   ChunkRAG (arXiv:2410.19572v2), section 3 and Algorithm 1: semantic chunks (a new one where the cosine of two
-           neighbouring sentences falls below 0.8, at most 500 characters); the question is rewritten; BM25 and dense
+           neighbouring sentences falls below theta, at most 500 characters); the question is rewritten; BM25 and dense
            retrieval with 0.5 each; greedy removal of chunks with a cosine above 0.9 to a better one, of the texts alone
-           (the index has the titles in its vectors, and chunks of one document would all be alike); base score,
-           self-reflection and critic, combined; threshold mu + sigma where the variance is below epsilon, else mu,
-           scores from it on are kept; a reranker orders; answered from the context only, concisely.
+           (chunks of one document under one title would all be alike); what is left is sorted by its similarity to the
+           rewritten question; base score, self-reflection and critic, combined; threshold mu + sigma where the variance
+           is below epsilon, else mu, scores from it on are kept; a reranker orders, last (line 24); answered from the
+           context only, concisely.
 Departs:   Y13 with mu + sigma more than half of the chunks can tie above mu and nothing would reach it: the threshold
            is at most the maximum, so that `min_keep` = 1 (with all its ties) stays. Many chunks are scored in one call;
            `batch=1` is a call for each chunk and stage, as published. Y3 500 characters are a bound; a longer sentence
-           is split. Y4 the threshold of chunking and that of redundancy are two settings.
+           is split. Y4 the threshold of chunking and that of redundancy are two settings. Y1 the published theta of 0.8
+           is that of text-embedding-3-small; the bundled encoder has 0.22, which gives chunks of the published length,
+           where 0.8 leaves every sentence alone. The title of its document stands in front of a chunk for the encoder,
+           BM25 and the reranker (`chunk.titled=false` is without). The reranker is the cross-encoder that comes along,
+           not Cohere's rerank-english-v3.0, which `rerank` may name by its address.
 Left open: epsilon = 0.01; 10 + 10 candidates; Y9 "LLM-based retrieval" is dense retrieval, and the lists are fused as
            LangChain's EnsembleRetriever does it, weighted reciprocal ranks with constant 60; Y11 how the scores
            combine: their mean; the critic's prompt, and "temporal consistency": years of question and chunk are
            compared; Y15 the model; the prompts (their purposes are printed). Without a chat model the local judge
-           scores; rewriting, reflection and critic are left out, visibly. Without a reranker the order is that of the
-           scores, visibly.
-Settings:  `chunk.theta`, `chunk.theta_mode` (Y1), `chunk.compare` (Y2), `chunk.size` (Y3), `dedup.vectors`,
-           `dedup.threshold` (Y4, Y7), Y8 retrieval is hybrid from the start, `fuse.method` (Y9), `critic.sees_scores`
-           (Y10), `critic.llm` (a second model), `combine.*` (Y11), `threshold`, `threshold_value` (Y12), `epsilon`,
-           `min_keep`, `score_floor` (Y13), `score_query` (Y14), `edge_order` (Y16).
+           scores; rewriting, reflection and critic are left out, visibly. With `rerank=none` the order is that of the
+           scores.
+Answer:    written by the chat model where one is configured; its words are shown as they came, as published, and each
+           sentence's state is told beside them (`answer.check=none`). Without one, and where it fails, the reader does.
+Settings:  `chunk.theta`, `chunk.theta_mode` (Y1), `chunk.titled`, `chunk.compare` (Y2), `chunk.size` (Y3),
+           `dedup.vectors`, `dedup.threshold` (Y4, Y7), `survivors` (their order before they are scored), Y8 retrieval
+           is hybrid from the start, `fuse.method` (Y9), `critic.sees_scores` (Y10), `critic.llm` (a second model),
+           `combine.*` (Y11), `threshold`, `threshold_value` (Y12), `epsilon`, `min_keep`, `score_floor` (Y13),
+           `score_query` (Y14), `edge_order` (Y16).
 
-`chunkrag-v1` is the first version: theta 0.7, redundancy by TF-IDF, an independent critic, a threshold that the model
-proposes, kept above it.
+`chunkrag-v1` is the first version: theta 0.7 whatever the encoder, chunks without titles, redundancy by TF-IDF, an
+independent critic (who is shown neither scores nor notes on years), a threshold that the model proposes, kept above it.
 """
 
 from __future__ import annotations
@@ -31,7 +39,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from thresher.chunking.semantic import SemanticChunker
+from thresher.chunking.semantic import SemanticChunker, theta_of
 from thresher.indexing.index_config import IndexConfig
 from thresher.judging.judge import RerankedJudge, ScoringJudge
 from thresher.judging.llm_scorers import Critic, MultiStageScorer, Reflection, temporal
@@ -45,11 +53,11 @@ from thresher.refinement.refine import PassageRefiner
 from thresher.retrieval.fusion import FusedRetriever, Fusion, reciprocal_rank_fusion, weighted_fusion
 from thresher.retrieval.rewrite import LLMRewriter
 from thresher.retrieval.search import DenseRetriever, LexicalRetriever
-from thresher.retrieval.wrappers import DeduplicatedRetriever, Redundancy
+from thresher.retrieval.wrappers import DeduplicatedRetriever, Redundancy, SimilarityRetriever
 from thresher.text.terms import index_terms
 
 if TYPE_CHECKING:
-    from thresher.types import Hit, Vectors
+    from thresher.types import Hit, Query, Vectors
 
 ENSEMBLE_CONSTANT = 60
 """LangChain's EnsembleRetriever, `c`."""
@@ -57,7 +65,6 @@ ENSEMBLE_CONSTANT = 60
 LLM_STAGES = "judge: no chat model is configured (llm.base_url, llm.model); reflection and critic were left out"
 NOT_REWRITTEN = "rewrite: no chat model is configured (llm.base_url, llm.model); the question was searched as asked"
 COMPUTED = "judge: no chat model is configured (llm.base_url, llm.model); the threshold is from the mean of the scores"
-NO_RERANKER = "judge: no cross-encoder is configured (rerank); the order of the scores was kept"
 
 
 def index_config(settings: ChunkragSettings, parts: Components) -> IndexConfig:
@@ -67,13 +74,13 @@ def index_config(settings: ChunkragSettings, parts: Components) -> IndexConfig:
     chunker = SemanticChunker(
         encoder.encode,
         encoder_name=encoder.name,
-        theta=cut.theta,
+        theta=theta_of(encoder.name, cut.theta_mode) if cut.theta is None else cut.theta,
         max_characters=cut.size,
         mode=cut.theta_mode,
         compare=cut.compare,
         without=parts.references(cut.drop_references),
     )
-    return IndexConfig(chunker, encoder)
+    return IndexConfig(chunker, encoder, titled=cut.titled)
 
 
 def pipeline(settings: ChunkragSettings, parts: Components, name: str) -> Pipeline:
@@ -103,20 +110,23 @@ def pipeline(settings: ChunkragSettings, parts: Components, name: str) -> Pipeli
     def texts_alone(hits: Sequence[Hit]) -> Vectors:
         return reading.encode([hit.chunk.text for hit in hits])
 
+    def similarities(query: Query, hits: Sequence[Hit]) -> Sequence[float]:
+        return [float(cosine) for cosine in texts_alone(hits) @ reading.encode_query(query.search)]
+
+    once = DeduplicatedRetriever(
+        retrieve, Redundancy(dedup.vectors, dedup.threshold, embed=texts_alone, terms=index_terms)
+    )
     degraded = (
         *((NOT_REWRITTEN,) if settings.rewrite and model is None else ()),
         *without_judge,
         *((COMPUTED,) if settings.threshold == "llm" and model is None else ()),
-        *((NO_RERANKER,) if settings.rerank is None else ()),
         *without_model,
     )
     return Pipeline(
         recipe=name,
         rewrite=rewrite,
-        retrieve=DeduplicatedRetriever(
-            retrieve, Redundancy(dedup.vectors, dedup.threshold, embed=texts_alone, terms=index_terms)
-        ),
-        judge=judge if reranker is None else RerankedJudge(judge, reranker),
+        retrieve=SimilarityRetriever(once, similarities) if settings.survivors == "similarity" else once,
+        judge=judge if reranker is None else RerankedJudge(judge, reranker, titled=settings.chunk.titled),
         refine=PassageRefiner("edge" if settings.edge_order else "given"),
         generate=generate,
         verify=parts.quote_checker(),

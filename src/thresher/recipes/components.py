@@ -25,25 +25,25 @@ from thresher.generation.answers import (
     PassageReader,
     YesNoReader,
 )
-from thresher.generation.arbiter import Arbiter
 from thresher.generation.certainty import LEARNT, Sureness
-from thresher.generation.citations import ConflictCiter, QuoteChecker, abstention
-from thresher.generation.claims import ClaimCheck
+from thresher.generation.chat_model import GroundedGenerator, Style
+from thresher.generation.checked_answer import Display, in_silence
+from thresher.generation.citations import QuoteChecker, abstention
+from thresher.generation.conflict_citer import ConflictCiter
 from thresher.generation.descriptions import DescribedReader
 from thresher.generation.lists import ListReader
-from thresher.generation.llm import GroundedGenerator, Style, in_silence
 from thresher.generation.passages import PassageChooser
 from thresher.generation.reader import ChoosingReader, ExtractiveReader
 from thresher.generation.sentence_support import SupportJudge, rarity_from
 from thresher.generation.span_reader import SpanReader
 from thresher.generation.tables import TableReader
-from thresher.generation.verify import LLMCheck, LocalCheck
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
 from thresher.judging.calibration import Calibrations
 from thresher.models.cassette import Exchanges
 from thresher.models.chat import ChatModel
 from thresher.models.encoders import RememberingEncoder
+from thresher.models.onnx import ON_CPU
 from thresher.models.reply_cache import ReplyCache
 from thresher.models.usage import Meter, Prices, shared_rate
 from thresher.pipeline import Pipeline
@@ -62,6 +62,8 @@ from thresher.text.places import locate
 from thresher.text.questions import OF_DOCUMENTS, Kind
 from thresher.text.terms import folded
 from thresher.types import Document, Evidence, Generation, Judged, Query
+from thresher.verification.check import Checker
+from thresher.verification.rules import RuleCheck
 
 if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch
@@ -72,6 +74,10 @@ BUNDLED = "bundled"
 
 ENDPOINT = "endpoint:"
 """Before the name of a model whose vectors come from `embeddings.base_url`."""
+
+OF_ANSWERS = 0.7
+"""Share of a chat model's sentences that are taken to be supported before they are read: it was shown the evidence.
+What that gains and costs is in docs/decisions.md."""
 
 MOST_REMEMBERED = 50
 """Whole documents; a question reads ten or so, a calibration all of them in turn."""
@@ -88,10 +94,11 @@ Model = TypeVar("Model")
 _BUNDLED: WeakValueDictionary[str, object] = WeakValueDictionary()
 
 
-def _bundled(kind: str, make: Callable[[], Model]) -> Model:
+def _bundled(kind: str, make: Callable[[], Model], providers: Sequence[str]) -> Model:
     """The bundled model of a kind: one for all collections of this process that are open at the same time."""
-    model = cast("Model | None", _BUNDLED.get(kind)) or make()
-    _BUNDLED[kind] = model
+    key = f"{kind} on {', '.join(providers)}"
+    model = cast("Model | None", _BUNDLED.get(key)) or make()
+    _BUNDLED[key] = model
     return model
 
 
@@ -104,14 +111,25 @@ class Models:
     _rerankers: dict[str, CrossEncoder] = field(default_factory=dict)
     _judges: dict[Path | None, BundledJudge] = field(default_factory=dict)
     _reader: BundledJudge | None = None
+    _checker: BundledJudge | None = None
     words: dict[tuple[str, int], Mapping[str, int]] = field(default_factory=dict)
     """How often each word occurs in a collection, by its folder and version; the newest one's."""
+    providers: tuple[str, ...] = ON_CPU
+    """Execution providers of ONNX Runtime that they run on."""
+    _elsewhere: dict[tuple[str, ...], Models] = field(default_factory=dict)
+
+    def on(self, providers: Sequence[str]) -> Models:
+        """The same models on other execution providers."""
+        wanted = tuple(providers) or ON_CPU
+        if wanted == self.providers:
+            return self
+        return self._elsewhere.setdefault(wanted, Models(words=self.words, providers=wanted))
 
     def encoder(self, name: str, settings: EncoderSettings) -> Encoder:
         """The bundled encoder, one that fastembed loads, or an endpoint's."""
         key = (name, settings)
         if key not in self._encoders:
-            self._encoders[key] = _make_encoder(name, settings)
+            self._encoders[key] = _make_encoder(name, settings, self.providers)
         return self._encoders[key]
 
     def reading_encoder(self, name: str, settings: EncoderSettings) -> Encoder:
@@ -120,16 +138,17 @@ class Models:
         if key not in self._readers:
             encoder = self.encoder(name, settings)
             remembering = partial(RememberingEncoder, encoder)
-            self._readers[key] = _bundled("reading encoder", remembering) if name == BUNDLED else remembering()
+            shared = name == BUNDLED
+            self._readers[key] = _bundled("reading encoder", remembering, self.providers) if shared else remembering()
         return self._readers[key]
 
     def judge(self, folder: Path | None = None) -> BundledJudge:
         """The bundled cross-encoder, which judges and reranks, or one that was trained further, from its folder."""
         if folder not in self._judges:
-            from thresher.models.cross_encoders import BundledJudge
+            from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
 
-            own = partial(BundledJudge, folder) if folder else BundledJudge
-            self._judges[folder] = _bundled(f"judge {folder}", own)
+            own = partial(BundledJudge, folder or BUNDLED_JUDGE, providers=self.providers)
+            self._judges[folder] = _bundled(f"judge {folder}", own, self.providers)
         return self._judges[folder]
 
     def reader(self) -> BundledJudge:
@@ -137,8 +156,18 @@ class Models:
         if self._reader is None:
             from thresher.models.cross_encoders import BUNDLED_READER, BundledJudge
 
-            self._reader = _bundled("reader", partial(BundledJudge, BUNDLED_READER))
+            own = partial(BundledJudge, BUNDLED_READER, providers=self.providers)
+            self._reader = _bundled("reader", own, self.providers)
         return self._reader
+
+    def checker(self) -> BundledJudge:
+        """The bundled cross-encoder that holds claims against texts."""
+        if self._checker is None:
+            from thresher.models.cross_encoders import BUNDLED_CHECKER, BundledJudge
+
+            own = partial(BundledJudge, BUNDLED_CHECKER, providers=self.providers)
+            self._checker = _bundled("checker", own, self.providers)
+        return self._checker
 
     def local_reranker(self, name: str) -> CrossEncoder:
         """The bundled cross-encoder, or one that fastembed loads."""
@@ -147,15 +176,15 @@ class Models:
         if name not in self._rerankers:
             from thresher.models.fastembed_models import FastembedCrossEncoder
 
-            self._rerankers[name] = FastembedCrossEncoder(name)
+            self._rerankers[name] = FastembedCrossEncoder(name, self.providers)
         return self._rerankers[name]
 
 
-def _make_encoder(name: str, settings: EncoderSettings) -> Encoder:
+def _make_encoder(name: str, settings: EncoderSettings, providers: tuple[str, ...]) -> Encoder:
     if name == BUNDLED:
         from thresher.models.encoders import BundledEncoder
 
-        return _bundled("encoder", BundledEncoder)
+        return _bundled("encoder", partial(BundledEncoder, providers=providers), providers)
     if name.startswith(ENDPOINT):
         if not settings.base_url:
             raise UsageError(
@@ -174,7 +203,7 @@ def _make_encoder(name: str, settings: EncoderSettings) -> Encoder:
         return ENCODERS[name]()
     from thresher.models.fastembed_models import FastembedEncoder
 
-    return FastembedEncoder(name)
+    return FastembedEncoder(name, providers=providers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +261,10 @@ class Components:
         """The same models, meter and records over another collection."""
         return replace(self, store=store, outside=None, _documents={})
 
+    def running(self, settings: RecipeSettings) -> Components:
+        """The same, with the models on the execution providers that the settings name."""
+        return replace(self, models=self.models.on(tuple(filter(None, settings.onnx_providers.split(",")))))
+
     def encoder(self, settings: RecipeSettings, *, reading: bool = False) -> Encoder:
         """The encoder the settings name; what one behind an endpoint is sent is on the meter.
 
@@ -253,7 +286,8 @@ class Components:
     def fixed_chunks(self, chunking: FixedChunking, settings: RecipeSettings) -> IndexConfig:
         """Chunks of a fixed size, one dense vector each."""
         without = self.references(chunking.drop_references)
-        return IndexConfig(FixedChunker(chunking.size, chunking.overlap, without=without), self.encoder(settings))
+        chunker = FixedChunker(chunking.size, chunking.overlap, without=without)
+        return IndexConfig(chunker, self.encoder(settings), titled=chunking.titled)
 
     def table(self, config: IndexConfig, level: str = "chunk") -> ChunkTable:
         """A chunk table in step with the documents."""
@@ -292,35 +326,34 @@ class Components:
         return SupportJudge(self.encoder(settings, reading=True), self.rarity(table))
 
     def reader(self, settings: RecipeSettings, table: ChunkTable) -> tuple[Generator, tuple[str, ...]]:
-        """The grounded generator, or the reader without a model where none is configured, with what that lacks."""
+        """The chat model, or the reader that answers where none is configured, with what that lacks."""
         support = self.support(settings, table)
         reader = self._without_model(support, table, settings.answer)
         model = self.language_model(settings.llm)
         if model is None:
             return reader, (NO_MODEL,)
-        answer, local = settings.answer, self.local_check(settings)
-        check: ClaimCheck = local if answer.check == "rules" else LLMCheck(model, local)
-        arbiter = Arbiter(self.models.reader(), answer.perhaps_below, trusting=answer.decide == "model")
-        return GroundedGenerator(
+        if settings.answer.by == "reader":
+            return reader, ()
+        generator = GroundedGenerator(
             model,
-            check,
-            local.nearest,
-            arbiter,
+            self.checker(settings),
             reader,
-            style_of(answer),
+            display_of(settings.answer),
+            style_of(settings.answer),
             settings.llm.context_tokens,
             settings.llm.max_tokens,
             self.on_sentence,
-        ), ()
+        )
+        return generator, ()
 
-    def local_check(self, settings: RecipeSettings) -> LocalCheck:
-        """What holds sentences against the evidence without a chat model."""
+    def checker(self, settings: RecipeSettings, prior: float = OF_ANSWERS) -> Checker:
+        """What holds sentences against the documents; `prior` is the share that is taken to be supported."""
         encoder = self.encoder(settings, reading=True)
 
         def similarity(text: str, others: Sequence[str]) -> Sequence[float]:
             return [float(cosine) for cosine in encoder.encode(others) @ encoder.encode([text])[0]]
 
-        return LocalCheck(similarity)
+        return Checker(self.models.checker(), RuleCheck(similarity), self.whole_documents(), prior)
 
     def _without_model(self, support: SupportJudge, table: ChunkTable, settings: AnswerSettings) -> Generator:
         if settings.reader == "sentences":
@@ -404,8 +437,12 @@ class Components:
 
     def quote_checker(self) -> Verifier:
         """Looks every citation up in its document, here or in the other collection, and cites what contradicts it."""
-        quotes = QuoteChecker(self.whole_documents(), locate)
+        quotes = self.quotes()
         return ConflictCiter(quotes, quotes.placed)
+
+    def quotes(self) -> QuoteChecker:
+        """Looks citations up in their documents."""
+        return QuoteChecker(self.whole_documents(), locate)
 
     def whole_documents(self) -> Callable[[Sequence[str]], Mapping[str, Document]]:
         """What gives the documents of some ids, of this collection and of the other one."""
@@ -462,6 +499,12 @@ def prices_of(settings: LanguageModelSettings) -> Prices | None:
 def style_of(answer: AnswerSettings) -> Style:
     """What a chat model is asked for."""
     return Style(answer.style, answer.max_words, answer.language, answer.instructions)
+
+
+def display_of(answer: AnswerSettings) -> Display:
+    """What is shown of the sentences of an answer; the mode wins over the check."""
+    of_mode: dict[str, Display] = {"strict": "strict", "balanced": "mark", "open": "open"}
+    return of_mode[answer.mode] if answer.mode else answer.check
 
 
 def _unanswered(query: Query, evidence: Sequence[Evidence]) -> Generation:

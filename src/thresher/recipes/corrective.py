@@ -4,13 +4,17 @@ Follows:   CRAG: judge, decide, correct, refine strip by strip (arXiv:2401.15884
            subchunks, and cosine and words in the judge (sections 4.2, 5.2). ChunkRAG: redundancy before judging, best
            first (Algorithm 1, lines 5 to 10). Hybrid report: dense and BM25 together, a cross-encoder where one is
            configured.
-Departs:   Scores are probabilities, learned on labelled questions and, with `thresher calibrate`, on the collection
-           itself; the bounds of the verdicts are chosen there and not printed constants. A judge that does not separate
-           says `unsure`, which acts as ambiguous. The trained judge is asked first, the chat model only about the
-           chunks it cannot tell. The question is rewritten only when the first search found nothing good. What was
-           found outside, where a verdict that is correct and not sure gets a second opinion too, is judged like
-           what was found inside, and nothing that fails is handed on. Every sentence of an answer must be supported by
-           the strip it cites; otherwise it is repaired or removed, and counted.
+Departs:   The title of its document stands in front of a chunk (`chunk.titled`); references of papers are left out
+           (`chunk.drop_references`). Scores are probabilities, learned on labelled questions and, with `thresher
+           calibrate`, on the collection itself; the bounds of the verdicts are chosen there and not printed constants.
+           A judge that does not separate says `unsure`, which acts as ambiguous. The trained judge is asked first, the
+           chat model only about the chunks it cannot tell. The question is rewritten only when the first search found
+           nothing good. What was found outside, where a verdict that is correct and not sure gets a second opinion too,
+           is judged like what was found inside, and nothing that fails is handed on. One word is no question: its
+           verdict is at most ambiguous.
+Answer:    written by the chat model where one is configured, else, or where it fails, read out by the reader. Each
+           sentence of a model is held against the documents: unverified ones are marked, contradicted ones removed and
+           counted, markers set and moved (`answer.check=mark`, `answer.mode`).
 Left open: nothing is published about it; every choice of a number is measured in docs/decisions.md. Works without a
            chat model: nothing is rewritten, the trained judge decides alone and reads the answer out.
 """
@@ -29,7 +33,7 @@ from thresher.judging.model_weight import ModelWeight
 from thresher.judging.parts import EachPartScorer
 from thresher.judging.scorers import BandedScorer
 from thresher.judging.thresholds import Fixed
-from thresher.judging.verdicts import Calibrated
+from thresher.judging.verdicts import Calibrated, unsure_of_a_word
 from thresher.pipeline import Pipeline, as_asked, never_another
 from thresher.protocols import Judge, LanguageModel, Retriever, Scorer
 from thresher.recipes.build import corrector, mapping, names_and_numbers, redundancy, strips, told_of, verifier
@@ -69,7 +73,7 @@ def index_config(settings: CorrectiveSettings, parts: Components) -> IndexConfig
         subchunk_overlap=sub.overlap,
         without=parts.references(cut.drop_references),
     )
-    return IndexConfig(chunker, parts.encoder(settings), ("chunk", "subchunk"))
+    return IndexConfig(chunker, parts.encoder(settings), ("chunk", "subchunk"), titled=cut.titled)
 
 
 def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipeline:
@@ -86,6 +90,8 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         settings, parts, partial(retriever, settings), judge=judge, keywords=True, sure=settings.second_opinion_below
     )
     generate, degraded = parts.reader(settings, table)
+    by_model = settings.llm.configured and settings.answer.by == "model"
+    by_rule = settings.answer.kinds and not by_model  # a chat model answers, whatever is asked
     of_strips = EachPartScorer(raw_scorer(settings, parts, table, default="trained", every=True))
     evidence = strips(settings, of_strips, STRIP_LOWER, first=STRIP_FIRST, first_score=STRIP_FIRST_LOWER)
     return Pipeline(
@@ -100,7 +106,8 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         verify=verifier(settings, parts) if settings.verify else parts.quote_checker(),
         meter=parts.meter,
         degraded=degraded,
-        instead=parts.about_documents(table, name) if settings.answer.kinds else never_another,
+        instead=parts.about_documents(table, name) if by_rule else never_another,
+        settle=unsure_of_a_word,
     )
 
 
@@ -127,7 +134,7 @@ def retriever(settings: CorrectiveSettings, parts: Components) -> Retriever:
     found = DeduplicatedRetriever(found, redundancy(settings.dedup, chunks, facts=names_and_numbers))
     reranker = parts.chosen_reranker(settings)
     if reranker is not None:
-        found = RerankedRetriever(found, reranker)
+        found = RerankedRetriever(found, reranker, titled=settings.chunk.titled)
     return CutRetriever(found, least=CANDIDATES)
 
 

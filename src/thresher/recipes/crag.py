@@ -9,10 +9,13 @@ Follows:   CRAG (Yan et al., arXiv:2401.15884v3, sections 4.2 to 4.5) in the rea
 Departs:   Z4, Z5 what was found outside is refined too, and ambiguous goes outside too (one heading and a figure of the
            guide say otherwise). Z7 strips are cut off by number and by score (the paper; its code by number alone). Z9
            inside and outside stay two groups, refined each by itself, without repetition, with their sources. Many
-           chunks are judged in one call; `batch=1` is a call for each, as published.
+           chunks are judged in one call; `batch=1` is a call for each, as published. The title of its document stands
+           in front of a chunk for the encoder and a cross-encoder that judges (`chunk.titled=false` is without).
 Left open: the chunks (900 characters without overlap, the guide's example); the prompts; Z11 what to do when the search
            fails: the results' snippets, then the collection alone (ambiguous), then an abstention (incorrect). Without
            a chat model the local judge scores, and the question itself is searched for, both visibly.
+Answer:    written by the chat model where one is configured; its words are shown as they came, as published, and each
+           sentence's state is told beside them (`answer.check=none`). Without one, and where it fails, the reader does.
 CragSettings:  Z1 `bounds`: `blog` (> upper is correct, all <= lower is incorrect), `paper` (all < lower), `code` (>=
            upper). Z2 `upper`, `lower` and `scale`. Z3 one chunk above the lower bound is enough for ambiguous. Z7
            `refine.top_k`, `refine.min_score`, `refine.order`. Z8 `decompose`. Z10 `search.style`. Z6 an empty retrieval
@@ -21,7 +24,8 @@ CragSettings:  Z1 `bounds`: `blog` (> upper is correct, all <= lower is incorrec
 `crag-paper` has the fine-tuned evaluator's scale (-1 to 1, bounds 0.59 and -0.99, strips from -0.5) and at most three
 keywords; the evaluator itself cannot be had, so `judge` is a cross-encoder with one logit, or else twice our
 probability minus one, which every answer says. `crag-code` is the repository's run script: bounds 0.592 and -0.995 with
->=, whole chunks as strips (`selection`), the best 3 in the order of their scores, no score to reach.
+>=, whole chunks as strips (`selection`), the best 3 in the order of their scores, no score to reach; of the web it
+searches Wikipedia alone (`web.sites`). Both encode chunks without titles.
 """
 
 from __future__ import annotations
@@ -53,6 +57,8 @@ def pipeline(settings: CragSettings, parts: Components, name: str) -> Pipeline:
     """Dense retrieval, evaluated, corrected, refined."""
     table = parts.table(index_config(settings, parts))
     scorer, degraded = evaluator(settings, parts, table)
+    if isinstance(scorer, CrossEncoderScorer):
+        scorer = replace(scorer, titled=settings.chunk.titled)
     if settings.scale == "t5":
         scorer = _on_t5_scale(scorer)
     bounds = Bounds(settings.lower, settings.upper, settings.bounds, scorer.scale)

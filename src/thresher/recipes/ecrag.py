@@ -11,7 +11,8 @@ Departs:   X1, X2, X4 the printed pseudo-code loses overlaps, minimum and the la
            worst candidate of each list whatever its score, and everything when there is one; here a candidate goes only
            when its raw cosine or its raw BM25 is not above 0. X11 BM25 counts the whole collection, not the handful
            that was retrieved. Chunks and subchunks are told apart by document, level and span, not by the global
-           counters of section 4.2: as unique, and a document that comes or goes renames no other's.
+           counters of section 4.2: as unique, and a document that comes or goes renames no other's. The title of its
+           document stands in front of a summary or subchunk for the encoder and BM25 (`chunk.titled=false` is without).
 Left open: k1 = 5 chunks, k2 = 10 subchunks, 5 handed on. X10 how the confidence routes: by its absolute form (cosine
            clipped to 0..1, BM25 divided by the most a question can reach), internal from 0.50, external below 0.30
            (CRAG's lower bound). The refinement that the thesis names and does not describe: strips, as in CRAG, of what
@@ -20,12 +21,14 @@ Left open: k1 = 5 chunks, k2 = 10 subchunks, 5 handed on. X10 how the confidence
            sentences within the printed bounds of 0.20 and 0.50 of a chunk's tokens stand in for the abstracts of
            facebook/bart-large-cnn; a chunk too short for that is its own summary. The encoder (all-MiniLM-L6-v2).
            X7 vectors have unit length, so L2 (the printed index) and cosine order alike; both are in the trace.
+Answer:    written by the chat model where one is configured; its words are shown as they came, as published, and each
+           sentence's state is told beside them (`answer.check=none`). Without one, and where it fails, the reader does.
 Settings:  `chunk.literal` (X1, X2), `subchunk.tail` (X4), `subchunk.overlap_mode` (X5), `metric` (X7), `kdm.combine`
            (X8), `kdm.nonzero_rule` (X9), `kdm.internal`, `kdm.external` (X10), `kdm.fit`, `kdm.idf` (X11), `summary`
            (X18); for ablations `flat` (no summaries first), `kdm.route=off` (never outside), `refine.of`. X3 the
            formulas for numbers of chunks are estimates; `thresher status` prints them beside the numbers there are.
 
-`ecrag-literal` is the code as printed, to measure what its defects do.
+`ecrag-literal` is the code as printed, to measure what its defects do; it encodes chunks without titles.
 """
 
 from __future__ import annotations
@@ -128,7 +131,13 @@ def _index_config(settings: EcragSettings, parts: Components) -> IndexConfig:
         literal=cut.literal,
         without=parts.references(cut.drop_references),
     )
-    return IndexConfig(chunker, parts.encoder(settings), ("chunk", "subchunk"), summarizer=summarizer(settings, parts))
+    return IndexConfig(
+        chunker,
+        parts.encoder(settings),
+        ("chunk", "subchunk"),
+        summarizer=summarizer(settings, parts),
+        titled=cut.titled,
+    )
 
 
 def pipeline(settings: EcragSettings, parts: Components, name: str) -> Pipeline:
@@ -169,7 +178,9 @@ def judged(settings: EcragSettings, parts: Components, table: ChunkTable) -> tup
             scorer, Fixed(kdm.external), settings.on_unreadable, otherwise=stand_in(settings, parts, table, scorer)
         )
         return other, always_correct if kdm.route == "off" else ThreeWay(bounds), lacks
-    lexical = LexicalConfidence(table, index_terms, query_terms, fit=kdm.fit, kind=kdm.idf, k1=kdm.k1, b=kdm.b)
+    lexical = LexicalConfidence(
+        table, index_terms, query_terms, fit=kdm.fit, kind=kdm.idf, k1=kdm.k1, b=kdm.b, titled=settings.chunk.titled
+    )
     weights = (kdm.cosine_weight, round(1 - kdm.cosine_weight, 12))
     absolute = AbsoluteConfidence(lexical, lexical.ceiling, weights)
     judge = ConfidenceJudge(lexical, absolute, kdm.combine, weights, kdm.nonzero_rule, kdm.cut, keep=FINAL)

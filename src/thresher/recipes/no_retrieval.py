@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from thresher.generation.chat_model import ParametricGenerator
 from thresher.generation.citations import abstention
-from thresher.generation.llm import ParametricGenerator
 from thresher.pipeline import Pipeline
 from thresher.protocols import Generator
 from thresher.recipes.components import Components, nothing, style_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, get_type_hints
 
 from thresher.errors import UnknownSetting, UsageError, WrongType
-from thresher.pipeline import SLOTS, Pipeline, never_another
+from thresher.pipeline import SLOTS, Pipeline, as_decided, never_another
 from thresher.protocols import (
     Corrector,
     Decider,
@@ -93,4 +93,5 @@ def with_parts(made: Pipeline, parts: Mapping[str, Callable[..., Any]]) -> Pipel
     if "judge" in own and "decide" not in own:
         own["decide"] = WithoutConfidence(made.decide)  # type: ignore[assignment]
     lacks = tuple(lack for lack in made.degraded if lack.partition(":")[0] not in parts)
-    return replace(made, **own, degraded=lacks, instead=never_another)  # type: ignore[arg-type]
+    settle = as_decided if "decide" in parts else made.settle
+    return replace(made, **own, degraded=lacks, instead=never_another, settle=settle)  # type: ignore[arg-type]

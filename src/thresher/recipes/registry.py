@@ -74,7 +74,7 @@ class Recipe:
 
     def index_config(self, settings: RecipeSettings, components: Components) -> IndexConfig | None:
         """How the documents must be cut and encoded; None for a recipe that retrieves nothing."""
-        return cast("IndexConfig | None", self._wiring.index_config(settings, components))
+        return cast("IndexConfig | None", self._wiring.index_config(settings, components.running(settings)))
 
     def pipeline(self, settings: RecipeSettings, components: Components) -> Pipeline:
         """The recipe, ready to run, by the bounds that were learned in this collection where there are any."""
@@ -87,7 +87,8 @@ class Recipe:
 
     def wired(self, settings: RecipeSettings, components: Components) -> Pipeline:
         """The recipe as its settings say, whatever was learned."""
-        made = cast("Pipeline", self._wiring.pipeline(settings, components, self.name))
+        made = cast("Pipeline", self._wiring.pipeline(settings, components.running(settings), self.name))
+        made = replace(made, only_correct=settings.answer.mode == "strict")
         if not self.parts:
             return made
         from thresher.recipes.own_parts import with_parts
@@ -142,7 +143,7 @@ _RECIPES = (
         "hybrid",
         "HybridSettings",
         preset_of="hybrid",
-        preset={"literal": True, "rerank_weight": 1.0, "fuse.method": "rrf"},
+        preset={"literal": True, "rerank_weight": 1.0, "fuse.method": "rrf", "chunk.titled": False},
     ),
     Recipe(
         "crag",
@@ -166,6 +167,7 @@ _RECIPES = (
             "refine.top_k": 5,
             "refine.min_score": -0.5,
             "search.style": "keywords3",
+            "chunk.titled": False,
         },
         corrects=True,
         bounds=CRAG_BOUNDS,
@@ -187,6 +189,8 @@ _RECIPES = (
             "refine.order": "score",
             "refine.min_words": 4,
             "search.style": "keywords3",
+            "web.sites": "wikipedia.org",
+            "chunk.titled": False,
         },
         corrects=True,
         bounds=CRAG_BOUNDS,
@@ -208,6 +212,7 @@ _RECIPES = (
         preset={
             "literal": True,
             "chunk.literal": True,
+            "chunk.titled": False,
             "subchunk.overlap_mode": "none",
             "subchunk.tail": "literal",
             "kdm.combine": "sum",
@@ -231,7 +236,14 @@ _RECIPES = (
         "chunkrag",
         "ChunkragSettings",
         preset_of="chunkrag",
-        preset={"chunk.theta": 0.7, "dedup.vectors": "tfidf", "critic.sees_scores": False, "threshold": "llm"},
+        preset={
+            "chunk.theta": 0.7,
+            "chunk.titled": False,
+            "dedup.vectors": "tfidf",
+            "critic.sees_scores": False,
+            "critic.heuristics": False,
+            "threshold": "llm",
+        },
     ),
     Recipe(
         "no-retrieval", "the generator alone, without evidence", "no_retrieval", "NoRetrievalSettings", needs_llm=True

@@ -6,11 +6,12 @@ reading or checking settings imports no recipe. How values get in is in `threshe
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Literal, Self
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 
-from thresher.settings import Address, Frozen, check_weights
+from thresher.settings import Address, Frozen, Listed, check_weights
 from thresher.types import Actions
 
 # --- what recipes share -----------------------------------------------------------------------------------------------
@@ -72,14 +73,20 @@ class AnswerSettings(Frozen):
     )
     language: str = Field("", description="model: the language to answer in, e.g. German; the question's when empty")
     instructions: str = Field("", description="model: further rules for the answer, in your words")
-    check: Literal["rules", "model"] = Field(
-        "rules",
-        description="model: what checks its sentences: numbers, names, words and vectors, or the model within these",
+    check: Literal["none", "mark", "strict"] = Field(
+        "none",
+        description="model: what is shown of its sentences, all of which are checked: none = the words as they came, "
+        "mark = unverified ones marked and contradicted ones removed, strict = supported ones alone",
     )
-    decide: Literal["measured", "model"] = Field(
-        "measured",
-        description="model: whose answer it is where model and reader disagree: the reader's where it is sure by "
-        "measure, or the model's wherever a sentence of it is supported",
+    by: Literal["model", "reader"] = Field(
+        "model",
+        description="who writes the answer where a chat model is configured: the model, or the reader that answers "
+        "without one (the model then judges and rewrites alone)",
+    )
+    mode: Literal["strict", "balanced", "open"] | None = Field(
+        None,
+        description="one choice for a person, which wins over answer.check: strict = nothing unverified, refused when "
+        "the verdict is not correct; balanced = answer.check=mark; open = as the model says, marked",
     )
 
     reader: Literal["spans", "sentences"] = Field(
@@ -110,10 +117,31 @@ class AnswerSettings(Frozen):
     max_explained: int = Field(4, ge=1, description="sentences of an explanation at most")
 
 
+class CheckedAnswerSettings(AnswerSettings):
+    """The same, for a recipe that shows what the documents say to each sentence."""
+
+    check: Literal["none", "mark", "strict"] = Field(
+        "mark",
+        description="model: what is shown of its sentences, all of which are checked: none = the words as they came, "
+        "mark = unverified ones marked and contradicted ones removed, strict = supported ones alone",
+    )
+
+
+class ReadingSettings(Frozen):
+    """What the process that reads files may use; a file that wants more is not read, and its error says so."""
+
+    memory_megabytes: int = Field(2048, ge=256, le=1_048_576, description="MiB of memory at most (Linux)")
+    seconds: float = Field(
+        300.0, gt=0, le=86_400, description="seconds for a file, a page of OCR or the next rows of a corpus at most"
+    )
+    stack_megabytes: int = Field(64, ge=1, le=1024, description="MiB of stack: how deep a file may be nested")
+
+
 class CollectionSettings(Frozen):
     """What a collection has, whatever recipe it is asked with."""
 
     store: str = Field("lance", description="who keeps its tables; a collection stays with the one it was made with")
+    reading: ReadingSettings = ReadingSettings()
 
 
 class FrontSettings(Frozen):
@@ -134,6 +162,11 @@ class RecipeSettings(Frozen):
         description="where a recipe that corrects may look besides: none, web or collection:NAME; `--outside` wins",
     )
     embeddings: EncoderSettings = EncoderSettings()
+    onnx_providers: Listed = Field(
+        "CPUExecutionProvider",
+        description="execution providers of ONNX Runtime that encoder, judge and reader run on, the first one first; "
+        "e.g. CUDAExecutionProvider,CPUExecutionProvider with the package onnxruntime-gpu",
+    )
     llm: LanguageModelSettings = LanguageModelSettings()
     answer: AnswerSettings = AnswerSettings()
 
@@ -150,6 +183,9 @@ class FixedChunking(Frozen):
     size: int = Field(900, ge=50, description="characters of a chunk at most")
     overlap: int = Field(0, ge=0, description="characters two neighbours share")
     drop_references: bool = Field(False, description="leave out the References section of papers")
+    titled: bool = Field(
+        True, description="put the document's title in front of a chunk for the encoder, BM25 and a cross-encoder"
+    )
 
 
 class LexicalSettings(Frozen):
@@ -230,6 +266,7 @@ class ReplyFields(Frozen):
     snippet: str = Field("content", description="its snippet")
     page: str = Field("raw_content", description="the text of its page")
     score: str = Field("score", description="its score")
+    date: str = Field("publishedDate", description="its date")
 
 
 class WebSettings(Frozen):
@@ -243,9 +280,29 @@ class WebSettings(Frozen):
     api_key: SecretStr | None = Field(None, description="the key of Tavily, Brave or the endpoint")
     fields: ReplyFields = ReplyFields()
     results: int = Field(5, ge=1, le=50, description="results looked at")
+    sites: Listed = Field(
+        "",
+        description="hosts that are searched alone, with those below them, e.g. wikipedia.org,arxiv.org; all if empty",
+    )
+    since: str = Field(
+        "", description="date (2024-05-01) from which results count, as far as they are dated; any time if empty"
+    )
     fetch: bool = Field(True, description="fetch the pages; the results' snippets alone when false")
     timeout_seconds: float = Field(20.0, gt=0, description="seconds for one search or page")
     passage: int = Field(900, ge=100, description="characters of a passage of a page at most")
+
+    @field_validator("sites")
+    @classmethod
+    def _hosts(cls, given: str) -> str:
+        for site in filter(None, given.split(",")):
+            if "." not in site or not all(mark.isalnum() or mark in ".-" for mark in site):
+                raise ValueError(f"{site} is no host's name, such as wikipedia.org")
+        return given.lower()
+
+    @field_validator("since")
+    @classmethod
+    def _dated(cls, given: str) -> str:
+        return given and date.fromisoformat(given).isoformat()
 
 
 class JudgeSettings(RecipeSettings):
@@ -313,6 +370,9 @@ class RecursiveChunking(Frozen):
     size: int = Field(1500, ge=50, description="characters of a chunk at most")
     overlap: int = Field(300, ge=0, description="characters two neighbours share at most")
     drop_references: bool = Field(False, description="leave out the References section of papers")
+    titled: bool = Field(
+        True, description="put the document's title in front of a chunk for the encoder, BM25 and a cross-encoder"
+    )
 
 
 class HybridSettings(RecipeSettings, RerankerSettings):
@@ -367,6 +427,9 @@ class EcragChunking(Frozen):
     merge_small: bool = Field(True, description="merge a chunk below the minimum with a neighbour")
     literal: bool = Field(False, description="cut as the printed pseudo-code does")
     drop_references: bool = Field(True, description="leave out the References section of papers (section 3.3)")
+    titled: bool = Field(
+        True, description="put the document's title in front of a chunk for the encoder, BM25 and a cross-encoder"
+    )
 
 
 class EcragSubchunking(Frozen):
@@ -421,13 +484,20 @@ class EcragSettings(OutsideSettings):
 class SemanticChunking(Frozen):
     """Semantic chunks."""
 
-    theta: float = Field(0.8, description="cosine of neighbouring sentences below which a chunk ends")
+    theta: float | None = Field(
+        None,
+        description="cosine of neighbouring sentences below which a chunk ends; when not set the published 0.8, or "
+        "what it amounts to for the encoder (0.22 for the bundled one)",
+    )
     theta_mode: Literal["absolute", "percentile", "std"] = Field("absolute", description="what theta is")
     compare: Literal["previous_sentence", "chunk_centroid"] = Field(
         "previous_sentence", description="what a sentence is compared with"
     )
     size: int = Field(500, ge=50, description="characters of a chunk at most")
     drop_references: bool = Field(False, description="leave out the References section of papers")
+    titled: bool = Field(
+        True, description="put the document's title in front of a chunk for the encoder, BM25 and a cross-encoder"
+    )
 
 
 class EnsembleSettings(Frozen):
@@ -463,11 +533,20 @@ class CombineSettings(Frozen):
 class ChunkragSettings(JudgeSettings, RerankerSettings):
     """Settings of `chunkrag` and `chunkrag-v1`."""
 
+    rerank: str | None = Field(
+        "bundled",
+        description="cross-encoder that orders what is kept: 'bundled', a fastembed name or folder, a /rerank URL, or "
+        "'none' for the order of the scores",
+    )
     chunk: SemanticChunking = SemanticChunking()
     dense: DenseSettings = DenseSettings(depth=10)
     lexical: LexicalSettings = LexicalSettings(depth=10)
     fuse: EnsembleSettings = EnsembleSettings()
     dedup: RedundancySettings = RedundancySettings()
+    survivors: Literal["similarity", "fusion"] = Field(
+        "similarity",
+        description="what is left after redundancy is ordered by its similarity to the searched words, or as fused",
+    )
     rewrite: bool = Field(True, description="rewrite the question before retrieval")
     reflect: bool = Field(True, description="have the model reconsider its scores")
     critic: CriticSettings = CriticSettings()
@@ -490,7 +569,10 @@ class SentenceChunking(Frozen):
     size: int = Field(1500, ge=50, description="characters of a chunk at most")
     min: int = Field(300, ge=0, description="characters of a chunk at least")
     overlap: int = Field(0, ge=0, description="characters two neighbours share at most")
-    drop_references: bool = Field(False, description="leave out the References section of papers")
+    drop_references: bool = Field(True, description="leave out the References section of papers")
+    titled: bool = Field(
+        True, description="put the document's title in front of a chunk for the encoder, BM25 and a cross-encoder"
+    )
 
 
 class Subchunking(Frozen):
@@ -518,6 +600,7 @@ class HierarchyFuseSettings(Frozen):
 class CorrectiveSettings(OutsideSettings, RerankerSettings):
     """Settings of `corrective`."""
 
+    answer: CheckedAnswerSettings = CheckedAnswerSettings()
     judge: str = Field(
         "auto",
         description="the trained judge, and the chat model (where configured) for what it cannot tell; or a judge by "

@@ -89,6 +89,7 @@ def train(
         if error.name not in ("torch", "onnx"):
             raise
         raise MissingExtra(error.name, extra="train") from error
+    parts = parts.running(settings)
     labels = read_labels(file)
     scorer = trained_scorer(settings, parts, parts.table(corrective.index_config(settings, parts)))
     identity = [labels, flat_public(settings), epochs, seed, scorer.reader.name, parts.store.version]

@@ -20,6 +20,26 @@ GENERIC = term_set(
 )
 """Words that say what sort of document is meant, not which."""
 
+_NOUN = re.compile(
+    r"\b(?:documents?|reports?|papers?|preprints?|articles?|(?:web)?pages?|sites?|files?|pdfs?|e-?mails?|mails?|messages?"
+    r"|memos?|minutes|notes?|handbooks?|manuals?|guides?|contracts?|leases?|presentations?|slides?|spreadsheets?"
+    r"|transcripts?|stud(?:y|ies)|surveys?|thes[ei]s|dissertations?|publications?|texts?|attachments?"
+    r"|\w+\.(?:pdf|docx?|pptx?|xlsx?|txt|md|html?|epub|eml|csv|json))\b",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"[\"“”«»„].{2,}[\"“”«»„]|(?<!\w)['‘].{2,}['’](?!\w)")
+_SUMMED = re.compile(r"\b(?:summar\w+|sum up|tl;?dr|overview|abstract)\b", re.IGNORECASE)
+_IT = re.compile(r"\bit\b", re.IGNORECASE)
+
+
+def names_document(question: str) -> bool:
+    """Whether a question speaks of a document: by a noun, by a title in quotes, as "it", or for a summary.
+
+    "Who wrote the song As Time Goes By?" asks for no author of the page that is called so.
+    """
+    return any(pattern.search(question) for pattern in (_NOUN, _QUOTED, _SUMMED, _IT))
+
+
 MOST_NAMED = 3
 """Documents that fit a name equally well are all meant up to so many; more are a sign that no document is."""
 
@@ -72,7 +92,7 @@ class DocumentFinder:
     def answers(self, question: str) -> bool:
         """Whether every part of a question is about documents that are here."""
         asked = [asked_for(part) for part in parts_of(question)]
-        if not all(one.kind in OF_DOCUMENTS for one in asked):
+        if not all(one.kind in OF_DOCUMENTS for one in asked) or not names_document(question):
             return False
         return all(
             one.kind in (Kind.NUMBER_OF_DOCUMENTS, Kind.DOCUMENTS) or self.named(one.things[0] if one.things else "it")
@@ -84,7 +104,7 @@ class DocumentFinder:
         asked = asked_for(question)
         if asked.kind is Kind.DOCUMENTS:
             return self._speaking(query, asked.things[0], mentioned="mention" in question or "contain" in question)
-        if asked.kind not in OF_DOCUMENTS or asked.kind is Kind.NUMBER_OF_DOCUMENTS:
+        if asked.kind not in OF_DOCUMENTS or asked.kind is Kind.NUMBER_OF_DOCUMENTS or not names_document(question):
             return []
         ids = [listed.id for listed in self.named(asked.things[0] if asked.things else "it")]
         return [_hit(_opening(document), 1.0) for document in self.documents(ids).values()]

@@ -34,6 +34,16 @@ def depth_for(published: int, limit: int, *, literal: bool = False) -> int:
     return published if literal else max(published, 2 * limit)
 
 
+USUAL_LIMIT = 5
+"""Of `Query.limit`: what a list says of itself is said for so many results."""
+
+
+def depth_about(published: int, *, literal: bool = False) -> str:
+    """How many candidates a list is asked for where 5 results are wanted, and of these how many at least."""
+    asked = depth_for(published, USUAL_LIMIT, literal=literal)
+    return str(asked) if asked == published else f"{asked} (at least {published})"
+
+
 # --- nearest chunks by the cosine of their vectors --------------------------------------------------------------------
 
 
@@ -49,7 +59,7 @@ class DenseRetriever:
     @property
     def about(self) -> str:
         """For people, in a few words."""
-        return f"dense {self.depth}"
+        return f"dense {depth_about(self.depth, literal=self.literal)}"
 
     def __call__(self, query: Query) -> Judged:
         """Candidates by cosine, best first."""
@@ -72,7 +82,7 @@ class LexicalRetriever:
     @property
     def about(self) -> str:
         """For people, in a few words."""
-        return f"BM25 {self.depth}"
+        return f"BM25 {depth_about(self.depth, literal=self.literal)}"
 
     def __call__(self, query: Query) -> Judged:
         """Candidates by BM25, best first; chunks that share no term are none."""
@@ -140,7 +150,7 @@ class HierarchyRetriever:
     @property
     def about(self) -> str:
         """For people, in a few words."""
-        lists = f"dense {self.dense_depth} + subchunks + BM25 {self.lexical_depth}"
+        lists = f"dense {depth_about(self.dense_depth)} + subchunks + BM25 {depth_about(self.lexical_depth)}"
         return f"{lists}, {fusion_about(self.fusion)}"
 
     def __call__(self, query: Query) -> Judged:
@@ -249,7 +259,8 @@ class CoarseToFineRetriever:
     @property
     def about(self) -> str:
         """For people, in a few words."""
-        return f"subchunks {self.fine}" if self.flat else f"summaries {self.coarse} -> subchunks {self.fine}"
+        fine = f"subchunks {depth_about(self.fine, literal=self.literal)}"
+        return fine if self.flat else f"summaries {self.coarse} -> {fine}"
 
     def __call__(self, query: Query) -> Judged:
         """Subchunks, best first; ties by id."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.protocols import CrossEncoder, Retriever, Rewriter, about
 from thresher.retrieval.fusion import FusedRetriever, reciprocal_rank_fusion
-from thresher.types import NO_NOTES, WEIGHTED_FUSION, Hit, Judged, Judgement, Notes, Query, Score, Terms
+from thresher.types import COSINE, NO_NOTES, WEIGHTED_FUSION, Hit, Judged, Judgement, Notes, Query, Score, Terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,6 +104,8 @@ class RerankedRetriever:
     retriever: Retriever
     cross_encoder: CrossEncoder
     weight: float = 1.0
+    titled: bool = True
+    """Whether the cross-encoder reads a chunk with its title in front."""
 
     @property
     def about(self) -> str:
@@ -116,7 +118,8 @@ class RerankedRetriever:
         found = self.retriever(query)
         hits = found.kept
         try:
-            scores = self.cross_encoder(query.search, [hit.chunk.titled for hit in hits])
+            texts = [hit.chunk.titled if self.titled else hit.chunk.text for hit in hits]
+            scores = self.cross_encoder(query.search, texts)
         except (ProviderError, BudgetSpent) as error:
             lack = f"rerank: {error}; the order before it was kept"
             return replace(found, notes=found.notes + Notes((lack,)))
@@ -319,6 +322,45 @@ class DeduplicatedRetriever:
         repeated = [judgement for judgement in judged.judgements if not judgement.keep]
         dropped = [judgement for judgement in found.judgements if not judgement.keep]
         return Judged((*kept, *repeated, *dropped), found.notes + judged.notes)
+
+
+# --- what is left, by its similarity to the words that are searched (ChunkRAG, "initial filtering") -------------------
+
+
+Similarities = Callable[[Query, Sequence[Hit]], Sequence[float]]
+"""A query and hits to the cosine of each hit with the searched words."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarityRetriever:
+    """What another retriever found, ordered by its similarity to the searched words; ties keep their order.
+
+    Where no similarities can be had the order stays as it was, and says so.
+    """
+
+    retriever: Retriever
+    similarities: Similarities
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"{about(self.retriever)}, by similarity"
+
+    def __call__(self, query: Query) -> Judged:
+        """Kept hits by their `similarity`, best first, then what was dropped."""
+        found = self.retriever(query)
+        try:
+            cosines = self.similarities(query, found.kept) if found.kept else ()
+        except (ProviderError, BudgetSpent) as error:
+            return replace(found, notes=found.notes + Notes((f"similarity: {error}; the order before it was kept",)))
+        scores = (Score(float(cosine), COSINE) for cosine in cosines)
+        kept = [
+            replace(one, hit=replace(one.hit, score=score, scores={**one.hit.scores, "similarity": score}))
+            for one, score in zip((one for one in found.judgements if one.keep), scores, strict=True)
+        ]
+        kept.sort(key=lambda one: -one.hit.score.value)
+        ranked = [replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate(kept, start=1)]
+        return Judged((*ranked, *(one for one in found.judgements if not one.keep)), found.notes)
 
 
 # --- vectors ----------------------------------------------------------------------------------------------------------

@@ -14,12 +14,35 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from thresher.protocols import Progress
-from thresher.types import UNIT, Score
+from thresher.text.numbers import missing_quantity
+from thresher.text.terms import term_set
+from thresher.types import UNIT, Score, SupportReading
 
 if TYPE_CHECKING:
     from thresher.types import Vectors
 
+MOST = 0.6
+"""Share of a claim's terms that `WordSupport` asks for."""
+
 _WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class WordSupport:
+    """Takes a claim to be supported by a text that holds most of its terms, and denied where a number differs then."""
+
+    name: str = "word-support"
+
+    def check(self, claim: str, texts: Sequence[str], titles: Sequence[str] | None = None) -> list[SupportReading]:
+        """One reading per text, in their order."""
+        whole = [f"{title} {text}" for title, text in zip(titles or [""] * len(texts), texts, strict=True)]
+        return [self._read(claim, text) for text in whole]
+
+    def _read(self, claim: str, text: str) -> SupportReading:
+        words = {term for term in term_set(claim) if not term[0].isdigit()}
+        if not words or len(words & term_set(text)) < MOST * len(words):
+            return SupportReading(0.05, 0.05)
+        return SupportReading(0.02, 0.9) if missing_quantity(claim, text) else SupportReading(0.97, 0.01)
 
 
 @dataclass(frozen=True, slots=True)

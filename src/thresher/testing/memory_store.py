@@ -155,7 +155,7 @@ class MemoryChunkTable:
         """Add chunks."""
         if not rows:
             return
-        self._terms |= {row.chunk.id: Counter(chunk_terms(row.chunk.title, row.chunk.text)) for row in rows}
+        self._terms |= {row.chunk.id: Counter(chunk_terms(row.indexed_title, row.chunk.text)) for row in rows}
         self._change([*self._rows, *rows])
 
     def delete(self, document_ids: Iterable[str]) -> None:

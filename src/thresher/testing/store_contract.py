@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from math import log
@@ -281,6 +282,12 @@ class StoreContract:
         assert {chunk.id: score for chunk, score in found} == pytest.approx(expected, rel=1e-5)
         assert table.document_frequencies("Ships at night") == {"ship": 3, "night": 3}
         assert table.average_terms() == pytest.approx(sum(map(len, left.values())) / len(left))
+
+    def test_the_title_of_an_untitled_row_is_not_among_its_terms(self, table: ChunkTable) -> None:
+        named, bare = row("named", "Ships at anchor", title="Zeppelin"), row("bare", "Ships ashore", title="Zeppelin")
+        table.append([named, replace(bare, titled=False)])
+        assert ids(table.matching("zeppelin", limit=5)) == ["named"]
+        assert {chunk.title for chunk, _ in table.matching("ashore", limit=1)} == {"Zeppelin"}
 
     def test_a_query_without_known_terms_finds_nothing(self, table: ChunkTable) -> None:
         for query in ("", "   ", "?!", "the of and", "\0", "zzzz"):

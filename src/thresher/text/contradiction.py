@@ -3,7 +3,7 @@
 What contradicts is a denial of the same word, an opposite word, or another number or date of the same thing.
 Verification asks it of a claim and the sentences of its source, `conflicts` of the sentences of different documents.
 The rules know no world and no syntax. They are right on sentences that are near to each other and say nothing about
-the rest; what they catch and what they wrongly accuse is measured in benchmarks/planted_errors.py.
+the rest; what they catch and what they wrongly accuse is measured in benchmarks/checker.py.
 """
 
 from __future__ import annotations

@@ -35,7 +35,9 @@ def foreign_language(question: str) -> str:
     words = _words(question)
     counts = {language: sum(word in small for word in words) for language, small in _SETS.items()}
     best = max(counts, key=lambda language: counts[language])
-    clear = counts[best] >= LEAST and counts[best] > counts["English"]
+    # `as` and `by` are no question words, and `as` is Portuguese as well: all small words of English count for it.
+    english = sum(word in _PLAIN_ENGLISH for word in words)
+    clear = best != "English" and counts[best] >= LEAST and counts[best] > english
     return best if clear else ""
 
 

@@ -14,7 +14,7 @@ from onnx import numpy_helper
 from torch import Tensor
 
 from thresher.training.int8_graph import Graph, Quantisation, Weights, embeddings, layers, model_of, smoothed
-from thresher.training.network import Config, Judge
+from thresher.training.network import VERDICTS, Config, Judge
 from thresher.training.tokens import Pair, padded
 
 
@@ -56,7 +56,7 @@ def read_by_products(model: torch.nn.Module, run: Callable[[], object]) -> dict[
 
 
 def build(weights: Weights, heads: Weights, config: Mapping[str, Any], quantise: Quantisation) -> onnx.ModelProto:
-    """input_ids, attention_mask and token_type_ids (texts, tokens) to logits, support and spans."""
+    """input_ids, attention_mask and token_type_ids (texts, tokens) to logits, support, denial and spans."""
     graph = Graph()
     layers(graph, weights, config, quantise, embeddings(graph, weights, config, typed=True))
     hidden, axis = "last_hidden_state", graph.constant("pool.axis", np.array([1], np.int64))
@@ -70,13 +70,12 @@ def build(weights: Weights, heads: Weights, config: Mapping[str, Any], quantise:
     first = graph.node("Squeeze", cls, axis, output="pool.cls")
     both = graph.node("Concat", first, mean, output="pool.both", axis=1)
     pooled = graph.node("Tanh", linear(graph, heads, "pool", both), output="pool.tanh")
-    for row, output in enumerate(("logits", "support")):
+    for row, output in enumerate(VERDICTS):
         part = {f"{output}.{kind}": heads[f"verdicts.{kind}"][row : row + 1] for kind in ("weight", "bias")}
         linear(graph, part, output, pooled, output=output)
     linear(graph, heads, "spans", hidden, output="spans")
     shapes: dict[str, list[str | int]] = {
-        "logits": ["batch", 1],
-        "support": ["batch", 1],
+        **{name: ["batch", 1] for name in VERDICTS},
         "spans": ["batch", "tokens", 2],
     }
     return model_of(graph, "thresher-judge", ("input_ids", "attention_mask", "token_type_ids"), shapes)
@@ -94,7 +93,10 @@ def linear(graph: Graph, heads: Weights, name: str, source: str, *, output: str 
 
 
 def floats_of(path: Path) -> dict[str, Tensor]:
-    """The weights of an exported judge as floats: an equivalent model, with what smoothed it folded back."""
+    """The weights of an exported judge as floats: an equivalent model, with what smoothed it folded back.
+
+    A file made before a head was added has none of its weights: they begin at 0.
+    """
     stored = {one.name: torch.tensor(numpy_helper.to_array(one)) for one in onnx.load(path).graph.initializer}
     weights: dict[str, Tensor] = {
         "body.embeddings.word_embeddings.weight": stored["embed.words"].float() * stored["embed.scales"],
@@ -113,11 +115,13 @@ def floats_of(path: Path) -> dict[str, Tensor]:
             weight = one.float().T * stored[f"{product}.scale"].reshape(-1, 1)
             weights[f"body.{product}.weight"] = weight if before is None else weight / before
             weights[f"body.{product}.bias"] = stored.get(f"{product}.offset", stored[f"{product}.bias"])
-    verdicts = ("logits", "support")
+    width = stored["logits.matrix"].shape[0]
     weights |= {"pool.weight": stored["pool.matrix"].T, "pool.bias": stored["pool.offset"]}
     weights |= {"spans.weight": stored["spans.matrix"].T, "spans.bias": stored["spans.offset"]}
-    weights["verdicts.weight"] = torch.cat([stored[f"{name}.matrix"].T for name in verdicts])
-    weights["verdicts.bias"] = torch.cat([stored[f"{name}.offset"].reshape(-1) for name in verdicts])
+    weights["verdicts.weight"] = torch.cat([stored.get(f"{name}.matrix", torch.zeros(width, 1)).T for name in VERDICTS])
+    weights["verdicts.bias"] = torch.cat(
+        [stored.get(f"{name}.offset", torch.zeros(1)).reshape(-1) for name in VERDICTS]
+    )
     return {name: one.contiguous() for name, one in weights.items()}
 
 

@@ -14,6 +14,9 @@ from torch.nn import functional
 WARM_UP = 0.06
 """Share of the steps in which the learning rate rises."""
 
+VERDICTS = ("logits", "support", "denial")
+"""What the exported file calls the verdicts on a whole text: relevance, support, denial."""
+
 Config = Mapping[str, Any]
 """What stands in the config.json of a BERT."""
 
@@ -105,19 +108,22 @@ class Body(nn.Module):
 
 
 class Judge(nn.Module):
-    """The layers under three heads."""
+    """The layers under their heads: relevance, support and denial of a text, begin and end of a span."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.body = Body(config)
         width = config["hidden_size"]
         self.pool = nn.Linear(2 * width, width)
-        self.verdicts = nn.Linear(width, 2)
+        self.verdicts = nn.Linear(width, len(VERDICTS))
         self.spans = nn.Linear(width, 2)
         self.dropout = nn.Dropout(0.1)
 
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """(texts, 2) relevance and support; (texts, tokens, 2) begin and end."""
+        """(texts, 3) relevance, support and denial; (texts, tokens, 2) begin and end.
+
+        Support and denial are log odds against "neither": a softmax over them and 0 gives the three probabilities.
+        """
         hidden = self.body(ids, types, mask)
         weights = mask[..., None].to(hidden.dtype)
         mean = (hidden * weights).sum(1) / weights.sum(1)

@@ -28,8 +28,8 @@ class Pair:
 class Reader:
     """Questions and texts to tokens, with the tokenizer of the model in a folder."""
 
-    def __init__(self, original: Path, *, max_tokens: int = MAX_TOKENS) -> None:
-        self.max_tokens = max_tokens
+    def __init__(self, original: Path, *, max_tokens: int = MAX_TOKENS, question_tokens: int = QUESTION_TOKENS) -> None:
+        self.max_tokens, self.question_tokens = max_tokens, question_tokens
         self.tokenizer = tokenizer = tokenizers.Tokenizer.from_file(str(original / "tokenizer.json"))
         tokenizer.no_padding()
         tokenizer.no_truncation()
@@ -37,7 +37,7 @@ class Reader:
 
     def pair(self, question: str, passage: Mapping[str, Any], draw: random.Random, *, titled: bool) -> Pair:
         """Texts that are too long keep a window: around the answer where it is known, else anywhere."""
-        asked = self.tokenizer.encode(question, add_special_tokens=False).ids[:QUESTION_TOKENS]
+        asked = self.tokenizer.encode(question, add_special_tokens=False).ids[: self.question_tokens]
         title = self.tokenizer.encode(passage["title"], add_special_tokens=False).ids[:TITLE_TOKENS] if titled else []
         text = self.tokenizer.encode(passage["text"], add_special_tokens=False)
         spans = [span for span in (tokens_of(text.offsets, *place) for place in passage["spans"]) if span is not None]

@@ -272,6 +272,21 @@ def test_graded_context_is_a_ranking_of_which_the_first_five_count(
     assert json.loads(capsys.readouterr().out)["recipes"]["rag"]["judged_P@5"]["value"] == 2 / 5
 
 
+def test_of_a_long_passage_the_first_thousand_characters_are_graded_and_it_is_counted(
+    make_run: Callable[..., Path],
+) -> None:
+    row = make_row("q1", "1871", context=["a" * 1000, "b" * 1001])
+    run = make_run(row)
+    with ScriptedServer(['{"relevance": 4}', '{"relevance": 2}']) as server:
+        judge = scripted_judge(server, run)
+        judge_run(run, judge, {"rag": [row]}, ["judged_relevance"], gamma=10, references={})
+        shown = [request.body["messages"][1]["content"] for request in server.asked()]
+    assert sorted((text.count("a" * 1000), text.count("b" * 1000)) for text in shown) == [(0, 1), (1, 0)]
+    assert not any("b" * 1001 in text for text in shown)
+    stored = "".join(file.read_text(encoding="utf-8") for file in (run / "judgements").rglob("*.jsonl"))
+    assert '"cut": 1' in stored
+
+
 def test_a_ranking_with_a_grade_that_cannot_be_read_has_no_number(make_run: Callable[..., Path]) -> None:
     row = make_row("q1", "1871")
     run = make_run(row)

@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,7 @@ def read_pdf(file: RawFile) -> Parsed:
     """The document in a PDF; scanned pages are read by OCR where tesseract is installed."""
     check_streams(file.data, limits=file.limits)
     result = extract(file.data, PDF, limits=file.limits, elements=True)
-    raw, notes = fill_blank_pages(page_texts(result), file.data)
+    raw, notes = fill_blank_pages(page_texts(result), file.data, file.alive)
     stated = described(result.metadata, junk=JUNK_VALUES)
     parsed = parse_pages(
         raw,
@@ -280,7 +280,9 @@ DOTS_PER_INCH = 300  # what tesseract's documentation asks for
 SECONDS_PER_PAGE = 60  # a dense page takes 2 to 10 s on one core
 
 
-def fill_blank_pages(pages: Sequence[str], data: bytes) -> tuple[list[str], dict[str, int]]:
+def fill_blank_pages(
+    pages: Sequence[str], data: bytes, alive: Callable[[], None] = lambda: None
+) -> tuple[list[str], dict[str, int]]:
     """The pages, blank ones read by OCR where possible, and how many were read so or stayed without text.
 
     A PDF without any text is an error where OCR is not possible. One with some text is taken as it is, its blank pages
@@ -302,6 +304,7 @@ def fill_blank_pages(pages: Sequence[str], data: bytes) -> tuple[list[str], dict
         path.write_bytes(data)
         for index in blank:
             filled[index] = _read_page(path, index, languages)
+            alive()
     without = sum(1 for page in filled if not page.strip())
     if without == len(filled):
         raise DocumentError("no text layer, and OCR found no text", next_step="check that the pages are not blank")

@@ -110,7 +110,8 @@ def sheet_rows(path: Path) -> Iterator[list[str]]:
     from openpyxl import load_workbook
 
     try:
-        sheet = load_workbook(path, read_only=True, data_only=True).worksheets[0]
+        # The bytes are given, not the path: a workbook read lazily holds its file open for as long as it lives.
+        sheet = load_workbook(io.BytesIO(path.read_bytes()), read_only=True, data_only=True).worksheets[0]
         for row in sheet.iter_rows(values_only=True):
             yield [in_text(cell) for cell in row]
     except OSError as error:

@@ -1,8 +1,7 @@
-"""The judge that needs no chat model: the rules of `generation.local_check` and the bundled encoder.
+"""The judge that needs no chat model: the rules of `verification.rules` and the bundled encoder.
 
-These are the rules that recipes with a `verify` slot apply to their own answers, so of such a recipe they find what
-verification has added or missed since, and no more. What they catch of planted errors is in docs/models.md. The
-support head of the bundled judge is not asked: it learnt too little (docs/models.md).
+It is kept apart from what answers: the trained checker, which decides what a recipe shows, is not asked. What the
+rules catch of planted errors, alone and beside the checker, is in docs/models.md.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from thresher.errors import UsageError
-from thresher.generation.verify import FRAGMENT_TERMS, LocalCheck
 from thresher.models.encoders import BundledEncoder, RememberingEncoder
 from thresher.protocols import Encoder
 from thresher.text.terms import index_terms
+from thresher.verification.rules import FRAGMENT_TERMS, RuleCheck
 from thresher_evals.judges.base import (
     FACTS,
     UNSUPPORTED,
@@ -53,7 +52,7 @@ def offline_judge(*, gamma: float = GAMMA, encoder: Encoder | None = None) -> Ju
     def similarity(text: str, others: Sequence[str]) -> Sequence[float]:
         return [float(cosine) for cosine in used.encode(others) @ used.encode([text])[0]]
 
-    support = Support(LocalCheck(similarity))
+    support = Support(RuleCheck(similarity))
     looks: dict[str, Look] = {UNSUPPORTED: support.answer, FACTS: partial(support.facts, gamma=gamma)}
     described = {"kind": "offline", "encoder": used.name, "rules": RULES, "note": NOTE}
     return Judge(f"offline rules, {used.name}", RULES, looks, described, NOTE)
@@ -63,7 +62,7 @@ def offline_judge(*, gamma: float = GAMMA, encoder: Encoder | None = None) -> Ju
 class Support:
     """Whether texts support a sentence."""
 
-    check: LocalCheck
+    check: RuleCheck
 
     def answer(self, case: Case) -> Outcome:
         """The sentences of an answer against its context; `verbatim` counts those that stand in it letter by letter."""
@@ -99,4 +98,4 @@ class Support:
         each = [sentences(text) for text in texts]
         together = [sentence for text in each for sentence in text]
         tried = [together, *(each if len(each) > 1 else ())]
-        return any(self.check.compare(claim, held, titles=titles, question=question).supported for held in tried)
+        return any(self.check(claim, held, titles=titles, question=question).supported for held in tried)

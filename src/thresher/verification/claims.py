@@ -1,17 +1,18 @@
-"""A written answer: taken apart into its sentences and their markers, what was found out about each, put together."""
+"""A written answer: taken apart into its sentences and their markers, and put together again."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
 
 from thresher.text.sentences import line_spans, sentence_spans
-from thresher.types import NO_NOTES, Citation, Evidence, Notes, Query
+from thresher.types import AnswerSentence, Citation, ClaimState
 
 _ONE = r"(?:(?:evidence|source|piece)\s*)?\d{1,3}"
 _MARKER = re.compile(rf"[ \t]*[\[【]\s*({_ONE}(?:\s*(?:,|;|-|–|and|&)\s*{_ONE})*)\s*[\]】]", re.IGNORECASE)
+_ENDING = re.compile(_MARKER.pattern + r"$", re.IGNORECASE)
+_BULLET = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)])\s+")
 _RANGE = re.compile(r"(\d{1,3})(?:\s*[-–]\s*(\d{1,3}))?")
 
 
@@ -109,17 +110,70 @@ class CitedText:
         """In the order of their markers."""
         return tuple(self._citations.values())
 
-    def add(self, claim: Claim, citations: Iterable[Citation], remark: str = "") -> str:
-        """Take a sentence in, with a remark in brackets behind its markers; returns what was added to the text."""
+    def add(self, claim: Claim, citations: Iterable[Citation], remark: str = "") -> Added:
+        """Take a sentence in, with a remark in brackets behind its markers."""
         markers: list[int] = []
         for citation in citations:
             numbered = replace(citation, marker=len(self._citations) + 1)
             place = (citation.document_id, citation.start, citation.end)
             markers.append(self._citations.setdefault(place, numbered).marker)
-        added = joined([(claim, list(dict.fromkeys(markers)))]) + (f" ({remark})" if remark else "")
-        added = (claim.gap if self.text else "") + added
+        markers = list(dict.fromkeys(markers))
+        gap = claim.gap if self.text else ""
+        start = len(self.text) + len(gap)
+        added = gap + joined([(claim, markers)]) + (f" ({remark})" if remark else "")
         self.text += added
-        return added
+        return Added(added, start, tuple(markers))
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of a sentence in the text of an answer."""
+
+    text: str
+    """What was added, with gap, markers and remark."""
+    start: int
+    """Where the sentence itself begins in the whole text."""
+    markers: tuple[int, ...]
+
+
+def sentences_of(text: str, citations: Sequence[Citation]) -> tuple[AnswerSentence, ...]:
+    """The sentences of an answer that was put together from quotes: each is supported by what it quotes.
+
+    Words between the quotes (a yes, a heading) belong to the sentence they stand in.
+    """
+    known = {citation.marker for citation in citations}
+    found: list[AnswerSentence] = []
+    for start, end, numbers in claim_spans(text):
+        markers = tuple(dict.fromkeys(number for number in numbers if number in known))
+        state = ClaimState.SUPPORTED if markers else ClaimState.UNVERIFIED
+        found.append(AnswerSentence(start, end, text[start:end], state, float(bool(markers)), markers))
+    return tuple(found)
+
+
+def claim_spans(text: str) -> Iterator[tuple[int, int, list[int]]]:
+    """Begin and end of each sentence of a text, without the markers at its ends, and the numbers of all its markers."""
+    start = 0
+    while start < len(text):
+        behind = start + (_next_sentence(text[start:], settled=0) or len(text) - start)
+        whole = text[start:behind]
+        numbers = [number for group in _MARKER.findall(whole) for number in numbers_of(group)]
+        bullet = _BULLET.match(whole)
+        first, last = start + (bullet.end() if bullet else 0), behind
+        for marker in _MARKER.finditer(whole):
+            if not text[first : start + marker.start()].strip():
+                first = start + marker.end()
+        while (bare := text[first:last].rstrip()) and (ending := _ENDING.search(bare)):
+            last = first + ending.start()
+        last = first + len(text[first:last].rstrip())
+        first = last - len(text[first:last].lstrip())
+        if any(character.isalnum() for character in _MARKER.sub("", text[first:last])):
+            yield first, last, numbers
+        start = behind
+
+
+def without_markers(text: str) -> str:
+    """A sentence on one line, without its markers."""
+    return " ".join(_MARKER.sub("", text).split())
 
 
 def numbers_of(marker: str) -> list[int]:
@@ -128,72 +182,3 @@ def numbers_of(marker: str) -> list[int]:
     for first, last in _RANGE.findall(marker):
         numbers.extend(range(int(first), int(last) + 1) if last else [int(first)])
     return numbers
-
-
-# --- what a check finds out about them --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Cited:
-    """A sentence of an answer and the positions in the evidence, from 0, of what it cites."""
-
-    text: str
-    pieces: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What a check found out about one sentence."""
-
-    supported: bool
-    contradicted: bool
-    score: float
-    """Support from 0 to 1."""
-    reason: str = ""
-    """Why it is not supported."""
-    pieces: tuple[int, ...] = ()
-    """Positions of the evidence that supports it: what it cites, where that does."""
-    computations: tuple[str, ...] = ()
-    """How its numbers follow that the evidence does not state."""
-    unverified: str = ""
-    """Why nothing but its numbers could be checked: the language it is in; "" for a sentence that was."""
-
-    @property
-    def remark(self) -> str:
-        """What stands in brackets behind the sentence."""
-        return "; ".join((*self.computations, *([f"not verified: {self.unverified}"] if self.unverified else [])))
-
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """A finding for each sentence, in their order."""
-
-    each: tuple[Finding, ...]
-    notes: Notes = NO_NOTES
-
-
-class ClaimCheck(Protocol):
-    """Looks for the support of sentences, first in what they cite, then in the rest of the evidence."""
-
-    def __call__(self, query: Query, claims: Sequence[Cited], evidence: Sequence[Evidence]) -> Findings:
-        """One finding for each claim."""
-        ...
-
-
-COUNTS = ("sentences", "supported", "repaired", "removed", "contradicted", "unsupported", "quoted")
-"""`removed` = `contradicted` + `unsupported`."""
-
-
-def counts_of(cited: Sequence[Cited], findings: Sequence[Finding]) -> dict[str, Any]:
-    """`COUNTS`, and the sentences that were removed with the reason."""
-    counts = dict.fromkeys(COUNTS, 0)
-    counts["sentences"] = len(findings)
-    removed = []
-    for was, finding in zip(cited, findings, strict=True):
-        if finding.supported:
-            counts["supported" if set(finding.pieces) <= set(was.pieces) else "repaired"] += 1
-        else:
-            counts["removed"] += 1
-            counts["contradicted" if finding.contradicted else "unsupported"] += 1
-            removed.append({"text": was.text, "reason": finding.reason})
-    return {**counts, "removed_sentences": removed}

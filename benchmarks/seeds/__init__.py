@@ -1,0 +1,1 @@
+"""The tables and figures of the five sources, ours beside them: see `python -m benchmarks.seeds --help`."""

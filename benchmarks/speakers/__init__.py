@@ -1,0 +1,1 @@
+"""Chat models that are scripted to speak without fault or to lie, and the questions they are asked."""

@@ -1,0 +1,334 @@
+"""Files read in a process of its own: whatever one of them does to it is that file's error, and the next is read.
+
+The process is `thresher.documents.worker`, started at the first file and again when it ended. It has limits of memory,
+stack and time, gets the bytes and nothing of the environment that could be a secret, and cannot outlive who asks.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from math import ceil
+from types import TracebackType
+from typing import BinaryIO, cast
+
+from thresher.documents.frames import (
+    Failure,
+    Reply,
+    Request,
+    Unreadable,
+    described_kinds,
+    read_frame,
+    unpacked,
+    write_frame,
+)
+from thresher.documents.read import DEFAULT_LIMITS, NO_METADATA, file_name, parse, text_id
+from thresher.documents.sources import MEBIBYTE, Hints, Item, Limits
+from thresher.errors import DocumentError
+from thresher.types import Document, Metadata
+
+KEPT_VARIABLES = (
+    *("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "TZ", "LANG", "LC_ALL", "LC_CTYPE"),
+    *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH"),
+    *("PYTHONHOME", "PYTHONUTF8", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"),
+    *("TESSDATA_PREFIX", "OMP_THREAD_LIMIT", "OMP_NUM_THREADS"),
+)
+"""What Python, the libraries below it and tesseract need of the environment."""
+START_SECONDS = 60.0
+"""A start takes 0.1 s, on a machine that swaps a hundred times as long."""
+GRACE_SECONDS = 60
+"""So much later the reader's own clock would end it: who asks is first, and says which setting it was."""
+TAIL_BYTES = 4096  # of what the process said before it ended
+MEMORY_SIGNS = ("memory allocation of", "MemoryError", "bad_alloc", "out of memory", "cannot allocate memory")
+"""What Rust, Python, C++ and the C library say when there is no more; in any case of letters."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessLimits:
+    """Bounds on the process that reads; passing one is an error of the file that it reads."""
+
+    memory_megabytes: int = 2048
+    """MiB. A JSON file of 44 MB takes 400, our 41 papers take 130."""
+    seconds: float = 300.0
+    """For one file, a page of OCR, or the next rows of a corpus. Text and HTML take 1 s for 1 to 3 MB."""
+    stack_megabytes: int = 64
+    """MiB. Elements of XHTML nested 50,000 deep take between 8 and 32."""
+
+
+class ReadingProcess:
+    """Reads files, one at a time, each in a process that outlives sound ones; close it at the end."""
+
+    def __init__(self, bounds: ProcessLimits | None = None, *, limits: Limits = DEFAULT_LIMITS) -> None:
+        self._bounds = bounds or ProcessLimits()
+        self._limits = replace(limits, parse_seconds=ceil(self._bounds.seconds) + GRACE_SECONDS)
+        self._child: _Child | None = None
+
+    def __enter__(self) -> ReadingProcess:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process, whatever it is doing."""
+        child, self._child = self._child, None
+        if child is not None:
+            child.close()
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the process; None where none is running."""
+        return None if self._child is None else self._child.pid
+
+    def read(
+        self, item: Item, data: bytes, hints: Hints, *, metadata: Metadata = NO_METADATA
+    ) -> Iterator[Document | DocumentError]:
+        """The documents in the bytes, as `thresher.documents.read.parse` yields them, read over there.
+
+        A file that cannot be read raises DocumentError, and so does one that ends the process or takes more than it
+        may. A kind whose reader no other process can import is read here, without limits.
+        """
+        asked = Request(
+            item.source,
+            file_name(item, hints),
+            item.data is not None,
+            hints.content_type,
+            hints.url,
+            dict(metadata),
+            asdict(self._limits),
+            described_kinds(),
+        )
+        finished = False
+        try:
+            for reply in self._replies(item, asked, data):
+                finished = reply.done or reply.failed is not None or bool(reply.elsewhere)
+                if finished and reply.worn:
+                    self.close()
+                if reply.out_of_memory:
+                    raise self._too_much_memory(item.source)
+                if reply.failed is not None:
+                    raise reply.failed.error()
+                if reply.elsewhere:
+                    yield from parse(item, data, hints, metadata=metadata, limits=self._limits)
+                for found in reply.found:
+                    yield found.error() if isinstance(found, Failure) else _owned(found, item)
+        finally:
+            if not finished:  # what else it has to say is not for the next file
+                self.close()
+
+    def _replies(self, item: Item, request: Request, data: bytes) -> Iterator[Reply]:
+        """What the process says of a file, the last one included. Raises DocumentError where it ends before."""
+        if self._child is not None and self._child.over:
+            self.close()
+        child = self._child = self._child or self._started(item.source)
+        with _ends_after(self._bounds.seconds, child):
+            child.ask(request, data)
+        while True:
+            with _ends_after(self._bounds.seconds, child):
+                reply = child.reply(longest=self._bounds.memory_megabytes * MEBIBYTE)
+            if reply is None:
+                self.close()
+                raise self._cause(child, item.source)
+            yield reply
+            if reply.done or reply.failed is not None or reply.elsewhere:
+                return
+
+    def _started(self, source: str) -> _Child:
+        next_step = f"check that {sys.executable or 'Python'} runs, with this setting reading.memory_megabytes"
+        try:
+            child = _Child(self._bounds)
+        except OSError as error:
+            what = f"the process that reads files cannot be started ({error})"
+            raise DocumentError(what, subject=source, next_step=next_step) from error
+        with _ends_after(START_SECONDS, child):
+            ready = child.reply(longest=MEBIBYTE)
+        if ready is None:
+            child.close()
+            what = f"the process that reads files ends at its start ({child.ending})"
+            raise DocumentError(what, subject=source, next_step=next_step)
+        return child
+
+    # --- why it ended
+
+    def _cause(self, child: _Child, source: str) -> DocumentError:
+        """What ended the process, and which setting would have let it go on."""
+        name = _signal_name(child.status)
+        if child.late or name == "SIGXCPU":
+            return DocumentError(
+                f"reading it took longer than {self._bounds.seconds:g} seconds",
+                subject=source,
+                next_step=f"split it, or leave it out, or raise the setting reading.seconds ({self._bounds.seconds:g})",
+            )
+        if any(sign.lower() in child.said.lower() for sign in MEMORY_SIGNS):
+            return self._too_much_memory(source)
+        if name in ("SIGSEGV", "SIGBUS"):
+            stack = self._bounds.stack_megabytes
+            return DocumentError(
+                f"it crashes its reader ({name}), as elements do that are nested too deeply",
+                subject=source,
+                next_step=f"leave it out, or raise the setting reading.stack_megabytes ({stack})",
+            )
+        if name == "SIGKILL" and not child.nonsense:
+            return DocumentError(
+                "the process that read it was killed (SIGKILL), as a machine does that runs out of memory",
+                subject=source,
+                next_step="index it again, with a smaller setting reading.memory_megabytes "
+                f"({self._bounds.memory_megabytes}) if it is the file",
+            )
+        return DocumentError(
+            f"it breaks its reader ({child.nonsense or child.ending})",
+            subject=source,
+            next_step="save it again or convert it, or leave it out",
+        )
+
+    def _too_much_memory(self, source: str) -> DocumentError:
+        memory = self._bounds.memory_megabytes
+        return DocumentError(
+            f"reading it takes more than {memory} MB of memory",
+            subject=source,
+            next_step=f"split it, or leave it out, or raise the setting reading.memory_megabytes ({memory})",
+        )
+
+
+def _owned(document: Document, item: Item) -> Document:
+    """A document under its own id and the file's name: what a file makes its reader say decides neither."""
+    id_ = text_id(document.text)
+    if document.container:
+        return replace(document, id=id_, container=item.source)
+    return replace(document, id=id_, source=item.source)
+
+
+@contextmanager
+def _ends_after(seconds: float, child: _Child) -> Iterator[None]:
+    """While inside, the process ends when the seconds are over."""
+    timer = threading.Timer(seconds, child.end, kwargs={"late": True})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _signal_name(status: int) -> str:
+    """The signal that a status stands for; empty for an exit status."""
+    try:
+        return signal.Signals(-status).name if status < 0 else ""
+    except ValueError:
+        return f"signal {-status}"
+
+
+# --- one process ------------------------------------------------------------------------------------------------------
+
+
+class _Child:
+    """A process that reads, from its start to its end."""
+
+    def __init__(self, bounds: ProcessLimits) -> None:
+        """Raises OSError where it cannot be started."""
+        numbers = (str(bounds.memory_megabytes), str(bounds.stack_megabytes))
+        self._process = subprocess.Popen(
+            [sys.executable or "python", "-P", "-m", "thresher.documents.worker", *numbers],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=minimal_environment(os.environ),
+            start_new_session=True,  # Ctrl-C is for who asks; and OCR, which it starts, ends with it
+        )
+        pipes = (self._process.stdin, self._process.stdout, self._process.stderr)
+        self._requests, self._replies, self._errors = (cast(BinaryIO, pipe) for pipe in pipes)
+        self._said = b""
+        self._listening = threading.Thread(target=self._listen, daemon=True)
+        self._listening.start()
+        self._ending = threading.Lock()
+        self._ended = False
+        self.late = False
+        """Whether it was ended because it took too long."""
+        self.nonsense = ""
+        """What was wrong with a reply that was none."""
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    @property
+    def over(self) -> bool:
+        """Whether it ended, or was ended."""
+        return self._ended or self._process.poll() is not None
+
+    @property
+    def status(self) -> int:
+        """How it ended: an exit status, or less than 0 for a signal."""
+        return self._process.wait()
+
+    @property
+    def said(self) -> str:
+        """The last that it said on standard error."""
+        return self._said.decode("utf-8", "replace")
+
+    @property
+    def ending(self) -> str:
+        """How it ended, and its last words, on one line."""
+        lines = self.said.strip().splitlines() or [""]
+        ended = _signal_name(self.status) or f"exit status {self.status}"
+        return f"{ended}: {lines[-1].strip()[:120]}" if lines[-1] else ended
+
+    def ask(self, request: Request, data: bytes) -> None:
+        """Send a request; where the process is gone, `reply` tells."""
+        with suppress(OSError):
+            write_frame(self._requests, request.to_json())
+            write_frame(self._requests, data)
+
+    def reply(self, *, longest: int) -> Reply | None:
+        """The next reply; None where the process ended, or said what is none."""
+        try:
+            frame = read_frame(self._replies, longest=longest)
+            return None if frame is None else unpacked(frame)
+        except Unreadable as error:
+            self.nonsense = str(error)
+        return None
+
+    def end(self, *, late: bool = False) -> None:
+        """End it and what it started, from any thread; the first call decides."""
+        with self._ending:
+            if self._ended:
+                return
+            self._ended, self.late = True, late
+            if self._process.returncode is not None:
+                return
+            # Nobody waited for it yet, so no other process can have its number.
+            with suppress(ProcessLookupError, PermissionError):
+                if os.name == "posix":
+                    os.killpg(self.pid, signal.SIGKILL)
+                else:
+                    self._process.kill()
+
+    def close(self) -> None:
+        """End it, and let go of its pipes."""
+        self.end()
+        self._process.wait()
+        self._listening.join(timeout=1)  # a second is for what it started and could not be ended
+        for pipe in (self._requests, self._replies, self._errors):
+            with suppress(OSError):  # it ended before it read all
+                pipe.close()
+
+    def _listen(self) -> None:
+        while chunk := os.read(self._errors.fileno(), TAIL_BYTES):
+            self._said = (self._said + chunk)[-TAIL_BYTES:]
+
+
+def minimal_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that are kept, and the folders that Python modules come from here."""
+    folders = [*environment.get("PYTHONPATH", "").split(os.pathsep), *sys.path]
+    kept = {name: environment[name] for name in KEPT_VARIABLES if name in environment}
+    found = dict.fromkeys(os.path.abspath(folder) for folder in folders if folder)
+    return {**kept, "PYTHONPATH": os.pathsep.join(found)}

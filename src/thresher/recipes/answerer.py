@@ -1,0 +1,123 @@
+"""What a chat model is worth as an answerer in one collection: its answers beside those without it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import Any
+
+from thresher.types import Answer, Public
+
+Z95 = 1.959964
+"""Of a 95 % interval."""
+
+LEAST_LABELLED = 20
+"""Questions with answers below which an interval says nothing."""
+
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Share(Public):
+    """A share of questions with Wilson's 95 % interval."""
+
+    right: int
+    n: int
+    value: float = field(init=False)
+    low: float = field(init=False)
+    high: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Fill in the interval (Wilson 1927); of no questions it is everything."""
+        value, low, high = wilson(self.right, self.n)
+        for name, number in (("value", value), ("low", low), ("high", high)):
+            object.__setattr__(self, name, number)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswererWorth(Public):
+    """Right answers of a chat model and of the reader without one, to the same questions."""
+
+    model: str
+    by_model: Share
+    by_reader: Share
+    refused_by_model: Share
+    """Of the questions without an answer, those that were refused."""
+    refused_by_reader: Share
+    only_model: int
+    """Questions that the model alone got right."""
+    only_reader: int
+    worse: bool
+    """Whether the model is worse than the reader with 95 % certainty (sign test on the questions they differ on)."""
+
+    @property
+    def advice(self) -> str:
+        """What to do about a model that is worse; empty for one that is not known to be."""
+        told = "answers are better without the chat model here: answer.by=reader keeps it for judging alone"
+        return told if self.worse else ""
+
+
+Labelled = tuple[str, Sequence[str]]
+"""A question and the answers that are right; none where the documents do not answer it."""
+
+
+def measured(model: str, questions: Sequence[Labelled], ask: Callable[[str, bool], Answer]) -> AnswererWorth:
+    """Ask every question twice; `ask` is given the question and whether the model answers."""
+    won: dict[bool, list[bool]] = {True: [], False: []}
+    refused: dict[bool, list[bool]] = {True: [], False: []}
+    for question, answers in questions:
+        for by_model in (True, False):
+            answer = ask(question, by_model)
+            (won if answers else refused)[by_model].append(is_right(answer, answers))
+    pairs = list(zip(won[True], won[False], strict=True))
+    only_model, only_reader = sum(m and not r for m, r in pairs), sum(r and not m for m, r in pairs)
+
+    def share(each: Sequence[bool]) -> Share:
+        return Share(sum(each), len(each))
+
+    return AnswererWorth(
+        model,
+        share(won[True]),
+        share(won[False]),
+        share(refused[True]),
+        share(refused[False]),
+        only_model,
+        only_reader,
+        wilson(only_model, only_model + only_reader)[2] < 0.5,
+    )
+
+
+def is_right(answer: Answer, answers: Sequence[str]) -> bool:
+    """Whether an answer holds one of the right ones, case, articles and punctuation aside; a refusal where none is."""
+    if not answers:
+        return answer.abstained
+    said = f" {plain(answer.text)} "
+    return not answer.abstained and any(f" {plain(one)} " in said for one in answers if plain(one))
+
+
+def plain(text: str) -> str:
+    """Words in lower case, without articles and punctuation."""
+    return " ".join(_ARTICLE.sub(" ", re.sub(r"[^\w.%]+|\.(?!\d)", " ", text.casefold())).split())
+
+
+def wilson(right: int, n: int) -> tuple[float, float, float]:
+    """Share and 95 % interval (Wilson 1927); 0, 0, 1 of nothing."""
+    if n == 0:
+        return 0.0, 0.0, 1.0
+    share, square = right / n, Z95 * Z95
+    middle = (share + square / (2 * n)) / (1 + square / n)
+    half = Z95 * sqrt(share * (1 - share) / n + square / (4 * n * n)) / (1 + square / n)
+    return share, max(0.0, middle - half), min(1.0, middle + half)
+
+
+def labelled_answers(rows: Sequence[dict[str, Any]]) -> list[Labelled]:
+    """Of the rows of a questions file those that can be judged: with answers, or said to have none."""
+    found: list[Labelled] = []
+    for row in rows:
+        answers = [one for one in row.get("answers") or () if isinstance(one, str)]
+        answerable = row.get("answerable", True)
+        if answers or not answerable:
+            found.append((row["question"], answers if answerable else []))
+    return found

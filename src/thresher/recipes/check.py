@@ -1,0 +1,89 @@
+"""A text held against documents: every claim of an answer, a draft or a report, with the spans that show it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from thresher.deadline import watch
+from thresher.errors import UsageError, check_type
+from thresher.generation.citations import cite
+from thresher.generation.sentence_support import SUPPORT, Sentence
+from thresher.types import UNIT, Check, CheckedClaim, Chunk, Citation, ClaimState, Evidence, Hit, Score
+from thresher.verification.check import Checker
+from thresher.verification.claims import claim_spans, without_markers
+from thresher.verification.findings import Cited, Finding
+
+Passage = str | Mapping[str, str] | Hit | Evidence
+"""What a text may be held against: a text; a mapping with `text`, perhaps `title` and `source`; a search hit."""
+
+_NO_CLAIM = re.compile(r"#{1,6} |[-=|: ]*$|```")
+"""Headings, rules, and lines of tables and fences state nothing."""
+
+
+def checked(
+    text: str, check: Checker, evidence_for: Callable[[str], Sequence[Evidence]], placed: Callable[[Citation], Citation]
+) -> Check:
+    """The claims of a text, each against the evidence that is found for it; `placed` sets page and locator."""
+    claims = tuple(_claims(text, check, evidence_for, placed))
+    held = [claim.state is ClaimState.SUPPORTED for claim in claims]
+    return Check(text, sum(held) / len(held) if held else None, claims)
+
+
+def _claims(
+    text: str, check: Checker, evidence_for: Callable[[str], Sequence[Evidence]], placed: Callable[[Citation], Citation]
+) -> Iterator[CheckedClaim]:
+    allow = watch()
+    for start, end, _ in claim_spans(text):
+        words = without_markers(text[start:end])
+        if _NO_CLAIM.match(words):
+            continue
+        allow()
+        evidence = evidence_for(words)
+        (found,) = check("", [Cited(words)], evidence).each
+        shown = () if found.state is ClaimState.UNVERIFIED else found.places
+        cited = tuple(
+            placed(_citation(number, words, place, check, found)) for number, place in enumerate(shown, start=1)
+        )
+        yield CheckedClaim(start, end, text[start:end], found.state, round(found.support, 4), cited, found.reason)
+
+
+def _citation(number: int, claim: str, place: Evidence, check: Checker, found: Finding) -> Citation:
+    """The sentence of a place that is nearest to a claim, with how sure the state is."""
+    start, end, _ = check.nearest(claim, place)
+    sure = found.support if found.state is ClaimState.SUPPORTED else found.denial
+    sentence = Sentence(place, place.start + start, place.start + end, place.text[start:end], Score(sure, SUPPORT))
+    return cite(number, sentence)
+
+
+def passages(given: Sequence[Passage]) -> list[Evidence]:
+    """Given passages as evidence. Raises UsageError for what is none."""
+    check_type("evidence", given, Sequence, "a list of passages")
+    return [_evidence(one, number) for number, one in enumerate([given] if isinstance(given, str) else given, start=1)]
+
+
+def _evidence(given: Passage, number: int) -> Evidence:
+    match given:
+        case Evidence():
+            return given
+        case Hit():
+            return Evidence(given, given.chunk.start, given.chunk.end, given.chunk.text, given.chunk.page)
+        case str():
+            text, title, source = given, "", f"passage {number}"
+        case Mapping() if isinstance(given.get("text"), str):
+            text, title = given["text"], str(given.get("title") or "")
+            source = str(given.get("source") or f"passage {number}")
+        case _:
+            raise UsageError(
+                "is no passage",
+                subject=f"evidence {number}, {type(given).__name__}",
+                next_step="give texts, or mappings with text, title and source",
+            )
+    chunk = Chunk(source, source, source, title, 0, len(text), text)
+    return Evidence(Hit(chunk, Score(1.0, UNIT), number), 0, len(text), text)
+
+
+def unplaced(citation: Citation) -> Citation:
+    """Of a given passage nothing more is known than its text."""
+    return replace(citation, page=None)

@@ -1,0 +1,1 @@
+"""Whether what was written holds: claims against the documents they rest on."""

@@ -1,0 +1,122 @@
+"""The sources' tables with ours beside them: the page is made from stored rows, and nothing in it is typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.seeds import page, rows, stored
+from benchmarks.seeds.__main__ import MEASURING
+from benchmarks.seeds.rows import Measured, Provenance
+from benchmarks.seeds.sections import Section, difference, footing, mean, needed, table
+from benchmarks.seeds.sweeps import evaluated, passages
+
+MADE = Provenance("abc1234", "2026-01-31", "a machine, 2 cores")
+
+
+@pytest.fixture(scope="module")
+def written() -> str:
+    return page.markdown()
+
+
+def test_the_page_is_what_the_command_writes_from_the_stored_rows(written: str) -> None:
+    assert page.PAGE.read_text(encoding="utf-8") == written, "write it again: python -m benchmarks.seeds"
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        *("Table 1: accuracy of methods", "Table 2, Figures 3 and 4", "Table 3: relevance"),
+        *("Figure 1: standard RAG", "Figure 7", "Table 1 and Figure 8", "Figure 9", "Figure 10", "Figure 11"),
+        *("The practical example of failure", "Section 2: RAG-Sequence against RAG-Token", "Section 3: Precision@5"),
+        *("Table 2: without one", "Table 3: without one", "Table 4: accuracy", "Table 5: plain RAG", "Table 6: costs"),
+    ],
+)
+def test_each_table_and_figure_has_ours_or_the_reason_why_there_is_none(written: str, title: str) -> None:
+    (section,) = [part for part in written.split("\n### ") if part.startswith(title)]
+    assert "**Ours.**" in section or "**Not run here.**" in section
+
+
+def test_each_table_of_ours_tells_its_date_commit_and_command(written: str) -> None:
+    ours = [part.partition("**Ours.**")[2] for part in written.split("\n### ") if "**Ours.**" in part]
+    assert ours
+    for part in ours:
+        assert "commit" in part or part.startswith(" Not measured yet: ")
+        assert "`python -m benchmarks." in part
+
+
+STORED = [file.stem for file in sorted(rows.FOLDER.glob("*.json"))]
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_stored_rows_are_small_enough_to_be_read_and_can_be_measured_again(name: str) -> None:
+    file = rows.FOLDER / f"{name}.json"
+    assert name in MEASURING
+    assert file.stat().st_size <= rows.LARGEST_BYTES
+    found = rows.read(name)
+    assert found is not None
+    assert bool(found.lines) != bool(found.found)
+
+
+def test_rows_come_back_as_they_were_written(tmp_path: Path) -> None:
+    measured = Measured("some", MADE, "of nothing", {"rag": {"match": [1.0, None, 0.25]}}, [{"recipe": "rag"}])
+    rows.write(measured, folder=tmp_path)
+    assert rows.read("some", folder=tmp_path) == measured
+    assert rows.read("other", folder=tmp_path) is None
+
+
+def test_more_rows_than_can_be_read_are_not_written(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="more than 50000"):
+        rows.write(Measured("some", MADE, "", {"rag": {"match": [0.123] * 10_000}}), folder=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_measure_of_a_page_is_read_by_recipe_with_its_number_of_questions(tmp_path: Path) -> None:
+    text = "n = 61 questions.\n\n" + table(["recipe", "match, n = 52", "wrong"], [["rag", "0.25 [0.1, 0.4]", "0.4"]])
+    (tmp_path / "papers.md").write_text(text, encoding="utf-8")
+    match, wrong = (stored.column("papers", name, folder=tmp_path) for name in ("match", "wrong"))
+    assert (match.cells, match.questions) == ({"rag": "0.25 [0.1, 0.4]"}, "52")
+    assert wrong.questions == "61"
+    with pytest.raises(KeyError, match="has no column em"):
+        stored.column("papers", "em", folder=tmp_path)
+
+
+def test_a_mean_says_how_many_questions_it_is_of_where_some_have_no_value() -> None:
+    assert mean([1.0, 1.0, None]) == "1 [0.342, 1], n = 2"
+    assert mean([1.0, 1.0]) == "1 [0.342, 1]"
+
+
+def test_a_difference_is_of_the_questions_that_both_have() -> None:
+    assert difference([0.0, 1.0, None], [1.0, 1.0, 0.0]).startswith("+0.500 [")
+
+
+def test_scores_of_passages_are_kept_in_thousandths_and_come_back_by_question() -> None:
+    def row(split: str, *scores: float | None) -> dict[str, object]:
+        told = [{"gold": at == 0, "scores": {"local": score}} for at, score in enumerate(scores)]
+        return {"split": split, "passages": told}
+
+    kept = passages([row("tune", 0.5, 0.25), row("tune", None), row("train", 0.1), row("final", 0.75)])
+    assert json.loads(json.dumps(kept["tune"])) == {"question": [0, 0, 1], "gold": [1, 0, 1], "local": [500, 250, None]}
+    first, second = evaluated(kept["tune"])
+    assert first["passages"] == [
+        {"gold": True, "scores": {"local": 0.5}},
+        {"gold": False, "scores": {"local": 0.25}},
+    ]
+    assert second["passages"][0]["scores"] == {"local": None}
+    assert set(kept) == {"tune", "final"}
+
+
+def test_a_section_without_rows_names_the_command_that_makes_them() -> None:
+    section = Section("Table 9: nothing", "What it shows.", ours=lambda: footing(needed("never-measured")))
+    assert section.markdown().endswith(
+        "**Ours.** Not measured yet: `python -m benchmarks.seeds --measure never-measured`."
+    )
+
+
+def test_a_footing_tells_number_date_commit_and_command() -> None:
+    told = footing(Measured("some", MADE, "of nothing", {"rag": {"match": [1.0, 0.0]}}))
+    assert told.startswith(
+        "*n = 2; 2026-01-31, commit abc1234; `python -m benchmarks.seeds --measure some`: of nothing."
+    )

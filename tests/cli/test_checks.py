@@ -1,0 +1,71 @@
+"""`thresher check`, `ask --mode` and `Collection.check`: a text held against the documents."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Run
+from thresher.collection import Collection
+from thresher.errors import UsageError
+from thresher.testing.llm_server import ScriptedServer
+from thresher.types import ClaimState
+
+Serve = Callable[..., ScriptedServer]
+TRUE, FALSE = "The Kõpu lighthouse was built in 1531.", "The Kõpu lighthouse was built in 1999."
+
+
+def test_each_claim_has_its_state_and_the_span_that_shows_it(run: Run, indexed: Path) -> None:
+    ran = run("check", f"{TRUE} {FALSE}", "--home", indexed, "--json")
+    told = ran.json
+    assert set(told) == {"text", "support", "claims"}
+    first, second = told["claims"]
+    assert (first["text"], first["state"], second["state"]) == (TRUE, "supported", "contradicted")
+    assert told["text"][second["start"] : second["end"]] == FALSE
+    assert first["citations"][0]["quote"] == TRUE
+    assert "1999" in second["reason"]
+    assert told["support"] == 0.5
+
+
+def test_a_person_reads_states_reasons_and_places(run: Run, indexed: Path) -> None:
+    ran = run("check", f"{TRUE} {FALSE}", "--home", indexed)
+    assert ran.out.splitlines()[0].startswith("supported")
+    assert "contradicted" in ran.out
+    assert "1 of 2 claims are supported" in ran.out
+
+
+def test_a_file_and_stdin_are_checked_like_a_text(
+    run: Run, indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft = tmp_path / "draft.md"
+    draft.write_text(f"# Lighthouses\n\n- {TRUE}\n", encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", io.StringIO(TRUE))
+    (of_file,), (of_stdin,) = (
+        run("check", given, "--home", indexed, "--json").json["claims"] for given in (draft, "-")
+    )
+    assert of_file["text"] == of_stdin["text"] == TRUE
+
+
+def test_given_passages_are_all_that_counts(collection: Collection) -> None:
+    found = collection.check(TRUE, evidence=["Gouda ripens for a year.", {"text": "It is red.", "title": "Cheese"}])
+    assert [claim.state for claim in found.claims] == [ClaimState.UNVERIFIED]
+    assert found.support == 0.0
+
+
+@pytest.mark.parametrize(("text", "evidence"), [(" ", None), (TRUE, [3])])
+def test_what_cannot_be_checked_is_told(collection: Collection, text: str, evidence: list[str] | None) -> None:
+    with pytest.raises(UsageError):
+        collection.check(text, evidence=evidence)
+
+
+def test_the_mode_of_a_question_wins_over_the_check(run: Run, indexed: Path, serve: Serve) -> None:
+    server = serve(f"{TRUE} It was painted by giants.")
+    model = ("--set", f"llm.base_url={server.base_url}", "--set", "llm.model=scripted")
+    asked = ("ask", "When was the Kõpu lighthouse built?", "--home", indexed, "--recipe", "rag", *model)
+    shown = {mode: run(*asked, "--mode", mode).out for mode in ("strict", "balanced", "open")}
+    assert "giants" not in shown["strict"].splitlines()[0]
+    assert "giants. (unverified)" in shown["balanced"].splitlines()[0]
+    assert "Sentences: 1 supported, 1 unverified" in shown["open"]

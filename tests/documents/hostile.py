@@ -1,0 +1,64 @@
+"""Small files that want more than any reader should give."""
+
+from __future__ import annotations
+
+import io
+
+import docx
+import openpyxl
+import pptx
+from docx.oxml.ns import qn
+
+from tests.documents import making
+
+DEPTH = 20_000
+
+
+def nested_book() -> bytes:
+    """An EPUB whose only chapter is elements in elements."""
+    container = (
+        '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+        '<rootfile full-path="c.opf" media-type="application/oebps-package+xml"/></rootfiles></container>'
+    )
+    package = (
+        '<package xmlns="http://www.idpf.org/2007/opf" version="3.0"><metadata/><manifest>'
+        '<item id="a" href="a.xhtml" media-type="application/xhtml+xml"/></manifest>'
+        '<spine><itemref idref="a"/></spine></package>'
+    )
+    chapter = f"<html><body>{'<b>' * DEPTH}x{'</b>' * DEPTH}</body></html>"
+    return making.archive(
+        {
+            "mimetype": b"application/epub+zip",
+            "META-INF/container.xml": container.encode(),
+            "c.opf": package.encode(),
+            "a.xhtml": chapter.encode(),
+        }
+    )
+
+
+def nested_slides() -> bytes:
+    """A presentation with groups of shapes in groups."""
+    deck, packed = pptx.Presentation(), io.BytesIO()
+    deck.slides.add_slide(deck.slide_layouts[1])
+    deck.save(packed)
+    parts = making.members(packed.getvalue())
+    groups = b"<p:grpSp>" * DEPTH + b"</p:grpSp>" * DEPTH
+    parts["ppt/slides/slide1.xml"] = parts["ppt/slides/slide1.xml"].replace(b"</p:spTree>", groups + b"</p:spTree>")
+    return making.archive(parts)
+
+
+def far_cell() -> bytes:
+    """A workbook of two cells, 16,383 columns and 1,999 rows apart."""
+    book, packed = openpyxl.Workbook(), io.BytesIO()
+    book.active["A1"], book.active["XFD2000"] = "near", "far"
+    book.save(packed)
+    return packed.getvalue()
+
+
+def wide_cell() -> bytes:
+    """A Word document with a cell over two thousand million columns."""
+    document, packed = docx.Document(), io.BytesIO()
+    properties = document.add_table(rows=2, cols=2).cell(0, 0)._tc.get_or_add_tcPr()
+    properties.append(properties.makeelement(qn("w:gridSpan"), {qn("w:val"): "2000000000"}))
+    document.save(packed)
+    return packed.getvalue()

@@ -1,0 +1,237 @@
+"""Files that end whatever reads them end a process of their own, and are one line of the report."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Run
+from tests.documents import hostile, making, readers
+from tests.documents.making import read_all, save
+from thresher.documents.frames import Reply, Unreadable, packed, unpacked
+from thresher.documents.read import fetch
+from thresher.documents.reading_process import ProcessLimits, ReadingProcess
+from thresher.documents.registry import FileKind
+from thresher.documents.sources import Item
+from thresher.errors import DocumentError
+from thresher.types import Document
+
+NARROW = ProcessLimits(memory_megabytes=256, stack_megabytes=1)
+Registering = Callable[[FileKind], None]
+
+
+@pytest.fixture
+def process() -> Iterator[ReadingProcess]:
+    with ReadingProcess(NARROW) as reading:
+        yield reading
+
+
+def read(process: ReadingProcess, item: Item) -> list[Document | DocumentError]:
+    return list(process.read(item, *fetch(item), metadata={"shelf": 3}))
+
+
+def told(process: ReadingProcess, item: Item) -> dict[str, object]:
+    (document,) = read(process, item)
+    assert isinstance(document, Document)
+    return dict(document.metadata)
+
+
+def refused(process: ReadingProcess, item: Item) -> DocumentError:
+    with pytest.raises(DocumentError) as caught:
+        read(process, item)
+    assert caught.value.subject == item.source
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+CORPUS = "\n".join(json.dumps({"_id": f"r{n}", "text": f"Row {n} says ü."}) for n in range(3)) + "\n{broken\n"
+SOUND = {
+    "a.pdf": making.pdf(["Words of a page."], title="Words"),
+    "a.docx": making.word(),
+    "a.pptx": making.slides(),
+    "a.eml": making.mail(),
+    "a.csv": b"name,mass\nboule,1.5\n",
+    "a.jsonl": CORPUS.encode(),
+}
+
+
+def test_a_file_is_read_over_there_as_it_is_here(process: ReadingProcess, tmp_path: Path) -> None:
+    for name, data in SOUND.items():
+        item = save(tmp_path, name, data)
+        here, there = read_all(item, metadata={"shelf": 3}), read(process, item)
+        assert [str(one) if isinstance(one, DocumentError) else one for one in there] == [
+            str(one) if isinstance(one, DocumentError) else one for one in here
+        ]
+
+
+def test_a_file_that_cannot_be_read_is_refused_over_there_in_the_same_words(
+    process: ReadingProcess, tmp_path: Path
+) -> None:
+    for name, data in {"a.pdf": SOUND["a.pdf"][:400], "b.txt": b"\xff\xfe\xff", "c.docx": b"words"}.items():
+        item = save(tmp_path, name, data)
+        assert str(refused(process, item)) == str(making.refusal(tmp_path, name, data))
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "setting"),
+    [
+        ("a.epub", hostile.nested_book, "reading.stack_megabytes (1)"),
+        ("a.pptx", hostile.nested_slides, "reading.stack_megabytes (1)"),
+        ("a.xlsx", hostile.far_cell, "reading.memory_megabytes (256)"),
+        ("a.docx", hostile.wide_cell, "reading.memory_megabytes (256)"),
+    ],
+)
+def test_a_hostile_file_ends_its_process_and_the_error_names_the_setting(
+    name: str, make: Callable[[], bytes], setting: str, process: ReadingProcess, tmp_path: Path
+) -> None:
+    assert setting in refused(process, save(tmp_path, name, make())).next_step
+    assert read(process, save(tmp_path, "a.txt", "Sound words."))
+
+
+def test_hostile_files_are_lines_of_the_report_and_all_others_are_committed(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for number in range(6):
+        save(folder, f"{'adgmsz'[number]}.md", f"Lamp {number} burns oil.")
+    hostile_files = {
+        "b.epub": hostile.nested_book(),
+        "e.pptx": hostile.nested_slides(),
+        "n.xlsx": hostile.far_cell(),
+        "t.docx": hostile.wide_cell(),
+    }
+    for name, data in hostile_files.items():
+        save(folder, name, data)
+    narrow = ("--set", "reading.memory_megabytes=256", "--set", "reading.stack_megabytes=1")
+    ran = run("index", folder, "--recipe", "rag", "--home", tmp_path / "home", "--json", *narrow)
+    assert ran.code == 3
+    report = json.loads(ran.out)
+    assert report["added"] == 6
+    assert [Path(one["source"]).name for one in report["failed"]] == list(hostile_files)
+
+
+def test_a_limit_that_cannot_be_is_refused_and_one_in_a_file_counts(run: Run, tmp_path: Path) -> None:
+    item, home = save(tmp_path, "b.epub", hostile.nested_book()), tmp_path / "home"
+    ran = run("index", item.source, "--recipe", "rag", "--home", home, "--set", "reading.stack_megabytes=0")
+    assert ran.code == 2
+    assert "setting reading.stack_megabytes" in ran.error
+    home.mkdir(exist_ok=True)
+    (home / "thresher.toml").write_text("[reading]\nstack_megabytes = 2\n", encoding="utf-8")
+    ran = run("index", item.source, "--recipe", "rag", "--home", home)
+    assert ran.code == 1
+    assert "raise the setting reading.stack_megabytes (2)" in ran.err
+
+
+def test_a_process_is_used_for_all_sound_files(
+    process: ReadingProcess, registering: Registering, tmp_path: Path
+) -> None:
+    registering(FileKind("who", "a question", (".who",), (), readers.tell))
+    first, second = (told(process, save(tmp_path, name, "?"))["process"] for name in ("a.who", "b.who"))
+    assert first == second == process.pid != os.getpid()
+
+
+def test_a_killed_process_is_started_again(process: ReadingProcess, tmp_path: Path) -> None:
+    item = save(tmp_path, "a.txt", "Words.")
+    read(process, item)
+    first = process.pid
+    assert first is not None
+    os.kill(first, signal.SIGKILL)
+    os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
+    assert read(process, item)
+    assert process.pid != first
+
+
+def test_a_reader_that_leaves_is_told_with_its_last_words(
+    process: ReadingProcess, registering: Registering, tmp_path: Path
+) -> None:
+    registering(FileKind("bye", "a farewell", (".bye",), (), readers.leave))
+    assert refused(process, save(tmp_path, "a.bye", "?")).what == (
+        "it breaks its reader (exit status 7: and the last words)"
+    )
+
+
+def test_a_reader_that_hangs_is_ended_when_its_seconds_are_over(registering: Registering, tmp_path: Path) -> None:
+    registering(FileKind("hang", "a trap", (".hang",), (), readers.hang))
+    with ReadingProcess(ProcessLimits(seconds=1.5)) as process:
+        refusal = refused(process, save(tmp_path, "a.hang", os.devnull))
+        assert refusal.what == "reading it took longer than 1.5 seconds"
+        assert "reading.seconds (1.5)" in refusal.next_step
+        assert process.pid is None
+
+
+def test_a_function_that_no_other_process_can_import_reads_here(
+    process: ReadingProcess, registering: Registering, tmp_path: Path
+) -> None:
+    registering(FileKind("who", "a question", (".who",), (), lambda file: readers.tell(file)))
+    assert told(process, save(tmp_path, "a.who", "?"))["process"] == os.getpid()
+
+
+def test_the_process_is_told_no_secret(
+    process: ReadingProcess, registering: Registering, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("THRESHER_LLM__API_KEY", "sesame")
+    monkeypatch.setenv("HTTPS_PROXY", "http://me:sesame@proxy")
+    registering(FileKind("who", "a question", (".who",), (), readers.tell))
+    environment = str(told(process, save(tmp_path, "a.who", "?"))["environment"])
+    assert "PATH" in environment
+    assert "sesame" not in environment
+
+
+PARENT = """
+import sys
+from pathlib import Path
+from tests.documents import readers
+from thresher.documents.reading_process import ReadingProcess
+from thresher.documents.registry import FileKind, register
+from thresher.documents.sources import Hints, Item
+register(FileKind("hang", "a trap", (".hang",), (), readers.hang))
+item = Item("a.hang", "", Path("a.hang"))
+with ReadingProcess() as process:
+    list(process.read(item, sys.argv[1].encode(), Hints()))
+"""
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_no_process_is_left_when_who_asked_is_ended(ending: signal.Signals, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(pipe)], cwd=Path(__file__).parents[2], stderr=subprocess.DEVNULL
+    )
+    with pipe.open("rb") as hanging:  # opened when the reader has it open, at its end when the reader is gone
+        parent.send_signal(ending)
+        parent.wait()
+        assert hanging.read() == b""
+
+
+# --- what comes back --------------------------------------------------------------------------------------------------
+
+
+def test_a_reply_is_the_same_after_its_way() -> None:
+    (document,) = making.parse_bytes(SOUND["a.docx"], name="a.docx")
+    assert isinstance(document, Document)
+    reply = Reply((document,), done=True)
+    assert unpacked(packed(reply)) == reply
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[]",
+        b'{"found": 1}',
+        b'{"found": [{"id": 1}]}',
+        b'{"done": "yes"}',
+        b'{"found": [{"what": "a", "subject": "b"}]}',
+        b"\x80\x04\x95",
+    ],
+)
+def test_what_is_no_reply_is_refused(content: bytes) -> None:
+    with pytest.raises(Unreadable):
+        unpacked(content)

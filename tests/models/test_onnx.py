@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import onnxruntime
+import pytest
+
+from thresher.collection import Collection
+from thresher.errors import UsageError
+from thresher.models.cross_encoders import BundledJudge
+from thresher.models.encoders import BundledEncoder
+from thresher.models.fastembed_models import FastembedCrossEncoder, FastembedEncoder
+from thresher.models.onnx import CPU, ON_CPU, check_started
+from thresher.recipes.components import Models
+from thresher.recipes.settings import EncoderSettings
+
+NOT_HERE = "TensorrtExecutionProvider"
+OTHERS = [name for name in onnxruntime.get_available_providers() if name != CPU]
+
+pytestmark = pytest.mark.skipif(NOT_HERE in OTHERS, reason="this machine has every provider")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        BundledEncoder(providers=[NOT_HERE]),
+        BundledJudge(providers=[NOT_HERE, CPU]),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_provider_that_is_not_there_is_told_with_those_that_are(model: BundledEncoder | BundledJudge) -> None:
+    with pytest.raises(UsageError, match=NOT_HERE) as caught:
+        model.warm_up()
+    assert CPU in str(caught.value)
+    assert "onnxruntime-gpu" in caught.value.next_step
+
+
+def test_so_it_is_for_models_that_fastembed_loads() -> None:
+    pytest.importorskip("fastembed")
+    name = "sentence-transformers/all-MiniLM-L6-v2"
+    with pytest.raises(UsageError, match=NOT_HERE):
+        FastembedEncoder(name, providers=[NOT_HERE]).warm_up()
+    with pytest.raises(UsageError, match=NOT_HERE):
+        FastembedCrossEncoder("any/name", (NOT_HERE,))("question", ["text"])
+
+
+def test_a_provider_that_is_there_and_does_not_start_is_told_too() -> None:
+    check_started(["CUDAExecutionProvider", CPU], ["CUDAExecutionProvider", CPU])
+    with pytest.raises(UsageError, match="CUDAExecutionProvider: does not start"):
+        check_started(["CUDAExecutionProvider", CPU], [CPU])
+
+
+def test_models_are_one_for_each_set_of_providers() -> None:
+    models = Models()
+    assert models.on(ON_CPU) is models.on(()) is models
+    other = models.on((NOT_HERE, CPU))
+    assert other is models.on((NOT_HERE, CPU)) is not models
+    assert (other.providers, other.words) == ((NOT_HERE, CPU), models.words)
+    assert other.judge() is not models.judge()
+    assert other.encoder("bundled", EncoderSettings()) is not models.encoder("bundled", EncoderSettings())
+
+
+@pytest.mark.parametrize("recipe", ["rag", "corrective"])
+def test_the_setting_reaches_the_models_of_a_question(collection: Collection, recipe: str) -> None:
+    with pytest.raises(UsageError, match=f"`onnx_providers` {NOT_HERE}"):
+        collection.ask("When was it built?", recipe=recipe, settings={"onnx_providers": [NOT_HERE, CPU]})
+
+
+@pytest.mark.skipif(not OTHERS, reason="this ONNX Runtime has the CPU alone")
+def test_another_provider_that_is_there_is_used() -> None:
+    encoder = BundledEncoder(providers=[OTHERS[0], CPU])
+    assert encoder.encode(["lighthouse"]).shape == (1, encoder.dimension)

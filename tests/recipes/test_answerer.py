@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from scipy.stats import binomtest
+
+from thresher.recipes.answerer import AnswererWorth, is_right, labelled_answers, measured, wilson
+from thresher.types import Answer, Usage
+
+ANSWER = Answer("Q?", "corrective", "", False, None, None, None, (), (), (), Usage(), (), "t")
+
+
+def said(text: str, *, abstained: bool = False) -> Answer:
+    return replace(ANSWER, text=text, abstained=abstained)
+
+
+@pytest.mark.parametrize(("right", "n"), [(0, 10), (7, 10), (10, 10), (45, 90)])
+def test_the_interval_is_wilsons_as_scipy_computes_it(right: int, n: int) -> None:
+    theirs = binomtest(right, n).proportion_ci(method="wilson")
+    assert wilson(right, n) == pytest.approx((right / n, theirs.low, theirs.high), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "answers", "right"),
+    [
+        ("It is the Eiffel Tower. [1]", ["Eiffel tower"], True),
+        ("It is 12. [1]", ["12"], True),
+        ("It is 120. [1]", ["12"], False),
+        ("It is 3.5 m.", ["3.5 m"], True),
+        ("Nobody knows.", [], False),
+    ],
+)
+def test_an_answer_is_right_where_it_holds_one_of_the_labels(text: str, answers: list[str], right: bool) -> None:
+    assert is_right(said(text), answers) is right
+
+
+def test_a_refusal_is_right_where_there_is_no_answer_alone() -> None:
+    assert is_right(said("No.", abstained=True), [])
+    assert not is_right(said("Paris", abstained=True), ["Paris"])
+
+
+def worth(model_right: int, reader_right: int, of: int = 40) -> AnswererWorth:
+    questions = [(f"question {number}", ["yes"]) for number in range(of)]
+
+    def ask(question: str, by_model: bool) -> Answer:
+        number = int(question.split()[1])
+        return said("yes" if number < (model_right if by_model else reader_right) else "no")
+
+    return measured("m", questions, ask)
+
+
+def test_a_model_that_is_worse_is_told_with_the_setting_that_changes_it() -> None:
+    found = worth(10, 30)
+    assert (found.by_model.right, found.by_reader.right, found.only_reader, found.worse) == (10, 30, 20, True)
+    assert "answer.by=reader" in found.advice
+
+
+@pytest.mark.parametrize(("model", "reader"), [(30, 10), (30, 30), (29, 30)])
+def test_a_model_that_is_not_known_to_be_worse_gets_no_advice(model: int, reader: int) -> None:
+    assert worth(model, reader).advice == ""
+
+
+def test_only_rows_that_can_be_judged_count() -> None:
+    rows = [
+        {"question": "a", "answers": ["x"]},
+        {"question": "b", "answerable": False},
+        {"question": "c", "answerable": True},
+    ]
+    assert labelled_answers(rows) == [("a", ["x"]), ("b", [])]

@@ -1,0 +1,72 @@
+"""The sources' own questions, as tests of the answer: in every recipe, with a chat model and without one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import thresher
+from tests.real_data import DATA
+from tests.recipes.scripting import Judge, using
+from tests.recipes.test_examples import RETRIEVAL
+from thresher import recipes
+from thresher.collection import Collection
+from thresher.testing.llm_server import ScriptedServer
+
+Serve = Callable[..., ScriptedServer]
+RECIPES = [name for name in recipes.names() if name != "no-retrieval"]
+DIFFERENCE = "What is the difference between RAG-Sequence and RAG-Token?"
+REFUSING = {"crag", "ecrag-literal"}
+"""What refuses it without a model: printed bounds that do not fit the local judge, short chunks that are lost."""
+
+
+@pytest.fixture(scope="module")
+def six(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The library of six sentences, cut for every recipe."""
+    folder = tmp_path_factory.mktemp("six")
+    for name, text in RETRIEVAL.items():
+        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+    with thresher.open(folder / "home") as collection:
+        collection.add(*(folder / f"{name}.txt" for name in RETRIEVAL), recipe=RECIPES)
+        yield collection
+
+
+def own_words(question: str, pieces: list[str]) -> str:
+    """Both sides in other words, each cited where it stands."""
+    sides = {
+        "RAG-Sequence uses": "RAG-Sequence takes one document for the whole answer",
+        "RAG-Token may": "RAG-Token may take another document for each word",
+    }
+    found = [(said, at) for key, said in sides.items() for at, piece in enumerate(pieces, start=1) if key in piece]
+    return " ".join(f"{said} [{at}]." for said, at in found) or "NOT IN THE EVIDENCE"
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_the_reports_first_example_is_answered_without_a_model(six: Collection, recipe: str) -> None:
+    answer = six.ask(DIFFERENCE, recipe=recipe)
+    assert "Not stated" not in answer.text
+    assert answer.abstained == (recipe in REFUSING)
+    assert answer.abstained or ("the same retrieved document" in answer.text and "for each word" in answer.text)
+
+
+@pytest.mark.parametrize("recipe", [name for name in RECIPES if name != "ecrag-literal"])
+def test_the_reports_first_example_is_answered_by_the_model(six: Collection, serve: Serve, recipe: str) -> None:
+    server = serve(Judge(score=lambda question, text: 0.95 if "RAG-" in text else 0.05, answer=own_words))
+    answer = six.ask(DIFFERENCE, recipe=recipe, settings=using(server))
+    assert answer.answered_by == "model"
+    assert "RAG-Token may take another document for each word." in answer.text
+    assert all(one.state == "supported" for one in answer.sentences)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not DATA.exists(), reason="the real data is not there (THRESHER_DATA)")
+@pytest.mark.parametrize("recipe", ["corrective", "rag", "hybrid"])
+def test_the_blogs_own_question_is_not_answered_with_learning_rates(tmp_path: Path, recipe: str) -> None:
+    with thresher.open(tmp_path) as collection:
+        papers = [DATA / "papers" / name for name in ("Attention_Is_All_You_Need.pdf", "BERT.pdf")]
+        collection.add(*papers, recipe=recipe)
+        answer = collection.ask("What is a transformer in deep learning?", recipe=recipe)
+        assert "5e-5" not in answer.text
