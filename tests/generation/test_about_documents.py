@@ -8,10 +8,11 @@ import pytest
 from thresher.generation.about_documents import DocumentReader
 from thresher.generation.answers import PartsReader
 from thresher.generation.citations import abstention
+from thresher.judging.verdicts import by_name
 from thresher.retrieval.documents import DocumentFinder
 from thresher.testing.fakes import HashEncoder
 from thresher.testing.memory_store import MemoryChunkTable
-from thresher.types import Chunk, ChunkRow, Document, Evidence, Generation, Query
+from thresher.types import Chunk, ChunkRow, Document, Evidence, Generation, Query, Verdict
 
 ABSTRACT = (
     "We survey the lighthouses of the Baltic Sea and the lamps that they have used since the year 1531. "
@@ -159,3 +160,30 @@ def test_a_document_noun_a_title_in_quotes_or_a_file_name_asks_for_a_document(qu
     find, _ = reader(SONG, REPORT)
     assert find.answers(question)
     assert ask(question, SONG, REPORT).text == "Jane Editor"
+
+
+LEARNING = Document(
+    "d4",
+    "he.pdf",
+    "Deep Residual Learning for Image Recognition",
+    "Deep Residual Learning for Image Recognition\n\nKai Ming\n\nAbstract\n\nDeeper networks are harder to train.",
+    "pdf",
+    metadata={"author": "Kai Ming"},
+)
+
+
+def test_a_document_that_a_few_words_of_its_title_name_is_perhaps_the_one() -> None:
+    assert ask("Who wrote the paper on deep learning?", *ALL, LEARNING).text.startswith("Perhaps: Kai Ming")
+    assert not ask("Who wrote the paper on deep residual learning?", *ALL, LEARNING).text.startswith("Perhaps:")
+
+
+def test_the_verdict_on_documents_is_that_of_their_names() -> None:
+    find, _ = reader(*ALL, LEARNING)
+
+    def verdict(question: str) -> Verdict | None:
+        return by_name(find(Query(question, question)).judgements).verdict
+
+    assert verdict("Who wrote the sea light survey?") is Verdict.CORRECT
+    assert verdict("Who wrote the paper on deep learning?") is Verdict.AMBIGUOUS
+    assert verdict("How many documents are there?") is None
+    assert not find.answers("Who wrote the paper on learning?")

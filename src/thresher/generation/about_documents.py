@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from thresher.generation.citations import abstention, cite, in_turn, quoted
 from thresher.generation.sentence_support import Sentence
 from thresher.protocols import Generator, about
 from thresher.text.boilerplate import says_nothing
+from thresher.text.document_names import SURE_FIT
 from thresher.text.front_matter import author_lines, summary_spans
 from thresher.text.questions import Kind, asked_for
 from thresher.text.sentences import Span, line_spans, sentence_spans
 from thresher.text.terms import index_terms, term_set
-from thresher.types import Document, Evidence, Generation, Hit, Notes, Query
+from thresher.types import PERHAPS, Document, Evidence, Generation, Hit, Notes, Query
 
 MOST_LISTED = 10
 """Documents named of those that speak of something."""
@@ -67,7 +68,9 @@ class DocumentReader:
         ]
         if not answers:
             return self.otherwise(query, evidence)
-        return answers[0][1] if len(answers) == 1 else in_turn(answers)
+        answer = answers[0][1] if len(answers) == 1 else in_turn(answers)
+        unsure = max(hit.score.value for hit in hits) < SURE_FIT
+        return replace(answer, text=f"{PERHAPS}{answer.text}") if unsure else answer
 
     def _listed(self, question: str, hits: Sequence[Hit]) -> Generation:
         """The titles, with the sentence of each that speaks of the subject."""

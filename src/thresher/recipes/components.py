@@ -40,6 +40,7 @@ from thresher.generation.tables import TableReader
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
 from thresher.judging.calibration import Calibrations
+from thresher.judging.verdicts import by_name
 from thresher.models.cassette import Exchanges
 from thresher.models.chat import ChatModel
 from thresher.models.encoders import RememberingEncoder
@@ -397,10 +398,10 @@ class Components:
         return DocumentFinder(self.store.records, self.store.documents, table)
 
     def about_documents(self, table: ChunkTable, name: str) -> Callable[[Query], Pipeline | None]:
-        """The path of questions about documents themselves: found by title, nothing judged, answered from the whole."""
+        """The path of questions about documents themselves: found and judged by title, answered from the whole."""
         find, quotes = self.finder(table), self.quote_checker()
         reader = DocumentReader(find, self.store.documents, _unanswered)
-        path = Pipeline(name, find, PartsReader(reader), self.meter, verify=quotes)
+        path = Pipeline(name, find, PartsReader(reader), self.meter, decide=by_name, verify=quotes)
 
         def instead(query: Query) -> Pipeline | None:
             """That path where it has an answer: what the front of a document does not say, its text may."""

@@ -5,46 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from typing import ClassVar, Protocol
 
 from thresher.protocols import ChunkTable
 from thresher.text.boilerplate import is_bibliography
+from thresher.text.document_names import LEAST_FIT, fit, names_document, own_words, squeezed, words_of
 from thresher.text.questions import OF_DOCUMENTS, Kind, asked_for, parts_of
 from thresher.text.terms import term_set
-from thresher.types import BM25, Chunk, Document, Hit, Judged, Judgement, Notes, Query, Score
-
-GENERIC = term_set(
-    "paper document article report file pdf study text publication page note letter contract called titled "
-    "minutes memo mail email message presentation slides spreadsheet transcript"
-)
-"""Words that say what sort of document is meant, not which."""
-
-_NOUN = re.compile(
-    r"\b(?:documents?|reports?|papers?|preprints?|articles?|(?:web)?pages?|sites?|files?|pdfs?|e-?mails?|mails?|messages?"
-    r"|memos?|minutes|notes?|handbooks?|manuals?|guides?|contracts?|leases?|presentations?|slides?|spreadsheets?"
-    r"|transcripts?|stud(?:y|ies)|surveys?|thes[ei]s|dissertations?|publications?|texts?|attachments?"
-    r"|\w+\.(?:pdf|docx?|pptx?|xlsx?|txt|md|html?|epub|eml|csv|json))\b",
-    re.IGNORECASE,
-)
-_QUOTED = re.compile(r"[\"“”«»„].{2,}[\"“”«»„]|(?<!\w)['‘].{2,}['’](?!\w)")
-_SUMMED = re.compile(r"\b(?:summar\w+|sum up|tl;?dr|overview|abstract)\b", re.IGNORECASE)
-_IT = re.compile(r"\bit\b", re.IGNORECASE)
-
-
-def names_document(question: str) -> bool:
-    """Whether a question speaks of a document: by a noun, by a title in quotes, as "it", or for a summary.
-
-    "Who wrote the song As Time Goes By?" asks for no author of the page that is called so.
-    """
-    return any(pattern.search(question) for pattern in (_NOUN, _QUOTED, _SUMMED, _IT))
-
+from thresher.types import UNIT, Chunk, Document, Hit, Judged, Judgement, Notes, Query, Score
 
 MOST_NAMED = 3
 """Documents that fit a name equally well are all meant up to so many; more are a sign that no document is."""
-
-INITIALS = 3
-"""Words of a title whose initials are its name: Direct Preference Optimization is DPO."""
 
 MATCHED = 400
 """Chunks looked at for what documents are about."""
@@ -106,8 +77,10 @@ class DocumentFinder:
             return self._speaking(query, asked.things[0], mentioned="mention" in question or "contain" in question)
         if asked.kind not in OF_DOCUMENTS or asked.kind is Kind.NUMBER_OF_DOCUMENTS or not names_document(question):
             return []
-        ids = [listed.id for listed in self.named(asked.things[0] if asked.things else "it")]
-        return [_hit(_opening(document), 1.0) for document in self.documents(ids).values()]
+        thing = asked.things[0] if asked.things else "it"
+        named = {listed.id: listed for listed in self.named(thing)}
+        known = self.documents(list(named))
+        return [_hit(_opening(document), fit(thing, named[id_])) for id_, document in known.items()]
 
     def named(self, thing: str) -> list[Listed]:
         """The documents that a name fits best: all its words stand in the title or the name of the file.
@@ -115,21 +88,15 @@ class DocumentFinder:
         The only document of a collection is meant by "it", the only report of one by "the report".
         """
         every = self.listed()
-        words = term_set(thing)
-        own = words - GENERIC
-        if not own:
-            sort = [one for one in every if words & _words(one)]
+        if not own_words(thing):
+            words = term_set(thing)
+            sort = [one for one in every if words & words_of(one)]
             chosen = sort if words and len(sort) == 1 else every
             return list(chosen) if len(chosen) == 1 else []
-        plain = _squeezed(" ".join(word for word in thing.split() if not term_set(word) <= GENERIC))
-        fits = {
-            one.id: 2.0 if plain in _called(one) else len(own) / len(_words(one))
-            for one in every
-            if own <= _words(one) or plain in _called(one)
-        }
+        fits = {one.id: share for one in every if (share := fit(thing, one)) > LEAST_FIT}
         best = max(fits.values(), default=0.0)
         found = [one for one in every if fits.get(one.id) == best]
-        alike = {_squeezed(one.title): one for one in reversed(found)}  # of copies the first
+        alike = {squeezed(one.title): one for one in reversed(found)}  # of copies the first
         return list(reversed(alike.values())) if len(alike) <= MOST_NAMED else []
 
     def _speaking(self, query: Query, subject: str, *, mentioned: bool) -> list[Hit]:
@@ -142,19 +109,20 @@ class DocumentFinder:
             both, own = term_set(f"{chunk.title} {chunk.text}"), term_set(chunk.text)
             if any(one <= both and one & own for one in wanted):
                 speaking.setdefault(chunk.document_id, []).append(chunk)
-        hits = []
+        found = []
         alike = {
             (chunks[0].title, chunks[0].text): chunks for chunks in reversed(speaking.values())
         }  # of copies the first
         for chunks in reversed(alike.values()):
             titled = any(one <= term_set(chunks[0].title) for one in wanted)
             if titled or mentioned or len(chunks) >= ABOUT_CHUNKS:
-                hits.append(_hit(chunks[0], len(chunks) + (MATCHED if titled else 0)))
-        return sorted(hits, key=lambda hit: -hit.score.value)
+                found.append((len(chunks) + (MATCHED if titled else 0), chunks[0]))
+        # all words of the subject stand there: that they are about it is no question of degree
+        return [_hit(chunk, 1.0) for _, chunk in sorted(found, key=lambda one: -one[0])]
 
 
 def _hit(chunk: Chunk, score: float) -> Hit:
-    return Hit(chunk, Score(float(score), BM25), 1)
+    return Hit(chunk, Score(float(score), UNIT), 1)
 
 
 def _opening(document: Document) -> Chunk:
@@ -168,23 +136,3 @@ def _opening(document: Document) -> Chunk:
 
 OPENING_CHARACTERS = 4_000
 """Title, authors and abstract are within so many."""
-
-
-def _words(listed: Listed) -> frozenset[str]:
-    return term_set(f"{listed.title} {re.sub(r'[_-]+', ' ', _stem(listed))}")
-
-
-def _stem(listed: Listed) -> str:
-    return PurePath(listed.source.split("#")[0]).stem
-
-
-def _called(listed: Listed) -> set[str]:
-    """What a document is called: the name of its file, its title up to a colon, and the initials of that."""
-    short = re.split(r"\s*[:–—]\s|\s-\s", listed.title)[0]
-    words = short.split()
-    initials = "".join(word[0] for word in words) if len(words) >= INITIALS else short
-    return {_squeezed(name) for name in (_stem(listed), short, initials)}
-
-
-def _squeezed(text: str) -> str:
-    return re.sub(r"\W|_", "", text.casefold())
