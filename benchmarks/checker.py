@@ -25,9 +25,10 @@ from thresher.models.cross_encoders import BUNDLED_CHECKER, BundledJudge
 from thresher.models.encoders import BundledEncoder, RememberingEncoder
 from thresher.text.terms import term_set
 from thresher.types import UNIT, Chunk, ClaimState, Evidence, Hit, Score
-from thresher.verification.check import CONTRADICTED_FROM, SHOWN_FROM, SUPPORTED_FROM, Checker, windows_of
+from thresher.verification.check import CONTRADICTED_FROM, SHOWN_FROM, SUPPORTED_FROM, Checker
 from thresher.verification.rules import RuleCheck
 from thresher.verification.weights import ClaimSigns, weighed
+from thresher.verification.windows import windows_of
 from thresher_evals.stats import wilson_interval
 
 MOST = 260

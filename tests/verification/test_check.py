@@ -7,10 +7,12 @@ import pytest
 
 from thresher.testing.fakes import HashEncoder, WordSupport
 from thresher.types import ClaimState, Document, Evidence
-from thresher.verification.check import Checker, clauses_of, statement, windows_of
+from thresher.verification.attribution import clauses_of
+from thresher.verification.check import Checker, statement
 from thresher.verification.findings import Cited, Finding
 from thresher.verification.rules import RuleCheck
 from thresher.verification.weights import ClaimSigns, log_odds, weighed
+from thresher.verification.windows import windows_of
 
 Make = Callable[..., Evidence]
 ENCODER = HashEncoder(512)

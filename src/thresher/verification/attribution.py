@@ -1,0 +1,186 @@
+"""Which pieces of the evidence support a claim: what it cites, another one, several of them clause by clause, or the
+whole document that it cites.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from thresher.text.entities import lacking
+from thresher.text.injection import is_command
+from thresher.text.language import foreign_language
+from thresher.text.questions import Kind, asked_for, parts_of
+from thresher.text.sentences import sentence_spans
+from thresher.text.terms import term_set
+from thresher.types import ClaimState, Document, Evidence
+from thresher.verification.findings import Cited, Finding
+from thresher.verification.rules import NOTHING
+from thresher.verification.windows import Window, nearest_windows, windows_of
+
+SURE_FROM = 0.7
+"""Support from which nothing else is looked at: below it, another piece that says otherwise wins."""
+
+CLAUSE_TERMS = 2
+"""A clause with fewer terms states nothing of its own."""
+
+OBEYS = "it follows an order that stands in the evidence"
+
+_BETWEEN_CLAUSES = re.compile(
+    r"\s*;\s+|,\s+(?:and|but|while|whereas|although|which|whilst)\s+|\s+(?:while|whereas|but)\s+|\s+and\s+(?=[A-Z])"
+)
+_ASKS = re.compile(r"(?:\w+ )?(?:who|whom|whose|what|when|where|which|why|how)\b", re.IGNORECASE)
+
+
+class Against(Protocol):
+    """Says what some windows together say to a claim; `known` is what else names may stand in."""
+
+    def __call__(self, claim: str, windows: Sequence[Window], *, question: str = "", known: str = "") -> Finding:
+        """The finding."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """The evidence that the claims of one answer are attributed to."""
+
+    question: str
+    evidence: Sequence[Evidence]
+    against: Against
+    documents: Callable[[Sequence[str]], Mapping[str, Document]]
+    windows: tuple[Window, ...] = field(init=False)
+    _known: dict[tuple[str, ...], str] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        every = tuple(window for at, piece in enumerate(self.evidence) for window in windows_of(piece, at))
+        object.__setattr__(self, "windows", every)
+
+    def find(self, claim: Cited) -> Finding:
+        """What supports a claim; nothing verifies one that rests on a document in which what was asked about is not."""
+        question, evidence = self.question, self.evidence
+        if question and repeats(question, claim.text):
+            return Finding(ClaimState.UNVERIFIED, 0.0, reason="it is the question again")
+        found = self._supported(claim)
+        if found.state is not ClaimState.SUPPORTED or not question or foreign_language(question):
+            return found
+        several = asked_for(question).kind is Kind.COMPARISON or len(parts_of(question)) > 1
+        pieces = range(len(evidence)) if several else found.pieces  # of two things each may have a document of its own
+        absent = lacking(question, " ".join([self._documents_of(pieces), *(evidence[at].text for at in pieces)]))
+        if not absent:
+            return found
+        reason = f"the cited document does not speak of {absent[0]}"
+        return replace(found, state=ClaimState.UNVERIFIED, reason=reason)
+
+    def _supported(self, claim: Cited) -> Finding:
+        """What supports a claim, whatever was asked: what it cites, another piece, several, the whole document."""
+        own = self._cited(claim)
+        holds = own is not None and _holds(own)
+        if own is not None and holds and own.support >= SURE_FROM:
+            return own
+        other = self._elsewhere(claim)
+        if other is not None and (_holds(other) or (holds and _denies(other))):
+            return other
+        if own is not None and holds:
+            return own
+        if (found := self._clauses(claim) or self._whole_document(claim)) is not None:
+            return found
+        tried = [finding for finding in (own, other) if finding is not None]
+        if not tried:
+            return Finding(ClaimState.UNVERIFIED, 0.0, reason=NOTHING)
+        if obeys(claim.text, self.question, self.evidence):
+            return replace(tried[0], state=ClaimState.CONTRADICTED, support=0.0, reason=OBEYS)
+        return next((finding for finding in tried if _denies(finding)), tried[0])
+
+    def _cited(self, claim: Cited) -> Finding | None:
+        """What the pieces say to it that it cites; None where it cites none."""
+        windows = [window for window in self.windows if window.piece in claim.pieces]
+        return self._against(claim.text, windows, claim.pieces) if windows else None
+
+    def _elsewhere(self, claim: Cited) -> Finding | None:
+        """The finding of one other piece alone: one that supports, else one that says otherwise, else any."""
+        near = nearest_windows(claim.text, [window for window in self.windows if window.piece not in claim.pieces])
+        found = [
+            self._against(claim.text, [window for window in near if window.piece == piece], (piece,))
+            for piece in dict.fromkeys(window.piece for window in near)
+        ]
+        order = (ClaimState.SUPPORTED, ClaimState.CONTRADICTED, ClaimState.UNVERIFIED)
+        return min(found, key=lambda finding: (order.index(finding.state), -finding.support), default=None)
+
+    def _clauses(self, claim: Cited) -> Finding | None:
+        """Every clause supported by some piece; None where there is one clause or one is not supported."""
+        clauses = clauses_of(claim.text)
+        found: list[Finding] = []
+        for clause in clauses if len(clauses) > 1 else ():
+            part = Cited(clause, claim.pieces)
+            tried = self._cited(part)
+            if tried is None or not _holds(tried):
+                tried = self._elsewhere(part)
+            if tried is None or not _holds(tried):
+                return None
+            found.append(tried)
+        if not found:
+            return None
+        places = {piece: place for one in found for piece, place in zip(one.pieces, one.places, strict=True)}
+        remarks = tuple(dict.fromkeys(remark for one in found for remark in one.remarks))
+        weakest = min(found, key=lambda one: one.support)
+        return replace(weakest, pieces=tuple(places), places=tuple(places.values()), remarks=remarks)
+
+    def _whole_document(self, claim: Cited) -> Finding | None:
+        """The windows of a cited document, beyond its pieces, that are nearest to the claim, where they support it."""
+        for piece in dict.fromkeys(claim.pieces):
+            document_id = self.evidence[piece].hit.chunk.document_id
+            document = self.documents([document_id]).get(document_id)
+            if document is None:
+                continue
+            whole = replace(self.evidence[piece], start=0, end=len(document.text), text=document.text)
+            found = self._against(claim.text, list(windows_of(whole, piece)), (piece,))
+            if _holds(found):
+                return found
+        return None
+
+    def _against(self, claim: str, windows: Sequence[Window], pieces: Sequence[int]) -> Finding:
+        return self.against(claim, windows, question=self.question, known=self._documents_of(pieces))
+
+    def _documents_of(self, pieces: Sequence[int]) -> str:
+        """Titles and whole texts of the documents of some pieces."""
+        ids = tuple(dict.fromkeys(self.evidence[at].hit.chunk.document_id for at in pieces))
+        if ids not in self._known:
+            documents = self.documents(ids)
+            texts = (f"{documents[id_].title} {documents[id_].text}" for id_ in ids if id_ in documents)
+            self._known[ids] = " ".join(texts)
+        return self._known[ids]
+
+
+def obeys(claim: str, question: str, evidence: Sequence[Evidence]) -> bool:
+    """Whether what a claim adds to the question stands only in sentences that tell the reader what to answer.
+
+    Such a sentence states nothing: a claim that repeats it is neither shown by the documents nor left open by them.
+    """
+    added = term_set(claim) - term_set(question)
+    texts = [piece.text[a:b] for piece in evidence for a, b in sentence_spans(piece.text)]
+    texts += [piece.hit.chunk.title for piece in evidence]
+    stated = {term for text in texts if not is_command(text) for term in term_set(text)}
+    ordered = {term for text in texts if is_command(text) for term in term_set(text)}
+    return bool(added & (ordered - stated))
+
+
+def clauses_of(sentence: str) -> list[str]:
+    """The clauses of a sentence that state something each; one that names nobody has the sentence's beginning."""
+    parts = [part.strip(" ,") for part in _BETWEEN_CLAUSES.split(sentence)]
+    parts = [part for part in parts if len(term_set(part)) >= CLAUSE_TERMS]
+    return parts if len(parts) > 1 else [sentence]
+
+
+def repeats(question: str, claim: str) -> bool:
+    """Whether a claim is the question again, with a full stop behind it."""
+    return _ASKS.match(claim) is not None and term_set(claim) <= term_set(question)
+
+
+def _holds(finding: Finding) -> bool:
+    return finding.state is ClaimState.SUPPORTED
+
+
+def _denies(finding: Finding) -> bool:
+    return finding.state is ClaimState.CONTRADICTED
