@@ -126,6 +126,8 @@ class Document:
     """The file that held this document when it held several (a BEIR corpus); `source` is unique within it."""
     marks: tuple[Mark, ...] = ()
     """In the order of the text."""
+    figures: tuple[tuple[int, int], ...] = ()
+    """Spans of text inside pictures (axis ticks, legends, labels), in order: no sentence, quote or field of a form."""
 
     def page_at(self, offset: int) -> int | None:
         """Number of the page that holds `offset`; None for documents without pages."""

@@ -131,7 +131,7 @@ class Region:
 
 
 def text_regions(document: Document, *, without: SpanFinder | None = None) -> list[Region]:
-    """The document as text and tables in turn; the span that `without` finds is in none of them.
+    """The document as text and tables in turn, without figures and without the span that `without` finds.
 
     A table that lies only partly in that span stays whole.
     """
@@ -139,13 +139,14 @@ def text_regions(document: Document, *, without: SpanFinder | None = None) -> li
     low, high = _skipped(text, without)
     regions: list[Region] = []
     position = 0
-    for table in _ordered(document):
-        if low <= table.start and table.end <= high:
+    for begin, behind, table in _ordered(document):
+        if low <= begin and behind <= high:
             continue
-        regions += _text_between(text, position, table.start, low, high)
-        start, end = trim(text, table.start, table.end)
-        regions.append(Region(start, end, "table", row_spans(text, table)))
-        position = table.end
+        regions += _text_between(text, position, begin, low, high)
+        if table is not None:
+            start, end = trim(text, begin, behind)
+            regions.append(Region(start, end, "table", row_spans(text, table)))
+        position = behind
     regions += _text_between(text, position, len(text), low, high)
     return regions
 
@@ -202,13 +203,15 @@ def _skipped(text: str, without: SpanFinder | None) -> Span:
     return max(found[0], 0), found[1]
 
 
-def _ordered(document: Document) -> Iterator[Table]:
-    """The tables that hold something, in order; one that reaches into the table before it is left to the text."""
+def _ordered(document: Document) -> Iterator[tuple[int, int, Table | None]]:
+    """Tables that hold something and figures (None), in order; one that reaches into another is left to the text."""
+    found: list[tuple[int, int, Table | None]] = [(table.start, table.end, table) for table in document.tables]
+    found += [(start, end, None) for start, end in document.figures]
     position = 0
-    for table in sorted(document.tables, key=lambda table: (table.start, table.end)):
-        if position <= table.start and document.text[table.start : table.end].strip():
-            yield table
-            position = table.end
+    for start, end, table in sorted(found, key=lambda one: one[:2]):
+        if position <= start and document.text[start:end].strip():
+            yield start, end, table
+            position = end
 
 
 def _text_between(text: str, start: int, end: int, low: int, high: int) -> Iterator[Region]:

@@ -30,6 +30,7 @@ class Parsed:
     kind: str = ""
     """What such a document is; empty for what the file is."""
     marks: tuple[Mark, ...] = ()
+    figures: tuple[tuple[int, int], ...] = ()
 
 
 def pipe_row(cells: Iterable[str]) -> str:

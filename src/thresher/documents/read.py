@@ -117,6 +117,7 @@ def _document(item: Item, parsed: Parsed, kind: str, name: str, metadata: Metada
         date=str(date) if date is not None else parsed.date,
         metadata=metadata,
         marks=parsed.marks,
+        figures=parsed.figures,
     )
 
 

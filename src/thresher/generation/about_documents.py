@@ -12,6 +12,7 @@ from thresher.generation.sentence_support import Sentence
 from thresher.protocols import Generator, about
 from thresher.text.boilerplate import says_nothing
 from thresher.text.document_names import SURE_FIT
+from thresher.text.figures import without_figures
 from thresher.text.front_matter import author_lines, summary_spans
 from thresher.text.questions import Kind, asked_for
 from thresher.text.sentences import Span, line_spans, sentence_spans
@@ -87,7 +88,7 @@ class DocumentReader:
         return _exact("\n".join(lines), sentences)
 
     def _summary(self, document: Document, hit: Hit) -> Generation | None:
-        return _quoting(document, hit, summary_spans(document.text, self.most))
+        return _quoting(document, hit, summary_spans(without_figures(document), self.most))
 
 
 def _authors(document: Document, hit: Hit) -> Generation | None:

@@ -40,7 +40,7 @@ class Entry:
 
 
 def about(document: Document) -> str:
-    """Fingerprint of what can change under one text: title, kind, date, metadata, pages, tables and marks."""
+    """Fingerprint of what can change under one text: title, kind, date, metadata, pages, tables, marks and figures."""
     stated = (
         document.title,
         document.kind,
@@ -49,6 +49,7 @@ def about(document: Document) -> str:
         [(page.number, page.start, page.end) for page in document.pages],
         [(table.start, table.end, table.rows) for table in document.tables],
         [(mark.start, mark.kind, mark.name) for mark in document.marks],
+        *([document.figures] if document.figures else ()),  # so that what has none keeps the fingerprint it had
     )
     return hashlib.sha256(json.dumps(stated).encode()).hexdigest()[:16]
 

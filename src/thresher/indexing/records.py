@@ -96,10 +96,11 @@ def to_document_row(document: Document, entry: Entry, added: str) -> dict[str, A
 
 
 def _spans_of(document: Document) -> Any:
-    """Pages, or pages and marks: a list in collections that were made before there were marks."""
+    """Pages, or pages with marks and figures: a list in collections that were made before there were marks."""
     pages = [[page.number, page.start, page.end] for page in document.pages]
     marks = [[mark.start, mark.kind, mark.name] for mark in document.marks]
-    return {"pages": pages, "marks": marks} if marks else pages
+    others = {name: spans for name, spans in (("marks", marks), ("figures", document.figures)) if spans}
+    return {"pages": pages, **others} if others else pages
 
 
 def with_places(row: Mapping[str, Any], places: Sequence[Place]) -> dict[str, Any]:
@@ -124,14 +125,15 @@ def to_document(row: Mapping[str, Any]) -> Document:
     """The document of a record."""
     first = to_places(row["places"])[0]
     spans = json.loads(row["pages"])
-    pages, marks = (spans["pages"], spans["marks"]) if isinstance(spans, dict) else (spans, [])
+    spans = spans if isinstance(spans, dict) else {"pages": spans}
     tables = ((start, end, tuple(map(tuple, rows))) for start, end, rows in json.loads(row["tables"]))
     return Document(
         **{name: row[name] for name in ("id", "title", "kind", "date", "text")},
         source=first.source,
         container=first.container,
-        pages=tuple(Page(*page) for page in pages),
-        marks=tuple(Mark(*mark) for mark in marks),
+        pages=tuple(Page(*page) for page in spans["pages"]),
+        marks=tuple(Mark(*mark) for mark in spans.get("marks", ())),
+        figures=tuple((start, end) for start, end in spans.get("figures", ())),
         tables=tuple(Table(*table) for table in tables),
         metadata=json.loads(row["metadata"]),
     )

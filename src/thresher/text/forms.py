@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from thresher.text.answer_types import answer_type, is_of_type
+from thresher.text.figures import without_figures
 from thresher.text.labels import means, still_to_come
 from thresher.text.records import LEAST, fields_of
 from thresher.text.table_lookup import Words, telling_terms, terms_of, words_of
@@ -70,7 +71,7 @@ class Form:
 
 def form_of(document: Document, items: Iterable[Grid]) -> Form | None:
     """A document as a form, with those tables; None for one that is long or has few fields."""
-    text = document.text
+    text = without_figures(document)
     if len(text) > LONGEST:
         return None
     found = {label.text: (label, value) for _, label, value in fields_of(text, 0, len(text))}

@@ -88,8 +88,8 @@ def _is_section(text: str, line: Cell, mark: re.Match[str], run: Sequence[Cell])
 
 
 def _lines(document: Document, low: int, high: int) -> Iterator[Cell]:
-    """The lines that hold something; the tables are left out, and end what is before them."""
-    tables = [(table.start, table.end) for table in document.tables]
+    """The lines that hold something; tables and figures are left out, and end what is before them."""
+    tables = [*((table.start, table.end) for table in document.tables), *document.figures]
     low = document.text.rfind("\n", 0, low) + 1
     for start, end in ((low + start, low + end) for start, end in line_spans(document.text[low:high])):
         inside = any(first <= start < last for first, last in tables)

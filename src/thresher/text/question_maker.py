@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
+from thresher.text.figures import without_figures
 from thresher.text.made_cells import field_questions, list_questions, table_questions
 from thresher.text.made_questions import Made, sentence_questions
 from thresher.text.near_misses import Changed, Passages, near_misses
@@ -155,7 +156,7 @@ def names_of(documents: Sequence[Document]) -> dict[str, str]:
 
 def questions_of(document: Document, name: str, generator: random.Random) -> Iterator[MadeOf]:
     """The questions of one document in random order, each kind as early as the others; none twice."""
-    outside = _without_tables(document)
+    outside = _running_text(document)
     found = {
         made.question: made
         for made in chain(
@@ -175,9 +176,9 @@ def questions_of(document: Document, name: str, generator: random.Random) -> Ite
                 del kinds[kind]
 
 
-def _without_tables(document: Document) -> str:
-    """The text with the tables blank, every place where it was."""
-    text = document.text
+def _running_text(document: Document) -> str:
+    """The text with tables and figures blank, every place where it was."""
+    text = without_figures(document)
     for table in document.tables:
         text = f"{text[: table.start]}{' ' * (table.end - table.start - 2)}\n\n{text[table.end :]}"
     return text

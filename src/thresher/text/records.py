@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from thresher.text.figures import without_figures
 from thresher.text.sentences import line_spans
 from thresher.text.tables import Cell, Grid
 from thresher.types import Document
@@ -27,7 +28,7 @@ GAP = 3
 
 def records_of(document: Document, low: int = 0, high: int | None = None) -> Iterator[Grid]:
     """The forms of a document, in order, and its numbered records; of a long text those around a stretch of it."""
-    text = document.text
+    text = without_figures(document)
     high = len(text) if high is None else high
     if document.kind not in ("json", "jsonl"):  # whose records belong together however many there are
         low, high = max(0, text.rfind("\n", 0, max(0, low - FORM))), min(len(text), high + FORM)

@@ -34,17 +34,17 @@ from thresher.documents.formats.extractor import PDF, described, extract, loaded
 from thresher.documents.formats.pdf_front import large_headings, lower_case_words, read_front
 from thresher.documents.formats.pdf_layout import (
     Block,
-    Line,
     across_pages,
     around_floats,
     goes_on_with,
-    has_ended,
     reflow,
 )
+from thresher.documents.formats.pdf_lines import Line, has_ended
 from thresher.documents.registry import RawFile
 from thresher.documents.sources import Limits
 from thresher.errors import DocumentError
 from thresher.text.front_matter import authors_of
+from thresher.text.sentences import Span
 from thresher.types import Mark, Page, Table
 
 PRIVATE_USE = re.compile("[\ue000-\uf8ff]")
@@ -112,13 +112,14 @@ def parse_pages(
     front = read_front(lines[0] if lines else [], stated=title, headings=headings, lower=lower_case_words(lines))
     pages = [around_floats(reflow(page, words), words) for page in (front.body, *lines[1:])][: len(lines)]
     pages[:1] = [[*front.blocks, *page] for page in pages[:1]]
-    text, spans, tables, marks = assemble(across_pages(pages), words)
+    text, spans, tables, marks, figures = assemble(across_pages(pages), words)
     held_before = front.year if front.year and (saved or "9") > front.year + "~" else None
     return Parsed(
         text,
         pages=spans,
         tables=tables,
         marks=marks,
+        figures=figures,
         title=front.title if front.confirmed or front.title else title,
         heading=front.title,
         date=iso_date(date or "") or front.date or held_before or saved,
@@ -127,9 +128,13 @@ def parse_pages(
 
 def assemble(
     pages: Sequence[Sequence[Block]], words: Mapping[str, int]
-) -> tuple[str, tuple[Page, ...], tuple[Table, ...], tuple[Mark, ...]]:
-    """One text of all pages: contiguous page spans, and a paragraph that runs over a page end in one piece."""
+) -> tuple[str, tuple[Page, ...], tuple[Table, ...], tuple[Mark, ...], tuple[Span, ...]]:
+    """One text of all pages: contiguous page spans, and a paragraph that runs over a page end in one piece.
+
+    With it pages, tables, headings and the text inside pictures, of which there is none where there is nothing else.
+    """
     marks: list[Mark] = []
+    figures: list[Span] = []
     parts: list[str] = []
     length = 0
     starts: list[int] = []
@@ -161,6 +166,8 @@ def assemble(
             offsets.append(length)
             if block.kind is Line.HEADING:
                 marks.append(Mark(length, "heading", text.replace(BREAK, "-")))
+            if block.kind is Line.FIGURE:
+                figures.append((length, length + len(text)))
             add(text)
             before = block
         starts.append(offsets[0] if offsets else length)
@@ -169,7 +176,8 @@ def assemble(
     text = "".join(parts).replace(BREAK, "-")
     ends = [*starts[1:], len(text)] if starts else []
     spans = tuple(Page(number, *span) for number, span in enumerate(zip(starts, ends, strict=True), start=1))
-    return text, spans, tuple(tables), tuple(marks)
+    alone = sum(len(blocks) for blocks in pages) == len(figures)
+    return text, spans, tuple(tables), tuple(marks), () if alone else tuple(figures)
 
 
 def _between(before: Block, block: Block) -> str:

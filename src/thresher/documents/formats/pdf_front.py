@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from thresher.documents.cleaning import ARXIV_STAMP, BOILERPLATE, BREAK, clean_inline, iso_date, normalise
-from thresher.documents.formats.pdf_layout import Block, Line
+from thresher.documents.formats.pdf_layout import Block
+from thresher.documents.formats.pdf_lines import Line
 
 TITLE_LINES = 3
 MOST_TITLE_LINES = 5  # of a title set large

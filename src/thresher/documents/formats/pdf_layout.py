@@ -9,23 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import pairwise
 
 from thresher.documents.cleaning import BREAK, WORD, join_broken_word
-
-
-class Line(StrEnum):
-    """What a line (or the block that it opens) is."""
-
-    TEXT = "text"
-    HEADING = "heading"
-    ITEM = "item"
-    CAPTION = "caption"
-    NOTE = "note"
-    ROW = "row"
-    LABEL = "label"
-    """Bits of figures and formulas: axis ticks, single symbols."""
+from thresher.documents.formats.pdf_figures import figure_lines
+from thresher.documents.formats.pdf_lines import HEADING, LOWER_WORD, Line, classify_all, has_ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,89 +29,15 @@ class Block:
 FULL_SHARE = 0.8  # of the width around it; justified lines of one column vary by about a tenth in characters
 SHORTER_SHARE = 0.7  # of the line that follows
 WINDOW = 6  # lines on either side that tell how wide the column is here
-MIN_PAIRS = 3
 MIN_WIDTH = 20  # characters; anything narrower is a label
 MAX_GAP = 8  # lines of formula bits inside one sentence
 MAX_COLUMNS = 12  # more words with capitals are a sentence of names
 
-SECTION_NAMES = (
-    "abstract|introduction|background|related works?|methods?|methodology|experiments?|experimental setup|results|"
-    "discussion|conclusions?|limitations|references|bibliography|acknowledge?ments?|appendix|appendices|contents|"
-    "table of contents|broader impacts?|ethics statement|supplementary materials?|keywords"
-)
-HEADING = re.compile(
-    rf"(?:(?:\d{{1,2}}|[A-Z]|[IVX]{{1,4}})(?:\.\d{{1,2}}){{0,3}}\.?\s+)?(?:{SECTION_NAMES})\s*:?", re.IGNORECASE
-)
-NUMBERED_HEADING = re.compile(
-    r"(?:\d{1,2}|[A-Z])(?:\.\d{1,2}){0,3}\.?\s+(?=[(“\"‘]?(?:[A-Z][A-Za-z]{2}|An? ))(?!.*[.;,]$)(?!.*[=∑∫≤≥∈]).{2,90}"
-)
-BULLET = re.compile(r"[•‣◦▪●■◆○–*·➢✓]\s+\S|-\s+[A-Z]")
-NUMBERED_ITEM = re.compile(r"(?:\[\d{1,3}\]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})\)|\d{1,2}[.:])\s+\S")
-CAPTION = re.compile(
-    r"(?:Figure|Fig\.|Table|Algorithm|Listing|Chart|Exhibit)\s?[A-Z]?\.?\d{1,3}(?:\.\d+)?\s?[:.|–-]|Algorithm \d",
-    re.IGNORECASE,
-)
-NOTE = re.compile(
-    r"(?:\d{1,2}(?=[A-Z](?!D\b)[A-Za-z]|https?:|[“(][A-Z])|[∗†‡§¶*]+\s?(?=[A-Z][a-z])|Permission to make digital).{12,}"
-)
 ABBREVIATION = re.compile(r"\b(?:al|i\.e|e\.g|vs|cf|[Ff]igs?|[Ee]qs?|[Ss]ec|resp|approx|ca|no|pp?)\.$")
-NUMERIC = re.compile(r"[(\[<>~≈±+−-]?\$?\d[\d.,/×x%±()\[\]*†kKMGB°–−-]*|[-–—✓✗×·↑↓]+")
-TERMINAL = re.compile(r"[.!?:。][”’\"')\]]*\d{0,2}$")
 BROKEN = re.compile(rf"[^\W\d_][{BREAK}\-‐]$")
 URL_START = re.compile(r"https?://|www\.")
 URL_JOINTS = "/_=&?.-"
 """Where an address is broken at a line end."""
-YEAR = re.compile(r"\(?(?:19|20)\d\d[a-z]?\)")
-LOWER_WORD = re.compile(r"[a-zß-öø-ÿ]{3,}")
-
-
-def classify(line: str) -> Line:
-    """What the line looks like by itself."""
-    tokens = line.split()
-    if HEADING.fullmatch(line):
-        return Line.HEADING
-    if CAPTION.match(line):
-        return Line.CAPTION
-    if is_row(tokens):
-        return Line.ROW
-    if BULLET.match(line) or NUMBERED_ITEM.match(line):
-        return Line.ITEM
-    if NOTE.match(line):
-        return Line.NOTE
-    if NUMBERED_HEADING.fullmatch(line) and len(tokens) <= 14:
-        return Line.HEADING
-    if len(tokens) <= 3 and not LOWER_WORD.search(line) and not YEAR.match(line):
-        return Line.LABEL
-    return Line.TEXT
-
-
-def classify_all(lines: Sequence[str]) -> list[Line]:
-    """What each line is; three or more lines of a name and a number in a row are a table, one or two are anything."""
-    kinds = [classify(line) for line in lines]
-    run: list[int] = []
-    for index, line in enumerate([*lines, ""]):
-        tokens = line.split()
-        if len(tokens) == 2 and tokens[0][0].isalpha() and NUMERIC.fullmatch(tokens[1]) and not line.endswith("."):
-            run.append(index)
-            continue
-        if len(run) >= MIN_PAIRS:
-            for pair in run:
-                kinds[pair] = Line.ROW
-        run = []
-    return kinds
-
-
-def is_row(tokens: Sequence[str]) -> bool:
-    """Whether a line reads like a row of a table: at least three cells, half of them numbers, no sentence."""
-    if len(tokens) < 3 or len(tokens) > 40:
-        return False
-    numeric = sum(1 for token in tokens if NUMERIC.fullmatch(token))
-    return numeric >= 2 and numeric * 2 >= len(tokens)
-
-
-def has_ended(text: str) -> bool:
-    """Whether the text ends as a sentence does, footnote marks aside."""
-    return bool(TERMINAL.search(text[-8:]))
 
 
 def widths(lines: Sequence[str]) -> list[int]:
@@ -168,10 +82,18 @@ def reflow(lines: Sequence[str], words: Mapping[str, int]) -> list[Block]:
     lines = [" ".join(line.split()) for line in lines]
     lines = [re.sub(r"(?:\s?\.){5,}", " ...", line) for line in lines if line]
     kinds = classify_all(lines)
+    figures = {run.first: run.last for run in figure_lines(lines, kinds)}
+    for first, last in figures.items():
+        kinds[first : last + 1] = [Line.FIGURE] * (last - first + 1)
     width = widths(lines)
     blocks: list[Block] = []
     index = 0
     while index < len(lines):
+        if index in figures:
+            last = figures[index]
+            blocks.append(Block(Line.FIGURE, "\n".join(lines[index : last + 1])))
+            index = last + 1
+            continue
         kind, text, last = kinds[index], lines[index], index
         if kind in (Line.TEXT, Line.ITEM, Line.CAPTION, Line.NOTE, Line.HEADING):
             following = _next_of_paragraph(lines, kinds, width, index, last, kind, words)
@@ -200,7 +122,7 @@ def _next_of_paragraph(
 ) -> int | None:
     """Index of the line that goes on where `last` ends, past bits of a formula; None where the block is complete."""
     following = last + 1
-    if following >= len(lines):
+    if following >= len(lines) or kinds[following] is Line.FIGURE:
         return None
     here, after = lines[last], lines[following]
     # A line much shorter than the next is not full, whatever the lines around the two say.
@@ -267,7 +189,7 @@ def _past_formula(lines: Sequence[str], kinds: Sequence[Line], start: int) -> in
 
 # --- reading order ----------------------------------------------------------------------------------------------------
 
-FLOATS = (Line.NOTE, Line.LABEL, Line.ROW, Line.CAPTION)
+FLOATS = (Line.NOTE, Line.LABEL, Line.ROW, Line.CAPTION, Line.FIGURE)
 PROSE_CHARACTERS = 60  # a shorter block without a full stop is a label of a figure
 PROSE_SHARE = 0.4  # of words in lower case; English sentences have some 0.8, labels of figures next to none
 MAX_FLOATS = 80  # blocks between the two halves of a sentence; a figure has up to some 60 labels
