@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from thresher.generation.citations import in_turn
 from thresher.generation.conflict_citer import ConflictCiter
 from thresher.pipeline import unverified
 from thresher.types import Citation, Evidence, Generation, Query, Refined
@@ -80,6 +81,25 @@ def test_a_contradiction_of_what_is_not_cited_is_not_shown(make_evidence: Callab
     white = replace(evidence[0], end=evidence[0].start + len(TOLD[2]), text=TOLD[2])
     answer = ConflictCiter(unverified, as_it_is)(QUERY, citing((white,), 1), Refined(evidence, conflicts=((1, 2),)))
     assert (len(answer.citations), answer.conflicts) == (1, ())
+
+
+def test_a_contradiction_that_the_reader_found_stays_while_both_sides_are_cited(
+    make_evidence: Callable[..., Evidence],
+) -> None:
+    evidence = tuple(make_evidence(text, id=id, document=id) for id, text in zip("abc", TOLD, strict=True))
+    draft = replace(citing(evidence, 1, 3), conflicts=((1, 2),))
+    show = ConflictCiter(unverified, as_it_is)
+    assert show(QUERY, draft, Refined(evidence)).conflicts == ((1, 2),)
+    assert show(QUERY, draft, Refined(evidence, conflicts=((1, 2),))).conflicts == ((1, 2), (1, 3))
+    assert show(QUERY, replace(draft, citations=draft.citations[:1]), Refined(evidence)).conflicts == ()
+
+
+def test_answers_in_turn_keep_their_contradictions(make_evidence: Callable[..., Evidence]) -> None:
+    evidence = tuple(make_evidence(text, id=id, document=id) for id, text in zip("abc", TOLD, strict=True))
+    when = replace(citing(evidence, 1, 2), text="1531 [1]; another document says 1649 [2]", conflicts=((1, 2),))
+    both = in_turn([("What colour?", replace(citing(evidence, 3), text="white [1]")), ("When?", when)])
+    assert both.conflicts == ((2, 3),)
+    assert both.text.endswith("When? 1531 [2]; another document says 1649 [3]")
 
 
 def test_a_withdrawn_answer_shows_no_contradictions(make_evidence: Callable[..., Evidence]) -> None:

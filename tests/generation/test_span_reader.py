@@ -11,6 +11,7 @@ from thresher.generation.citations import NO_EVIDENCE, cite
 from thresher.generation.sentence_support import Sentence
 from thresher.generation.span_reader import SpanReader, windows_of
 from thresher.protocols import PairReader
+from thresher.text.rivals import are_rivals
 from thresher.types import COSINE, Chunk, Evidence, Generation, Hit, Notes, Query, Reading, Score, logistic
 
 OSTROM = "Elinor Ostrom was born in Los Angeles. She was an American political economist."
@@ -262,6 +263,60 @@ def test_a_sentence_that_says_only_what_the_title_says_is_not_quoted() -> None:
     )
     assert read(Query(*2 * ["payment terms of Ostrom"]), [piece(text)]).abstained
     assert read(Query(*2 * ["Where was Ostrom born?"]), [piece(text)]).text == "quoted"
+
+
+EARLY, LATE = "The lighthouse of Kõpu was completed in 1531.", "Kõpu lighthouse, completed in 1538, is old."
+COMPLETED = "When was the lighthouse of Kõpu completed?"
+
+
+def two_documents(relevance: float, *, rivals: bool = True, texts: tuple[str, str] = (EARLY, LATE)) -> Generation:
+    """The answer where the second document says another year, and is that relevant."""
+    read = SpanReader(
+        Scripted({EARLY: (1.0, "1531", 0.9), LATE: (relevance, "1538", 0.9)}),
+        lambda question: {"lighthous": 1.0, "kopu": 1.0},
+        BY_RELEVANCE,
+        quoting,
+        0.1,
+        Sureness(0.3, 0.6),
+        12,
+        are_rivals if rivals else None,
+    )
+    return read(Query(COMPLETED, COMPLETED), [piece(text, number=at) for at, text in enumerate(texts, start=1)])
+
+
+def test_answers_of_two_documents_that_cannot_both_be_right_are_both_told_and_make_each_other_less_sure() -> None:
+    draft = two_documents(0.8)
+    assert draft.text == "Perhaps: 1531 [1]; another document says 1538 [2]"
+    assert draft.conflicts == ((1, 2),)
+    assert [citation.quote for citation in draft.citations] == [EARLY, LATE]
+    one, other = logistic(1.0), logistic(0.8)
+    assert draft.certainty == one * (1 - other) / (1 - one * other)
+    assert draft.notes.facts["rival"] == {"text": "1538", "certainty": round(other, 3)}
+
+
+def test_an_answer_of_another_document_that_is_hardly_right_is_not_told() -> None:
+    draft = two_documents(-1.5)
+    assert (draft.text, draft.conflicts, draft.certainty) == ("1531 [1]", (), logistic(1.0))
+
+
+def test_two_places_of_one_document_do_not_contradict_each_other() -> None:
+    one, other = piece(EARLY), replace(piece(LATE, start=5_000), hit=piece(EARLY).hit)
+    read = SpanReader(
+        Scripted({EARLY: (1.0, "1531", 0.9), LATE: (0.8, "1538", 0.9)}),
+        lambda question: {"lighthous": 1.0},
+        BY_RELEVANCE,
+        quoting,
+        0.1,
+        Sureness(0.3, 0.6),
+        12,
+        are_rivals,
+    )
+    assert read(Query(COMPLETED, COMPLETED), [one, other]).conflicts == ()
+
+
+def test_a_recipe_that_does_not_ask_for_it_tells_the_likeliest_answer_alone() -> None:
+    draft = two_documents(0.8, rivals=False)
+    assert (draft.text, draft.conflicts) == ("1531 [1]", ())
 
 
 def test_terms_that_a_text_runs_together_are_held() -> None:

@@ -72,15 +72,17 @@ def in_turn(answers: Sequence[tuple[str, Generation]]) -> Generation:
     """Several answers as one, each on a line behind what it is the answer to; their citations numbered through."""
     lines: list[str] = []
     citations: list[Citation] = []
+    conflicts: list[tuple[int, int]] = []
     for heading, answer in answers:
         shift = len(citations)
         text = NOT_STATED if answer.abstained else _shifted(answer, shift)
         lines.append(f"{heading} {text}")
         citations += [replace(citation, marker=citation.marker + shift) for citation in answer.citations]
+        conflicts += [(one + shift, other + shift) for one, other in answer.conflicts]
     sure = [answer.certainty for _, answer in answers if not answer.abstained]
     certain = [certainty for certainty in sure if certainty is not None]
     least = min(certain) if certain and len(certain) == len(sure) else None
-    return Generation("\n".join(lines), tuple(citations), certainty=least, exact=True)
+    return Generation("\n".join(lines), tuple(citations), conflicts=tuple(conflicts), certainty=least, exact=True)
 
 
 def _shifted(answer: Generation, shift: int) -> str:

@@ -27,10 +27,11 @@ class ConflictCiter:
         return about(self.verify)
 
     def __call__(self, query: Query, draft: Generation, refined: Refined) -> Generation:
-        """The verified draft with the citations of both sides, and the pairs of their markers."""
+        """The verified draft with the citations of both sides, and the pairs of their markers, behind its own pairs."""
         verified = self.verify(query, draft, refined)
         citations = list(verified.citations)
-        pairs: dict[tuple[int, int], None] = {}
+        markers = {citation.marker for citation in citations}
+        pairs = dict.fromkeys(pair for pair in verified.conflicts if markers.issuperset(pair))
         for positions in refined.conflicts:
             one, other = (refined.evidence[position - 1] for position in positions)
             for side, against in ((one, other), (other, one)):

@@ -21,6 +21,7 @@ from thresher.text.injection import is_command
 from thresher.text.labels import means
 from thresher.text.numbers import SCALES, UNITS
 from thresher.text.questions import Kind, asked_for
+from thresher.text.rivals import Said
 from thresher.text.sentences import sentence_spans
 from thresher.text.table_lookup import telling_terms, terms_of
 from thresher.text.terms import index_terms
@@ -48,6 +49,13 @@ _UNBROKEN = re.compile(
 )
 """What an answer holds whole or not at all."""
 
+RIVAL_CERTAINTY, RIVAL_SHARE = 0.3, 0.4
+"""Least certainty of an answer that is shown as contradicting another one, and least share of that one's. Chosen on the
+half of the facts and questions of benchmarks/planted_conflicts.py that is for choosing."""
+
+RIVAL_TERMS = 0.4
+"""Least share of the question's terms, weighed by rarity, that the text around each of two rivals holds."""
+
 LONGEST_NAME = 40
 """Characters on either side in which the rest of a number or a name is looked for."""
 
@@ -70,6 +78,8 @@ class Place:
     signs: Signs
     certainty: float
     """Probability that it answers the question."""
+    known: str = ""
+    """The text that was read with it, and what stands above that."""
 
     @property
     def text(self) -> str:
@@ -82,9 +92,21 @@ class Place:
         return sentence_around(self.piece, self.start, self.end, Score(self.certainty, PROBABILITY))
 
     @property
+    def said(self) -> Said:
+        """The answer in its sentence, to be held against another one."""
+        sentence, title = self.sentence, self.piece.hit.chunk.title
+        start = self.piece.start + self.start - sentence.start
+        return Said(sentence.text, start, start + self.end - self.start, title, self.known)
+
+    @property
+    def document(self) -> str:
+        """The id of its document."""
+        return self.piece.hit.chunk.document_id
+
+    @property
     def at(self) -> tuple[str, int]:
         """The place in its document: windows overlap, and a place counts once."""
-        return self.piece.hit.chunk.document_id, self.piece.start + self.start
+        return self.document, self.piece.start + self.start
 
 
 @dataclass(slots=True)
@@ -145,6 +167,8 @@ class SpanReader:
     """Of the best place among those of its text, below which sentences are quoted instead."""
     sure: Sureness
     max_windows: int
+    rivals: Callable[[str, Said, Said], bool] | None = None
+    """Whether two answers to a question cannot both be right; None shows the likelier one alone."""
     about: ClassVar[str] = "spans"
 
     def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
@@ -177,9 +201,25 @@ class SpanReader:
                 draft = replace(draft, text=" ".join(map(quoted, kept)), citations=tuple(kept))
             draft = replace(draft, text=_documents_meant(query.question, draft.citations) or draft.text)
             return self.sure.marked(replace(draft, notes=notes + draft.notes), best.certainty)
-        text = _document_meant(query.question, best) or best.text
-        answer = Generation(f"{text} [1]", (cite(1, best.sentence),), notes=notes, exact=True)
-        return self.sure.marked(answer, best.certainty)
+        if meant := _document_meant(query.question, best):
+            return self.sure.marked(_spoken(meant, best, notes), best.certainty)
+        if rival := self.rival(query.question, best, places):
+            return self.sure.marked(_both(best, rival, notes), _either(best.certainty, rival.certainty))
+        return self.sure.marked(_spoken(best.text, best, notes), best.certainty)
+
+    def rival(self, question: str, best: Place, places: Sequence[Place]) -> Place | None:
+        """The likeliest answer of another document that cannot be right where the best one is."""
+        if self.rivals is None or best.signs.terms < RIVAL_TERMS:
+            return None
+        least = max(RIVAL_CERTAINTY, RIVAL_SHARE * best.certainty)
+        likeliest: dict[str, Place] = {}
+        for place in sorted(places, key=lambda place: -place.certainty):
+            likeliest.setdefault(place.document, place)
+        for place in likeliest.values():
+            sure = place.certainty >= least and place.signs.terms >= RIVAL_TERMS
+            if sure and place.document != best.document and self.rivals(question, best.said, place.said):
+                return place
+        return None
 
     def places(self, question: str, evidence: Sequence[Evidence]) -> list[Place]:
         """The best place of every window that is read, each once.
@@ -209,7 +249,8 @@ class SpanReader:
         for window, title, reading in zip(windows, above, readings, strict=True):
             start, end = _counted(question, window.text, *window.answer(reading))
             signs = signs_of(question, window.text, title, (start, end), reading, rarity)
-            place = Place(*window.piece_at(start, end), signs, self.weights.probability(signs))
+            known = f"{title}. {window.text}"
+            place = Place(*window.piece_at(start, end), signs, self.weights.probability(signs), known)
             read.append((window, reading, place))
         return read
 
@@ -235,6 +276,25 @@ class SpanReader:
                 answers.setdefault(" ".join(words), []).append(place)
         agreed = sorted(answers.values(), key=lambda same: -sum(place.certainty for place in same))
         return [max(same, key=lambda place: place.certainty) for same in agreed]
+
+
+def _spoken(text: str, place: Place, notes: Notes) -> Generation:
+    """An answer with a citation of the sentence it stands in."""
+    return Generation(f"{text} [1]", (cite(1, place.sentence),), notes=notes, exact=True)
+
+
+def _both(best: Place, rival: Place, notes: Notes) -> Generation:
+    """Two answers of which at most one is right: nothing says which document is."""
+    text = f"{best.text} [1]; another document says {rival.text} [2]"
+    citations = (cite(1, best.sentence), cite(2, rival.sentence))
+    notes += Notes(facts={"rival": {"text": rival.text, "certainty": round(rival.certainty, 3)}})
+    return Generation(text, citations, conflicts=((1, 2),), notes=notes, exact=True)
+
+
+def _either(certainty: float, rival: float) -> float:
+    """The probability of an answer where it and its rival are not both right: theirs was told one by one."""
+    not_both = 1 - certainty * rival
+    return certainty * (1 - rival) / not_both if not_both else 0.5
 
 
 def _naming(question: str, evidence: Sequence[Evidence]) -> tuple[Sequence[Evidence], str]:

@@ -61,6 +61,7 @@ from thresher.retrieval.documents import DocumentFinder
 from thresher.retrieval.spelling import SpellingRewriter
 from thresher.text.places import locate
 from thresher.text.questions import OF_DOCUMENTS, Kind
+from thresher.text.rivals import are_rivals
 from thresher.text.terms import folded
 from thresher.types import Document, Evidence, Generation, Judged, Query
 from thresher.verification.check import Checker
@@ -326,10 +327,15 @@ class Components:
         """Judges sentences by the encoder and by how rare their words are in the table."""
         return SupportJudge(self.encoder(settings, reading=True), self.rarity(table))
 
-    def reader(self, settings: RecipeSettings, table: ChunkTable) -> tuple[Generator, tuple[str, ...]]:
-        """The chat model, or the reader that answers where none is configured, with what that lacks."""
+    def reader(
+        self, settings: RecipeSettings, table: ChunkTable, *, rivals: bool = False
+    ) -> tuple[Generator, tuple[str, ...]]:
+        """The chat model, or the reader that answers where none is configured, with what that lacks.
+
+        `rivals` is whether that one shows answers of two documents that cannot both be right.
+        """
         support = self.support(settings, table)
-        reader = self._without_model(support, table, settings.answer)
+        reader = self._without_model(support, table, settings.answer, rivals=rivals)
         model = self.language_model(settings.llm)
         if model is None:
             return reader, (NO_MODEL,)
@@ -356,7 +362,9 @@ class Components:
 
         return Checker(self.models.checker(), RuleCheck(similarity), self.whole_documents(), prior)
 
-    def _without_model(self, support: SupportJudge, table: ChunkTable, settings: AnswerSettings) -> Generator:
+    def _without_model(
+        self, support: SupportJudge, table: ChunkTable, settings: AnswerSettings, *, rivals: bool
+    ) -> Generator:
         if settings.reader == "sentences":
             return ExtractiveReader(support, settings.min_support, settings.max_sentences)
         spans = SpanReader(
@@ -368,6 +376,7 @@ class Components:
             settings.min_certainty,
             Sureness(settings.withhold_below, settings.perhaps_below),
             settings.max_windows,
+            are_rivals if rivals else None,
         )
         return ChoosingReader(
             self.models.judge(), settings.min_relevance, self._by_kind(spans, support, table, settings)

@@ -89,7 +89,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
     correct, _ = corrector(
         settings, parts, partial(retriever, settings), judge=judge, keywords=True, sure=settings.second_opinion_below
     )
-    generate, degraded = parts.reader(settings, table)
+    generate, degraded = parts.reader(settings, table, rivals=True)
     by_model = settings.llm.configured and settings.answer.by == "model"
     by_rule = settings.answer.kinds and not by_model  # a chat model answers, whatever is asked
     of_strips = EachPartScorer(raw_scorer(settings, parts, table, default="trained", every=True))

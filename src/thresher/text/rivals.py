@@ -1,0 +1,252 @@
+"""Whether two documents give answers to one question that cannot both be right: another number, date or name.
+
+`conflicts` holds sentences against each other and needs nearly the same one twice. Here both were found to answer the
+same question, so that the words around the answers may be others; what is asked is whether the answers agree, and
+whether something tells apart what they are said of. Where that is in doubt they are no rivals.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from thresher.text.answer_types import AnswerType, answer_type, asks_for_figure
+from thresher.text.contradiction import opposed_pairs, statement
+from thresher.text.entities import lacking, missing_name, names_in
+from thresher.text.numbers import Date, Quantity, agree, quantities_and_dates, without_iso_dates
+from thresher.text.terms import term_set
+
+LONGEST_WORDS = 10
+"""A longer answer says more than one thing."""
+
+NEAR_WORDS = 6
+"""Words on either side of an answer in which stands what limits it: "until 1912", "the former president"."""
+
+SHARED, SHARED_TERMS = 0.4, 2
+"""Least share of the terms of the poorer sentence that the other one has too, without the answers, and least number of
+them. Of sentences that were taken for answers to one question, those that do not say the same of the same thing share
+less: with both bounds 53 of 57 planted conflicts stay, and 6 of 33 false ones (benchmarks/planted_conflicts.py)."""
+
+_BEFORE, _BEHIND = 30, 20
+"""Characters around an answer in which stands what limits its number, and its unit."""
+
+_SEVERAL = re.compile(
+    r"\b(?:(?:which|what|who|name|list|give|any)(?: is| are| was| were)? (?:some |other |one |an example )?of\b"
+    r"|one of\b|some\b|examples?\b|besides\b|other than\b|apart from\b|among\b"
+    r"|(?:what|which|who) (?:are|were)\b|(?:what|which|who) (?:\w+ )?(?:else|famous|notable|stars?|appears?)\b)",
+    re.IGNORECASE,
+)
+"""Questions that several names may answer."""
+
+_LIMITING = frozenset(
+    """former formerly previous previously predecessor successor originally initially until till expected planned
+    proposed predicted projected supposed alleged allegedly if unless""".split()  # noqa: SIM905
+)
+"""Words that make a statement one about another time or case: rivals have the same ones."""
+
+_OWN = frozenset("we our us i my this these their he his she her".split())  # noqa: SIM905
+"""Words that speak of what only the document around them names."""
+
+_PRONOUNS = frozenset("it he she they this that these those its his her their".split())  # noqa: SIM905
+"""What begins a sentence about the thing that the title names."""
+
+_YEAR = re.compile(r"(?<![\w.-])(?:19|20)\d\d(?!\w|\.\d)")
+_NAME = r"(?P<name>[A-ZÀ-Þ][\w-]+(?: [A-ZÀ-Þ][\w-]+)*)"
+_OF_NAME = re.compile(rf"(?P<word>\b[a-z]\w+) (?:of|in|at|for|from) (?:the )?{_NAME}")
+_NAME_BEFORE = re.compile(rf"{_NAME}(?:['’]s?)? (?P<word>[a-z]\w+)")
+_SMALL = frozenset("the a an of and for de la le der von van du des d".split())  # noqa: SIM905
+_WORDS = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An answer where it stands."""
+
+    sentence: str
+    start: int
+    end: int
+    """Where the answer stands in the sentence."""
+    title: str
+    """Of its document."""
+    known: str
+    """The title, the heading and the text around it."""
+
+    @property
+    def answer(self) -> str:
+        """The words that answer."""
+        return self.sentence[self.start : self.end]
+
+    @property
+    def rest(self) -> str:
+        """The sentence without them."""
+        return f"{self.sentence[: self.start]} {self.sentence[self.end :]}"
+
+    @property
+    def near(self) -> str:
+        """The words next to them."""
+        before, behind = self.sentence[: self.start].split(), self.sentence[self.end :].split()
+        return " ".join((*before[-NEAR_WORDS:], *behind[:NEAR_WORDS]))
+
+
+def are_rivals(question: str, one: Said, other: Said) -> bool:
+    """Whether at most one of two answers to a question can be right."""
+    if max(len(said.answer.split()) for said in (one, other)) > LONGEST_WORDS:
+        return False
+    return answers_differ(question, one, other) and of_the_same(question, one, other)
+
+
+# --- the answers ------------------------------------------------------------------------------------------------------
+
+
+def answers_differ(question: str, one: Said, other: Said) -> bool:
+    """Whether both are numbers, dates or names, and not the same one."""
+    kind = answer_type(question)
+    counted = kind == "number" or asks_for_figure(question)
+    ours, theirs = (_values(said, counted=counted) for said in (one, other))
+    if ours and theirs:
+        return _values_differ(ours, theirs, kind)
+    if ours or theirs or counted or _SEVERAL.search(question):
+        return False
+    return _names_differ(one, other)
+
+
+def _values(said: Said, *, counted: bool) -> list[Quantity | Date]:
+    """The numbers and dates of an answer, read with what stands around it; a year is a number where one is counted."""
+    before = without_iso_dates(said.sentence[max(0, said.start - _BEFORE) : said.start])
+    text = before + without_iso_dates(said.answer)
+    found = quantities_and_dates(text + said.sentence[said.end : said.end + _BEHIND])
+    within = [value for value in found if len(before) <= value.start < len(text)]
+    return [_as_number(value) if counted else value for value in within]
+
+
+def _as_number(value: Quantity | Date) -> Quantity | Date:
+    """A year that stands alone as the number it is written as."""
+    if isinstance(value, Date) and value.year and not value.month:
+        return Quantity((str(value.year),), start=value.start, end=value.end)
+    return value
+
+
+def _values_differ(ours: Sequence[Quantity | Date], theirs: Sequence[Quantity | Date], kind: AnswerType) -> bool:
+    """Whether as many values of the same sort are not the same: one of them, or both ends of a range."""
+    dates = {isinstance(value, Date) for value in (*ours, *theirs)}
+    if len(dates) > 1 or (kind == "time" and not all(dates)):
+        return False
+    units = [{value.unit for value in side if isinstance(value, Quantity) and value.unit} for side in (ours, theirs)]
+    if (all(units) and not units[0] & units[1]) or units.count({"%"}) == 1:
+        return False
+    if len(ours) == len(theirs) == 1:
+        return not _overlap(ours, theirs) if _is_range(ours, theirs) else not agree(ours[0], theirs[0])
+    if len(ours) > 2 or len(theirs) > 2:
+        return False
+    if len(ours) != len(theirs):
+        return not _overlap(ours, theirs) if _is_range(ours, theirs) else not any(_agreeing(ours, theirs))
+    same = _agreeing(ours, theirs)
+    if same.count(True) == 1:
+        return not any("between" in (value.bound, another.bound) for value, another in zip(ours, theirs, strict=True))
+    return not any(same) and (dates == {True} or not _overlap(ours, theirs))
+
+
+def _agreeing(ours: Sequence[Quantity | Date], theirs: Sequence[Quantity | Date]) -> list[bool]:
+    """For each value of ours whether it is one of theirs, whatever bounds it."""
+    plain, others = ([replace(value, bound="") for value in side] for side in (ours, theirs))
+    return [any(agree(value, another) for another in others) for value in plain]
+
+
+def _is_range(*sides: Sequence[Quantity | Date]) -> bool:
+    return any(value.bound == "between" for side in sides for value in side)
+
+
+def _overlap(ours: Sequence[Quantity | Date], theirs: Sequence[Quantity | Date]) -> bool:
+    """Whether two stretches have a number in common; what is no plain number may be anywhere."""
+    try:
+        (low, high), (other_low, other_high) = _ends(ours), _ends(theirs)
+    except ValueError:
+        return True
+    return low <= other_high and other_low <= high
+
+
+def _ends(values: Sequence[Quantity | Date]) -> tuple[float, float]:
+    numbers = [float(value.values[0] if isinstance(value, Quantity) else value.year or "") for value in values]
+    return min(numbers), max(numbers)
+
+
+def _names_differ(one: Said, other: Said) -> bool:
+    """Whether both are names, and each has a part that the other's document does not name there."""
+    if not all(_is_name(said) for said in (one, other)):
+        return False
+    pairs = ((one, other), (other, one))
+    return all(bool(missing_name(f"by {_bare(said.answer)}", against.known)) for said, against in pairs)
+
+
+def _bare(answer: str) -> str:
+    """A name without what is said of it in brackets, and without a possessive."""
+    return re.sub(r"['’]s$", "", answer.partition("(")[0].strip(" ,;"))
+
+
+def _is_name(said: Said) -> bool:
+    """Whether an answer is nothing but a name: a word with a capital that begins its sentence may be none."""
+    words = [word for word in _WORDS.findall(_bare(said.answer)) if word not in _SMALL]
+    if not words or not all(word[0].isupper() for word in words) or not names_in(f"by {_bare(said.answer)}"):
+        return False
+    return len(words) > 1 or re.search(rf"(?<!\w){re.escape(words[0].lower())}(?!\w)", said.known) is None
+
+
+# --- what they are said of --------------------------------------------------------------------------------------------
+
+
+def of_the_same(question: str, one: Said, other: Said) -> bool:
+    """Whether nothing tells apart what two sentences say it of."""
+    if not _is_shared(_terms(one), _terms(other)) or _names_another(question, one) or _names_another(question, other):
+        return False
+    if set(lacking(question, one.known)) != set(lacking(question, other.known)) or _of_other_years(one, other):
+        return False
+    near, against = (statement(said.near) for said in (one, other))
+    limits = _LIMITING - statement(question).plain
+    if opposed_pairs(near, against) or (near.plain ^ against.plain) & limits:
+        return False
+    if one.title == other.title or names_in(question):
+        return True
+    return not (near.plain | against.plain) & _OWN and not _of_a_series(one, other)
+
+
+def _is_shared(ours: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Whether enough of what the poorer of two sentences says is in the other one."""
+    shared = len(ours & theirs)
+    return shared >= SHARED_TERMS and shared >= SHARED * min(len(ours), len(theirs))
+
+
+def _terms(said: Said) -> frozenset[str]:
+    """The terms of a sentence without the answer; with those of the title where it begins with a pronoun."""
+    opening = said.sentence.split(maxsplit=1)[:1]
+    return term_set(f"{said.title} {said.rest}" if opening and opening[0].lower() in _PRONOUNS else said.rest)
+
+
+def _names_another(question: str, said: Said) -> bool:
+    """Whether a sentence says of another name what the question asks of one: the lighthouse of Ristna, not of Kõpu."""
+    asked, there = _owners(question), _owners(said.rest)
+    return any(not asked[word] & there[word] for word in asked.keys() & there.keys())
+
+
+def _owners(text: str) -> dict[str, frozenset[str]]:
+    """For each word that a name stands beside, "of" between them or not, the terms of those names."""
+    owners: dict[str, frozenset[str]] = {}
+    for found in (*_OF_NAME.finditer(text), *_NAME_BEFORE.finditer(text)):
+        for word in term_set(found["word"]) if term_set(found["name"]) else ():
+            owners[word] = owners.get(word, frozenset()) | term_set(found["name"])
+    return owners
+
+
+def _of_other_years(one: Said, other: Said) -> bool:
+    """Whether the sentences, or else the titles, say other years, and these are not the answers."""
+    if any(isinstance(value, Date) for said in (one, other) for value in _values(said, counted=False)):
+        return False
+    years = [set(_YEAR.findall(said.rest)) or set(_YEAR.findall(said.title)) for said in (one, other)]
+    return all(years) and not years[0] & years[1]
+
+
+def _of_a_series(one: Said, other: Said) -> bool:
+    """Whether the titles differ in a part, and the sentences name nothing in common: the manager of a branch."""
+    ours, theirs = term_set(one.title), term_set(other.title)
+    alike = ours & theirs and ours - theirs and theirs - ours
+    return bool(alike) and not set(names_in(one.rest)) & set(names_in(other.rest))
