@@ -241,6 +241,15 @@ def test_text_beside_not_in_the_evidence_stays(answer: Answers) -> None:
     assert draft.text == "BERT-base has 12 layers. [1]"
 
 
+def test_what_is_true_and_does_not_say_how_many_stays_beside_a_refusal(answer: Answers) -> None:
+    reply = "The training corpus was read [3]."
+    draft = answer(reply, question="How many books holds the training corpus?")
+    assert (draft.abstained, draft.text) == (True, "The training corpus was read. [1]")
+    assert "how many" in (draft.reason or "")
+    assert not answer(reply, question="How many books holds the training corpus?", display="none").abstained
+    assert not answer("The corpus holds 7,000 books [3].", question="How many books holds the corpus?").abstained
+
+
 def test_a_model_that_writes_nothing_refuses(answer: Answers) -> None:
     assert answer("[1]", fallback=reading).reason == "The model wrote nothing."
 

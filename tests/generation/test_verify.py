@@ -181,7 +181,7 @@ def test_what_is_shown_cites_without_gaps_and_everything_is_counted(
 ) -> None:
     findings = [Finding(state, 0.5, pieces=(at,), places=(EVIDENCE[at],)) for state, at in fates]
     text = " ".join(f"Sentence {'abcdef'[number]} stands here. [1]" for number in range(len(fates)))
-    verified = ClaimVerifier(Scripted(findings), display)(QUERY, drafted(text, 1), REFINED)
+    verified = ClaimVerifier(Scripted(findings), display)(Query("What is BERT?", "BERT"), drafted(text, 1), REFINED)
     shown = [state for state, _ in fates if shown_of(display, Finding(state, 0.5))]
     assert verified.abstained == (not shown)
     assert [one.state for one in verified.sentences] == shown

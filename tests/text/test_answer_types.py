@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.text.answer_types import answer_type, asks_for_figure, is_of_type
+from thresher.text.answer_types import answer_type, asks_for_figure, is_of_type, not_said
 from thresher.text.entities import lacking
 
 
@@ -65,3 +65,32 @@ def test_what_a_text_lacks_of_the_names_and_numbers_that_were_asked_for(
 )
 def test_a_measure_that_is_told_as_a_number_is_asked_for(question: str, figure: bool) -> None:
     assert asks_for_figure(question) is figure
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How many eggs does the common gull lay?", "The common gull is smaller and has greenish legs."),
+        ("When was Salsa turned off?", "Salsa is a collaborative development platform."),
+        ("In what year did she move?", "She moved to the harbour with her brother."),
+    ],
+)
+def test_a_sentence_without_number_or_time_says_neither_how_many_nor_when(question: str, answer: str) -> None:
+    assert not_said(question, answer)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How many cars are carried to Little Mew?", "No cars are taken to Little Mew."),
+        ("How many runs a day?", "They are run twice."),
+        ("How many experts are chosen?", "Two experts are chosen for each token."),
+        ("When can I leave?", "As soon as the notice has ended."),
+        ("When was it built?", "It was built during the war."),
+        ("When a tree falls, who clears the road?", "The warden clears it."),
+        ("How long is the notice period?", "It is as long as the probation."),
+        ("Who designs the hull?", "The yard does."),
+    ],
+)
+def test_what_may_answer_is_let_pass(question: str, answer: str) -> None:
+    assert not_said(question, answer) == ""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from thresher.text.entities import missing_name, names_in
+from thresher.text.entities import missing_name, names_in, namesake
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,15 @@ def test_a_name_that_the_evidence_lacks_is_named(claim: str, evidence: str, miss
 @given(some.text(max_size=120))
 def test_no_text_lacks_its_own_names(text: str) -> None:
     assert missing_name(text, text) == ""
+
+
+@pytest.mark.parametrize(
+    ("claim", "known"),
+    [
+        ("With Batch Normalization training is faster.", "Batch Normalization makes training faster."),
+        ("An Orrin X is installed there.", "The sensor is an Orrin X."),
+        ("The Adam optimizer was used.", "Adam is used."),
+    ],
+)
+def test_words_before_a_name_make_nobody_a_namesake(claim: str, known: str) -> None:
+    assert namesake(claim, known) == ""

@@ -6,13 +6,13 @@ from itertools import pairwise
 import pytest
 
 from thresher.testing.fakes import HashEncoder, WordSupport
-from thresher.types import ClaimState, Document, Evidence
+from thresher.types import ClaimState, Document, Evidence, Table
 from thresher.verification.attribution import clauses_of
 from thresher.verification.check import Checker, statement
 from thresher.verification.findings import Cited, Finding
 from thresher.verification.rules import RuleCheck
 from thresher.verification.weights import ClaimSigns, log_odds, weighed
-from thresher.verification.windows import windows_of
+from thresher.verification.windows import rows_in_words, spelled_out, windows_of
 
 Make = Callable[..., Evidence]
 ENCODER = HashEncoder(512)
@@ -167,3 +167,65 @@ def test_a_number_that_stands_nowhere_is_not_weighed_against_likeness() -> None:
 
 def test_log_odds_are_finite_at_the_ends() -> None:
     assert log_odds(0.0) == pytest.approx(-log_odds(1.0))
+
+
+# --- how the evidence is read -----------------------------------------------------------------------------------------
+
+FARES = (
+    "Fares for one way, in euros\n\n| Route | Adult | Car |\n|---|---|---|\n| Gannet Rock | 11 | 36 |\n"
+    "| Little Mew | 5 | not carried |\n\nTickets are sold on board."
+)
+
+
+def fares() -> Document:
+    rows = [FARES.index(line) for line in ("| Route", "| Gannet", "| Little")]
+    spans = tuple((start, FARES.index("\n", start)) for start in rows)
+    return Document("d1", "fares.md", "Fares", FARES, "md", tables=(Table(rows[0], spans[-1][1], spans),))
+
+
+def test_rows_of_a_table_are_read_as_sentences_with_their_units_and_stand_where_they_stood(make_evidence: Make) -> None:
+    document = fares()
+    piece = make_evidence(FARES, document="d1")
+    (window,) = windows_of(piece, 0, rows_in_words(document, 0, len(FARES)))
+    assert "The Adult of Gannet Rock is 11 euros." in window.text
+    assert "The Car of Little Mew is not carried." in window.text
+    assert "|" not in window.text
+    assert window.sentences[-1] == "Tickets are sold on board."
+    assert FARES[window.place.start : window.place.end] == window.place.text
+
+
+def test_a_claim_on_a_cell_is_held_against_its_row(make_evidence: Make) -> None:
+    check = Checker(WordSupport(), RuleCheck(similarity), lambda ids: {"d1": fares()})
+    piece = make_evidence(FARES, document="d1")
+    right = found("The Adult fare of Gannet Rock is 11 euros.", [piece], 0, check=check)
+    wrong = found("The Adult fare of Gannet Rock is 14 euros.", [piece], 0, check=check)
+    assert (right.state, wrong.state) == (ClaimState.SUPPORTED, ClaimState.CONTRADICTED)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("It has 236B parameters, 21B of them active.", "It has 236 billion parameters, 21 billion of them active."),
+        ("1.5M rows", "1.5 million rows"),
+        ("GPT-3B, T5-11B, 4D and 5 M", "GPT-3B, T5-11B, 4D and 5 M"),
+    ],
+)
+def test_short_scales_are_spelled_out_behind_a_number_alone(text: str, read: str) -> None:
+    assert spelled_out(text) == read
+
+
+# --- what is no contradiction -----------------------------------------------------------------------------------------
+
+
+def test_another_piece_without_the_number_denies_nothing_that_the_cited_one_states(make_evidence: Make) -> None:
+    cited = make_evidence("Of all the parameters 236 million are counted, 21 million of them active.", document="d1")
+    other = make_evidence("The network has 400 million parameters in its large form.", id="c2", document="d2")
+    claim = "Counted are 236 million weights in the network at large, 21 million at work."
+    assert found(claim, [cited, other], 0).state is not ClaimState.CONTRADICTED
+
+
+def test_a_measure_in_the_question_need_not_stand_in_the_document(make_evidence: Make) -> None:
+    piece = make_evidence("Who cancels between 60 and 30 days before the start pays 40 percent.", document="d1")
+    claim = "Between 60 and 30 days before the start 40 percent are to be paid."
+    question = "What do I pay when I cancel 45 days before the start?"
+    assert found(claim, [piece], 0, question=question).state is ClaimState.SUPPORTED

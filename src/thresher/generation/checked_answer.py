@@ -9,9 +9,11 @@ from typing import Literal
 
 from thresher.generation.citations import abstention, cite
 from thresher.generation.sentence_support import SUPPORT, Sentence
+from thresher.text.answer_types import not_said
+from thresher.text.language import foreign_language, other_language
 from thresher.text.terms import STOP_WORDS
 from thresher.types import Citation, ClaimState, Evidence, Generation, Notes, Query, Score
-from thresher.verification.claims import CitedText, Claim, ClaimReader
+from thresher.verification.claims import CitedText, Claim, ClaimReader, without_markers
 from thresher.verification.findings import Cited, ClaimCheck, Finding
 from thresher.verification.sentences import CheckedSentences
 
@@ -78,15 +80,26 @@ class CheckedAnswer:
         if not self.cited.text:
             refusal = abstention(self._why_nothing(), notes + Notes(facts={"model_said": self.written.strip()}))
             return replace(refusal, answered_by="model", removed=removed)
+        unsaid = self._not_said()
         return Generation(
             self.cited.text,
             self.cited.citations,
+            abstained=bool(unsaid),
+            reason=f"The question asks {unsaid}, and no sentence of the model's answer says so." if unsaid else None,
             notes=notes,
             exact=True,
             answered_by="model",
             sentences=shown,
             removed=removed,
         )
+
+    def _not_said(self) -> str:
+        """What is asked for and nothing of the answer says: what is true may answer another question."""
+        if self.display not in ("mark", "strict") or foreign_language(self.query.question):
+            return ""
+        text = without_markers(self.cited.text)
+        abroad = other_language(text, " ".join(piece.text for piece in self.evidence))
+        return "" if abroad else not_said(self.query.question, text)
 
     def _why_nothing(self) -> str:
         if self.checked.removed:

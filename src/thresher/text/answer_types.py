@@ -52,6 +52,49 @@ def asks_for_figure(question: str) -> bool:
     return _MEASURED.match(question.strip()) is not None
 
 
+_HEADS: tuple[tuple[re.Pattern[str], str, re.Pattern[str]], ...] = (
+    (
+        re.compile(r"(?:[\w ]+, )?(?:in )?how many\b", re.IGNORECASE),
+        "how many",
+        re.compile(
+            r"\d|\b(?:no|none|nobody|never|without|all|both|every|each|any|several|many|most|few|some|unlimited|dozens?|"
+            r"hundreds?|thousands?|millions?|half|third|quarter|minority|majority|pair|single|once|twice|alone|only)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        re.compile(
+            r"(?:(?:in )?(?:what|which) year|when (?:is|was|are|were|did|does|do|has|have|had|will|can))\b"
+            r"(?!.*,.*\b(?:who|what|which|where|how)\b)",
+            re.IGNORECASE,
+        ),
+        "when",
+        re.compile(
+            r"\d|\b(?:before|after|between|until|till|since|when|while|once|during|if|upon|by|ago|always|never|later|"
+            r"earlier|next|as soon|immediately|season|edition|episode|daytime|period|half|career|life|age|point|"
+            r"at (?:the )?(?:start|end|beginning|time|night)|spring|summer|autumn|fall|winter|century|"
+            r"yesterday|today|tomorrow|\w+day|january|february|march|april|may|june|july|august|september|october|"
+            r"november|december)s?\b",
+            re.IGNORECASE,
+        ),
+    ),
+)
+"""What a question begins with, what it asks for, and what an answer to it has in it."""
+
+
+def not_said(question: str, answer: str) -> str:
+    """What a question asks for and an answer in English does not say: "how many" or "when"; "" where it may say it.
+
+    Of 4,584 such questions that people wrote to passages (SQuAD, Natural Questions, policies, COVID-QA: the training
+    rows) the sentence that answers is taken for such a one in 21; of 996 that their passage does not answer, the
+    sentence that is nearest in 177.
+    """
+    for begins, asked, says in _HEADS:
+        if begins.match(question.strip()) and not says.search(answer) and not quantities_and_dates(answer):
+            return asked
+    return ""
+
+
 def is_of_type(answer: str, kind: AnswerType) -> bool | None:
     """Whether an answer is of that sort; None where any may be. Names and places are told by their capitals."""
     return _CHECKS[kind](answer) if kind else None

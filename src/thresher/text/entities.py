@@ -98,12 +98,26 @@ def namesake(claim: str, known: str) -> str:
     Joseph Feilden for Henry Feilden. A first name that stands anywhere in the text is the person's own.
     """
     first_names = set(_WORD.findall(known))
-    for name in _RUN.findall(claim):
+    runs = [run for run in map(_without_lead, _RUN.findall(known)) if run]
+    for name in map(_without_lead, _RUN.findall(claim)):
         first, last = name.split()[0], _POSSESSIVE.sub("", name.split()[-1])
-        others: list[str] = [run for run in _RUN.findall(known) if _POSSESSIVE.sub("", run.split()[-1]) == last]
-        if others and first not in first_names and not any(run.startswith(first[0]) for run in others):
+        others = [run for run in runs if _POSSESSIVE.sub("", run.split()[-1]) == last]
+        if (
+            first != last
+            and others
+            and first not in first_names
+            and not any(run.startswith(first[0]) for run in others)
+        ):
             return others[0]
     return ""
+
+
+def _without_lead(run: str) -> str:
+    """Words with capitals without those at their beginning that name nobody: With Batch Normalization, An Orrin X."""
+    words = run.split()
+    while len(words) > 1 and not index_terms(words[0]):
+        words = words[1:]
+    return " ".join(words)
 
 
 def _is_inside(word: str) -> bool:

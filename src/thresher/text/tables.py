@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 
+from thresher.text.figures import without_figures
 from thresher.text.sentences import sentence_spans, trim
 from thresher.types import Document, Table
 
@@ -79,6 +80,21 @@ class Grid:
         """A row as a model of text can read it: "header: cell; header: cell"."""
         pairs = zip(self.header, self.rows[number], strict=True)
         return "; ".join(f"{head.text}: {cell.text}" if head.text else cell.text for head, cell in pairs if cell.text)
+
+    def row_sentences(self, number: int) -> str:
+        """A row as sentences behind the lead-in of its table: "Fares in euros. The Adult of Gannet Rock is 11 euros."
+
+        With units where a header, the caption or the lead-in states them.
+        """
+        name, *cells = self.rows[number]
+        lead = [f"{cell.text.rstrip(' .:')}." for cell in self.around[-1:]]
+        said = []
+        for head, cell in zip(self.header[1:], cells, strict=True):
+            if cell.text:
+                unit, _ = self.unit(head.text, name.text)
+                value = with_unit(cell.text, unit) if cell.number is not None else cell.text
+                said.append(f"The {head.text} of {name.text} is {value}." if head.text else f"{name.text}: {value}.")
+        return " ".join([*lead, *said])
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,13 +237,14 @@ def _around(document: Document, table: Table, *, only_captions: bool) -> list[Ce
 
 def blocks_before(document: Document, end: int) -> Iterator[Cell]:
     """Paragraphs before a place, the nearest first, as far back as the table before it."""
+    text = without_figures(document)
     floor = max((table.end for table in document.tables if table.end <= end), default=0)
     for _ in range(BLOCKS_BACK):
-        low, high = trim(document.text, floor, end)
+        low, high = trim(text, floor, end)
         if low >= high:
             return
-        end = max(document.text.rfind("\n\n", low, high), low - 1) + 1
-        yield _cell(document.text, end, high)
+        end = max(text.rfind("\n\n", low, high), low - 1) + 1
+        yield _cell(text, end, high)
 
 
 def is_heading(text: str) -> bool:

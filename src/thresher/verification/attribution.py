@@ -12,13 +12,14 @@ from typing import Protocol
 from thresher.text.entities import lacking
 from thresher.text.injection import is_command
 from thresher.text.language import foreign_language
+from thresher.text.numbers import quantities
 from thresher.text.questions import Kind, asked_for, parts_of
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_set
 from thresher.types import ClaimState, Document, Evidence
 from thresher.verification.findings import Cited, Finding
-from thresher.verification.rules import NOTHING
-from thresher.verification.windows import Window, nearest_windows, windows_of
+from thresher.verification.rules import NOT_STATED, NOTHING
+from thresher.verification.windows import Window, nearest_windows, rows_in_words, windows_of
 
 SURE_FROM = 0.7
 """Support from which nothing else is looked at: below it, another piece that says otherwise wins."""
@@ -54,8 +55,13 @@ class Attribution:
     _known: dict[tuple[str, ...], str] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        every = tuple(window for at, piece in enumerate(self.evidence) for window in windows_of(piece, at))
-        object.__setattr__(self, "windows", every)
+        documents = self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in self.evidence)))
+        every: list[Window] = []
+        for at, piece in enumerate(self.evidence):
+            document = documents.get(piece.hit.chunk.document_id)
+            rows = rows_in_words(document, piece.start, piece.end) if document else []
+            every += windows_of(piece, at, rows)
+        object.__setattr__(self, "windows", tuple(every))
 
     def find(self, claim: Cited) -> Finding:
         """What supports a claim; nothing verifies one that rests on a document in which what was asked about is not."""
@@ -67,7 +73,9 @@ class Attribution:
             return found
         several = asked_for(question).kind is Kind.COMPARISON or len(parts_of(question)) > 1
         pieces = range(len(evidence)) if several else found.pieces  # of two things each may have a document of its own
-        absent = lacking(question, " ".join([self._documents_of(pieces), *(evidence[at].text for at in pieces)]))
+        known = " ".join([self._documents_of(pieces), *(evidence[at].text for at in pieces)])
+        measures = {value for quantity in quantities(question) if quantity.unit for value in quantity.values}
+        absent = [one for one in lacking(question, known) if one not in measures]  # 45 days are between 30 and 60
         if not absent:
             return found
         reason = f"the cited document does not speak of {absent[0]}"
@@ -91,6 +99,8 @@ class Attribution:
             return Finding(ClaimState.UNVERIFIED, 0.0, reason=NOTHING)
         if obeys(claim.text, self.question, self.evidence):
             return replace(tried[0], state=ClaimState.CONTRADICTED, support=0.0, reason=OBEYS)
+        if own is not None and not own.reason.startswith(NOT_STATED):
+            return own  # its numbers stand where it says: that another piece has others denies nothing
         return next((finding for finding in tried if _denies(finding)), tried[0])
 
     def _cited(self, claim: Cited) -> Finding | None:
@@ -135,7 +145,8 @@ class Attribution:
             if document is None:
                 continue
             whole = replace(self.evidence[piece], start=0, end=len(document.text), text=document.text)
-            found = self._against(claim.text, list(windows_of(whole, piece)), (piece,))
+            rows = rows_in_words(document, 0, len(document.text))
+            found = self._against(claim.text, list(windows_of(whole, piece, rows)), (piece,))
             if _holds(found):
                 return found
         return None

@@ -17,9 +17,9 @@ from thresher.text.terms import term_set
 from thresher.types import ClaimState, Document, Evidence, Notes, SupportReading
 from thresher.verification.attribution import Attribution
 from thresher.verification.findings import Cited, Finding, Findings
-from thresher.verification.rules import FRAGMENT_TERMS, NOTHING, RuleCheck, Signs
+from thresher.verification.rules import FRAGMENT_TERMS, NEITHER, NOTHING, RuleCheck, Signs
 from thresher.verification.weights import EVEN, ClaimSigns, weighed
-from thresher.verification.windows import Reads, Window, nearest_windows
+from thresher.verification.windows import Reads, Window, nearest_windows, spelled_out
 
 SUPPORTED_FROM = 0.5
 """Calibrated probability from which a claim is supported: as many supported claims as others are then mistaken."""
@@ -91,9 +91,10 @@ class Checker:
         sentences = [sentence for window in windows for sentence in window.sentences]
         rules = self.rules(claim, sentences, titles=titles, question=question, known=known)
         read = Reads.of(claim, windows)
-        readings = self.read.check(statement(claim, question), read.texts, read.titles)
+        said = spelled_out(claim)
+        readings = self.read.check(statement(said, question), read.texts, read.titles)
         if question and _REFERS.match(claim):  # the evidence may say it of the same thing that the question names
-            alone = self.read.check(claim, read.texts, read.titles)
+            alone = self.read.check(said, read.texts, read.titles)
             readings = [max(both, key=_supported) for both in zip(readings, alone, strict=True)]
         if rules.turned:
             readings = [SupportReading(one.contradicted, one.supported) for one in readings]
@@ -153,7 +154,7 @@ def _finding(found: SupportReading, rules: Signs, windows: Sequence[Window]) -> 
         shown = bool(rules.denial or rules.namesake) or bool(rules.number and rules.misplaced)
         contradicted = found.contradicted >= (SHOWN_FROM if shown else CONTRADICTED_FROM)
         state = ClaimState.CONTRADICTED if contradicted else ClaimState.UNVERIFIED
-        said = "the evidence says otherwise" if contradicted else "the evidence neither shows nor denies it"
+        said = "the evidence says otherwise" if contradicted else NEITHER
         reason = rules.denial or rules.number or rules.namesake or rules.name or rules.misplaced or said
     pieces, places = tuple(window.piece for window in windows), tuple(window.place for window in windows)
     return Finding(state, found.supported, found.contradicted, reason, pieces, places, rules.computations)

@@ -65,6 +65,8 @@ _DENYING = frozenset(("no", "false", "incorrect"))
 
 
 NOTHING = "nothing in the evidence speaks of it"
+NOT_STATED = "the evidence does not say"
+NEITHER = "the evidence neither shows nor denies it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ class Signs:
             return ""
         if self.share < ABOUT:
             return NOTHING
-        return "" if self.added >= ADDED else "the evidence does not say what it adds to the question"
+        return "" if self.added >= ADDED else f"{NOT_STATED} what it adds to the question"
 
     @property
     def reason(self) -> str:
@@ -193,7 +195,7 @@ def _half(cosine: float, share: float) -> float:
 
 
 def _not_stated(number: str) -> str:
-    return f"the evidence does not say {number}" if number else ""
+    return f"{NOT_STATED} {number}" if number else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
 
 from thresher.text.injection import is_command
 from thresher.text.sentences import sentence_spans
+from thresher.text.table_answers import grids_near
 from thresher.text.terms import term_share
-from thresher.types import Evidence, SupportReading
+from thresher.types import Document, Evidence, SupportReading
 
 WINDOW_CHARACTERS = 800
 """About 180 tokens: with a claim, what the model read at once in its training."""
@@ -18,6 +22,14 @@ WINDOWS_READ = 4
 
 SENTENCES_READ = 3
 """Sentences nearest to a claim that are read alone: short texts, a tenth of a window's time each."""
+
+
+MOST_COLUMNS = 12
+"""A row with more is read as it stands: in words it is longer than a window."""
+
+
+_SHORT = re.compile(r"(?<![\w.-])(\d+(?:[.,]\d+)*)(K|M|B|T)\b")
+_SCALES = {"K": "thousand", "M": "million", "B": "billion", "T": "trillion"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,26 +86,88 @@ class Reads:
         return together, max(alone, key=_supported)
 
 
-def windows_of(piece: Evidence, at: int = 0) -> Iterator[Window]:
+@dataclass(frozen=True, slots=True)
+class RowInWords:
+    """A row of a table as sentences; offsets are in the document."""
+
+    start: int
+    end: int
+    text: str
+    table: int
+    """Where its table begins: what stands from there to the first row are names of columns."""
+
+
+def rows_in_words(document: Document, start: int, end: int) -> list[RowInWords]:
+    """The rows of the tables that reach into a stretch of a document, where their cells stand in one piece each.
+
+    The model read sentences in its training: of "| Gannet Rock | 11 | 5.5 |" it makes nothing.
+    """
+    found = []
+    for grid in grids_near(document, start, end):
+        spans = [(min(c.start for c in row), max(c.end for c in row)) for row in grid.rows]
+        apart = all(one[1] <= other[0] for one, other in pairwise(spans))
+        if apart and not grid.turned and len(grid.header) <= MOST_COLUMNS:
+            found += [RowInWords(*span, grid.row_sentences(at), grid.start) for at, span in enumerate(spans)]
+    return found
+
+
+def windows_of(piece: Evidence, at: int = 0, rows: Sequence[RowInWords] = ()) -> Iterator[Window]:
     """The sentences of a piece in windows of some `WINDOW_CHARACTERS`, the last sentence of one the first of the next.
 
-    Sentences that tell the reader what to answer are left out.
+    Sentences that tell the reader what to answer are left out; rows of tables are read in words.
     """
-    spans = [span for span in sentence_spans(piece.text) if not is_command(piece.text[span[0] : span[1]])]
-    held: list[tuple[int, int]] = []
-    for span in spans:
-        if held and span[1] - held[0][0] > WINDOW_CHARACTERS:
+    held: list[_Read] = []
+    for one in _read(piece, rows):
+        if held and sum(len(other.text) + 1 for other in held) + len(one.text) > WINDOW_CHARACTERS:
             yield _window(piece, at, held)
-            held = held[-1:] if span[1] - held[-1][0] <= WINDOW_CHARACTERS else []
-        held.append(span)
+            held = held[-1:] if len(held[-1].text) + len(one.text) <= WINDOW_CHARACTERS else []
+        held.append(one)
     if held:
         yield _window(piece, at, held)
 
 
-def _window(piece: Evidence, at: int, spans: Sequence[tuple[int, int]]) -> Window:
-    start, end = spans[0][0], spans[-1][1]
+class _Read(NamedTuple):
+    """A sentence where it stands in its piece, and how it is read."""
+
+    start: int
+    end: int
+    text: str
+
+
+def _read(piece: Evidence, rows: Sequence[RowInWords]) -> Iterator[_Read]:
+    """What is read of a piece: its sentences, and in the place of rows of tables these in words."""
+    last: RowInWords | None = None
+    for start, end in sentence_spans(piece.text):
+        if is_command(piece.text[start:end]):
+            continue
+        cursor = start
+        for row in rows:
+            first, behind = row.start - piece.start, row.end - piece.start
+            if not (first < end and start < behind):
+                continue
+            if row != last:
+                yield from _plain(piece, cursor, min(first, row.table - piece.start))
+                yield _Read(max(start, first), min(end, behind), row.text)
+            last, cursor = row, max(cursor, behind)
+        yield from _plain(piece, cursor, end)
+
+
+def _plain(piece: Evidence, start: int, end: int) -> Iterator[_Read]:
+    """A stretch of a piece as it stands, where it says anything."""
+    text = " ".join(piece.text[start:end].split()) if start < end else ""
+    if any(character.isalnum() for character in text):
+        yield _Read(start, end, spelled_out(text))
+
+
+def spelled_out(text: str) -> str:
+    """236B as 236 billion: the model takes them for different numbers (support .06, and .88 spelled out)."""
+    return _SHORT.sub(lambda found: f"{found[1]} {_SCALES[found[2]]}", text)
+
+
+def _window(piece: Evidence, at: int, held: Sequence[_Read]) -> Window:
+    start, end = held[0].start, held[-1].end
     place = replace(piece, start=piece.start + start, end=piece.start + end, text=piece.text[start:end])
-    return Window(at, place, tuple(" ".join(piece.text[a:b].split()) for a, b in spans))
+    return Window(at, place, tuple(one.text for one in held))
 
 
 def nearest_windows(claim: str, windows: Sequence[Window]) -> list[Window]:
