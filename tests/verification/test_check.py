@@ -10,9 +10,10 @@ from thresher.types import ClaimState, Document, Evidence, Table
 from thresher.verification.attribution import clauses_of
 from thresher.verification.check import Checker, statement
 from thresher.verification.findings import Cited, Finding
+from thresher.verification.rows import rows_in_words
 from thresher.verification.rules import RuleCheck
 from thresher.verification.weights import ClaimSigns, log_odds, weighed
-from thresher.verification.windows import rows_in_words, spelled_out, windows_of
+from thresher.verification.windows import spelled_out, windows_of
 
 Make = Callable[..., Evidence]
 ENCODER = HashEncoder(512)
@@ -195,7 +196,7 @@ def test_rows_of_a_table_are_read_as_sentences_with_their_units_and_stand_where_
 
 
 def test_a_claim_on_a_cell_is_held_against_its_row(make_evidence: Make) -> None:
-    check = Checker(WordSupport(), RuleCheck(similarity), lambda ids: {"d1": fares()})
+    check = Checker(WordSupport(), RuleCheck(similarity), lambda ids: {"d1": fares()}, rows_in_words)
     piece = make_evidence(FARES, document="d1")
     right = found("The Adult fare of Gannet Rock is 11 euros.", [piece], 0, check=check)
     wrong = found("The Adult fare of Gannet Rock is 14 euros.", [piece], 0, check=check)

@@ -65,6 +65,7 @@ from thresher.text.rivals import are_rivals
 from thresher.text.terms import folded
 from thresher.types import Document, Evidence, Generation, Judged, Query
 from thresher.verification.check import Checker
+from thresher.verification.rows import rows_in_words
 from thresher.verification.rules import RuleCheck
 
 if TYPE_CHECKING:
@@ -360,7 +361,7 @@ class Components:
         def similarity(text: str, others: Sequence[str]) -> Sequence[float]:
             return [float(cosine) for cosine in encoder.encode(others) @ encoder.encode([text])[0]]
 
-        return Checker(self.models.checker(), RuleCheck(similarity), self.whole_documents(), prior)
+        return Checker(self.models.checker(), RuleCheck(similarity), self.whole_documents(), rows_in_words, prior)
 
     def _without_model(
         self, support: SupportJudge, table: ChunkTable, settings: AnswerSettings, *, rivals: bool

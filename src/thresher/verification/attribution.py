@@ -19,7 +19,7 @@ from thresher.text.terms import term_set
 from thresher.types import ClaimState, Document, Evidence
 from thresher.verification.findings import Cited, Finding
 from thresher.verification.rules import NOT_STATED, NOTHING
-from thresher.verification.windows import Window, nearest_windows, rows_in_words, windows_of
+from thresher.verification.windows import Rows, Window, nearest_windows, windows_of
 
 SURE_FROM = 0.7
 """Support from which nothing else is looked at: below it, another piece that says otherwise wins."""
@@ -51,6 +51,7 @@ class Attribution:
     evidence: Sequence[Evidence]
     against: Against
     documents: Callable[[Sequence[str]], Mapping[str, Document]]
+    rows: Rows
     windows: tuple[Window, ...] = field(init=False)
     _known: dict[tuple[str, ...], str] = field(init=False, default_factory=dict)
 
@@ -59,7 +60,7 @@ class Attribution:
         every: list[Window] = []
         for at, piece in enumerate(self.evidence):
             document = documents.get(piece.hit.chunk.document_id)
-            rows = rows_in_words(document, piece.start, piece.end) if document else []
+            rows = self.rows(document, piece.start, piece.end) if document else []
             every += windows_of(piece, at, rows)
         object.__setattr__(self, "windows", tuple(every))
 
@@ -145,7 +146,7 @@ class Attribution:
             if document is None:
                 continue
             whole = replace(self.evidence[piece], start=0, end=len(document.text), text=document.text)
-            rows = rows_in_words(document, 0, len(document.text))
+            rows = self.rows(document, 0, len(document.text))
             found = self._against(claim.text, list(windows_of(whole, piece, rows)), (piece,))
             if _holds(found):
                 return found

@@ -19,7 +19,7 @@ from thresher.verification.attribution import Attribution
 from thresher.verification.findings import Cited, Finding, Findings
 from thresher.verification.rules import FRAGMENT_TERMS, NEITHER, NOTHING, RuleCheck, Signs
 from thresher.verification.weights import EVEN, ClaimSigns, weighed
-from thresher.verification.windows import Reads, Window, nearest_windows, spelled_out
+from thresher.verification.windows import Reads, Rows, Window, nearest_windows, no_rows, spelled_out
 
 SUPPORTED_FROM = 0.5
 """Calibrated probability from which a claim is supported: as many supported claims as others are then mistaken."""
@@ -58,12 +58,14 @@ class Checker:
     rules: RuleCheck
     documents: Callable[[Sequence[str]], Mapping[str, Document]] = field(default=lambda ids: {})
     """The whole documents of some ids: a name may stand anywhere in the one that is cited."""
+    rows: Rows = no_rows
+    """The rows of tables in a stretch of a document, in words."""
     prior: float = EVEN
     """Share of such claims that are supported, before anything is read."""
 
     def __call__(self, question: str, claims: Sequence[Cited], evidence: Sequence[Evidence]) -> Findings:
         """One finding for each claim."""
-        of = Attribution(question, evidence, self.against, self.documents)
+        of = Attribution(question, evidence, self.against, self.documents, self.rows)
         return Findings(tuple(map(of.find, claims)), Notes(facts={"check": self.read.name}))
 
     def nearest(self, claim: str, piece: Evidence) -> tuple[int, int, float]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import NamedTuple
 
 from thresher.text.injection import is_command
 from thresher.text.sentences import sentence_spans
-from thresher.text.table_answers import grids_near
 from thresher.text.terms import term_share
 from thresher.types import Document, Evidence, SupportReading
 
@@ -22,10 +20,6 @@ WINDOWS_READ = 4
 
 SENTENCES_READ = 3
 """Sentences nearest to a claim that are read alone: short texts, a tenth of a window's time each."""
-
-
-MOST_COLUMNS = 12
-"""A row with more is read as it stands: in words it is longer than a window."""
 
 
 _SHORT = re.compile(r"(?<![\w.-])(\d+(?:[.,]\d+)*)(K|M|B|T)\b")
@@ -97,18 +91,13 @@ class RowInWords:
     """Where its table begins: what stands from there to the first row are names of columns."""
 
 
-def rows_in_words(document: Document, start: int, end: int) -> list[RowInWords]:
-    """The rows of the tables that reach into a stretch of a document, where their cells stand in one piece each.
+Rows = Callable[[Document, int, int], Sequence[RowInWords]]
+"""The rows of tables that reach into a stretch of a document."""
 
-    The model read sentences in its training: of "| Gannet Rock | 11 | 5.5 |" it makes nothing.
-    """
-    found = []
-    for grid in grids_near(document, start, end):
-        spans = [(min(c.start for c in row), max(c.end for c in row)) for row in grid.rows]
-        apart = all(one[1] <= other[0] for one, other in pairwise(spans))
-        if apart and not grid.turned and len(grid.header) <= MOST_COLUMNS:
-            found += [RowInWords(*span, grid.row_sentences(at), grid.start) for at, span in enumerate(spans)]
-    return found
+
+def no_rows(document: Document, start: int, end: int) -> Sequence[RowInWords]:
+    """Tables are read as they stand."""
+    return ()
 
 
 def windows_of(piece: Evidence, at: int = 0, rows: Sequence[RowInWords] = ()) -> Iterator[Window]:
