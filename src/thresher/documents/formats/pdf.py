@@ -100,14 +100,7 @@ def parse_pages(
     `title` and `saved` (the day it was made) are the metadata's, `headings` those set large on the first page. The
     stamp of arXiv, a date above the abstract and the year of a conference go before the day of the last re-save.
     """
-    texts, date = [], None
-    for text in raw:
-        marked = re.sub(r"\x02(?:\r?\n)?", "\uf8ff\n", text)  # `normalise` removes control characters
-        text = PRIVATE_USE.sub("", normalise(marked.replace(BREAK, "")).replace("\uf8ff", BREAK))
-        text, stamped = strip_arxiv_stamp("\n".join(line.strip() for line in text.split("\n")))
-        date = date or stamped
-        texts.append(text)
-    lines = strip_running_lines([text.split("\n") for text in texts])
+    lines, date = lines_of(raw)
     words = vocabulary("\n".join(page) for page in lines)
     front = read_front(lines[0] if lines else [], stated=title, headings=headings, lower=lower_case_words(lines))
     pages = [around_floats(reflow(page, words), words) for page in (front.body, *lines[1:])][: len(lines)]
@@ -124,6 +117,18 @@ def parse_pages(
         heading=front.title,
         date=iso_date(date or "") or front.date or held_before or saved,
     )
+
+
+def lines_of(raw: Sequence[str]) -> tuple[list[list[str]], str | None]:
+    """The lines of raw pages without running heads and the stamp of arXiv, and the date of that."""
+    texts, date = [], None
+    for text in raw:
+        marked = re.sub(r"\x02(?:\r?\n)?", "\uf8ff\n", text)  # `normalise` removes control characters
+        text = PRIVATE_USE.sub("", normalise(marked.replace(BREAK, "")).replace("\uf8ff", BREAK))
+        text, stamped = strip_arxiv_stamp("\n".join(line.strip() for line in text.split("\n")))
+        date = date or stamped
+        texts.append(text)
+    return strip_running_lines([text.split("\n") for text in texts]), date
 
 
 def assemble(

@@ -18,6 +18,9 @@ FIGURE = re.compile(r"(?:Figure|Fig\.|Chart|Exhibit)\s?[A-Z]?\.?\d", re.IGNORECA
 PANEL = re.compile(r"\([a-z]\)(?:\s|$)")
 """A line under one part of a figure."""
 FORMULA = re.compile(r"[=∑∫∏∝∇∂∈≤≥√⊤∥]")
+WORD = re.compile(r"[^\W\d_]{2}")
+IN_TEXT = re.compile(r"://|^[•‣◦–-]\s.*[a-z]{3}")
+"""Addresses and items of a list."""
 EQUATION_NUMBER = re.compile(r"(?:^|\s)\(\d{1,2}\)$")
 FORMULA_SHARE = 0.25  # of the lines of a run; in a picture one in twenty has such a sign, in a formula every other
 FORMULA_LINES = 8  # of a displayed formula, up to its number
@@ -95,7 +98,8 @@ def _width(lines: Sequence[str]) -> int:
 def _pieces(lines: Sequence[str], kinds: Sequence[Line], width: int) -> list[bool]:
     """For each line whether it may stand in a picture."""
     functions = [_function_words(line) for line in lines]
-    pieces = [_is_piece(*each, width) for each in zip(lines, kinds, functions, strict=True)]
+    full = [False, *(len(line) > PHRASE_SHARE * width for line in lines)]  # the line above each
+    pieces = [_is_piece(*each, width) for each in zip(lines, kinds, functions, full, strict=False)]
     phrases = [
         kind is not Line.CAPTION and count > 0 and len(line) >= PROSE_CHARACTERS
         for line, kind, count in zip(lines, kinds, functions, strict=True)
@@ -110,14 +114,18 @@ def _function_words(line: str) -> int:
     return sum(word.lower() in STOP_WORDS for word in re.findall(r"[^\W\d_]{2,}", line))
 
 
-def _is_piece(line: str, kind: Line, function_words: int, width: int) -> bool:
-    """Whether a line is no caption, no row of a table and no part of a sentence."""
+def _is_piece(line: str, kind: Line, function_words: int, below_full: bool, width: int) -> bool:
+    """Whether a line is no caption, no row of a table and no part of a paragraph, whose last line is below a full one.
+
+    `width` is that of the text in characters.
+    """
     words = len(line.split())
-    if kind is Line.CAPTION or len(line) > PIECE_CHARACTERS or is_data_row(line):
+    if kind is Line.CAPTION or len(line) > PIECE_CHARACTERS or IN_TEXT.search(line) or is_data_row(line):
         return False
     if PANEL.match(line):
         return True
-    if TERMINAL.search(line[-8:]) and LOWER_WORD.search(line) and not line.endswith(".."):
+    ends = TERMINAL.search(line[-8:]) and WORD.search(line) and not line.endswith("..")
+    if ends and (below_full or words > PHRASE_WORDS):
         return False
     if not function_words:
         return words <= PHRASE_WORDS or not line.endswith((",", ";", ":", "-"))
@@ -127,7 +135,7 @@ def _is_piece(line: str, kind: Line, function_words: int, width: int) -> bool:
 def is_data_row(line: str) -> bool:
     """Whether a line is a row of a table: a name, and two numbers or more next to each other that count nothing up."""
     tokens = line.split()
-    if not any(re.search(r"[^\W\d_]{2}", token) for token in tokens):
+    if not WORD.search(line):
         return False
     for run in _stretches([NUMERIC.fullmatch(token) is not None for token in tokens]):
         cells = tokens[run.first : run.last + 1]
@@ -186,8 +194,8 @@ def _is_formula(run: Sequence[str]) -> bool:
 
 
 def _without_beginning(lines: Sequence[str], kinds: Sequence[Line], run: Run) -> int:
-    """Where a run begins behind a displayed formula and headings that it begins with."""
-    first = run.first
+    """Where a run begins behind the rest of an address, a displayed formula and headings that it begins with."""
+    first = run.first + (run.first > 0 and lines[run.first - 1].endswith("/"))
     front = range(first, min(run.last + 1, first + FORMULA_LINES))
     numbered = next((at for at in front if EQUATION_NUMBER.search(lines[at])), None)
     if numbered is not None and any(FORMULA.search(line) for line in lines[first : numbered + 1]):

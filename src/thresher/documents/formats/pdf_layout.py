@@ -77,10 +77,15 @@ def _ends_in_url(text: str) -> bool:
     return start is not None and start.end() < len(word)
 
 
+def tidy(lines: Sequence[str]) -> list[str]:
+    """The lines that hold something, with single spaces and short rows of dots."""
+    lines = [" ".join(line.split()) for line in lines]
+    return [re.sub(r"(?:\s?\.){5,}", " ...", line) for line in lines if line]
+
+
 def reflow(lines: Sequence[str], words: Mapping[str, int]) -> list[Block]:
     """The blocks of one page, in order."""
-    lines = [" ".join(line.split()) for line in lines]
-    lines = [re.sub(r"(?:\s?\.){5,}", " ...", line) for line in lines if line]
+    lines = tidy(lines)
     kinds = classify_all(lines)
     figures = {run.first: run.last for run in figure_lines(lines, kinds)}
     for first, last in figures.items():
