@@ -227,6 +227,21 @@ def row_of(part: str, fact: Fact, answer: Mapping[str, Any], seconds: float) -> 
     )
 
 
+def stored(file: Path | None) -> list[Row]:
+    """The answers that a file keeps."""
+    if file is None or not file.is_file():
+        return []
+    lines = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    return [Row(**{**line, "quotes": tuple(line["quotes"])}) for line in lines]
+
+
+def store(file: Path | None, found: Sequence[Row]) -> None:
+    """Keep answers in a file."""
+    if file is not None:
+        lines = (json.dumps(asdict(one), ensure_ascii=False) + "\n" for one in found)
+        file.write_text("".join(lines), encoding="utf-8")
+
+
 # --- counting ---------------------------------------------------------------------------------------------------------
 
 
@@ -279,21 +294,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--final", action="store_true", help="the half that nothing was chosen on")
     parser.add_argument("--parts", nargs="+", choices=(*FORMS, *ALARMS), default=(*FORMS, *ALARMS), metavar="PART")
-    parser.add_argument("--rows", type=Path, help="write every answer to this file")
+    parser.add_argument("--rows", type=Path, help="keep every answer in this file; a part that is there is not asked")
     given = parser.parse_args()
     tell()
     read: dict[str, str] = json.loads(READ.read_text(encoding="utf-8")) if READ.is_file() else {}
     results: dict[str, Any] = {}
-    found: list[Row] = []
+    found = stored(given.rows)
     for part in given.parts:
-        asked_now = ask(part, final=given.final)
-        found += asked_now
-        results[part] = counted(asked_now) if part in FORMS else alarms(asked_now, read)
+        if not any(row.part == part for row in found):
+            found += ask(part, final=given.final)
+            store(given.rows, found)
+        of_part = [row for row in found if row.part == part]
+        results[part] = counted(of_part) if part in FORMS else alarms(of_part, read)
         print(part, json.dumps(results[part]), flush=True)
-    if given.rows:
-        given.rows.write_text(
-            "".join(json.dumps(asdict(one), ensure_ascii=False) + "\n" for one in found), encoding="utf-8"
-        )
     for row in found:
         if row.part in ALARMS and row.conflicts:
             print(f"\n{row.part} {row.id}: {row.question}\n{row.text}", *row.quotes, sep="\n  ")

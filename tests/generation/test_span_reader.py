@@ -273,7 +273,7 @@ def two_documents(relevance: float, *, rivals: bool = True, texts: tuple[str, st
     """The answer where the second document says another year, and is that relevant."""
     read = SpanReader(
         Scripted({EARLY: (1.0, "1531", 0.9), LATE: (relevance, "1538", 0.9)}),
-        lambda question: {"lighthous": 1.0, "kopu": 1.0},
+        lambda question: {},
         BY_RELEVANCE,
         quoting,
         0.1,
@@ -303,7 +303,7 @@ def test_two_places_of_one_document_do_not_contradict_each_other() -> None:
     one, other = piece(EARLY), replace(piece(LATE, start=5_000), hit=piece(EARLY).hit)
     read = SpanReader(
         Scripted({EARLY: (1.0, "1531", 0.9), LATE: (0.8, "1538", 0.9)}),
-        lambda question: {"lighthous": 1.0},
+        lambda question: {},
         BY_RELEVANCE,
         quoting,
         0.1,

@@ -53,9 +53,6 @@ RIVAL_CERTAINTY, RIVAL_SHARE = 0.3, 0.4
 """Least certainty of an answer that is shown as contradicting another one, and least share of that one's. Chosen on the
 half of the facts and questions of benchmarks/planted_conflicts.py that is for choosing."""
 
-RIVAL_TERMS = 0.4
-"""Least share of the question's terms, weighed by rarity, that the text around each of two rivals holds."""
-
 LONGEST_NAME = 40
 """Characters on either side in which the rest of a number or a name is looked for."""
 
@@ -209,15 +206,15 @@ class SpanReader:
 
     def rival(self, question: str, best: Place, places: Sequence[Place]) -> Place | None:
         """The likeliest answer of another document that cannot be right where the best one is."""
-        if self.rivals is None or best.signs.terms < RIVAL_TERMS:
+        if self.rivals is None:
             return None
         least = max(RIVAL_CERTAINTY, RIVAL_SHARE * best.certainty)
         likeliest: dict[str, Place] = {}
         for place in sorted(places, key=lambda place: -place.certainty):
             likeliest.setdefault(place.document, place)
         for place in likeliest.values():
-            sure = place.certainty >= least and place.signs.terms >= RIVAL_TERMS
-            if sure and place.document != best.document and self.rivals(question, best.said, place.said):
+            apart = place.certainty >= least and place.document != best.document
+            if apart and self.rivals(question, best.said, place.said):
                 return place
         return None
 
