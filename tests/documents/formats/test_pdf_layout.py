@@ -108,6 +108,22 @@ def test_a_footnote_between_two_columns_steps_aside() -> None:
     assert blocks[1].kind is Line.NOTE
 
 
+def test_rows_with_long_names_are_a_table_where_three_stand_together() -> None:
+    rows = ["Sparse weights (Miller et al., 2019) 41.5 56.8 34.6", "Rows of a second mill, left alone 39.0 57.0"]
+    kinds = [block.kind for block in reflow([*COLUMN[:2], *rows, "Dense 40.1 50.2 30.3", *COLUMN[2:]], {})]
+    assert kinds[1:4] == [Line.ROW] * 3
+    assert Line.ROW not in [block.kind for block in reflow([*COLUMN[:2], *rows, *COLUMN[2:]], {})]
+
+
+def test_sentences_with_numbers_are_no_rows() -> None:
+    lines = [
+        "and in 1990 2000 tons were ground by the",
+        "mill of the valley, in 1991 2100 tons of",
+        "it, and in 1992 2200 tons of it or more",
+    ]
+    assert [block.kind for block in reflow([*COLUMN[:2], *lines], {})] == [Line.TEXT]
+
+
 def test_a_paragraph_runs_over_the_page_end_past_footnotes_and_figures() -> None:
     first = reflow([*COLUMN[:2], "1We thank the miller for his patience with us here."], {})
     second = reflow(["Figure 1: A flail.", "the nineteenth century. Retrieval is much the same."], {})

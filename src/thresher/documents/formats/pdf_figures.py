@@ -11,14 +11,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from thresher.documents.formats.pdf_lines import LOWER_WORD, NUMERIC, TERMINAL, Line
-from thresher.text.terms import STOP_WORDS
+from thresher.documents.formats.pdf_lines import (
+    LOWER_WORD,
+    NUMERIC,
+    TERMINAL,
+    WORD,
+    Line,
+    function_words,
+    stretches,
+)
 
 FIGURE = re.compile(r"(?:Figure|Fig\.|Chart|Exhibit)\s?[A-Z]?\.?\d", re.IGNORECASE)
 PANEL = re.compile(r"\([a-z]\)(?:\s|$)")
 """A line under one part of a figure."""
 FORMULA = re.compile(r"[=∑∫∏∝∇∂∈≤≥√⊤∥]")
-WORD = re.compile(r"[^\W\d_]{2}")
 IN_TEXT = re.compile(r"://|^[•‣◦–-]\s.*[a-z]{3}")
 """Addresses and items of a list."""
 EQUATION_NUMBER = re.compile(r"(?:^|\s)\(\d{1,2}\)$")
@@ -61,8 +67,8 @@ def figure_lines(lines: Sequence[str], kinds: Sequence[Line]) -> list[Run]:
         return []  # what most pages are, told fast
     width = _width(lines)
     found: list[Run] = []
-    for stretch in reversed(_stretches(_pieces(lines, kinds, width))):
-        first, last = _without_beginning(lines, kinds, stretch), stretch.last
+    for begin, last in reversed(stretches(_pieces(lines, kinds, width))):
+        first = _without_beginning(lines, kinds, begin, last)
         run = lines[first : last + 1]
         if not run or _is_formula(run):
             continue
@@ -73,17 +79,6 @@ def figure_lines(lines: Sequence[str], kinds: Sequence[Line]) -> list[Run]:
         elif found and len(run) >= BRIDGE_PIECES and _is_bridge(lines, kinds, last + 1, found[-1].first, width):
             found[-1] = Run(first, found[-1].last)
     return _joined(lines, kinds, captions, found[::-1])
-
-
-def _stretches(holds: Sequence[bool]) -> list[Run]:
-    """The longest stretches for which it holds, in order."""
-    found: list[Run] = []
-    for index, one in enumerate(holds):
-        if one and found and found[-1].last == index - 1:
-            found[-1] = Run(found[-1].first, index)
-        elif one:
-            found.append(Run(index, index))
-    return found
 
 
 # --- lines that may stand in a picture --------------------------------------------------------------------------------
@@ -97,24 +92,20 @@ def _width(lines: Sequence[str]) -> int:
 
 def _pieces(lines: Sequence[str], kinds: Sequence[Line], width: int) -> list[bool]:
     """For each line whether it may stand in a picture."""
-    functions = [_function_words(line) for line in lines]
+    counts = [function_words(line) for line in lines]
     full = [False, *(len(line) > PHRASE_SHARE * width for line in lines)]  # the line above each
-    pieces = [_is_piece(*each, width) for each in zip(lines, kinds, functions, full, strict=False)]
+    pieces = [_is_piece(*each, width) for each in zip(lines, kinds, counts, full, strict=False)]
     phrases = [
         kind is not Line.CAPTION and count > 0 and len(line) >= PROSE_CHARACTERS
-        for line, kind, count in zip(lines, kinds, functions, strict=True)
+        for line, kind, count in zip(lines, kinds, counts, strict=True)
     ]
-    for run in _stretches(phrases):
-        if run.last - run.first + 1 >= PROSE_LINES:
-            pieces[run.first : run.last + 1] = [False] * (run.last - run.first + 1)
+    for first, last in stretches(phrases):
+        if last - first + 1 >= PROSE_LINES:
+            pieces[first : last + 1] = [False] * (last - first + 1)
     return pieces
 
 
-def _function_words(line: str) -> int:
-    return sum(word.lower() in STOP_WORDS for word in re.findall(r"[^\W\d_]{2,}", line))
-
-
-def _is_piece(line: str, kind: Line, function_words: int, below_full: bool, width: int) -> bool:
+def _is_piece(line: str, kind: Line, small_words: int, below_full: bool, width: int) -> bool:
     """Whether a line is no caption, no row of a table and no part of a paragraph, whose last line is below a full one.
 
     `width` is that of the text in characters.
@@ -127,7 +118,7 @@ def _is_piece(line: str, kind: Line, function_words: int, below_full: bool, widt
     ends = TERMINAL.search(line[-8:]) and WORD.search(line) and not line.endswith("..")
     if ends and (below_full or words > PHRASE_WORDS):
         return False
-    if not function_words:
+    if not small_words:
         return words <= PHRASE_WORDS or not line.endswith((",", ";", ":", "-"))
     return words <= PHRASE_WORDS and len(line) <= min(PHRASE_CHARACTERS, PHRASE_SHARE * width)
 
@@ -137,8 +128,8 @@ def is_data_row(line: str) -> bool:
     tokens = line.split()
     if not WORD.search(line):
         return False
-    for run in _stretches([NUMERIC.fullmatch(token) is not None for token in tokens]):
-        cells = tokens[run.first : run.last + 1]
+    for first, last in stretches([NUMERIC.fullmatch(token) is not None for token in tokens]):
+        cells = tokens[first : last + 1]
         numbers = [cell for cell in cells if cell[-1].isdigit() or "." in cell or "%" in cell]
         values = [value for cell in cells if (value := _value(cell)) is not None]
         filled = len(numbers) >= DATA_CELLS or any("." in number for number in numbers)
@@ -193,14 +184,14 @@ def _is_formula(run: Sequence[str]) -> bool:
     return signs > FORMULA_SHARE * len(run) and not any(_axes(run))
 
 
-def _without_beginning(lines: Sequence[str], kinds: Sequence[Line], run: Run) -> int:
+def _without_beginning(lines: Sequence[str], kinds: Sequence[Line], begin: int, last: int) -> int:
     """Where a run begins behind the rest of an address, a displayed formula and headings that it begins with."""
-    first = run.first + (run.first > 0 and lines[run.first - 1].endswith("/"))
-    front = range(first, min(run.last + 1, first + FORMULA_LINES))
+    first = begin + (begin > 0 and lines[begin - 1].endswith("/"))
+    front = range(first, min(last + 1, first + FORMULA_LINES))
     numbered = next((at for at in front if EQUATION_NUMBER.search(lines[at])), None)
     if numbered is not None and any(FORMULA.search(line) for line in lines[first : numbered + 1]):
         first = numbered + 1
-    while first <= run.last and kinds[first] is Line.HEADING:
+    while first <= last and kinds[first] is Line.HEADING:
         first += 1
     return first
 

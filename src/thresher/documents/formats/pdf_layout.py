@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from thresher.documents.cleaning import BREAK, WORD, join_broken_word
 from thresher.documents.formats.pdf_figures import figure_lines
-from thresher.documents.formats.pdf_lines import HEADING, LOWER_WORD, Line, classify_all, has_ended
+from thresher.documents.formats.pdf_lines import HEADING, LOWER_WORD, MIN_PAIRS, Line, classify_all, has_ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def _next_of_paragraph(
 ) -> int | None:
     """Index of the line that goes on where `last` ends, past bits of a formula; None where the block is complete."""
     following = last + 1
-    if following >= len(lines) or kinds[following] is Line.FIGURE:
+    if following >= len(lines) or kinds[following] is Line.FIGURE or _begins_table(kinds, following):
         return None
     here, after = lines[last], lines[following]
     # A line much shorter than the next is not full, whatever the lines around the two say.
@@ -154,6 +154,11 @@ def _next_of_paragraph(
     if kinds[following] is Line.LABEL:
         return _past_formula(lines, kinds, following)
     return following if full and _only_looks_like(kinds[following], after) else None
+
+
+def _begins_table(kinds: Sequence[Line], first: int) -> bool:
+    """Whether three rows begin there, however much the first of them looks like text."""
+    return kinds[first : first + MIN_PAIRS] == [Line.ROW] * MIN_PAIRS
 
 
 def _names_columns(line: str) -> bool:
