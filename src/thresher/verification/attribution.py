@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from thresher.text.entities import lacking
+from thresher.text.figures import between_figures
 from thresher.text.injection import is_command
 from thresher.text.language import foreign_language
 from thresher.text.numbers import quantities
@@ -145,9 +146,12 @@ class Attribution:
             document = self.documents([document_id]).get(document_id)
             if document is None:
                 continue
-            whole = replace(self.evidence[piece], start=0, end=len(document.text), text=document.text)
             rows = self.rows(document, 0, len(document.text))
-            found = self._against(claim.text, list(windows_of(whole, piece, rows)), (piece,))
+            windows: list[Window] = []
+            for start, end in between_figures(document):
+                stretch = replace(self.evidence[piece], start=start, end=end, text=document.text[start:end])
+                windows += windows_of(stretch, piece, rows)
+            found = self._against(claim.text, windows, (piece,))
             if _holds(found):
                 return found
         return None
