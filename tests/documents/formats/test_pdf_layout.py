@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -159,6 +161,9 @@ LINES = st.sampled_from(
         "BM25 0.61 0.52 0.48",
         "Dense 0.67 0.55 0.51",
         "0.2",
+        "0.4",
+        "0.6",
+        "0 20 40 60 80",
         f"ends in a bro{BREAK}",
         "ken word and goes on for a while until it is over",
         "well-",
@@ -184,6 +189,9 @@ def test_page_and_table_spans_hold_whatever_the_pages_are(pages: list[str]) -> N
     assert position == len(parsed.text) or not pages
     for table in parsed.tables:
         assert parsed.text[table.start : table.end].split("\n") == [parsed.text[a:b] for a, b in table.rows]
+    places = sorted([*parsed.figures, *((table.start, table.end) for table in parsed.tables)])
+    assert all(0 <= start < end <= len(parsed.text) for start, end in places)
+    assert all(before[1] < behind[0] for before, behind in pairwise(places))
 
 
 @given(st.lists(st.lists(st.text(max_size=60), max_size=8).map("\n".join), max_size=4))
