@@ -144,6 +144,14 @@ def test_what_only_its_own_document_names_is_no_rival_under_another_title() -> N
     assert rivals(question, said(one, "BERT"), said(other, "BERT"))
 
 
+def test_what_a_word_of_the_question_is_said_of_may_have_no_capital_in_it() -> None:
+    one, other = (
+        "[Anna Tamm] was the founder of Kõpu Lamps.",
+        "Kõpu Lamps got money from Ristna.ee founder [Karl Saar].",
+    )
+    assert not rivals("who is the founder of kõpu lamps", said(one), said(other))
+
+
 def test_documents_of_a_series_are_about_other_things_where_the_question_names_none() -> None:
     one, other = "The manager of the branch is [Anna Tamm].", "The manager of the branch is [Karl Saar]."
     reports = ("Report of the Kõpu branch", "Report of the Ristna branch")

@@ -52,8 +52,10 @@ _PRONOUNS = frozenset("it he she they this that these those its his her their".s
 """What begins a sentence about the thing that the title names."""
 
 _YEAR = re.compile(r"(?<![\w.-])(?:19|20)\d\d(?!\w|\.\d)")
-_NAME = r"(?P<name>[A-ZÀ-Þ][\w-]+(?: [A-ZÀ-Þ][\w-]+)*)"
+_NAME = r"(?P<name>[A-ZÀ-Þ][\w.-]*\w(?: [A-ZÀ-Þ][\w.-]*\w)*)"
 _OF_NAME = re.compile(rf"(?P<word>\b[a-z]\w+) (?:of|in|at|for|from) (?:the )?{_NAME}")
+_OF_ASKED = re.compile(r"(?P<word>\b[a-z]\w+) (?:of|in|at|for|from) (?:the )?(?P<name>\w+)")
+"""In a question without capitals."""
 _NAME_BEFORE = re.compile(rf"{_NAME}(?:['’]s?)? (?P<word>[a-z]\w+)")
 _SMALL = frozenset("the a an of and for de la le der von van du des d".split())  # noqa: SIM905
 _WORDS = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
@@ -224,14 +226,15 @@ def _terms(said: Said) -> frozenset[str]:
 
 def _names_another(question: str, said: Said) -> bool:
     """Whether a sentence says of another name what the question asks of one: the lighthouse of Ristna, not of Kõpu."""
-    asked, there = _owners(question), _owners(said.rest)
+    asked = _owners(question, *((_OF_NAME, _NAME_BEFORE) if names_in(question) else (_OF_ASKED,)))
+    there = _owners(said.rest, _OF_NAME, _NAME_BEFORE)
     return any(not asked[word] & there[word] for word in asked.keys() & there.keys())
 
 
-def _owners(text: str) -> dict[str, frozenset[str]]:
+def _owners(text: str, *patterns: re.Pattern[str]) -> dict[str, frozenset[str]]:
     """For each word that a name stands beside, "of" between them or not, the terms of those names."""
     owners: dict[str, frozenset[str]] = {}
-    for found in (*_OF_NAME.finditer(text), *_NAME_BEFORE.finditer(text)):
+    for found in (match for pattern in patterns for match in pattern.finditer(text)):
         for word in term_set(found["word"]) if term_set(found["name"]) else ():
             owners[word] = owners.get(word, frozenset()) | term_set(found["name"])
     return owners
