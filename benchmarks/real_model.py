@@ -113,10 +113,8 @@ class Row:
     right: bool
     held: bool | None
     answered_by: str
-    why: str
-    """Why the model's answer stands, or does not."""
-    model_said: str
-    """Of a model whose answer does not stand."""
+    sentences: list[tuple[str, float, str, str]]
+    """What the model wrote, shown or removed: state, support, sentence, reason."""
     calls: int
     tokens: int
     seconds: float
@@ -284,7 +282,6 @@ def ask_all(chosen: Sequence[Asked], recipe: str, model: str, collections: Mappi
 def row_of(asked: Asked, model: str, answer: Answer, seconds: float, cpu_seconds: float) -> Row:
     """What is kept of an answer."""
     usage = answer.usage
-    written = next((step.detail for step in answer.steps if step.name == "generate"), {})
     return Row(
         asked.set,
         asked.id,
@@ -298,8 +295,7 @@ def row_of(asked: Asked, model: str, answer: Answer, seconds: float, cpu_seconds
         asked.right(answer),
         asked.held(answer),
         answer.answered_by or "",
-        str(written.get("why", "")),
-        str(written.get("model_said", "")),
+        [(str(one.state), one.support, one.text, one.reason) for one in (*answer.sentences, *answer.removed)],
         usage.llm_calls,
         usage.prompt_tokens + usage.completion_tokens,
         round(seconds, 3),

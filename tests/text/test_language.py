@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.text.language import LANGUAGES, foreign_language, language_of, question_language
+from thresher.text.language import LANGUAGES, foreign_language, language_of, other_language, question_language
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import chunk_terms, query_terms
 
@@ -95,3 +95,17 @@ def test_small_words_of_english_that_another_language_has_too_make_no_foreign_qu
     question: str, language: str
 ) -> None:
     assert foreign_language(question) == language
+
+
+@pytest.mark.parametrize(
+    ("claim", "language"),
+    [
+        ("Von Debian 9 werden insgesamt zehn Architekturen getragen.", "German"),
+        ("Autos werden nach Little Mew nicht mitgenommen.", "German"),
+        ("In RAG sind insgesamt 626M trainierbare Parameter.", "German"),
+        ("Their first hit was called “No, No, No”.", ""),
+    ],
+)
+def test_a_short_statement_is_told_to_be_in_another_language_by_its_small_words(claim: str, language: str) -> None:
+    evidence = "The group released an album in the following year. It was the first of the ten that were made."
+    assert other_language(claim, evidence) == language

@@ -52,12 +52,18 @@ LANGUAGES = {
 """The languages besides English that sentences are split and words are stemmed in, by their codes."""
 
 _ALSO = {
-    "German": "der die das ein eine ist sind war wurde wurden hat haben von zu mit im am auf den dem des und nicht fur",
-    "French": "le la les un une des du de est sont ete etait a ont et dans sur avec pour par en au aux il elle",
-    "Spanish": "el la los las un una es son fue fueron ha han y en con por para del de al se que",
-    "Italian": "il lo la gli le un una e sono era stato stata ha hanno in con per del della di nel che si da",
-    "Dutch": "de het een is zijn was werd werden heeft hebben van in met op en door voor dat niet",
-    "Portuguese": "o a os as um uma e sao foi foram em com por para do da de no na que se",
+    "German": "der die das ein eine ist sind war wurde wurden hat haben von zu mit im am auf den dem des und nicht fur "
+    "werden kann konnen sollte muss mussen sein bei nach vor aus uber auch nur insgesamt etwa einer sich dass",
+    "French": "le la les un une des du de est sont ete etait a ont et dans sur avec pour par en au aux il elle "
+    "qui ne pas plus peut doit sa ses ce cette leur leurs ou entre",
+    "Spanish": "el la los las un una es son fue fueron ha han y en con por para del de al se que "
+    "su sus puede debe este esta hay sobre entre cada desde",
+    "Italian": "il lo la gli le un una e sono era stato stata ha hanno in con per del della di nel che si da "
+    "al alla dei delle dal nella puo deve questo questa anche ogni",
+    "Dutch": "de het een is zijn was werd werden heeft hebben van in met op en door voor dat niet "
+    "aan uit bij naar ook worden kan moet deze",
+    "Portuguese": "o a os as um uma e sao foi foram em com por para do da de no na que se "
+    "pode deve este esta ao pela pelo seu sua entre cada",
 }
 """What statements are made with; questions have other small words."""
 
@@ -110,9 +116,9 @@ def other_language(claim: str, evidence: str, *, asked: str = "") -> str:
     script = _script(claim)
     if script != _script(evidence):
         return f"{script} script" if script else ""
-    words = _words(claim)
-    english = sum(word in _PLAIN_ENGLISH for word in words)
-    counts = {language: sum(word in small for word in words) for language, small in _STATING.items()}
+    words = set(_words(claim))
+    english = len(words & _PLAIN_ENGLISH)
+    counts = {language: len(words & small) for language, small in _STATING.items()}
     best = max(counts, key=lambda language: (counts[language], language == asked))
     least = 1 if best == asked else LEAST
     return best if counts[best] >= least and counts[best] > english and foreign_language(evidence) != best else ""
