@@ -1,23 +1,17 @@
 """Fits what the signs of a claim weigh (src/thresher/verification/weights.json) on labelled claims.
 
-    .venv/bin/python -m research.checker_data --out training/checker.jsonl
-    .venv/bin/python -m research.fit_checker --claims training/checker.jsonl   # minutes
+    .venv/bin/python -m research.fit_checker        # about two minutes the first time: every claim is read once
 
 Multinomial logistic regression over supported, contradicted and neither, each sign with the direction that it can only
 have (a number that stands nowhere never speaks for a claim; signs that go together would else take turns). Fitted on
 the cases of benchmarks.checker that are not final; of SciFact and Climate-FEVER only the fourth fifth, because the
-model was trained on the first three; and on the claims that the training kept back: published pairs, and answers of
-reading questions as statements, which are worded unlike their source. Every set weighs the same, and in it supported
-claims as much as all others.
+model was trained on the first three. Every set weighs the same, and in it supported claims as much as all others.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +20,11 @@ from scipy.special import log_softmax
 
 from benchmarks.checker import Observed, cases, observed, show
 from benchmarks.machine import ROOT, tell
-from benchmarks.planted_errors import Case, sentences_of
 from thresher.verification.weights import SIGNS, fitted
 
 WEIGHTS = ROOT / "src/thresher/verification/weights.json"
 TRAINED_ON = ("SciFact", "Climate-FEVER")
 NAMES = ("neither", "supported", "contradicted")
-KEPT_BACK = 1_500
-"""Claims at the beginning of the file that the training did not read (`TUNE_CLAIMS` of research.train_model)."""
-WORDED_ANEW = ("answer", "nli_general", "nli_fever")
-"""Sources of them that are none of the sets of benchmarks.checker."""
 PENALTY = 0.5
 """Of the squared weights, against the sum of the claims' losses."""
 
@@ -49,18 +38,6 @@ OF_DENIAL = {
     **{"name": FOR, "opposed": FOR, "misplaced": FOR, "share": FOR, "added": FOR, "nearness": FOR},
 }
 """The directions of the signs."""
-
-
-def kept_back(path: Path) -> Iterator[Case]:
-    """The claims that the training did not read, of which somebody said whether they are denied or not stated."""
-    errors = {"supported": "", "unverified": "not stated", "contradicted": "contradicted"}
-    with path.open(encoding="utf-8") as file:
-        for at, line in zip(range(KEPT_BACK), file, strict=False):
-            row = json.loads(line)
-            source = row["source"].partition(":")[0]
-            if source in WORDED_ANEW and row["label"] in errors:
-                sentences = sentences_of(row["text"])
-                yield Case(source, errors[row["label"]], f"kept back {at}", row["claim"], sentences, row["title"])
 
 
 def outcome(one: Observed) -> int:
@@ -91,12 +68,8 @@ def fit(
 
 def main() -> None:
     """Fit, write, and show what the weights do on what they were fitted on."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--claims", type=Path, required=True, help="what research.checker_data wrote")
-    arguments = parser.parse_args()
     tell()
     wanted = [case for case in cases(None) if not case.final and (case.data not in TRAINED_ON or case.slice == 3)]
-    wanted += kept_back(arguments.claims)
     found = observed(wanted)
     labels = np.array([outcome(one) for one in found])
     counts = Counter((one.data, label) for one, label in zip(found, labels.tolist(), strict=True))
