@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.documents.assembly import pipe_row, table_over
-from thresher.text.tables import Grid, grid_of, number_in, stated_unit, with_unit
+from thresher.text.tables import Cell, Grid, grid_of, number_in, stated_unit, with_unit
 from thresher.types import Document
 
 BEFORE = "Results 2024\n\nResults by quarter\n\nAll amounts in million euros.\n\n"
@@ -101,3 +101,23 @@ def test_a_value_with_a_unit_of_its_own_keeps_it() -> None:
     assert with_unit("17.9", "million euros") == "17.9 million euros"
     assert with_unit("5 USD", "million euros") == "5 USD"
     assert with_unit("+47 11 22 33", "MWh") == "+47 11 22 33"
+
+
+@pytest.mark.parametrize(
+    ("header", "unit"),
+    [
+        ("Width (mm)", "mm"),
+        ("Width (m)", "m"),
+        ("Depth in m", "m"),
+        ("Weight (kg)", "kg"),
+        ("Area (km²)", "km²"),
+        ("Revenue (m)", "million"),
+        ("Population (m)", "million"),
+        ("Revenue (EUR m)", "million EUR"),
+        ("Price (kEUR)", "thousand EUR"),
+        ("Power (million kWh)", "million kWh"),
+    ],
+)
+def test_a_letter_is_a_scale_before_money_and_a_unit_elsewhere(header: str, unit: str) -> None:
+    names = (Cell("Name", 0, 4), Cell(header, 5, 5 + len(header)))
+    assert Grid(names, ((Cell("Plank", 40, 45), Cell("450", 46, 49)),)).unit(header) == (unit, None)

@@ -270,8 +270,20 @@ _MEASURE = (
     r"%|per ?cent|percentage points?|[kmgt]?wh|[kmgt]?w|[kmgt]i?b|[kmg]?hz|kg|mg|g|t|tonnes?|tons?|km²?|m[²³23]?|cm|mm"
     r"|ha|hours?|hrs?|h|min(?:utes)?|s|sec(?:onds)?|ms|days?|weeks?|months?|years?|°[cf]|lit(?:re|er)s?|l|ml|°"
 )
-_UNIT = rf"(?:(?P<scale>{_SCALE})\s*(?:of\s+)?)?(?P<name>{_CURRENCY}|{_MEASURE})(?:\s*(?P<behind>{_SCALE}))?"
-_WHOLE_UNIT = re.compile(rf"(?:in\s+|all\s+in\s+)?(?:(?P<only>{_SCALE})|{_UNIT})", re.IGNORECASE)
+_WORDED_SCALE = r"thousands?|millions?|billions?|mio\.?|mn|bn"
+_UNIT = (
+    rf"(?:(?:(?P<worded>{_WORDED_SCALE})\s+(?:of\s+)?)?(?P<measure>{_MEASURE})"
+    rf"|(?:(?P<scale>{_SCALE})\s*(?:of\s+)?)?(?P<name>{_CURRENCY})(?:\s*(?P<behind>{_SCALE}))?)"
+)
+"""A letter for a scale stands before a currency alone: mm are no million metres, kg no thousand grams."""
+_IN_MILLIONS = re.compile(
+    r"\b(?:revenues?|sales|turnover|profits?|incomes?|earnings|ebit\w*|costs?|expenses?|budgets?|spend\w*|cash|debts?|"
+    r"assets?|equity|capital|loans?|deposits?|invest\w+|amounts?|prices?|fees?|population|inhabitants|people|users|"
+    r"customers|visitors|passengers|subscribers)\b",
+    re.IGNORECASE,
+)
+"""What is counted in millions where a header says `m`; of everything else it says metres."""
+_WHOLE_UNIT = re.compile(rf"(?:in\s+|all\s+in\s+)?(?:{_UNIT}|(?P<only>{_SCALE}))", re.IGNORECASE)
 _TITLED_IN = re.compile(rf"[\w ,'-]{{3,40}}\bin\s+(?P<unit>{_UNIT}|{_SCALE})(?!\w)", re.IGNORECASE)
 _IN_UNIT = re.compile(
     rf"\b(?:in|are)\s+(?:(?P<scale>{_SCALE})\s*(?:of\s+)?)?(?P<name>{_CURRENCY}|per ?cent|%)"
@@ -311,13 +323,14 @@ def stated_unit(text: str) -> str:
 def _unit_of_header(name: str) -> str:
     """Of "Revenue (EUR m)", "Share in %", "price [NOK]"."""
     inside = [*_IN_BRACKETS.findall(name), *re.findall(r"\bin (\S+(?: \S+)?)$", name), *re.findall(r"%$", name)]
-    return next((_said(whole) for found in inside if (whole := _WHOLE_UNIT.fullmatch(found.strip()))), "")
+    unit = next((_said(whole) for found in inside if (whole := _WHOLE_UNIT.fullmatch(found.strip()))), "")
+    return "million" if unit == "m" and _IN_MILLIONS.search(name) else unit
 
 
 def _said(unit: re.Match[str]) -> str:
     groups = unit.groupdict()
-    scale = (groups.get("scale") or groups.get("behind") or groups.get("only") or "").lower()
-    return " ".join(filter(None, [_SCALES.get(scale[:1], ""), groups.get("name") or ""]))
+    scale = next((groups[name] for name in ("worded", "scale", "behind", "only") if groups.get(name)), "").lower()
+    return " ".join(filter(None, [_SCALES.get(scale[:1], ""), groups.get("name") or groups.get("measure") or ""]))
 
 
 def is_money(unit: str) -> bool:
