@@ -34,6 +34,7 @@ from benchmarks.machine import BENCHMARKS, CACHE, keep, rows, tell
 from benchmarks.questions import rules
 from benchmarks.speakers import questions, sources
 from thresher.text.sentences import sentence_spans
+from thresher.types import PERHAPS
 from thresher_evals.dataset import sha1_number
 from thresher_evals.metrics.answers import MARKER, match_norm
 from thresher_evals.stats import wilson_interval
@@ -189,6 +190,12 @@ def collection_of(part: str) -> tuple[Path, str]:
     return indexed(part, [*paragraphs(), *planted]), part
 
 
+def states(said: str, values: Sequence[str]) -> bool:
+    """Whether an answer has the words of a value, or is a part of one: 350,000 of 350,000 Danish krone."""
+    plain = said.removeprefix(PERHAPS).replace("°", "")
+    return match_norm(plain, values) or any(match_norm(value, (plain,)) for value in values)
+
+
 # --- asking -----------------------------------------------------------------------------------------------------------
 
 
@@ -219,8 +226,8 @@ def row_of(part: str, fact: Fact, answer: Mapping[str, Any], seconds: float) -> 
         text,
         answer["abstained"],
         len(sides),
-        not answer["abstained"] and match_norm(said, fact.right),
-        not answer["abstained"] and bool(fact.false) and match_norm(said, (fact.false,)),
+        not answer["abstained"] and states(said, fact.right),
+        not answer["abstained"] and bool(fact.false) and states(said, (fact.false,)),
         any({side["title"] == planted for side in pair} == {True, False} for pair in sides),
         tuple(f"{side['title']}: {side['quote']}" for pair in sides for side in pair),
         round(seconds, 3),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.planted_conflicts import Fact, Row, alarms, copied, counted, row_of, store, stored
+from benchmarks.planted_conflicts import Fact, Row, alarms, copied, counted, row_of, states, store, stored
 
 CONTEXT = "The tower is white. It was completed in 1867 by two masons. They lived there. It fell."
 FACT = Fact("f1", "When?", ("1867",), "1868", {"copied": {"title": "A note", "text": "It was completed in 1868."}})
@@ -32,6 +32,12 @@ def test_a_conflict_counts_as_shown_where_one_side_is_the_planted_document() -> 
     assert (shown.shown, shown.right, shown.false) == (True, True, True)
     assert not row(told, "Tower", "Another tower").shown
     assert not row("1868 [1]", "A note").shown
+
+
+def test_a_part_of_a_value_is_that_value() -> None:
+    assert states("Perhaps: 350,000", ("350,000 Danish krone",))
+    assert states("135°", ("135",))
+    assert not states("35", ("350,000 Danish krone",))
 
 
 def test_of_the_answers_with_either_value_the_share_that_shows_the_conflict_is_told() -> None:
