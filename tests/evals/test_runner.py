@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from thresher.errors import BudgetSpent, MissingExtra, StoreError, ThresherError, UsageError
+from thresher.types import Step
 from thresher_evals.datasets.registry import load
 from thresher_evals.rows import read_rows, run_log
-from thresher_evals.runner import run
+from thresher_evals.runner import run, written_by
 
 Scripted = Callable[..., Any]
 HITS = {"question 1": ["b", "a"], "question 2": ["x"], "question 4": ["e"]}
@@ -330,3 +331,15 @@ def test_two_processes_do_not_add_rows_to_one_folder(scripted: Scripted, qa: Pat
         run(scripted(), load(f"qa:{qa}"), ["rag", "hybrid"], out, resume=True)
     assert (out / "rows" / "rag.jsonl").read_bytes() == before
     assert run(scripted(), load(f"qa:{qa}"), ["rag"], out, resume=True).asked == {"rag": 0}
+
+
+@pytest.mark.parametrize(
+    ("detail", "name"),
+    [
+        ({"reader": "grounded", "model": "model-a"}, "model-a"),
+        ({"reader": "spans", "model": "thresher-reader-int8@1"}, "reader"),
+        ({"reader": "table"}, "reader"),
+    ],
+)
+def test_the_reader_that_answered_is_an_outcome_and_no_other_generator(detail: dict[str, str], name: str) -> None:
+    assert written_by([Step("generate", 0.1, 1, 1, detail)]) == name

@@ -19,7 +19,7 @@ from thresher.types import Answer
 from thresher_evals.dataset import Split, split_of
 from thresher_evals.datasets.registry import load
 from thresher_evals.judges.judgements import Judgement, answer_of, judgement_log
-from thresher_evals.rows import read_rows
+from thresher_evals.rows import models_of, read_rows
 from thresher_evals.runner import run
 from thresher_evals.score import score
 
@@ -255,3 +255,9 @@ def test_every_comparison_carries_the_tests_that_apply(scripted: Scripted, qa: P
     assert compared["em"]["tests"] == {"permutation": 1.0, "sign": 1.0, "McNemar": 1.0}
     assert compared["em"]["p"] == compared["em"]["tests"]["McNemar"]
     assert "micro_F1@5" not in compared  # a number of all questions together
+
+
+def test_which_reader_answered_is_no_other_generator_and_a_model_that_failed_once_is_still_the_same() -> None:
+    assert models_of(["reader"]) == ["reader"]
+    assert models_of(["model-a", "reader"]) == ["model-a"]
+    assert models_of([]) == []

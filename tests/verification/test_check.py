@@ -230,3 +230,8 @@ def test_a_measure_in_the_question_need_not_stand_in_the_document(make_evidence:
     claim = "Between 60 and 30 days before the start 40 percent are to be paid."
     question = "What do I pay when I cancel 45 days before the start?"
     assert found(claim, [piece], 0, question=question).state is ClaimState.SUPPORTED
+
+
+def test_a_bare_yes_says_nothing_where_nobody_asked_whether(evidence: list[Evidence]) -> None:
+    assert found("Yes.", evidence, 0, question="When was the Kõpu lighthouse built?").state is ClaimState.UNVERIFIED
+    assert found("Yes.", evidence, 0, question="Was the Kõpu lighthouse built in 1531?").state is ClaimState.SUPPORTED

@@ -19,7 +19,7 @@ from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_set
 from thresher.types import ClaimState, Document, Evidence
 from thresher.verification.findings import Cited, Finding
-from thresher.verification.rules import NOT_STATED, NOTHING
+from thresher.verification.rules import NOT_STATED, NOTHING, is_bare_verdict
 from thresher.verification.windows import Rows, Window, nearest_windows, windows_of
 
 SURE_FROM = 0.7
@@ -70,6 +70,8 @@ class Attribution:
         question, evidence = self.question, self.evidence
         if question and repeats(question, claim.text):
             return Finding(ClaimState.UNVERIFIED, 0.0, reason="it is the question again")
+        if is_bare_verdict(claim.text) and asked_for(question).kind is not Kind.YES_NO:
+            return Finding(ClaimState.UNVERIFIED, 0.0, reason="it says nothing by itself")
         found = self._supported(claim)
         if found.state is not ClaimState.SUPPORTED or not question or foreign_language(question):
             return found

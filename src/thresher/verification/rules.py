@@ -281,6 +281,12 @@ class _Case:
         return self.sentences[at - 1] if at and _PRONOUN.search(self.sentences[at]) else ""
 
 
+def is_bare_verdict(claim: str) -> bool:
+    """Whether a claim is a yes or no with nothing behind it."""
+    verdict = _VERDICT.match(claim)
+    return verdict is not None and not term_set(claim[verdict.end() :])
+
+
 def _case(claim: str, sentences: Sequence[str], titles: str, question: str) -> _Case:
     """The claim without a leading yes or no; a bare one says what the question asks, where it asks for one."""
     stating = [sentence for sentence in sentences if not is_command(sentence)]

@@ -476,3 +476,11 @@ def version_of(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
+
+
+def models_of(generators: Sequence[str]) -> list[str]:
+    """The chat models among what wrote the answers; where there is none, what there is.
+
+    Where a model failed for some questions, the reader that stood in is part of its result.
+    """
+    return [name for name in generators if name != "reader"] or list(generators)

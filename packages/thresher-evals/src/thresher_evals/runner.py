@@ -217,7 +217,7 @@ class Put:
             context=context_of(steps),
             cpu_seconds=cpu_seconds if self._alone else None,
             memory_mib=peak_memory(),
-            generator="" if answer is None or answer.abstained else named(steps, "generate", "model", "reader"),
+            generator="" if answer is None or answer.abstained else written_by(steps),
             judge=named(steps, "judge", "scorer"),
         )
 
@@ -265,6 +265,18 @@ def context_of(steps: Sequence[Step]) -> tuple[Context, ...] | None:
         Context(piece.hit.chunk.source, piece.start, piece.end, piece.text, piece.page, piece.hit.origin)
         for piece in refined.evidence
     )
+
+
+BY_MODEL = ("grounded", "parametric")
+"""What the answers call themselves that a chat model wrote."""
+
+
+def written_by(steps: Sequence[Step]) -> str:
+    """The chat model that wrote an answer, or "reader".
+
+    Which of the readers it was (tables, lists, spans) is an outcome of the question: rows are alike all the same.
+    """
+    return named(steps, "generate", "model") if named(steps, "generate", "reader") in BY_MODEL else "reader"
 
 
 def named(steps: Sequence[Step], slot: str, *names: str) -> str:

@@ -14,7 +14,7 @@ from thresher_evals.judges.judgements import judged_rows
 from thresher_evals.metrics.answers import Outcome, outcome
 from thresher_evals.metrics.measure import Valued, applying, by_question, compared, summaries, within
 from thresher_evals.metrics.registry import measures_of, parse
-from thresher_evals.rows import TAKEN, Row, is_together, read_run
+from thresher_evals.rows import TAKEN, Row, is_together, models_of, read_run
 from thresher_evals.stats import corrected
 
 
@@ -114,7 +114,7 @@ def against(
 
     Recipes whose answers another generator wrote are not compared; `skipped` says why.
     """
-    generators = {recipe: keys(rows)["generator"] for recipe, rows in recipes.items()}
+    generators = {recipe: models_of(keys(rows)["generator"]) for recipe, rows in recipes.items()}
     skipped = {
         recipe: f"answers by {', '.join(known)}, and those of {baseline} by {', '.join(generators[baseline])}"
         for recipe, known in generators.items()

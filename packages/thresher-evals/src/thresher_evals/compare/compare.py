@@ -47,8 +47,10 @@ def compare(plan: Plan, *, progress: Progress | None = None, say: Say = lambda t
         found["cost"][recipe] |= {name: scored["recipes"][recipe][name] for name in COSTS}
         found["recipes"][recipe]["degraded"] = scored["degraded"][recipe]
         if recipe != plan.baseline:
-            against = scored["against"]["recipes"][recipe]
-            found["gained"][recipe]["measures"] = {name: against[name] for name in GAINS}
+            against = scored["against"]["recipes"].get(recipe, {})
+            found["gained"][recipe]["measures"] = {name: against[name] for name in GAINS if name in against}
+            if recipe in scored["against"]["skipped"]:  # rows of an earlier run that another model wrote
+                found["gained"][recipe]["skipped"] = scored["against"]["skipped"][recipe]
     found |= {
         "directory": str(plan.out),
         "outside": plan.outside,

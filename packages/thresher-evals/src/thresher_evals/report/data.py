@@ -26,7 +26,7 @@ from thresher_evals.metrics.measure import (
     within,
 )
 from thresher_evals.metrics.registry import measures_of, parse
-from thresher_evals.rows import TAKEN, Row, is_together, read_comparison, read_run
+from thresher_evals.rows import TAKEN, Row, is_together, models_of, read_comparison, read_run
 from thresher_evals.runner import parse_variant
 from thresher_evals.stats import Comparison, corrected, mean_interval
 
@@ -374,7 +374,11 @@ def by_generator(rows: Mapping[str, Sequence[Row]]) -> dict[str, list[str]]:
 
     A recipe that only refuses has none: no other wrote its answers, so it stands with the first generator there is.
     """
-    generators = {recipe: joined(row.generator for row in of) for recipe, of in rows.items() if of}
+    generators = {
+        recipe: joined(models_of(sorted({row.generator for row in of if row.generator})))
+        for recipe, of in rows.items()
+        if of
+    }
     first = next((generator for generator in generators.values() if generator), "")
     grouped: dict[str, list[str]] = {}
     for recipe, generator in generators.items():
