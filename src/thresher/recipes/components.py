@@ -78,7 +78,7 @@ BUNDLED = "bundled"
 ENDPOINT = "endpoint:"
 """Before the name of a model whose vectors come from `embeddings.base_url`."""
 
-OF_ANSWERS = 0.85
+OF_ANSWERS = 0.8
 """Share of a chat model's sentences that are taken to be supported before they are read: it was shown the evidence.
 What that gains and costs is in docs/decisions.md."""
 
