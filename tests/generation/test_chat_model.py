@@ -250,6 +250,12 @@ def test_what_is_true_and_does_not_say_how_many_stays_beside_a_refusal(answer: A
     assert not answer("The corpus holds 7,000 books [3].", question="How many books holds the corpus?").abstained
 
 
+def test_a_lead_in_is_no_sentence_of_the_answer(answer: Answers) -> None:
+    draft = answer("The answer is:\nBERT-base has 12 layers [1].")
+    assert (draft.text, len(draft.sentences)) == ("BERT-base has 12 layers. [1]", 1)
+    assert "BERT-base has:" in answer("BERT-base has:\n- 12 layers [1]").text
+
+
 def test_a_model_that_writes_nothing_refuses(answer: Answers) -> None:
     assert answer("[1]", fallback=reading).reason == "The model wrote nothing."
 

@@ -11,7 +11,7 @@ from thresher.generation.citations import abstention, cite
 from thresher.generation.sentence_support import SUPPORT, Sentence
 from thresher.text.answer_types import not_said
 from thresher.text.language import foreign_language, other_language
-from thresher.text.terms import STOP_WORDS
+from thresher.text.terms import STOP_WORDS, term_set
 from thresher.types import Citation, ClaimState, Evidence, Generation, Notes, Query, Score
 from thresher.verification.claims import CitedText, Claim, ClaimReader, without_markers
 from thresher.verification.findings import Cited, ClaimCheck, Finding
@@ -35,6 +35,9 @@ def from_one(marker: int) -> int:
     """Markers count the evidence from 1."""
     return marker - 1
 
+
+_ABOUT_THE_ANSWER = term_set("the answer to this question is, based on the given or provided evidence and information")
+"""With a colon behind them such words ("The answer is:") say nothing."""
 
 _COPIED_FORM = re.compile(r"</?evidence\b|^#{1,6} ")
 
@@ -142,7 +145,14 @@ class CheckedAnswer:
         if self.display == "none":
             return False
         cut_off = sentence.split()[-1] in STOP_WORDS
-        return sentence in self._seen or cut_off or sentence.endswith("?") or bool(_COPIED_FORM.search(sentence))
+        leads_in = sentence.endswith(":") and term_set(sentence) <= _ABOUT_THE_ANSWER | term_set(self.query.question)
+        return (
+            sentence in self._seen
+            or cut_off
+            or leads_in
+            or sentence.endswith("?")
+            or bool(_COPIED_FORM.search(sentence))
+        )
 
     def _citations(self, claim: str, finding: Finding, pieces: Sequence[int]) -> list[Citation]:
         """The sentence nearest to a claim in each place that supports it, or in the pieces that it cites."""
