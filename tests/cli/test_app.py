@@ -234,7 +234,7 @@ def test_ask_answers_in_words_for_a_person(run: Run, indexed: Path) -> None:
     assert second.endswith(
         "lighthouse.md, line 3, under “Lighthouses”, characters 15-53: “The Kõpu lighthouse was built in 1531.”"
     )
-    assert third.startswith("Verdict: correct (probability that the evidence suffices: 0.")
+    assert third.startswith("Evidence: sufficient (0.")
     assert "note:" not in ran.err
     assert "no chat model is configured" in run("status", "--home", indexed).out
 
@@ -698,6 +698,33 @@ def test_nothing_found_says_what_was_looked_for(run: Run, indexed: Path, notes: 
 def test_one_word_that_is_no_command_says_how_it_is_asked(run: Run) -> None:
     told = "thresher: no such command 'Fernby'; see thresher --help, or ask it: thresher ask QUESTION\n"
     assert run("Fernby").err == told
+
+
+@pytest.mark.parametrize(
+    ("typed", "instead"),
+    [
+        (["help"], "thresher --help"),
+        (["help", "index"], "thresher index --help"),
+        (["version"], "thresher --version"),
+        (["add"], "thresher index PATH"),
+        (["add", "my notes.txt", "--home", "elsewhere"], "thresher index 'my notes.txt'"),
+        (["add", "one.txt", "two.txt", "three.txt"], "thresher index one.txt two.txt three.txt"),
+        (["--home", "elsewhere", "list"], "thresher documents, or thresher collections list"),
+        (["list", "documents"], "thresher documents, or thresher collections list"),
+    ],
+)
+def test_a_command_of_other_programs_says_what_is_typed_here(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: list[str], instead: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one.txt").touch()
+    name = next(word for word in typed if word in ("help", "version", "add", "list"))
+    ran = run(*typed)
+    assert (ran.code, ran.out, ran.err) == (2, "", f"thresher: no such command '{name}'; type {instead}\n")
+
+
+def test_a_question_may_begin_like_a_command_of_other_programs(run: Run, indexed: Path) -> None:
+    assert run("list", "all", "lighthouses", "of", "Kõpu", "--home", str(indexed)).code == 0
 
 
 def test_where_no_name_is_near_all_are_listed(run: Run) -> None:

@@ -9,6 +9,8 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
+from pathlib import Path
+from shlex import join
 from typing import Annotated, Any
 
 import typer
@@ -80,6 +82,14 @@ ASKING = (
 QUESTION_WORDS = 3
 """Words of a command line without a command that are taken for a question."""
 
+TYPED_ELSEWHERE = {
+    "help": "thresher{} --help",
+    "version": "thresher --version",
+    "add": "thresher index{}",
+    "list": "thresher documents, or thresher collections list",
+}
+"""Commands of other programs, and what is typed here; `{}` are the words behind them."""
+
 
 class Commands(TyperGroup):
     """Our own commands, and those of the distributions on top; a question without a command is asked."""
@@ -92,6 +102,8 @@ class Commands(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """As usual, with `ask` in front of a question, and options that stand before a command behind its name."""
         before = self._options_before(args)
+        if instead := typed_elsewhere(args[before:]):
+            raise UsageError(f"no such command '{args[before]}'", next_step=f"type {instead}")
         if not before:
             return super().parse_args(ctx, ["ask", *args] if self._is_question(args) else args)
         options, rest = args[:before], args[before:]
@@ -132,6 +144,24 @@ class Commands(TyperGroup):
         if " " in first.strip() or first.endswith("?") or (first.casefold() in ASKING and len(words) > 1):
             return True
         return len(words) >= QUESTION_WORDS and not difflib.get_close_matches(first, self.commands, cutoff=0.75)
+
+
+def typed_elsewhere(args: Sequence[str]) -> str:
+    """What to type instead of a command of other programs; nothing for a question that begins with its name.
+
+    >>> typed_elsewhere(["add", "notes.txt"])
+    'thresher index notes.txt'
+    >>> typed_elsewhere(["list", "all", "architects"])
+    ''
+    """
+    if not args or args[0] not in TYPED_ELSEWHERE:
+        return ""
+    words = list(takewhile(lambda argument: not argument.startswith("-"), args))
+    files = args[0] == "add" and any(Path(word).exists() for word in words[1:])
+    if len(words) >= QUESTION_WORDS and not files:
+        return ""
+    behind = f" {join(words[1:])}" if words[1:] else " PATH" if args[0] == "add" else ""
+    return TYPED_ELSEWHERE[args[0]].format(behind)
 
 
 def _options(command: Any) -> Iterator[Any]:
