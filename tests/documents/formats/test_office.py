@@ -4,9 +4,11 @@ import io
 import re
 import zipfile
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import docx
+import pptx
 import pytest
 
 from tests.documents import making
@@ -115,6 +117,22 @@ def test_a_book_is_read_chapter_by_chapter(tmp_path: Path) -> None:
     assert (document.kind, document.title, document.date) == ("epub", "On Flails", "1999-05-05")
     assert document.text.startswith("Chapter one\n\nIt was night one.\n\n| k | v |\n| 1 | one |\n\nChapter two")
     assert document.metadata["author"] == "Zed"
+
+
+def test_the_day_of_a_librarys_template_is_no_day_of_the_document(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    written = docx.Document()
+    written.add_paragraph("The barn is full.")
+    written.save(buffer)
+    assert read_one(save(tmp_path, "a.docx", buffer.getvalue())).date is None
+    written.core_properties.created = datetime(2021, 4, 12, 9)
+    written.save(dated := io.BytesIO())
+    assert read_one(save(tmp_path, "b.docx", dated.getvalue())).date == "2021-04-12"
+
+    deck = pptx.Presentation()
+    deck.slides.add_slide(deck.slide_layouts[1]).shapes.title.text = "The barn"
+    deck.save(slides := io.BytesIO())
+    assert read_one(save(tmp_path, "a.pptx", slides.getvalue())).date is None
 
 
 def test_items_of_a_word_list_keep_their_marks_whether_by_style_or_by_numbering(tmp_path: Path) -> None:

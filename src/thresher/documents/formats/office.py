@@ -24,6 +24,8 @@ from thresher.types import MarkKind, Metadata
 
 MOST_FORMULAS = 5  # named of those that have no value
 PROGRAMS = frozenset({"", "openpyxl", "python-docx"})  # call themselves the author
+TEMPLATE_MOMENTS = frozenset({"2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z"})
+"""When the templates of python-docx and python-pptx were made: their files say so until a program says otherwise."""
 NOTES = "Notes:"  # what the extractor writes above the notes of a slide
 SLIDE = re.compile(re.escape(SLIDE_MARK).replace(re.escape("{page_num}"), r"(\d+)"))
 
@@ -65,6 +67,7 @@ def _extracted(file: RawFile) -> Any:
 def _parsed(file: RawFile, assembly: Assembly, result: Any, heading: str) -> Parsed:
     if not assembly:
         raise DocumentError(f"the {file.kind.name} file has no text", next_step="check that it is not only pictures")
+    created = str(result.metadata.get("created_at") or "")
     return Parsed(
         assembly.text,
         pages=assembly.pages,
@@ -72,7 +75,7 @@ def _parsed(file: RawFile, assembly: Assembly, result: Any, heading: str) -> Par
         marks=assembly.marks,
         title=str(result.metadata.get("title") or ""),
         heading=heading,
-        date=iso_date(str(result.metadata.get("created_at") or "")),
+        date=None if created in TEMPLATE_MOMENTS else iso_date(created),
         metadata=described(result.metadata, junk=PROGRAMS),
     )
 
