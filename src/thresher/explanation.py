@@ -148,6 +148,30 @@ def sureness(confidence: float | None, certainty: float | None) -> str:
     return f" (probability {sure})" if sure else ""
 
 
+EVIDENCE_IN_WORDS = {
+    "correct": "sufficient",
+    "ambiguous": "in doubt",
+    "unsure": "in doubt",
+    "incorrect": "insufficient",
+}
+"""Verdicts on the evidence as people read them: "correct" over a wrong answer is read as a promise."""
+
+ANSWER_IN_WORDS = ((0.9, "very probably right"), (0.5, "probably right"), (0.0, "perhaps wrong"))
+"""Certainties from which an answer is called so."""
+
+
+def assessment(verdict: str | None, confidence: float | None, certainty: float | None) -> str:
+    """What is judged of both on one line, "Evidence: sufficient (0.92); answer: probably right (0.63)"; "" for neither."""
+    parts = []
+    if verdict is not None:
+        parts.append(f"evidence: {EVIDENCE_IN_WORDS[verdict]}{'' if confidence is None else f' ({confidence:.2f})'}")
+    if certainty is not None:
+        words = next(words for least, words in ANSWER_IN_WORDS if certainty >= least)
+        parts.append(f"answer: {words} ({certainty:.2f})")
+    line = "; ".join(parts)
+    return line[:1].upper() + line[1:]
+
+
 def citation_line(cited: Mapping[str, Any], answer: str, characters: int | None = None) -> str:
     """Marker and place of a citation, and its quote, cut to so many characters, unless the answer holds it already."""
     quote = " ".join(cited["quote"].split())

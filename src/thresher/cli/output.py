@@ -13,7 +13,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import DocumentError
-from thresher.explanation import citation_line, counted, facts, sentence_lines, shortened, sureness, where
+from thresher.explanation import assessment, citation_line, counted, facts, sentence_lines, shortened, where
 from thresher.types import Answer, Hit, SearchResult, Step
 
 if TYPE_CHECKING:
@@ -236,8 +236,8 @@ def answer(given: Answer, *, steps: bool = False, options: str = "") -> None:
         say(citation_line(citation.to_dict(), given.text))
     for one, other in given.conflicts:
         say(f"  [{one}] and [{other}] contradict each other: look at both")
-    if given.verdict is not None or given.certainty is not None:
-        say(f"Verdict: {given.verdict or 'none'}{sureness(given.confidence, given.certainty)}")
+    if line := assessment(given.verdict, given.confidence, given.certainty):
+        say(line)
     if steps:
         say()
         for done in given.steps:
