@@ -161,7 +161,7 @@ ANSWER_IN_WORDS = ((0.9, "very probably right"), (0.5, "probably right"), (0.0, 
 
 
 def assessment(verdict: str | None, confidence: float | None, certainty: float | None) -> str:
-    """What is judged of both on one line, "Evidence: sufficient (0.92); answer: probably right (0.63)"; "" for neither."""
+    """What is judged on one line: "Evidence: sufficient (0.92); answer: probably right (0.63)"; "" for nothing."""
     parts = []
     if verdict is not None:
         parts.append(f"evidence: {EVIDENCE_IN_WORDS[verdict]}{'' if confidence is None else f' ({confidence:.2f})'}")
