@@ -10,7 +10,8 @@ from time import monotonic
 import pytest
 
 import thresher
-from thresher.errors import Cancelled
+from thresher.asynchronous import AsyncCollection
+from thresher.errors import Cancelled, UsageError
 from thresher.models.usage import Meter
 from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher.types import Answer, Step
@@ -69,3 +70,88 @@ def test_a_cancelled_meter_allows_nothing_and_ends_what_comes_late() -> None:
     assert meter.seconds_left == 0
     with pytest.raises(Cancelled):
         meter.allow()
+
+
+def test_sentences_are_streamed_and_the_answer_comes_last(home: Path) -> None:
+    async def told() -> list[str | Answer]:
+        async with thresher.aopen(home) as collection:
+            return [piece async for piece in collection.stream(QUESTION, recipe="rag")]
+
+    *sentences, answer = asyncio.run(told())
+    assert isinstance(answer, Answer)
+    assert "".join(map(str, sentences)) == answer.text
+    assert "1531" in answer.text
+
+
+def test_a_stream_that_fails_raises_what_happened(home: Path) -> None:
+    async def failed() -> None:
+        async with thresher.aopen(home) as collection:
+            async for _ in collection.stream(QUESTION, recipe="rag", where="kind ="):
+                pass
+
+    with pytest.raises(UsageError):
+        asyncio.run(failed())
+
+
+def test_a_cancelled_stream_cuts_off_the_call_under_way_and_begins_no_other(home: Path, serve: Serve) -> None:
+    server = serve(Reply("late", seconds=60))
+    settings = {"llm.base_url": server.base_url, "llm.model": "slow"}
+
+    async def cancelled() -> float:
+        async with thresher.aopen(home) as collection:
+
+            async def read() -> None:
+                async for _ in collection.stream(QUESTION, recipe="rag", settings=settings):
+                    pass
+
+            reading = asyncio.create_task(read())
+            while not server.requests:
+                await asyncio.sleep(0.01)
+            started = monotonic()
+            reading.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await reading
+            return monotonic() - started
+
+    assert asyncio.run(cancelled()) < 20  # the model would have answered after 60 s
+    assert len(server.requests) == 1
+    assert not list((home / "collections" / "default" / "traces").glob("*.json"))
+
+
+def test_what_cannot_be_asked_is_told_when_it_is_asked(home: Path) -> None:
+    collection = thresher.aopen(home)
+    for asked in (collection.run, collection.stream, collection.collection.run, collection.collection.stream):
+        with pytest.raises(UsageError, match="the question is empty; ask something"):
+            asked(" ")
+    with pytest.raises(UsageError, match="the question is empty"):
+        asyncio.run(collection.ask(""))
+    with pytest.raises(UsageError, match="the question is empty"):
+        asyncio.run(collection.search(""))
+    with pytest.raises(UsageError, match="k: unknown option of `search`; say `limit`"):
+        asyncio.run(collection.search(QUESTION, k=3))
+
+
+async def tell(sentence: str) -> None:
+    """Cannot be told anything without being awaited."""
+
+
+def test_an_async_function_is_refused_where_a_plain_one_is_called(home: Path) -> None:
+    with pytest.raises(UsageError, match="`on_sentence` tell: is an async function, which nothing here awaits"):
+        thresher.open(home).run(QUESTION, on_sentence=tell)  # type: ignore[arg-type]
+
+
+def test_a_closed_collection_says_that_it_is_closed(home: Path, tmp_path: Path) -> None:
+    async def closed() -> AsyncCollection:
+        async with thresher.aopen(home) as collection:
+            return collection
+
+    collection = asyncio.run(closed())
+    told = "collection default: is closed; open it again"
+    for asked in (collection.run, collection.stream):
+        with pytest.raises(UsageError, match=told):
+            asked(QUESTION)
+    for awaited in (collection.ask(QUESTION), collection.search(QUESTION), collection.add(tmp_path / "notes.txt")):
+        with pytest.raises(UsageError, match=told):
+            asyncio.run(awaited)
+    with pytest.raises(UsageError, match=told):
+        collection.collection.documents()

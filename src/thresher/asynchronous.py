@@ -10,14 +10,16 @@ cut off, no other begins, and work on this machine stops between two texts.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from threading import Event
 from types import TracebackType
 from typing import Any, TypeVar, Unpack
 
 from thresher.collection import AskOptions, Collection
+from thresher.errors import Cancelled
 from thresher.indexing.ingest import Report
 from thresher.models.usage import Meter
 from thresher.types import Answer, SearchResult, Step
@@ -45,12 +47,52 @@ class AsyncCollection:
         assert isinstance(last, Answer)
         return last
 
-    async def run(self, question: str, **options: Unpack[AskOptions]) -> AsyncIterator[Step | Answer]:
+    def run(self, question: str, **options: Unpack[AskOptions]) -> AsyncIterator[Step | Answer]:
         """As `Collection.run`: the steps as they finish, the answer last."""
         meter = Meter.of(options)
-        steps = self.collection.run(question, meter=meter, **options)
+        return self._steps(self.collection.run(question, meter=meter, **options), meter)
+
+    async def _steps(self, steps: Iterator[Step | Answer], meter: Meter) -> AsyncIterator[Step | Answer]:
         while (step := await _ending(meter, partial(next, steps, None))) is not None:
             yield step
+
+    def stream(self, question: str, **options: Unpack[AskOptions]) -> AsyncIterator[str | Answer]:
+        """As `Collection.stream`: the sentences as they are written and checked, the answer last.
+
+        A reader that is cancelled, or goes before the end, ends the question.
+        """
+        self.collection.check_asked(question, options)
+        return self._sentences(question, options)
+
+    async def _sentences(self, question: str, options: AskOptions) -> AsyncIterator[str | Answer]:
+        meter, loop = Meter.of(options), asyncio.get_running_loop()
+        told: asyncio.Queue[str | None] = asyncio.Queue()  # None: there is no other
+        left = Event()
+
+        def answered() -> Answer:
+            def on_sentence(sentence: str) -> None:
+                loop.call_soon_threadsafe(told.put_nowait, sentence)
+
+            options["on_sentence"] = on_sentence
+            for step in self.collection.run(question, meter=meter, **options):
+                if isinstance(step, Answer):
+                    return step
+                if left.is_set():
+                    break  # before the answer is stored
+            raise Cancelled("the question was cancelled")
+
+        answering = loop.run_in_executor(None, answered)
+        answering.add_done_callback(lambda _: told.put_nowait(None))
+        try:
+            while (sentence := await told.get()) is not None:
+                yield sentence
+            yield await answering
+        finally:
+            if not answering.done():
+                left.set()
+                meter.cancel()
+            with suppress(Exception):
+                await answering
 
     async def search(self, question: str, **options: Any) -> SearchResult:
         """As `Collection.search`."""

@@ -18,12 +18,21 @@ from queue import SimpleQueue
 from threading import Thread
 from time import perf_counter
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, BinaryIO, Never, TypedDict, TypeVar, Unpack
 
 from thresher import recipes
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.deadline import within
-from thresher.errors import BudgetSpent, StoreError, UnknownSetting, UsageError, WrongType, check_type, without_password
+from thresher.errors import (
+    BudgetSpent,
+    StoreError,
+    UnknownSetting,
+    UsageError,
+    WrongType,
+    check_awaits_nothing,
+    check_type,
+    without_password,
+)
 from thresher.filters import holds, parse, resolve
 from thresher.generation.checked_answer import in_silence
 from thresher.indexing import folders
@@ -112,6 +121,7 @@ class Collection:
         self._models = Models()
         self._completing = completing or _logged
         self._own: dict[str, Any] = {}
+        self._closed = False
         if encoder is not None:
             from thresher.models.encoders import ENCODERS
 
@@ -127,7 +137,8 @@ class Collection:
         self.close()
 
     def close(self) -> None:
-        """Let go of the models; what was committed is on disk already."""
+        """Let go of the models; what was committed is on disk already. Whatever is asked afterwards is a UsageError."""
+        self._closed = True
         self._models = Models()
         self._others.clear()
 
@@ -231,6 +242,12 @@ class Collection:
                 expected |= {name: sum(one[level] for one in each) for level, name in config.tables.items()}
         return [{**row, "estimated": expected.get(row["name"])} for row in tables]
 
+    def storage(self) -> dict[str, int]:
+        """What it takes on disk: `files`, `bytes`, and `versions`, the most that one of its tables keeps."""
+        store = self._existing()
+        files, bytes_ = store.size()
+        return {"files": files, "bytes": bytes_, "versions": max(store.versions().values())}
+
     def doctor(self, *, repair: bool = True, settings: Mapping[str, Any] | None = None) -> list[Finding]:
         """Check the collection on disk and mend what can be mended."""
         store = self._existing()
@@ -247,8 +264,11 @@ class Collection:
         where: str | None = None,
         settings: Mapping[str, Any] | None = None,
         strict: bool = False,
+        **unknown: Never,
     ) -> SearchResult:
-        """Ranked hits, after judging where the recipe judges; never goes outside."""
+        """Ranked hits, after judging where the recipe judges; never goes outside. UsageError for another option."""
+        for name in unknown:
+            raise UsageError("unknown option of `search`", subject=name, next_step=_search_option(name))
         pipeline = self._pipeline(recipe, self._configured(recipe, settings), self._parts())
         return pipeline.search(self._query(question, limit, where), strict=strict)
 
@@ -295,8 +315,14 @@ class Collection:
     def run(
         self, question: str, *, meter: Meter | None = None, **options: Unpack[AskOptions]
     ) -> Iterator[Step | Answer]:
-        """The steps of `ask` as they finish, the answer last; what they cost is counted on `meter`, with its budget."""
-        _check_options(options)
+        """The steps of `ask` as they finish, the answer last; what they cost is counted on `meter`, with its budget.
+
+        What cannot be asked is told by the call, before the first step.
+        """
+        self.check_asked(question, options)
+        return self._steps(question, meter, options)
+
+    def _steps(self, question: str, meter: Meter | None, options: AskOptions) -> Iterator[Step | Answer]:
         recipe, where = recipes.get(options.get("recipe", recipes.DEFAULT)), options.get("where")
         configured = self._configured(recipe, options.get("settings"))
         outside = options.get("outside") or configured.outside
@@ -344,8 +370,13 @@ class Collection:
     def stream(self, question: str, **options: Unpack[AskOptions]) -> Iterator[str | Answer]:
         """The sentences of the answer, each as soon as it is written and checked, and the whole answer last.
 
-        Nothing is told and taken back: the sentences are the answer's text, put together.
+        Nothing is told and taken back: the sentences are the answer's text, put together. What cannot be asked is told
+        by the call.
         """
+        self.check_asked(question, options)
+        return self._sentences(question, options)
+
+    def _sentences(self, question: str, options: AskOptions) -> Iterator[str | Answer]:
         told: SimpleQueue[str | Answer | BaseException] = SimpleQueue()
 
         def ask() -> None:
@@ -365,6 +396,12 @@ class Collection:
                     return
                 case str() as sentence:
                     yield sentence
+
+    def check_asked(self, question: str, options: AskOptions) -> None:
+        """Raise UsageError for a closed collection, a question without words, and options that `ask` does not have."""
+        self._check_open()
+        _check_question(question)
+        _check_options(options)
 
     def replay(self, trace: str = "last") -> tuple[Answer, list[str]]:
         """Ask the question of a stored answer again, with the replies and pages that were stored with it.
@@ -491,7 +528,12 @@ class Collection:
 
     # --- inside
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise UsageError("is closed", subject=f"collection {self.name}", next_step="open it again")
+
     def _existing(self) -> DocumentStore:
+        self._check_open()
         if not self._store.exists:
             others = folders.names(self.home)
             there = f"; there are: {', '.join(others)}" if others else ""
@@ -512,6 +554,7 @@ class Collection:
         exchanges: Exchanges | None = None,
         on_sentence: Callable[[str], None] = in_silence,
     ) -> Components:
+        self._check_open()
         return Components(
             self._store,
             self._models,
@@ -589,11 +632,9 @@ class Collection:
         return recipe.pipeline(configured, parts)
 
     def _query(self, question: str, limit: int, where: str | None) -> Query:
-        check_type("question", question, str, "a text")
+        _check_question(question)
         check_type("limit", limit, int, "a whole number")
         check_type("where", where or "", str, "a filter as text, e.g. `kind = 'pdf'`")
-        if not question.strip():
-            raise UsageError("the question is empty", next_step="ask something")
         if limit < 1:
             raise UsageError("must be at least 1", subject=f"`limit` {limit}")
         question = question.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair, from a broken argument
@@ -651,6 +692,19 @@ def _listed(name: str, given: Item | Sequence[Item]) -> Sequence[Item]:
     return given
 
 
+def _check_question(question: str) -> None:
+    check_type("question", question, str, "a text")
+    if not question.strip():
+        raise UsageError("the question is empty", next_step="ask something")
+
+
+def _search_option(name: str) -> str:
+    """What to say instead of an option that `search` does not have."""
+    if name in ("k", "n", "top_k", "number", "size"):
+        return "say `limit`"
+    return "there are: limit, recipe, settings, strict, where"
+
+
 def _check_options(options: Mapping[str, object]) -> None:
     """Raise UnknownSetting for an option that `ask` does not have, WrongType for what is no function to be told."""
     for name in options:
@@ -663,3 +717,4 @@ def _check_options(options: Mapping[str, object]) -> None:
     check_type("strict", options.get("strict", False), bool, "True or False")
     if not callable(options.get("on_sentence", in_silence)):
         raise WrongType("on_sentence", options["on_sentence"], "a function that takes a text")
+    check_awaits_nothing("on_sentence", options.get("on_sentence"))

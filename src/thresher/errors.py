@@ -10,6 +10,7 @@
     ├── ModelError            a model could not be loaded or run
     │   ├── MissingExtra      an optional package is not installed
     │   └── ProviderError     a remote model failed; `retryable` says whether trying again can help
+    ├── PartError             a part of the caller's own raised; its error is the cause
     ├── BudgetSpent           a question used up its calls, tokens or seconds
     ├── Cancelled             a question was ended by whoever asked it
     ├── NotRecorded           a stored answer asked again needs something from outside that was not stored with it
@@ -23,6 +24,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
+from inspect import iscoroutinefunction
 
 LONGEST_SHOWN = 60
 """Characters of a wrong value in a message."""
@@ -96,6 +98,17 @@ def check_type(name: str, value: object, kinds: type | tuple[type, ...], wanted:
         raise WrongType(name, value, wanted)
 
 
+def check_awaits_nothing(name: str, called: object) -> None:
+    """Raise UsageError for an async function, or what is called as one: the engine calls, and awaits nothing."""
+    if iscoroutinefunction(called) or iscoroutinefunction(getattr(called, "__call__", None)):  # noqa: B004
+        shown = getattr(called, "__name__", type(called).__name__)
+        raise UsageError(
+            "is an async function, which nothing here awaits",
+            subject=f"`{name}` {shown}",
+            next_step="give a plain function",
+        )
+
+
 class DocumentError(ThresherError):
     """One input could not be read."""
 
@@ -126,6 +139,10 @@ class ProviderError(ModelError):
     def __init__(self, what: str, *, subject: str = "", next_step: str = "", retryable: bool = False) -> None:
         super().__init__(what, subject=subject, next_step=next_step)
         self.retryable = retryable
+
+
+class PartError(ThresherError):
+    """A part of the caller's own raised; `subject` names its slot, and `__cause__` is its error."""
 
 
 class BudgetSpent(ThresherError):

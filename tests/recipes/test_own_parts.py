@@ -13,9 +13,10 @@ import thresher
 from thresher import plugins, recipes
 from thresher.collection import Collection
 from thresher.correction.providers import WebResult
-from thresher.errors import NotRecorded, UnknownSetting, UsageError, WrongType
+from thresher.errors import BudgetSpent, NotRecorded, PartError, UnknownSetting, UsageError, WrongType
 from thresher.models.encoders import ENCODERS
 from thresher.pipeline import keep_all
+from thresher.recipes.own_parts import OwnPart
 from thresher.recipes.registry import RECIPES
 from thresher.testing.fakes import HashEncoder
 from thresher.types import UNIT, Decision, Generation, Hit, Judged, Judgement, Query, Score, Verdict
@@ -95,6 +96,40 @@ def test_a_part_that_returns_another_type_is_named(collection: Collection) -> No
 
     with pytest.raises(UsageError, match="`judge` careless: returned list, not Judged"):
         collection.ask(QUESTION, recipe=recipes.derive("corrective", judge=careless))
+
+
+async def judging_later(query: Query, hits: Sequence[Hit]) -> Judged:
+    """Would have to be awaited."""
+    return only_lighthouses(query, hits)
+
+
+class LaterJudge:
+    async def __call__(self, query: Query, hits: Sequence[Hit]) -> Judged:
+        return only_lighthouses(query, hits)
+
+
+@pytest.mark.parametrize("judge", [judging_later, LaterJudge()], ids=["function", "object"])
+def test_a_part_that_would_have_to_be_awaited_is_refused_when_it_is_given(judge: Any) -> None:
+    with pytest.raises(UsageError, match=r"`judge` .*is an async function, which nothing here awaits"):
+        recipes.derive("corrective", judge=judge)
+
+
+def test_an_error_of_a_part_names_its_slot(collection: Collection) -> None:
+    def judge(query: Query, hits: Sequence[Hit]) -> Judged:
+        raise ZeroDivisionError("no hits to divide by")
+
+    with pytest.raises(PartError, match=r"`judge` judge.*: raised ZeroDivisionError: no hits to divide by") as raised:
+        collection.ask(QUESTION, recipe=recipes.derive("corrective", judge=judge))
+    assert isinstance(raised.value.__cause__, ZeroDivisionError)
+
+
+def test_an_error_of_ours_passes_through_a_part_as_it_is_with_its_slot() -> None:
+    def judge(query: Query, hits: Sequence[Hit]) -> Judged:
+        raise BudgetSpent("enough")
+
+    with pytest.raises(BudgetSpent) as raised:
+        OwnPart("judge", judge)(Query("a", "a"), ())
+    assert raised.value.__notes__ == ["raised in the slot `judge`"]
 
 
 def test_a_registered_recipe_is_known_by_its_name_and_can_be_asked_again(collection: Collection) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_type_hints
 
-from thresher.errors import UnknownSetting, UsageError, WrongType
+from thresher.errors import PartError, ThresherError, UnknownSetting, UsageError, WrongType, check_awaits_nothing
 from thresher.pipeline import SLOTS, Pipeline, as_decided, never_another
 from thresher.protocols import (
     Corrector,
@@ -39,8 +39,18 @@ class OwnPart:
         return about(self.part)
 
     def __call__(self, *given: Any) -> Any:
-        """What the part makes of it. Raises UsageError for another type than the slot's."""
-        made = self.part(*given)
+        """What the part makes of it. Raises UsageError for another type than the slot's, PartError where it raises."""
+        try:
+            made = self.part(*given)
+        except ThresherError as error:
+            error.add_note(f"raised in the slot `{self.slot}`")
+            raise
+        except Exception as error:
+            raise PartError(
+                f"raised {type(error).__name__}: {error}",
+                subject=f"`{self.slot}` {self.about}",
+                next_step="mend the part; its own error is the cause",
+            ) from error
         wanted: type = get_type_hints(SHAPES[self.slot].__call__)["return"]
         if not isinstance(made, wanted):
             raise UsageError(
@@ -74,6 +84,7 @@ def check_parts(parts: Mapping[str, object]) -> None:
             raise UnknownSetting(slot, SLOTS, kind="slot")
         if isinstance(part, type) or not callable(part):
             raise WrongType(slot, part, f"something callable, see thresher.protocols.{SHAPES[slot].__name__}")
+        check_awaits_nothing(slot, part)
         _, *names = inspect.signature(SHAPES[slot].__call__).parameters
         try:
             inspect.signature(part).bind(*names)
