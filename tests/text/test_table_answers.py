@@ -5,6 +5,7 @@ import pytest
 from tests.text.test_tables import grid
 from thresher.text.table_answers import answered, looked_up
 from thresher.text.table_lookup import lacking
+from thresher.text.tables import Grid
 
 RESULTS = grid(
     "Results by quarter\n\nAll amounts in million euros.\n\n",
@@ -74,6 +75,37 @@ def test_words_of_the_question_find_persons_places_and_years(question: str, answ
     assert (found and found.text) == answer
 
 
+CLAIMS = grid(
+    "Claims of March\n\n",
+    """| name | city | age | claim |
+| Ada | Paris | 36 | stolen bike |
+| Bruno | Lyon | 41 | water damage |
+| Clara | Oslo | 29 | broken window |""",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is Ada's city?", "Paris"),
+        ("Who lives in Paris?", "Ada"),
+        ("Where does Bruno live?", "Lyon"),
+        ("How old is Ada?", "36"),
+        ("Which customer had a stolen bike?", "Ada"),
+        ("Who had water damage?", "Bruno"),
+        ("Which customer is 29 years old?", "Clara"),
+        ("Who lives in Berlin?", None),
+        ("How tall is Ada?", None),
+        ("How old is Dora?", None),
+        ("Which doctor lives in Paris?", None),
+        ("Who does not live in Paris?", None),
+    ],
+)
+def test_a_row_is_found_by_any_cell_and_a_column_by_what_is_said_of_it(question: str, answer: str | None) -> None:
+    found = answered(CLAIMS, question)
+    assert (found and found.text) == answer
+
+
 def test_a_table_may_have_its_measures_in_rows() -> None:
     found = looked_up(MEASURES, "What was the revenue in 2023?")
     assert found is not None
@@ -92,3 +124,25 @@ def test_a_period_that_the_table_lacks_is_named() -> None:
 @pytest.mark.parametrize("question", ["How do I plant tomatoes?", "What is a tomato?", "Why does basil need litres?"])
 def test_steps_reasons_and_descriptions_are_not_answered_with_a_number(question: str) -> None:
     assert answered(LITRES, question) is None
+
+
+RATES = grid(
+    "Fine-tuning of deep transformers\n\n",
+    "| Batch size | Learning rate (Adam) | Epochs |\n| 16, 32 | 5e-5, 3e-5, 2e-5 | 2, 3, 4 |",
+)
+WINS = grid("Wins by method\n\n", "| Measure | DPO | SFT |\n| Respondents | 272 | 122 |\n| Wins in % | 47 | 27 |")
+CODES = grid("Error codes\n\n", "| Code | Meaning |\n| E5 | the fan is blocked |\n| E6 | no coolant |")
+
+
+@pytest.mark.parametrize(
+    ("table", "question", "answer"),
+    [
+        (RATES, "What is a transformer in deep learning?", None),
+        (WINS, "What is DPO?", None),
+        (CODES, "What is E5?", "the fan is blocked"),
+        (CODES, "What does E6 mean?", "no coolant"),
+    ],
+)
+def test_what_a_thing_is_a_row_of_that_name_says_and_no_column(table: Grid, question: str, answer: str | None) -> None:
+    found = answered(table, question)
+    assert answer is None if found is None else answer is not None and answer in found.text

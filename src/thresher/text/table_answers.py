@@ -27,6 +27,14 @@ _EXPLAINED = re.compile(
 """Questions that no cell answers: for steps, reasons and descriptions."""
 
 
+_DEFINED = re.compile(
+    r"\s*what(?:'s| is| are| was| were| does| do) (?:(?:an?|some) [\w -]+|[\w-]+)(?: mean| stand for)?\s*\??\s*$",
+    re.IGNORECASE,
+)
+"""Asks what a thing is ("What is a transformer in deep learning?"): a row that is called so may say it, a column or a
+few shared words do not."""
+
+
 def grids_near(document: Document, start: int, end: int) -> Iterator[Grid]:
     """The tables and forms that can be read of a document and that reach into a stretch of it."""
     for table in document.tables:
@@ -49,6 +57,8 @@ def answered(grid: Grid | Form, question: str) -> Found | None:
     if isinstance(grid, Form):
         return filled_in(grid, question)
     if _EXPLAINED.match(question):
+        return None
+    if _DEFINED.match(question) and not any(match.whole for match in look(grid, question).named):
         return None
     ways = (partial(confirmed, looked_up), looked_up, worked_out, listed, column_told, _rows_told)
     return next((found for way in ways if (found := way(grid, question)) is not None), None)
