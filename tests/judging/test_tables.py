@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from tests.generation.test_tables import documents, piece
 from thresher.judging.tables import TableScorer
+from thresher.text.labels import told_of
 from thresher.types import UNIT, Hit, Notes, Query, Scale, Score, Scores
 
 
@@ -64,10 +65,22 @@ def test_a_row_that_a_rule_finds_is_one_more_window_and_the_judge_alone_says_wha
 
     scorer, question = Preferring(), "What was revenue in Q3?"
     scored = TableScorer(scorer, documents)(Query(question, question), [piece(QUARTERS).hit])
-    best = scorer.read.index("All amounts in million euros; Quarter: Q3, Revenue: 17.9.")
+    best = scorer.read.index("The Revenue of Q3 is 17.9 million euros.")
     assert best > 0
     assert [score.value for score in scored.scores if score] == [0.4]
     assert scored.others[0]["place"].value == best
+
+
+def test_a_cell_is_read_as_a_sentence_too_and_with_the_cell_that_names_its_row() -> None:
+    assert "The Revenue of Q3 is 17.9 million euros." in read("What was revenue in Q3?", QUARTERS)
+    assert "Quarter: Q3, Revenue: 17.9." in " ".join(read("Which quarter had a revenue of 17.9?", QUARTERS))
+
+
+def test_what_a_column_says_of_a_person_is_read_as_people_say_it() -> None:
+    assert told_of("name", "Ada", "home town", "Paris") == "Ada lives in Paris."
+    assert told_of("customer", "Ada", "age", "36") == "Ada is 36 years old."
+    assert told_of("branch", "North", "city", "Paris") == ""
+    assert told_of("name", "Ada", "claim", "bike") == ""
 
 
 def test_no_rule_lifts_what_the_judge_gave() -> None:

@@ -64,7 +64,7 @@ class SupportJudge:
 
     def _sentences(self, piece: Evidence) -> list[tuple[Evidence, int, int, str]]:
         """A table is quoted by its rows, running text by its sentences."""
-        spans = line_spans(piece.text) if piece.hit.chunk.kind == "table" else sentence_spans(piece.text)
+        spans = _quotable(piece)
         low, high = SENTENCE_CHARACTERS
         fitting = [(start, end) for start, end in spans if low <= end - start <= high]
         if not fitting and len(piece.text) <= high:
@@ -77,13 +77,18 @@ class SupportJudge:
         return sum(weight for term, weight in weights.items() if term in present) / total if total else 0.0
 
 
+def _quotable(piece: Evidence) -> list[tuple[int, int]]:
+    """The rows of a table, the sentences of text."""
+    return line_spans(piece.text) if piece.hit.chunk.kind == "table" else sentence_spans(piece.text)
+
+
 def sentence_around(piece: Evidence, start: int, end: int, score: Score) -> Sentence:
-    """The sentence or sentences that a place of a piece lies in; the whole piece where it lies in none.
+    """The sentences, or rows of a table, that a place of a piece lies in; the whole piece where it lies in none.
 
     `start` and `end` are offsets in the piece; an empty place lies in the sentence it stands at.
     """
     last = max(end, start + 1)
-    touched = [span for span in sentence_spans(piece.text) if span[0] < last and span[1] > start]
+    touched = [span for span in _quotable(piece) if span[0] < last and span[1] > start]
     if not touched:
         return Sentence.whole(piece, score)
     first, behind = touched[0][0], touched[-1][1]

@@ -12,8 +12,10 @@ from typing import TypeVar
 
 from thresher.protocols import Scorer, about
 from thresher.text.forms import Form
+from thresher.text.labels import told_of
 from thresher.text.lists import asks_for_list, fits, lists_of
 from thresher.text.table_answers import answered, form_near, grids_near
+from thresher.text.table_lookup import look
 from thresher.text.tables import Cell, Grid
 from thresher.text.terms import term_set
 from thresher.types import Document, Hit, Query, Scale, Scores
@@ -133,16 +135,32 @@ def _found_in_words(part: Grid | Form, question: str) -> Iterator[str]:
     found = answered(part, question)
     if found is None:
         return
-    asked = {(cell.start, cell.end) for cell in found.cells}
+    asked = set(map(_place, found.cells))
     if isinstance(part, Form):
         fields = [f"{label.text}: {value.text}" for label, value in part.fields if _place(value) in asked]
         yield _stopped("; ".join([*fields, *(row for grid in part.items for row in _rows(grid, asked))]))
         return
+    naming = look(part, question).named
+    told = [row for row in part.rows if not asked.isdisjoint(map(_place, row))]
+    asked |= {_place(row[match.column]) for row in told for match in naming}
     around = [cell.text for cell in part.around]
     rows = "; ".join(_rows(part, asked))
     yield " ".join(map(_stopped, (*around, rows)))
     # As one sentence too: an encoder is given one at a time.
     yield _stopped("; ".join([*(cell.rstrip(".:") for cell in around[-1:]), rows]))
+    if len(told) == 1:
+        yield from _as_sentences(part, told[0], [at for at, cell in enumerate(told[0]) if at and _place(cell) in asked])
+
+
+def _as_sentences(grid: Grid, row: Sequence[Cell], columns: Sequence[int]) -> Iterator[str]:
+    """The cells of a row as sentences: by the names of their columns, and as people say it where those are persons'."""
+    at, name, head = grid.rows.index(tuple(row)), row[0].text, grid.header[0].text
+    sentences = [grid.cell_sentence(at, column) for column in columns]
+    yield " ".join(sentences)
+    for column, sentence in zip(columns, sentences, strict=True):
+        label, value = grid.header[column].text, row[column].text
+        if said := told_of(head, name, label, value):
+            yield f"{head}: {name}, {label}: {value}. {sentence} {said}"
 
 
 def _place(cell: Cell) -> tuple[int, int]:

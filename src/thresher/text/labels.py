@@ -22,6 +22,37 @@ _SAME = tuple(
 )
 """Words of labels and of questions that mean the same."""
 
+_PERSONS = "customer client person employee member colleague student patient guest tenant applicant participant"
+_SAID_OF = {
+    term: frozenset(index_terms(said))
+    for names, said in (
+        ("name", f"called {_PERSONS}"),
+        ("age", "old age"),
+        ("city town residence home", "live reside resident"),
+        ("company employer department job profession", "work employed"),
+        ("salary wage income", "earn"),
+        ("height", "tall high"),
+        ("weight", "weigh heavy"),
+        ("length", "long"),
+        ("birthday birth", "born"),
+    )
+    for term in index_terms(names)
+}
+"""What is said, without its name, of what a column holds: one is old by an age and lives in a city."""
+
+_TOLD = {
+    term: pattern
+    for names, pattern in (
+        ("age", "{name} is {value} years old."),
+        ("city town residence home", "{name} lives in {value}."),
+        ("company employer", "{name} works for {value}."),
+        ("job profession occupation", "{name} works as {value}."),
+        ("salary wage income", "{name} earns {value}."),
+    )
+    for term in index_terms(names)
+}
+_OF_PERSONS = frozenset(index_terms(f"name {_PERSONS}"))
+
 _ASKS_EVENT = re.compile(r"when (?:did|was|were|has|have)\b", re.IGNORECASE)
 _STILL_TO_COME = re.compile(r"\b(?:to be|please|must|has to|have to|should|shall|due)\b", re.IGNORECASE)
 
@@ -30,6 +61,20 @@ def means(term: str, terms: Iterable[str]) -> bool:
     """Whether a word is one of some words, or means the same as one."""
     same = next((group for group in _SAME if term in group), frozenset())
     return any(term == other or other in same or alike(term, other) for other in terms)
+
+
+def said_of(column: str) -> frozenset[str]:
+    """The terms that ask for what a column of that name holds, besides the name itself; by its stemmed term."""
+    return _SAID_OF.get(column, frozenset())
+
+
+def told_of(names: str, name: str, column: str, value: str) -> str:
+    """What a column says of a person, as people say it ("Ada lives in Paris."); "" for other columns and other names.
+
+    `names` is what the column of the names is called, `column` what that of the value is.
+    """
+    pattern = next((_TOLD[term] for term in index_terms(column) if term in _TOLD), "")
+    return pattern.format(name=name, value=value) if _OF_PERSONS & set(index_terms(names)) else ""
 
 
 def still_to_come(question: str, text: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from thresher.text.labels import said_of
 from thresher.text.numbers import MONTHS, UNITS, canonical
 from thresher.text.tables import Cell, Grid, is_money
 from thresher.text.terms import STOP_WORDS, alike, folded, index_terms
@@ -210,7 +211,7 @@ def _columns_named(grid: Grid, words: Words, taken: frozenset[int]) -> tuple[Mat
     found = []
     for column, head in enumerate(grid.header):
         terms = terms_of(_IN_BRACKETS.sub(" ", head.text)) or terms_of(head.text)
-        there = {term: at for term in terms if (at := words.of([term])) is not None}
+        there = {term: at for term in terms if (at := words.of([term]) or words.within(said_of(term)))}
         initials = "".join(word[0] for word in re.findall(r"[^\W\d_]+", head.text)).upper()
         short = [
             words.places[word.casefold()]

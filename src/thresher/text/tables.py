@@ -86,15 +86,18 @@ class Grid:
 
         With units where a header, the caption or the lead-in states them.
         """
-        name, *cells = self.rows[number]
         lead = [f"{cell.text.rstrip(' .:')}." for cell in self.around[-1:]]
-        said = []
-        for head, cell in zip(self.header[1:], cells, strict=True):
-            if cell.text:
-                unit, _ = self.unit(head.text, name.text)
-                value = with_unit(cell.text, unit) if cell.number is not None else cell.text
-                said.append(f"The {head.text} of {name.text} is {value}." if head.text else f"{name.text}: {value}.")
-        return " ".join([*lead, *said])
+        columns = range(1, len(self.header))
+        return " ".join([*lead, *(said for column in columns if (said := self.cell_sentence(number, column)))])
+
+    def cell_sentence(self, number: int, column: int) -> str:
+        """A cell of a row as a sentence: "The Adult of Gannet Rock is 11 euros."; "" for an empty one."""
+        head, name, cell = self.header[column], self.rows[number][0], self.rows[number][column]
+        if not cell.text:
+            return ""
+        unit, _ = self.unit(head.text, name.text)
+        value = with_unit(cell.text, unit) if cell.number is not None else cell.text
+        return f"The {head.text} of {name.text} is {value}." if head.text else f"{name.text}: {value}."
 
 
 @dataclass(frozen=True, slots=True)

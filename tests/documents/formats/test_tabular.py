@@ -43,6 +43,23 @@ def test_json_records_become_a_table_and_other_json_becomes_lines(tmp_path: Path
     assert nested.text == "a.b: 1\na.c: true, x\nd.1.e: 2"
 
 
+PEOPLE = [{"name": "Ada", "city": "Paris", "tags": ["a", "b"]}, {"name": "Bruno", "age": 41}, {"name": "Clara"}]
+
+
+def test_json_records_under_a_key_are_a_table_with_that_key_above(tmp_path: Path) -> None:
+    value = {"site": "Lyon", "data": {"staff": [*PEOPLE[:1], {"name": "Bo", "city": "Oslo", "tags": []}]}, "end": 1}
+    document = read_one(save(tmp_path, "a.json", json.dumps(value)))
+    assert rows_of(document) == ["| name | city | tags |", "| Ada | Paris | a, b |", "| Bo | Oslo |  |"]
+    assert document.text.startswith("site: Lyon\nend: 1\n\ndata.staff\n\n| name |")
+    assert [mark.name for mark in document.marks if mark.start == document.tables[0].rows[2][0]] == ["$.data.staff[1]"]
+
+
+def test_json_records_may_lack_a_field_but_not_most_of_them(tmp_path: Path) -> None:
+    found = read_one(save(tmp_path, "a.json", json.dumps([*PEOPLE[:1], {"name": "Bo", "city": "Oslo"}])))
+    assert rows_of(found) == ["| name | city | tags |", "| Ada | Paris | a, b |", "| Bo | Oslo |  |"]
+    assert not read_one(save(tmp_path, "b.json", json.dumps(PEOPLE))).tables
+
+
 def test_json_lines_are_one_document(tmp_path: Path) -> None:
     document = read_one(save(tmp_path, "a.jsonl", '{"q": "why", "n": 1}\n\n{"q": "how", "n": 2}\n'))
     assert document.kind == "jsonl"

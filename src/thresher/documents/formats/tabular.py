@@ -137,6 +137,9 @@ def add_value(assembly: Assembly, value: Any, roots: Sequence[str] = ()) -> None
 
     `roots` are what the records of a list are called in the file, `$[0]` and so on where nothing else is said.
     """
+    tables: list[tuple[str, str, list[list[str]]]] = []
+    if isinstance(value, dict):
+        value = _without_tables(value, "", "$", tables)
     records = value if isinstance(value, list) else [value]
     if isinstance(value, list):
         roots = roots or [path_to("$", at) for at in range(len(value))]
@@ -151,6 +154,27 @@ def add_value(assembly: Assembly, value: Any, roots: Sequence[str] = ()) -> None
                 assembly.mark("path", place, ahead=found)
                 at = found + len(cleaned)
         assembly.paragraph(text)
+    for path, root, table in tables:
+        assembly.mark("path", root)
+        assembly.paragraph(path)
+        assembly.table(table, name=lambda at, root=root: ("path", path_to(root, max(0, at - 1))))  # type: ignore[misc]
+
+
+def _without_tables(
+    value: Mapping[str, Any], path: str, root: str, found: list[tuple[str, str, list[list[str]]]]
+) -> Any:
+    """An object without the lists in it that are tables; those are put to `found` with their path and JSONPath."""
+    left = {}
+    for name, item in value.items():
+        here, place = f"{path}.{name}" if path else str(name), path_to(root, str(name))
+        table = as_table(item) if isinstance(item, list) else None
+        if table is not None:
+            found.append((here, place, table))
+        elif not isinstance(item, dict):
+            left[name] = item
+        elif rest := _without_tables(item, here, place, found):
+            left[name] = rest
+    return left
 
 
 def path_to(root: str, name: str | int) -> str:
@@ -162,16 +186,26 @@ def path_to(root: str, name: str | int) -> str:
     )
 
 
+LEAST_SHARE = 0.5
+"""Of the names of all records that each of a table has: with fewer most cells would be empty."""
+
+
 def as_table(records: Sequence[Any]) -> list[list[str]] | None:
-    """Header and rows, where every record is flat and has the same fields."""
-    names = list(records[0]) if len(records) > 1 and isinstance(records[0], dict) else []
-    flat = all(
-        isinstance(record, dict)
-        and list(record) == names
-        and not any(isinstance(item, dict | list) for item in record.values())
-        for record in records
-    )
-    return [names, *([shown(record[name]) for name in names] for record in records)] if names and flat else None
+    """Header and rows of several flat records that have the same fields, or most of them; None for others."""
+    if len(records) < 2 or not all(isinstance(record, dict) and record for record in records):
+        return None
+    names = list(dict.fromkeys(name for record in records for name in record))
+    if any(len(record) < LEAST_SHARE * len(names) for record in records):
+        return None
+    if not all(_is_cell(item) for record in records for item in record.values()):
+        return None
+    return [names, *([shown(record.get(name)) for name in names] for record in records)]
+
+
+def _is_cell(value: Any) -> bool:
+    """Whether a value is one, or a list of such."""
+    items = value if isinstance(value, list) else [value]
+    return not any(isinstance(item, dict | list) for item in items)
 
 
 def lines_of(value: Any, path: str = "", *, root: str = "$") -> Iterator[tuple[str, str]]:
@@ -181,7 +215,7 @@ def lines_of(value: Any, path: str = "", *, root: str = "$") -> Iterator[tuple[s
             yield from lines_of(item, f"{path}.{name}" if path else str(name), root=path_to(root, str(name)))
     elif isinstance(value, list):
         if all(not isinstance(item, dict | list) for item in value):
-            joined = ", ".join(shown(item) for item in value)
+            joined = shown(value)
             yield root, f"{path}: {joined}" if path else joined
             return
         for number, item in enumerate(value, start=1):
@@ -192,9 +226,11 @@ def lines_of(value: Any, path: str = "", *, root: str = "$") -> Iterator[tuple[s
 
 
 def shown(value: Any) -> str:
-    """A scalar as JSON writes it; a string without quotes, null as nothing."""
+    """A scalar as JSON writes it; a string without quotes, null as nothing, several with commas between."""
     if value is None:
         return ""
+    if isinstance(value, list):
+        return ", ".join(map(shown, value))
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
