@@ -125,12 +125,20 @@ class LanguageModel(Protocol):
 # --- the store --------------------------------------------------------------------------------------------------------
 
 
+MOST_VERSIONS = 60
+"""Versions of a table from which a collection is tidied up; twice as many as the store on Lance keeps of one."""
+
+
 class ChunkTable(Protocol):
     """The chunks of one chunking, level and encoder: rows, vectors, BM25 and filters; every change one transaction."""
 
     @property
     def version(self) -> int:
         """Grows with every change, whoever made it."""
+
+    @property
+    def versions(self) -> int:
+        """How many versions are kept, the newest included; after `maintain` at most `MOST_VERSIONS`."""
 
     def nearest(self, vector: Vectors, *, limit: int, where: Filter | None = None) -> list[tuple[Chunk, float]]:
         """Chunks and their cosine, best first; ties by id."""
@@ -172,7 +180,7 @@ class ChunkTable(Protocol):
         """What `maintain` would mend, in words."""
 
     def maintain(self, *, drop_versions: bool = False) -> None:
-        """Compact, and bring every index up to the newest row."""
+        """Compact, drop old versions, and bring every index up to the newest row."""
 
 
 class Records(Protocol):
@@ -181,6 +189,10 @@ class Records(Protocol):
     @property
     def version(self) -> int:
         """Grows with every change, whoever made it."""
+
+    @property
+    def versions(self) -> int:
+        """How many versions are kept, the newest included; after `maintain` at most `MOST_VERSIONS`."""
 
     def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
         """All records, the given columns only."""

@@ -135,6 +135,8 @@ def test_documents_and_status_have_their_keys(run: Run, indexed: Path) -> None:
     assert [set(document) for document in documents] == [DOCUMENT_KEYS] * 3
     status = run("status", "--home", indexed, "--json").json
     assert (status["collection"], status["documents"]) == ("default", 3)
+    assert status["storage"].keys() == {"files", "bytes", "versions"}
+    assert min(status["storage"].values()) > 0
     assert {"chunk"} <= {table["level"] for table in status["tables"]} <= {"chunk", "subchunk"}
 
 

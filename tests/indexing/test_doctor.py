@@ -13,8 +13,9 @@ from tests.indexing.making import LARGE, SMALL, TREE, Files, assert_sound, chunk
 from thresher.indexing.doctor import Finding, examine
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.lance import LanceStore
+from thresher.indexing.records import RECORD_TABLES
 from thresher.indexing.store import DocumentStore
-from thresher.protocols import Store
+from thresher.protocols import MOST_VERSIONS, Store
 from thresher.testing.memory_store import MemoryStore
 from thresher.types import ChunkRow
 
@@ -249,3 +250,26 @@ def test_a_table_that_was_never_asked_for_is_not_missed(store: DocumentStore) ->
 
 def test_a_finding_prints_as_json() -> None:
     assert Finding("files", "lost", mended=True).to_dict() == {"where": "files", "what": "lost", "mended": True}
+
+
+def test_too_many_old_versions_are_found_and_dropped(tmp_path: Path, files: Files) -> None:
+    store = made(LanceStore, tmp_path, files)
+    records = store.record_table("counters")
+    for _ in range(MOST_VERSIONS + 1):
+        records.merge([{**records.rows(list(RECORD_TABLES["counters"]))[0]}])
+    before = store.size()[0]
+    (found,) = examine(store, [], repair=False)
+    assert (found.where, found.mended) == ("versions", False)
+    assert [finding.mended for finding in examine(store, [], repair=True)] == [True]
+    assert max(store.versions().values()) <= MOST_VERSIONS
+    assert store.size()[0] < before
+    assert examine(store, [], repair=False) == []
+
+
+def test_a_run_that_has_nothing_to_do_tidies_up_too(tmp_path: Path, files: Files) -> None:
+    store = made(LanceStore, tmp_path, files)
+    records = store.record_table("counters")
+    for _ in range(MOST_VERSIONS + 1):
+        records.merge([{**records.rows(list(RECORD_TABLES["counters"]))[0]}])
+    ingest(store, files.incoming(), SMALL, TREE)
+    assert not store.bloated

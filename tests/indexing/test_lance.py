@@ -17,6 +17,7 @@ from thresher.errors import StoreError
 from thresher.indexing.lance import LanceStore
 from thresher.indexing.lance_chunks import LanceChunkTable
 from thresher.indexing.lance_table import store_error
+from thresher.protocols import MOST_VERSIONS
 from thresher.types import ChunkRow
 
 TEXTS = {
@@ -223,3 +224,42 @@ def test_a_collection_of_another_version_says_so(store: LanceStore) -> None:
     store.records("files", key="source", columns={"source": "text"})
     with pytest.raises(StoreError, match="another version"):
         store.records("files", key="source", columns={"source": "text", "more": "whole"})
+
+
+# --- versions ---------------------------------------------------------------------------------------------------------
+
+
+def changed(table: LanceChunkTable, times: int) -> None:
+    """A document is replaced, again and again, as by an editor that saves."""
+    for number in range(times):
+        table.delete(["dnew"])
+        table.append([row(f"new{number}", f"A zeppelin {number}", document_id="dnew")])
+        table.maintain()
+
+
+def test_upkeep_keeps_few_versions_and_few_files_however_often_a_document_changes(
+    table: LanceChunkTable, tmp_path: Path
+) -> None:
+    changed(table, 15)
+    files = sum(file.is_file() for file in tmp_path.rglob("*"))
+    changed(table, 15)
+    assert table.versions <= MOST_VERSIONS
+    assert sum(file.is_file() for file in tmp_path.rglob("*")) <= 1.2 * files
+    assert table.count() == len(TEXTS) + 1
+    assert [chunk.id for chunk, _ in table.matching("zeppelin", limit=3)] == ["new14"]
+
+
+def test_a_reader_whose_version_goes_reads_on_and_tells_no_chunk_twice(
+    store: LanceStore, table: LanceChunkTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("thresher.indexing.lance_chunks.READ_ROWS", 2)
+    table.append([row(f"m{n}", f"Milestone {n}", document_id=f"dm{n}") for n in range(40)])
+    batches = store.open("chunks_t").chunks()
+    read = [chunk.id for chunk, _ in next(batches)]
+    for number in range(12):
+        changed(table, 1)
+        table.maintain(drop_versions=number % 4 == 3)  # every row is written anew, the files before go
+        read += [chunk.id for chunk, _ in next(batches, [])]
+    read += [chunk.id for batch in batches for chunk, _ in batch]
+    assert set(read) >= {*TEXTS, *(f"m{n}" for n in range(40))}
+    assert len(read) == len(set(read))

@@ -170,6 +170,7 @@ def status(target: Target) -> None:
             "documents": len(documents),
             "characters": sum(document.characters for document in documents),
             "pages": sum(document.pages for document in documents),
+            "storage": collection.storage(),
             "tables": collection.tables(),
         }
         settings = collection.settings(recipes.front(target.home).recipe)

@@ -105,6 +105,9 @@ def status(described: Mapping[str, Any]) -> None:
     """The size of a collection and its chunk tables."""
     sizes = ", ".join(counted(described[f"{what}s"], what) for what in ("document", "page", "character"))
     say(f"collection {described['collection']} in {described['home']}: {sizes}")
+    kept = described["storage"]
+    versions = f"a table keeps {counted(kept['versions'], 'version')} at most"
+    say(f"on disk: {kept['bytes'] / 1e6:.1f} MB in {counted(kept['files'], 'file')}; {versions}")
     columns = ["cut and encoded", "level", "chunks", "expected by formula"]
     keys = ("fingerprint", "level", "chunks", "estimated")
     table("chunk tables", columns, [[row[key] for key in keys] for row in described["tables"]])

@@ -17,7 +17,7 @@ from thresher.indexing.catalog import Entry
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.records import DocumentRecord
 from thresher.indexing.store import READ_DOCUMENTS, DocumentStore
-from thresher.protocols import ChunkTable
+from thresher.protocols import MOST_VERSIONS, ChunkTable
 from thresher.types import Public
 
 UNIT_TOLERANCE = 1e-3  # float32 of 384 dimensions is exact to about 1e-6; what is a thousand times worse is damage
@@ -44,6 +44,7 @@ def examine(store: DocumentStore, configs: Sequence[IndexConfig], *, repair: boo
             *_texts(store, records, repair),
             *_files(store, repair),
             *_tables(store, records, configs, repair),
+            *_versions(store, repair),
         ]
         behind = list(_behind(store, configs))
     if repair:  # Encoding takes long; others may commit meanwhile.
@@ -132,6 +133,16 @@ def _tables(
         left = table.stale() if stale and repair else stale
         for what in stale:
             yield Finding(where, what, mended=repair and what not in left)
+
+
+def _versions(store: DocumentStore, repair: bool) -> Iterator[Finding]:
+    """Old versions that upkeep would have dropped; they cost files and slow every change."""
+    crowded = {name: number for name, number in store.versions().items() if number > MOST_VERSIONS}
+    if crowded:
+        if repair:
+            store.maintain()
+        mended = repair and not store.bloated
+        yield Finding("versions", f"{sum(crowded.values())} versions of {len(crowded)} tables are kept", mended=mended)
 
 
 def _incomplete(

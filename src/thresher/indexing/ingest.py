@@ -121,7 +121,11 @@ class Ingest:
         for config in self._configs:
             self._report.chunks += self._store.complete(config)
         # Stale without a change: a run before this one was cut short after its last commit.
-        if self._changed or any(self._store.open(row["name"]).stale() for row in self._store.known_tables()):
+        if (
+            self._changed
+            or self._store.bloated
+            or any(self._store.open(row["name"]).stale() for row in self._store.known_tables())
+        ):
             self._store.maintain()
         return self._report
 
@@ -195,6 +199,8 @@ class Ingest:
                 self._read = []
         self._report.count(changes)
         self._changed = self._changed or not changes.empty
+        if self._store.bloated:  # A long run makes some versions with every batch.
+            self._store.maintain()
 
     def _part_with(self, vanished: Callable[[Place], bool], *, prune: bool) -> None:
         """Remove what vanished, or tell that it is still there."""

@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thresher.filters import Filter
-from thresher.indexing.lance_table import LanceTable, one_of, reading, store_errors, to_sql, writing
+from thresher.indexing.lance_table import (
+    READ_ATTEMPTS,
+    LanceTable,
+    is_gone,
+    one_of,
+    reading,
+    store_error,
+    to_sql,
+    writing,
+)
 from thresher.indexing.memory_index import MAX_ROWS, MemoryIndex
 from thresher.text.terms import chunk_terms, query_terms
 from thresher.types import Chunk, ChunkRow
@@ -201,15 +210,33 @@ class LanceChunkTable(LanceTable):
         return np.stack([by_id[id_] for id_ in ids]).astype(np.float32)
 
     def chunks(self, document_ids: Iterable[str] | None = None) -> Iterator[list[tuple[Chunk, Vectors]]]:
-        """The chunks of some or all documents with their vectors, in batches."""
+        """The chunks of some or all documents with their vectors, in batches.
+
+        A read whose version goes meanwhile goes on with the newest, and tells no chunk twice that it has told.
+        """
+        where = None if document_ids is None else one_of("document_id", document_ids)
+        told: set[str] = set()
+        for attempt in range(1, READ_ATTEMPTS + 1):
+            before = frozenset(told)
+            try:
+                for batch in self._batches(where):
+                    fresh = [one for one in batch if one[0].id not in before]
+                    told.update(chunk.id for chunk, _ in fresh)
+                    yield fresh
+            except (RuntimeError, OSError, ValueError) as error:
+                if attempt == READ_ATTEMPTS or not is_gone(error):
+                    raise store_error(self.name, error) from error
+            else:
+                return
+
+    def _batches(self, where: str | None) -> Iterator[list[tuple[Chunk, Vectors]]]:
         query = self._table.search().select([*_CHUNK_COLUMNS, "vector"]).limit(None)
-        if document_ids is not None:
-            query = query.where(one_of("document_id", document_ids))
-        with store_errors(self.name):
-            for batch in query.to_batches(batch_size=READ_ROWS):
-                vectors = batch["vector"].flatten().to_numpy(zero_copy_only=False).reshape(batch.num_rows, -1)
-                rows = batch.drop_columns(["vector"]).to_pylist()
-                yield [(_to_chunk(row), vector) for row, vector in zip(rows, vectors, strict=True)]
+        if where is not None:
+            query = query.where(where)
+        for batch in query.to_batches(batch_size=READ_ROWS):
+            vectors = batch["vector"].flatten().to_numpy(zero_copy_only=False).reshape(batch.num_rows, -1)
+            rows = batch.drop_columns(["vector"]).to_pylist()
+            yield [(_to_chunk(row), vector) for row, vector in zip(rows, vectors, strict=True)]
 
     @reading
     def count(self) -> int:

@@ -11,7 +11,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -20,10 +20,15 @@ from thresher.errors import StoreError
 from thresher.filters import And, Comparison, Filter, In, IsNull, Like, Not, Or
 
 RETENTION = timedelta(hours=1)
-"""Old versions are kept this long, for readers that began with them."""
+"""Old versions are kept this long, for readers that began with them, but no more of a table than `KEPT_VERSIONS`."""
+
+KEPT_VERSIONS = 30
+"""Versions of a table that upkeep keeps, the newest included: about five changes of a file. A reader of an older one
+begins again with the newest. After 100 changes of one small file 544 files and 0.5 MB are left, 6122 and 6.2 without
+this bound."""
 
 READ_ATTEMPTS = 20
-"""A purge takes the version away that a reader is looking at; the reader starts again with the newest."""
+"""Upkeep takes the version away that a slow reader is looking at; the reader starts again with the newest."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -55,6 +60,11 @@ def store_errors(subject: str) -> Iterator[None]:
         raise store_error(subject, error) from error
 
 
+def is_gone(error: Exception) -> bool:
+    """Whether a read failed because the version that it was reading went."""
+    return "not found" in str(error).lower()
+
+
 def reading(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
     """A read that begins again when the version it was reading is purged meanwhile."""
 
@@ -64,7 +74,7 @@ def reading(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[An
             try:
                 return method(self, *args, **options)
             except (RuntimeError, OSError) as error:
-                if attempt == READ_ATTEMPTS or "not found" not in str(error).lower():
+                if attempt == READ_ATTEMPTS or not is_gone(error):
                     raise store_error(self.name, error) from error
         raise AssertionError("the last attempt returns or raises")
 
@@ -166,6 +176,12 @@ class LanceTable:
         with store_errors(self.name):
             return self._newest.newest()
 
+    @property
+    def versions(self) -> int:
+        """How many versions are kept, the newest included."""
+        with store_errors(self.name):
+            return len(self._table.list_versions())
+
     @writing
     def maintain(self, *, drop_versions: bool = False) -> None:
         """Compact and drop old versions; `drop_versions` drops all of them and writes every row anew.
@@ -176,12 +192,21 @@ class LanceTable:
             first = self._table.schema.names[0]
             self._table.update(values_sql={first: first})
         # In this order a process killed in between leaves a sign of what is still to do.
-        self._table.optimize(cleanup_older_than=RETENTION)
+        self._table.optimize(cleanup_older_than=self._retention())
         self._mend_indexes()
         if drop_versions:  # A reader of another version begins again (`reading`).
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", message="optimize\\(cleanup_older_than=0\\)")
                 self._table.optimize(cleanup_older_than=timedelta(0))
+
+    def _retention(self) -> timedelta:
+        """The age from which versions go: so many are kept, and none for longer than `RETENTION`."""
+        versions = self._table.list_versions()
+        if len(versions) <= KEPT_VERSIONS:
+            return RETENTION
+        oldest_kept: datetime = versions[-KEPT_VERSIONS]["timestamp"]  # local time without a zone
+        age = datetime.now(UTC) - oldest_kept.astimezone(UTC)
+        return min(max(age, timedelta(milliseconds=1)), RETENTION)  # a clock may have been set back
 
     def _mend_indexes(self) -> None:
         """Bring every index up to the newest row."""

@@ -18,9 +18,10 @@ lock, held for the commit only, never while encoding); what it meant to add is c
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
@@ -41,7 +42,7 @@ from thresher.indexing.records import (
     to_record,
     with_places,
 )
-from thresher.protocols import ChunkTable, Progress, Records, Store
+from thresher.protocols import MOST_VERSIONS, ChunkTable, Progress, Records, Store
 from thresher.types import Chunk, Document, Metadata
 
 if TYPE_CHECKING:
@@ -178,6 +179,26 @@ class DocumentStore:
             rows = [row for row in self._rows("tables", *RECORD_TABLES["tables"]) if row["name"] in present]
             self._known = (version, sorted(rows, key=itemgetter("name")))
         return self._known[1]
+
+    def versions(self) -> dict[str, int]:
+        """How many versions of each table are kept, the newest included, by the table's name."""
+        kept = {name: self.record_table(name).versions for name in RECORD_TABLES}
+        return kept | {row["name"]: self.open(row["name"]).versions for row in self.known_tables()}
+
+    @property
+    def bloated(self) -> bool:
+        """Whether a table keeps more versions than upkeep leaves."""
+        return any(number > MOST_VERSIONS for number in self.versions().values())
+
+    def size(self) -> tuple[int, int]:
+        """Files in the collection's folder, and their bytes."""
+        files = bytes_ = 0
+        for folder, _, names in os.walk(self.folder):
+            for name in names:
+                with suppress(FileNotFoundError):  # upkeep of another process takes files away
+                    bytes_ += os.stat(os.path.join(folder, name)).st_size
+                    files += 1
+        return files, bytes_
 
     def catalog(self) -> Catalog:
         """Which place holds which document, as of now."""

@@ -55,6 +55,9 @@ class MemoryStore:
 class MemoryRecords:
     """Records by their keys (implements `Records`)."""
 
+    versions = 1
+    """What was replaced is gone."""
+
     def __init__(self, key: str) -> None:
         self._key = key
         self._rows: dict[str, dict[str, Any]] = {}
@@ -86,6 +89,9 @@ class MemoryRecords:
 
 class MemoryChunkTable:
     """The chunks of one chunking, level and encoder (implements `ChunkTable`)."""
+
+    versions = 1
+    """What was replaced is gone."""
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension

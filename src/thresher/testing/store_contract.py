@@ -27,7 +27,7 @@ from thresher.indexing.doctor import examine
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Incoming, Ingest, Report
 from thresher.indexing.store import DocumentStore
-from thresher.protocols import ChunkTable, Records, Store
+from thresher.protocols import MOST_VERSIONS, ChunkTable, Records, Store
 from thresher.testing.fakes import HashEncoder
 from thresher.text.terms import chunk_terms
 from thresher.types import Chunk, ChunkRow, Document
@@ -247,6 +247,17 @@ class StoreContract:
             table.maintain(drop_versions=drop_versions)
             assert table.stale() == []
             assert set(table.document_ids()) == {"dc2", "dc3", "dc4", "dc5", "dnew"}
+
+    def test_many_changes_leave_few_versions(self, table: ChunkTable, records: Records) -> None:
+        for number in range(2 * MOST_VERSIONS):
+            table.append([row(f"new{number}", "A zeppelin")])
+            records.merge([{"id": "a", "size": number, "note": "new"}])
+            if number % 20 == 19:
+                table.maintain()
+                records.maintain()
+        assert table.versions <= MOST_VERSIONS
+        assert records.versions <= MOST_VERSIONS
+        assert table.count() == len(TEXTS) + 2 * MOST_VERSIONS
 
     def test_a_reader_keeps_what_it_began_with(self, table: ChunkTable) -> None:
         batches = table.chunks()
