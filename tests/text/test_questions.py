@@ -40,6 +40,7 @@ OF_EACH_KIND = {
         Who was David Galloway (writer)?
         Who are Carl von Ghega and Ada Lovelace?
         What is a force majeure clause?
+        What is a transformer in deep learning?
         What is speculative decoding?
         What is the purpose of layer normalization?
         What does "force majeure" mean?

@@ -148,6 +148,8 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         r"motivation|effect|effects|impact|goal|aim|concept|definition|mechanism|approach|procedure|process|point)"
         r"\b",
     ),
+    # a transformer in deep learning is a thing in a field; the learning rate in deep learning is a property
+    (Kind.EXPLANATION, r"what(?: is|'s) an? (?:[\w-]+ ){1,3}in (?:[\w-]+ ?){1,3}$"),
     # who Anna Weber is asks what is said of her, who the manager is for a name
     (Kind.EXPLANATION, r"who (?:is|are|was|were|'s) (?P<name>[^\s,]+(?: [^\s,]+){0,5}?)(?: \([^()]*\))?$"),
     (
