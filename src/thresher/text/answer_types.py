@@ -70,9 +70,11 @@ _HEADS: tuple[tuple[re.Pattern[str], str, re.Pattern[str]], ...] = (
         ),
         "when",
         re.compile(
-            r"\d|\b(?:before|after|between|until|till|since|when|while|once|during|if|upon|by|ago|always|never|later|"
-            r"earlier|next|as soon|immediately|season|edition|episode|daytime|period|half|career|life|age|point|"
-            r"at (?:the )?(?:start|end|beginning|time|night)|spring|summer|autumn|fall|winter|century|"
+            r"(?<![\d.])\d{3,4}s?(?![\d.]*\d)|\d[:.]\d\d\b|\d(?:st|nd|rd|th)\b|\d ?[ap]\.?m\b|\b(?:bce?|ad|ce)\b|"
+            r"\b\d+[ -](?:working |business )?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)\b|"
+            r"\b(?:before|after|between|until|till|since|when|while|once|during|if|upon|by|ago|always|never|later|earlier|"
+            r"next|as soon|immediately|season|edition|episode|daytime|period|half|career|life|age|point|times?|morning|"
+            r"at (?:the )?(?:start|end|beginning|night)|spring|summer|autumn|fall|winter|century|"
             r"yesterday|today|tomorrow|\w+day|january|february|march|april|may|june|july|august|september|october|"
             r"november|december)s?\b",
             re.IGNORECASE,
@@ -86,11 +88,12 @@ def not_said(question: str, answer: str) -> str:
     """What a question asks for and an answer in English does not say: "how many" or "when"; "" where it may say it.
 
     Of 4,584 such questions that people wrote to passages (SQuAD, Natural Questions, policies, COVID-QA: the training
-    rows) the sentence that answers is taken for such a one in 21; of 996 that their passage does not answer, the
-    sentence that is nearest in 177.
+    rows) the sentence that answers is taken for such a one in 30; of 996 that their passage does not answer, the
+    sentence that is nearest in 199.
     """
     for begins, asked, says in _HEADS:
-        if begins.match(question.strip()) and not says.search(answer) and not quantities_and_dates(answer):
+        told = (one for one in quantities_and_dates(answer) if asked == "how many" or isinstance(one, Date))
+        if begins.match(question.strip()) and not says.search(answer) and next(told, None) is None:
             return asked
     return ""
 
