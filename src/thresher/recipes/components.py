@@ -32,6 +32,7 @@ from thresher.generation.citations import QuoteChecker, abstention
 from thresher.generation.conflict_citer import ConflictCiter
 from thresher.generation.descriptions import DescribedReader
 from thresher.generation.lists import ListReader
+from thresher.generation.mails import MailReader
 from thresher.generation.passages import PassageChooser
 from thresher.generation.reader import ChoosingReader, ExtractiveReader
 from thresher.generation.sentence_support import SupportJudge, rarity_from
@@ -58,6 +59,7 @@ from thresher.recipes.settings import (
     RerankerSettings,
 )
 from thresher.retrieval.documents import DocumentFinder
+from thresher.retrieval.mails import MailFinder
 from thresher.retrieval.spelling import SpellingRewriter
 from thresher.text.places import locate
 from thresher.text.questions import OF_DOCUMENTS, Kind
@@ -408,16 +410,22 @@ class Components:
         return DocumentFinder(self.store.records, self.store.documents, table)
 
     def about_documents(self, table: ChunkTable, name: str) -> Callable[[Query], Pipeline | None]:
-        """The path of questions about documents themselves: found and judged by title, answered from the whole."""
+        """The path of questions about documents and mails: found and judged by title, answered from the whole."""
         find, quotes = self.finder(table), self.quote_checker()
         reader = DocumentReader(find, self.store.documents, _unanswered)
-        path = Pipeline(name, find, PartsReader(reader), self.meter, decide=by_name, verify=quotes)
+        mails = MailFinder(self.store.records, self.store.documents)
+        of_mails = PartsReader(MailReader(mails, self.store.documents))
+        paths = [
+            (looks.answers, Pipeline(name, looks, read, self.meter, decide=by_name, verify=quotes))
+            for looks, read in ((mails, of_mails), (find, PartsReader(reader)))
+        ]
 
         def instead(query: Query) -> Pipeline | None:
-            """That path where it has an answer: what the front of a document does not say, its text may."""
-            unfiltered = query.where is None
-            answered = unfiltered and find.answers(query.question) and not path.generate(query, ()).abstained
-            return path if answered else None
+            """The first path that has an answer: what the front of a document does not say, its text may."""
+            for answers, path in paths if query.where is None else ():
+                if answers(query.question) and not path.generate(query, ()).abstained:
+                    return path
+            return None
 
         return instead
 

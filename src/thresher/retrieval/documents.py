@@ -80,7 +80,7 @@ class DocumentFinder:
         thing = asked.things[0] if asked.things else "it"
         named = {listed.id: listed for listed in self.named(thing)}
         known = self.documents(list(named))
-        return [_hit(_opening(document), fit(thing, named[id_])) for id_, document in known.items()]
+        return [hit_of(document, fit(thing, named[id_])) for id_, document in known.items()]
 
     def named(self, thing: str) -> list[Listed]:
         """The documents that a name fits best: all its words stand in the title or the name of the file.
@@ -119,6 +119,11 @@ class DocumentFinder:
                 found.append((len(chunks) + (MATCHED if titled else 0), chunks[0]))
         # all words of the subject stand there: that they are about it is no question of degree
         return [_hit(chunk, 1.0) for _, chunk in sorted(found, key=lambda one: -one[0])]
+
+
+def hit_of(document: Document, score: float) -> Hit:
+    """A whole document as a hit: its beginning, with how well it fits, 0 to 1."""
+    return _hit(_opening(document), score)
 
 
 def _hit(chunk: Chunk, score: float) -> Hit:
