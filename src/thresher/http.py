@@ -10,6 +10,7 @@ while TLS still verifies the host's name, and only there does a deadline hold ov
 
 from __future__ import annotations
 
+import logging
 import socket
 import ssl
 import zlib
@@ -25,6 +26,8 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpcore
 import httpx
+
+_log = logging.getLogger(__name__)
 
 AGENT = "thresher"
 """What we call ourselves, to servers and in robots.txt."""
@@ -186,6 +189,7 @@ class Connections:
             ) as response,
         ):
             head = Reply(response.status, _headers(response.headers))
+            _log.debug("%s %s: %d", method, url.host, head.status)  # a path or query may hold a key
             yield head, _body(head, response.iter_stream(), bounds.max_bytes)
 
 

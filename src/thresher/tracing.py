@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -36,6 +37,8 @@ from thresher.types import (
 )
 
 # --- one run ----------------------------------------------------------------------------------------------------------
+
+_log = logging.getLogger(__name__)
 
 Value = TypeVar("Value", bound=Query | Judged | Decision | Correction | Refined | Generation)
 
@@ -69,6 +72,7 @@ class Record:
         kept, detail = _told(value, self._draft)
         self.steps.append(Step(name, seconds, considered, kept, {**detail, **value.notes.to_dict()}, value))
         self._draft = value if isinstance(value, Generation) else None
+        _log.info("%s: kept %d, considered %d, %.3f s", name, kept, considered, seconds)
         return value
 
     def step(

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from thresher.cli import checks, collections, configuration, demo, documents, output, questions, recipes, talking
+from thresher.cli import checks, collections, configuration, demo, documents, log, output, questions, recipes, talking
 from thresher.cli.options import DONE, FAILED, INTERRUPTED, WRONG_USAGE, in_flags
 from thresher.cli.start_up import without_rest_client
 from thresher.errors import ThresherError, UsageError
@@ -101,16 +101,21 @@ class Commands(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """As usual, with `ask` in front of a question, and options that stand before a command behind its name."""
+        shared, args = log.taken_out(args)
+        return super().parse_args(ctx, [*shared, *self._arranged(args)])
+
+    def _arranged(self, args: list[str]) -> list[str]:
+        """The arguments with the command in front."""
         before = self._options_before(args)
         if instead := typed_elsewhere(args[before:]):
             raise UsageError(f"no such command '{args[before]}'", next_step=f"type {instead}")
         if not before:
-            return super().parse_args(ctx, ["ask", *args] if self._is_question(args) else args)
+            return ["ask", *args] if self._is_question(args) else args
         options, rest = args[:before], args[before:]
         if rest and (rest[0] in self.commands or self._is_misspelt(rest)):
             number = 2 if self._has_commands(rest) else 1
-            return super().parse_args(ctx, [*rest[:number], *options, *rest[number:]])
-        return super().parse_args(ctx, ["ask", *args])
+            return [*rest[:number], *options, *rest[number:]]
+        return ["ask", *args]
 
     def _options_before(self, args: Sequence[str]) -> int:
         """How many arguments are options of some command, with their values, before the first word."""
@@ -193,14 +198,23 @@ app = typer.Typer(
 
 @app.callback()
 def thresher(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    log_level: Annotated[
+        log.Level | None,
+        typer.Option(
+            log.OPTION, metavar="LEVEL", help="Show the log on stderr, from debug, info, warning or error on."
+        ),
+    ] = None,
 ) -> None:
     """Answers from your own documents that do not trust what was retrieved until it has been judged.
 
     A question alone is asked: thresher "How many layers has BERT?"
     """
+    if log_level is not None:
+        context.with_resource(log.shown(log_level))
 
 
 for command in (

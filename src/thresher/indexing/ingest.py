@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -17,6 +18,9 @@ from thresher.types import Document
 
 if TYPE_CHECKING:
     from thresher.types import Vectors
+
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +202,7 @@ class Ingest:
                 self._store.record_files(self._read, self._catalog)
                 self._read = []
         self._report.count(changes)
+        _log.info("committed %d new and %d changed documents", changes.added, changes.updated)
         self._changed = self._changed or not changes.empty
         if self._store.bloated:  # A long run makes some versions with every batch.
             self._store.maintain()

@@ -6,6 +6,7 @@ half of a change and a killed writer leaves the version before.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import warnings
@@ -18,6 +19,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from thresher.errors import StoreError
 from thresher.filters import And, Comparison, Filter, In, IsNull, Like, Not, Or
+
+_log = logging.getLogger(__name__)
 
 RETENTION = timedelta(hours=1)
 """Old versions are kept this long, for readers that began with them, but no more of a table than `KEPT_VERSIONS`."""
@@ -192,7 +195,9 @@ class LanceTable:
             first = self._table.schema.names[0]
             self._table.update(values_sql={first: first})
         # In this order a process killed in between leaves a sign of what is still to do.
-        self._table.optimize(cleanup_older_than=self._retention())
+        retention = self._retention()
+        _log.debug("%s: compacting; versions older than %.1f s go", self.name, retention.total_seconds())
+        self._table.optimize(cleanup_older_than=retention)
         self._mend_indexes()
         if drop_versions:  # A reader of another version begins again (`reading`).
             with warnings.catch_warnings():

@@ -1,0 +1,56 @@
+"""What the engine logs, on stderr, for `--log-level`."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Literal
+
+Level = Literal["debug", "info", "warning", "error"]
+
+OPTION = "--log-level"
+
+LOGGERS = ("thresher", "thresher_evals")
+"""Ours alone: what other libraries log is nothing that a user of the command asked for."""
+
+LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+
+@contextmanager
+def shown(level: Level) -> Iterator[None]:
+    """Inside, what is logged from this level on is shown."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter(LINE))
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.setLevel(level.upper())
+    try:
+        yield
+    finally:
+        for logger, earlier in zip(loggers, before, strict=True):
+            logger.removeHandler(handler)
+            logger.setLevel(earlier)
+
+
+def taken_out(args: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The option with its value wherever it stands before `--`, and the other arguments.
+
+    >>> taken_out(["ask", "--log-level", "info", "Who?"])
+    (['--log-level', 'info'], ['ask', 'Who?'])
+    """
+    taken: list[str] = []
+    others: list[str] = []
+    wants_value = False
+    for number, one in enumerate(args):
+        if one == "--":
+            return taken, [*others, *args[number:]]
+        if wants_value or one == OPTION or one.startswith(f"{OPTION}="):
+            taken.append(one)
+            wants_value = one == OPTION
+        else:
+            others.append(one)
+    return taken, others
