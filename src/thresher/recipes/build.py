@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
@@ -73,9 +74,24 @@ def redundancy(settings: RedundancySettings, table: ChunkTable, *, facts: Facts 
     """What drops a chunk that says what a better one says; vectors are those of the index."""
 
     def embed(hits: Sequence[Hit]) -> Vectors:
-        return table.vectors([hit.chunk.id for hit in hits])
+        ids = [hit.chunk.id for hit in hits]
+        try:
+            return table.vectors(ids)
+        except KeyError:  # a document was replaced since its chunks were found
+            return _vectors_or_zeros(table, ids)
 
     return Redundancy(settings.vectors, settings.threshold, embed=embed, terms=index_terms, facts=facts)
+
+
+def _vectors_or_zeros(table: ChunkTable, ids: Sequence[str]) -> Vectors:
+    """(n_ids, dimension) float32; zeros, which are like no chunk, for one that is not there any more."""
+    import numpy as np
+
+    vectors = np.zeros((len(ids), table.vectors([]).shape[1]), np.float32)
+    for at, id_ in enumerate(ids):
+        with suppress(KeyError):
+            vectors[at] = table.vectors([id_])[0]
+    return vectors
 
 
 def names_and_numbers(hit: Hit) -> frozenset[str]:
