@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal
@@ -21,7 +20,7 @@ LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 @contextmanager
 def shown(level: Level) -> Iterator[None]:
     """Inside, what is logged from this level on is shown."""
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler()  # on stderr
     handler.setFormatter(logging.Formatter(LINE))
     loggers = [logging.getLogger(name) for name in LOGGERS]
     before = [logger.level for logger in loggers]
