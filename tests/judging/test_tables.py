@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from tests.generation.test_tables import documents, piece
 from thresher.judging.tables import TableScorer
 from thresher.text.labels import told_of
-from thresher.types import UNIT, Hit, Notes, Query, Scale, Score, Scores
+from thresher.types import UNIT, Document, Hit, Notes, Query, Scale, Score, Scores
 
 
 @dataclass
@@ -38,6 +38,13 @@ def test_a_piece_of_a_table_is_read_with_its_caption_and_column_names() -> None:
 
 def test_running_text_is_read_as_it_is() -> None:
     assert read("When did the board meet?", "The board met in March.") == ["The board met in March."]
+
+
+def test_an_enumeration_that_is_asked_for_is_read_as_a_sentence_too() -> None:
+    present = Document("m", "m.md", "Minutes", "Date: May\nPresent: Ana Silva, Bo Chen", "markdown")
+    scorer = Remembering()
+    TableScorer(scorer, lambda ids: {})(Query("Who was present?", "q"), [piece(present.text, present).hit])
+    assert "Ana Silva and Bo Chen were present." in scorer.read[-1]
 
 
 def test_a_table_of_a_document_that_is_gone_is_read_as_it_stands() -> None:

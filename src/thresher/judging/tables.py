@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from thresher.protocols import Scorer, about
+from thresher.text.enumerations import enumerated
 from thresher.text.forms import Form
 from thresher.text.labels import told_of
 from thresher.text.lists import asks_for_list, fits, lists_of
@@ -65,8 +66,9 @@ class TableScorer:
         for at, hit in enumerate(hits):
             document = documents.get(hit.chunk.document_id)
             listed = () if document is None else _listed(document, hit, query.question)
+            said = (one.told for one in enumerated(hit.chunk.text, query.question, hit.chunk.title))
             found = (text for part in _touched(parts, hit) for text in _found_in_words(part, query.question))
-            for text in dict.fromkeys((*found, *listed)):
+            for text in dict.fromkeys((*found, *listed, *said)):
                 windows.append(_worded(hit, text))
                 of_hit.append(at)
         return _best_of_each(self.scorer(query, windows), of_hit, len(hits))

@@ -31,6 +31,7 @@ from thresher.generation.checked_answer import Display, in_silence
 from thresher.generation.citations import QuoteChecker, abstention
 from thresher.generation.conflict_citer import ConflictCiter
 from thresher.generation.descriptions import DescribedReader
+from thresher.generation.enumerations import EnumerationReader
 from thresher.generation.lists import ListReader
 from thresher.generation.mails import MailReader
 from thresher.generation.passages import PassageChooser
@@ -439,7 +440,7 @@ class Components:
         """The reader for each kind of question, before the one that answers every other."""
         documents = self.whole_documents()
         if not settings.kinds:
-            return TableReader(documents, ListReader(documents, spans))
+            return TableReader(documents, ListReader(documents, EnumerationReader(spans)))
         choose = PassageChooser(self.models.judge(), support, settings.min_relevance)
         sure = Sureness(settings.withhold_below, settings.perhaps_below)
         of_documents = DocumentReader(self.finder(table), documents, spans)
@@ -451,7 +452,8 @@ class Components:
             Kind.LIST: PassageReader(choose, settings.max_sentences, sure, spans),
             Kind.KEYWORD: PassageReader(choose, settings.max_sentences, sure, spans),
         }
-        by_kind = TableReader(documents, ListReader(documents, KindReader(readers, spans)))
+        listing = ListReader(documents, EnumerationReader(KindReader(readers, spans)))
+        by_kind = TableReader(documents, listing)
         return PartsReader(DescribedReader(support, sure, MeasuringReader(by_kind)))
 
     def quote_checker(self) -> Verifier:
