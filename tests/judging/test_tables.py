@@ -47,6 +47,13 @@ def test_an_enumeration_that_is_asked_for_is_read_as_a_sentence_too() -> None:
     assert "Ana Silva and Bo Chen were present." in scorer.read[-1]
 
 
+def test_a_total_is_read_as_what_the_customer_must_pay() -> None:
+    bill = Document("m", "m.md", "Bill", "Customer: Harbour Ltd\nDate: 3 March 2025\nTotal: 484.00 EUR", "text")
+    question, scorer = "What must Harbour Ltd pay?", Remembering()
+    TableScorer(scorer, lambda ids: {"m": bill})(Query(question, question), [piece(bill.text, bill).hit])
+    assert any("The total that Harbour Ltd must pay is 484.00 EUR." in text for text in scorer.read)
+
+
 def test_a_table_of_a_document_that_is_gone_is_read_as_it_stands() -> None:
     def gone(ids: Sequence[str]) -> Mapping[str, object]:
         return {}

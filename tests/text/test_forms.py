@@ -56,6 +56,39 @@ def test_a_question_finds_its_field_item_or_cell(question: str, answer: str) -> 
     assert filled(question) == answer
 
 
+BILL = """Invoice 1042
+
+Customer: Harbour Ltd
+Date: 3 March 2025
+
+Pump: 400.00 EUR
+Subtotal: 400.00 EUR
+Total: 484.00 EUR
+Due date: 2 April 2025"""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What must Harbour Ltd pay?", "484.00 EUR"),
+        ("How much does Harbour Ltd owe?", "484.00 EUR"),
+        ("What is the amount due from Harbour Ltd?", "484.00 EUR"),
+        ("What is the total for Harbour Ltd?", "484.00 EUR"),
+        ("How much does Harbour Ltd have to pay in total?", "484.00 EUR"),
+        ("By when must Harbour Ltd pay?", "2 April 2025"),
+        ("When must Harbour Ltd pay?", "2 April 2025"),
+        ("What must Lindgren Events pay?", None),
+        ("What must Harbour Ltd pay for the hose?", None),
+        ("What did Harbour Ltd pay in May?", None),
+        ("What must Harbour Ltd deliver?", None),
+    ],
+)
+def test_what_is_to_be_paid_is_the_total_of_that_customers_form(question: str, answer: str | None) -> None:
+    assert filled(question, BILL) == answer
+    of_two = BILL.replace("Total: 484.00", "Total: 500.00 EUR\nAmount due: 484.00")
+    assert filled(question, of_two) == answer
+
+
 @pytest.mark.parametrize(
     "question",
     [

@@ -62,3 +62,9 @@ def test_numbered_paths_are_rows() -> None:
 
 def test_a_colon_or_two_make_no_form() -> None:
     assert list(records_of(document("Note: it rains.\n\nIt was late. He said: go.\n\nWarning: wet.", "x"))) == []
+
+
+def test_the_amount_that_is_due_is_no_date() -> None:
+    text = "Customer: Harbour Ltd\nInvoice: 1042\nPayment date: 2 April 2025\nDue date: 2 May 2025"
+    (form,) = records_of(document(text, "Invoice 1042"))
+    assert answered(form, "What is the amount due from Harbour Ltd?") is None

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from thresher.protocols import Scorer, about
 from thresher.text.enumerations import enumerated
-from thresher.text.forms import Form
+from thresher.text.forms import Form, to_pay_in_words
 from thresher.text.labels import told_of
 from thresher.text.lists import asks_for_list, fits, lists_of
 from thresher.text.table_answers import answered, form_near, grids_near
@@ -140,7 +140,10 @@ def _found_in_words(part: Grid | Form, question: str) -> Iterator[str]:
     asked = set(map(_place, found.cells))
     if isinstance(part, Form):
         fields = [f"{label.text}: {value.text}" for label, value in part.fields if _place(value) in asked]
-        yield _stopped("; ".join([*fields, *(row for grid in part.items for row in _rows(grid, asked))]))
+        whole = _stopped("; ".join([*fields, *(row for grid in part.items for row in _rows(grid, asked))]))
+        yield whole
+        if owed := to_pay_in_words(part, found.cells):
+            yield f"{whole} {owed}"
         return
     naming = look(part, question).named
     told = [row for row in part.rows if not asked.isdisjoint(map(_place, row))]

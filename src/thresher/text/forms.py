@@ -31,7 +31,22 @@ _THINGS = frozenset(terms_of("goods item items article articles equipment produc
 _TRADING = frozenset(terms_of("buy bought purchase purchased order ordered hire hired rent rented sell sold"))
 """Said of whatever stands in the rows, and of what is done with it."""
 
-_PAYING = frozenset(terms_of("pay"))
+_PAYING = frozenset(terms_of("pay must"))
+
+_TO_PAY = re.compile(
+    r"(?:what|how much)\b.*\b(?:pay|owes?|amount (?:due|payable)|balance due|totals?|to be paid)\b", re.IGNORECASE
+)
+"""Asks for the total of a form, in whatever words."""
+_TOTALS = tuple(
+    re.compile(rf"\W*(?:{labels})\W*(?:\(.*\))?", re.IGNORECASE)
+    for labels in (
+        r"(?:(?:total )?amount|total|balance) (?:due|payable|to (?:be paid|pay))|(?:please )?pay|to pay",
+        r"grand total|total (?:incl\w*|with) .*|invoice total|(?:total|gross) amount",
+        r"totals?|sum",
+    )
+)
+"""Labels of what is to be paid, the surest first: of a total and an amount due the second is still to be paid."""
+_OWED = frozenset(terms_of("pay owe owes must amount due payable balance total sum paid"))
 
 _ANY = frozenset(terms_of("date time number name address place"))
 """What labels are of; the other word says which: of "due date" that is due, whatever label has the date."""
@@ -90,11 +105,15 @@ def filled_in(form: Form, question: str) -> Found | None:
     rows = _named(form, words)
     if len(rows) > 1:
         return None
-    found = _of_item(form, *rows[0], question, words) if rows else _items(form, question) or _field(form, question)
+    found = (
+        _of_item(form, *rows[0], question, words)
+        if rows
+        else _total(form, question) or _items(form, question) or _field(form, question)
+    )
     if found is None:
         return None
     label, answer, cells = found
-    verbs = _PAYING if label and not rows else _TRADING | _PAYING
+    verbs = _OWED if is_total(label) else _PAYING if label and not rows else _TRADING | _PAYING
     given = [value for _, value in form.fields if words.within(telling_terms(value.text))]
     known = [form.title, label, *(cell.text for cell in (*cells, *given)), *(name.text for name, _ in form.fields)]
     known += [cell.text for grid in form.items for cell in (*grid.header, *grid.around)]
@@ -133,6 +152,44 @@ def _of_item(form: Form, grid: Grid, row: Sequence[Cell], question: str, words: 
         return None
     label, value = keys[0]
     return label.text, value.text, (value, row[0])
+
+
+def asks_total(question: str) -> bool:
+    """Whether a question asks what is to be paid in all, or another total."""
+    return _TO_PAY.match(question) is not None
+
+
+def is_total(label: str) -> bool:
+    """Whether a label is that of what is to be paid in all."""
+    return any(total.fullmatch(label) for total in _TOTALS)
+
+
+def to_pay_in_words(form: Form, cells: Iterable[Cell]) -> str:
+    """What the customer of a form must pay, as a sentence, where one of the cells is its total; "" elsewhere."""
+    asked = {cell.start for cell in cells}
+    customer = next(
+        (value for label, value in form.fields if any(term in _PERSON for term in terms_of(label.text))), None
+    )
+    total = next((value for label, value in _amounts(form) if value.start in asked and is_total(label.text)), None)
+    return f"The total that {customer.text} must pay is {total.text}." if customer and total else ""
+
+
+def _amounts(form: Form) -> list[Field]:
+    """The fields, and the last number of each item, that are amounts."""
+    fields = [(label, value) for label, value in form.fields if value.number is not None]
+    rows = [(row[0], cell) for grid in form.items for row in grid.rows for cell in row[:0:-1][:1]]
+    return [*fields, *((label, cell) for label, cell in rows if cell.number is not None)]
+
+
+def _total(form: Form, question: str) -> Answer | None:
+    """The surest label of a total, where it is asked what is to be paid."""
+    if not asks_total(question):
+        return None
+    for total in _TOTALS:
+        found = [(label.text, value.text, (value,)) for label, value in _amounts(form) if total.fullmatch(label.text)]
+        if found:
+            return found[0] if len({text for _, text, _ in found}) == 1 else None
+    return None
 
 
 def _items(form: Form, question: str) -> Answer | None:

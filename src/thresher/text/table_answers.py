@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from thresher.text.forms import Form, filled_in, form_of
+from thresher.text.forms import Form, asks_total, filled_in, form_of
 from thresher.text.labels import still_to_come
 from thresher.text.records import aligned, records_of
 from thresher.text.table_lookup import Look, look
 from thresher.text.table_rows import column_told, confirmed, listed, row_told
 from thresher.text.table_sums import worked_out
-from thresher.text.tables import Found, Grid, grid_of, with_unit
+from thresher.text.tables import Cell, Found, Grid, grid_of, with_unit
 from thresher.types import Document
 
 RIGHT = 0.9
@@ -61,7 +61,13 @@ def answered(grid: Grid | Form, question: str) -> Found | None:
     if _DEFINED.match(question) and not any(match.whole for match in look(grid, question).named):
         return None
     ways = (partial(confirmed, looked_up), looked_up, worked_out, listed, column_told, _rows_told)
-    return next((found for way in ways if (found := way(grid, question)) is not None), None)
+    told = (found for way in ways if (found := way(grid, question)) is not None)
+    return next((found for found in told if not (asks_total(question) and _is_dated(found.cells[0]))), None)
+
+
+def _is_dated(cell: Cell) -> bool:
+    """Whether a cell has figures and is no number: a date, a code."""
+    return cell.number is None and re.search(r"\d", cell.text) is not None
 
 
 def _rows_told(grid: Grid, question: str) -> Found | None:
