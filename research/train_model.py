@@ -252,7 +252,8 @@ def main() -> None:
     def measured() -> dict[str, float]:
         """Of the running mean, on what was kept back."""
         now: Judge = mean.module
-        found: dict[str, float] = tuned_claims(now, checker, claims[:TUNE_CLAIMS]) | tuned_rows(now, reader, rows[:TUNE_ROWS])
+        found: dict[str, float] = tuned_claims(now, checker, claims[:TUNE_CLAIMS])
+        found |= tuned_rows(now, reader, rows[:TUNE_ROWS])
         found |= tuned(now, reader, kept_back)
         return found
 
