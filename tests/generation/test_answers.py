@@ -4,7 +4,14 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from thresher.generation.answers import ComparingReader, KindReader, PartsReader, PassageReader, YesNoReader
+from thresher.generation.answers import (
+    ComparingReader,
+    KindReader,
+    PartsReader,
+    PassageReader,
+    YesNoReader,
+    of_one_piece,
+)
 from thresher.generation.certainty import Sureness
 from thresher.generation.citations import abstention, cite, in_turn, quoted
 from thresher.generation.passages import PassageChooser
@@ -226,3 +233,12 @@ def test_each_kind_has_its_reader_and_the_rest_another() -> None:
     answer = ask(reader, "When was it built?")
     assert answer.text == "found"
     assert answer.notes.facts["kind"] == "fact"
+
+
+def test_sentences_that_are_not_sure_are_told_of_one_piece_alone() -> None:
+    pieces = [
+        Evidence(Hit(Chunk(id_, id_, f"{id_}.txt", "", 0, len(text), text), Score(0.3, COSINE), 1), 0, len(text), text)
+        for id_, text in (("c1", "The pump cools the motor."), ("c2", "The pump was bought in spring."))
+    ]
+    sentences = [Sentence.whole(piece, Score(0.3, SUPPORT)) for piece in (pieces[0], pieces[0], pieces[1])]
+    assert [one.evidence.hit.chunk.id for one in of_one_piece(sentences)] == ["c1", "c1"]

@@ -131,7 +131,9 @@ class PassageReader:
         if not passage.sentences:
             return self.otherwise(query, evidence)
         facts = {"reader": "passage", "relevance": passage.relevance, "min_relevance": self.choose.min_relevance}
-        answer = replace(quoting(passage.sentences), notes=Notes(facts=facts | {"certainty": passage.certainty}))
+        unsure = passage.certainty < self.sure.perhaps_below and not is_keyword
+        sentences = of_one_piece(passage.sentences) if unsure else passage.sentences
+        answer = replace(quoting(sentences), notes=Notes(facts=facts | {"certainty": passage.certainty}))
         if is_keyword:
             return answer  # one who types a word asks nothing that could be answered wrongly
         names = answer_type(question) == "person"  # the other reader would look for one, and no name says who X is
@@ -140,6 +142,11 @@ class PassageReader:
             if second.abstained:
                 return second
         return _sure(self.sure, answer, passage.certainty)
+
+
+def of_one_piece(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Those of the piece that the first stands in: what is not sure misleads most when it is put together."""
+    return [sentence for sentence in sentences if sentence.evidence == sentences[0].evidence]
 
 
 def quoting(sentences: Sequence[Sentence]) -> Generation:
