@@ -35,6 +35,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from research.export_encoder import PROJECT, download
+from research.train_checker import BY_PEOPLE, CLAIM_TOKENS, OF_THE_CLAIM, answered, batches, pair_of, support_loss
+from research.train_checker import tuned as tuned_claims
 from research.train_judge import (
     GROUP,
     MADE_GROUP,
@@ -42,7 +44,6 @@ from research.train_judge import (
     REPEATED,
     SENTENCES,
     TUNE_GROUPS,
-    as_typed,
     group_losses,
     read,
     save,
@@ -51,24 +52,16 @@ from research.train_judge import (
 from thresher.training.export import floats_of
 from thresher.training.losses import span_loss
 from thresher.training.network import Judge, mixed, optimiser, rate
-from thresher.training.tokens import Pair, Reader, padded
+from thresher.training.tokens import Reader, padded
 
 SEED = 37
 STARTED_FROM = PROJECT / "src/thresher/models/weights/thresher-checker-int8/onnx/model.onnx"
 SHARES = {"groups": 0.25, "rows": 0.45, "claims": 0.3}
 """Share of the steps that read texts of each kind."""
 ROWS_A_STEP, CLAIMS_A_STEP = 36, 32
-CLAIM_TOKENS, OF_THE_CLAIM = 256, 96
-"""Tokens of a claim with its text, and of the claim alone: what is made wrong may stand at its end."""
-LABELS = {"unverified": 0, "supported": 1, "contradicted": 2}
 TUNE_CLAIMS, TUNE_ROWS = 1_500, 1_200
 """Claims and rows that are kept back to follow the training on."""
-BUCKET = 60
-"""Steps whose rows are sorted by length together."""
-TITLED = 0.75
 GROUPS_WEIGHT, SPAN_WEIGHT, ANSWERS_WEIGHT, SUPPORT_WEIGHT = 1.0, 1.0, 1.0, 1.5
-BY_PEOPLE = 1.5
-"""Weight of whether there is an answer where people judged that there is none."""
 RATES = (1.5e-4, 1.5e-4, 3e-4)
 """Learning rates of matrices, of what is not decayed, and of the heads."""
 CHECKPOINT_STEPS, TUNE_STEPS = 100, 500
@@ -77,16 +70,6 @@ AVERAGED = 0.998
 
 Losses = dict[str, Tensor]
 Step = tuple[str, list[dict[str, Any]]]
-
-
-def batches(rows: Sequence[dict[str, Any]], size: int, draw: random.Random) -> Iterator[list[dict[str, Any]]]:
-    """The rows of each step: of a shuffled epoch, like lengths together, the steps shuffled again; round and round."""
-    while True:
-        order = draw.sample(rows, len(rows))
-        for at in range(0, len(order), size * BUCKET):
-            bucket = sorted(order[at : at + size * BUCKET], key=lambda row: len(row["text"]))
-            of_bucket = [bucket[first : first + size] for first in range(0, len(bucket), size)]
-            yield from draw.sample(of_bucket, len(of_bucket))
 
 
 def grouped(groups: Sequence[dict[str, Any]], draw: random.Random) -> Iterator[list[dict[str, Any]]]:
@@ -122,13 +105,6 @@ def planned(material: dict[str, Sequence[dict[str, Any]]], steps: int) -> Iterat
 # --- losses -----------------------------------------------------------------------------------------------------------
 
 
-def pair_of(reader: Reader, row: dict[str, Any], draw: random.Random) -> Pair:
-    """A row as tokens."""
-    question = row["claim"] if "claim" in row else as_typed(row["question"], draw)
-    passage = {"title": row["title"], "text": row["text"], "spans": row.get("spans", ())}
-    return reader.pair(question, passage, draw, titled=draw.random() < TITLED)
-
-
 def row_losses(
     judge: Callable[..., Any], reader: Reader, rows: Sequence[dict[str, Any]], draw: random.Random
 ) -> Losses:
@@ -140,10 +116,7 @@ def row_losses(
     found: Losses = {}
     if places := [span_loss(spans[at], batch.body[at], pair.spans) for at, pair in enumerate(pairs) if pair.spans]:
         found["span"] = SPAN_WEIGHT * torch.stack(places).mean()
-    answered = [
-        bool(pair.spans) if row["spans"] else bool(row["answers"]) for row, pair in zip(rows, pairs, strict=True)
-    ]
-    targets = torch.tensor([float(each) for each in answered])
+    targets = torch.tensor([float(answered(row, pair)) for row, pair in zip(rows, pairs, strict=True)])
     by_people = torch.tensor([BY_PEOPLE if row["source"] == "squad_train_slices" else 1.0 for row in rows])
     each = functional.binary_cross_entropy_with_logits(verdicts[:, 0], targets, reduction="none")
     found["answers"] = ANSWERS_WEIGHT * (each * by_people).mean()
@@ -160,37 +133,7 @@ def claim_losses(
     return {"support": SUPPORT_WEIGHT * support_loss(verdicts[:, 1:], [row["label"] for row in rows]).mean()}
 
 
-def support_loss(verdicts: Tensor, labels: Sequence[str]) -> Tensor:
-    """(claims,): of support and denial against neither, whose logit is 0."""
-    shares = functional.log_softmax(functional.pad(verdicts, (1, 0)), dim=1)
-    coarse = torch.logsumexp(shares[:, [0, 2]], dim=1)
-    targets = torch.tensor([LABELS.get(label, 0) for label in labels])
-    exact = shares.gather(1, targets[:, None])[:, 0]
-    return -torch.where(torch.tensor([label in LABELS for label in labels]), exact, coarse)
-
-
 # --- what is kept back ------------------------------------------------------------------------------------------------
-
-
-@torch.no_grad()
-def tuned_claims(judge: Judge, reader: Reader, claims: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """Loss of the claims kept back, and balanced accuracy of "supported" by kind of source."""
-    judge.eval()
-    found: dict[str, tuple[list[bool], list[bool]]] = {}
-    total = 0.0
-    for at in range(0, len(claims), CLAIMS_A_STEP):
-        part = claims[at : at + CLAIMS_A_STEP]
-        batch = padded([pair_of(reader, row, random.Random(0)) for row in part])
-        with mixed(batch.ids.device):
-            verdicts, _ = judge(batch.ids, batch.types, batch.mask)
-        total += float(support_loss(verdicts[:, 1:], [row["label"] for row in part]).sum())
-        says = (functional.pad(verdicts[:, 1:], (1, 0)).softmax(dim=1)[:, 1] > 0.5).tolist()
-        for row, yes in zip(part, says, strict=True):
-            right = row["label"] == "supported"
-            found.setdefault(row["source"].split(":")[0], ([], []))[int(right)].append(yes == right)
-    judge.train()
-    means = {name: [sum(each) / len(each) for each in both if each] for name, both in found.items()}
-    return {"claims": round(total / len(claims), 4)} | {n: round(sum(m) / len(m), 3) for n, m in sorted(means.items())}
 
 
 @torch.no_grad()
