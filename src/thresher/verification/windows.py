@@ -136,7 +136,8 @@ def _read(piece: Evidence, rows: Sequence[RowInWords]) -> Iterator[_Read]:
                 continue
             if row != last:
                 yield from _plain(piece, cursor, min(first, row.table - piece.start))
-                yield _Read(max(start, first), min(end, behind), row.text)
+                if not is_command(row.text):
+                    yield _Read(max(start, first), min(end, behind), row.text)
             last, cursor = row, max(cursor, behind)
         yield from _plain(piece, cursor, end)
 
