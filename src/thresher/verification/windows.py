@@ -127,8 +127,6 @@ def _read(piece: Evidence, rows: Sequence[RowInWords]) -> Iterator[_Read]:
     """What is read of a piece: its sentences, and in the place of rows of tables these in words."""
     last: RowInWords | None = None
     for start, end in sentence_spans(piece.text):
-        if is_command(piece.text[start:end]):
-            continue
         cursor = start
         for row in rows:
             first, behind = row.start - piece.start, row.end - piece.start
@@ -145,7 +143,7 @@ def _read(piece: Evidence, rows: Sequence[RowInWords]) -> Iterator[_Read]:
 def _plain(piece: Evidence, start: int, end: int) -> Iterator[_Read]:
     """A stretch of a piece as it stands, where it says anything."""
     text = " ".join(piece.text[start:end].split()) if start < end else ""
-    if any(character.isalnum() for character in text):
+    if any(character.isalnum() for character in text) and not is_command(text):
         yield _Read(start, end, spelled_out(text))
 
 
