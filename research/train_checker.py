@@ -19,9 +19,9 @@ import argparse
 import json
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -58,6 +58,8 @@ AVERAGED = 0.998
 """Of the weights that are kept, a running mean over some 500 steps."""
 
 Losses = dict[str, Tensor]
+Chosen = TypeVar("Chosen")
+"""What is read in one step."""
 
 
 def batches(rows: Sequence[dict[str, Any]], size: int, draw: random.Random) -> Iterator[list[dict[str, Any]]]:
@@ -165,8 +167,39 @@ def main() -> None:
     judge.load_state_dict(floats_of(arguments.start))
     judge.train()
     mean = torch.optim.swa_utils.AveragedModel(judge, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(AVERAGED))
-    optimise = optimiser(judge, RATES)
-    checkpoint, log = arguments.out / "checkpoint.pt", arguments.out / "log.jsonl"
+    train(
+        judge,
+        mean,
+        planned(rows, claims, arguments.steps),
+        lambda quick, chosen, draw: losses(quick, checker if "claim" in chosen[0] else reader, chosen, draw),
+        lambda: tuned(mean.module, checker, kept_back),
+        out=arguments.out,
+        steps=arguments.steps,
+        seed=SEED,
+        rates=RATES,
+        tune_steps=TUNE_STEPS,
+    )
+
+
+def train(
+    judge: Judge,
+    mean: nn.Module,
+    plan: Iterable[Chosen],
+    losses_of: Callable[[Callable[..., Any], Chosen, random.Random], Losses],
+    measured: Callable[[], dict[str, float]],
+    *,
+    out: Path,
+    steps: int,
+    seed: int,
+    rates: Sequence[float],
+    tune_steps: int,
+) -> None:
+    """Train from the last checkpoint in `out` to the end of the plan, and log losses and what `measured` says.
+
+    `mean` is the running mean of the judge's weights, an AveragedModel; its weights are what is kept.
+    """
+    optimise = optimiser(judge, rates)
+    checkpoint, log = out / "checkpoint.pt", out / "log.jsonl"
     done = 0
     if checkpoint.exists():
         state = torch.load(checkpoint)
@@ -178,13 +211,12 @@ def main() -> None:
     seen: dict[str, list[float]] = {}
     quick = torch.compile(judge, dynamic=True)
     since = time.monotonic()
-    for step, chosen in enumerate(planned(rows, claims, arguments.steps)):
+    for step, chosen in enumerate(plan):
         if step < done:
             continue
-        for group, share in zip(optimise.param_groups, RATES, strict=True):
-            group["lr"] = share * rate(step, arguments.steps)
-        of_step = checker if "claim" in chosen[0] else reader
-        found = losses(quick, of_step, chosen, random.Random(SEED * 1_000_003 + step))
+        for group, share in zip(optimise.param_groups, rates, strict=True):
+            group["lr"] = share * rate(step, steps)
+        found = losses_of(quick, chosen, random.Random(seed * 1_000_003 + step))
         torch.stack(list(found.values())).sum().backward()
         nn.utils.clip_grad_norm_(judge.parameters(), 1.0)
         optimise.step()
@@ -192,21 +224,26 @@ def main() -> None:
         mean.update_parameters(judge)
         for name, value in found.items():
             seen.setdefault(name, []).append(float(value.detach()))
-        ends = step + 1 == arguments.steps
+        ends = step + 1 == steps
         if (step + 1) % 25 == 0 or ends:
             means = {name: round(sum(values) / len(values), 4) for name, values in seen.items()}
             seconds = round(time.monotonic() - since, 1)
-            line: dict[str, Any] = {"step": step + 1, "of": arguments.steps, "seconds": seconds, **means}
-            if (step + 1) % TUNE_STEPS == 0 or ends:
-                line["tune"] = tuned(mean.module, checker, kept_back)
-            with log.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
-            print(json.dumps(line), flush=True)
+            line: dict[str, Any] = {"step": step + 1, "of": steps, "seconds": seconds, **means}
+            if (step + 1) % tune_steps == 0 or ends:
+                line["tune"] = measured()
+            write(log, line)
             seen = {}
         if (step + 1) % CHECKPOINT_STEPS == 0 or ends:
             state = {"judge": judge.state_dict(), "mean": mean.state_dict(), "optimiser": optimise.state_dict()}
             save(checkpoint, {**state, "step": step + 1, "random": torch.get_rng_state()})
-            torch.save(mean.module.state_dict(), arguments.out / "judge.pt")
+            torch.save(mean.module.state_dict(), out / "judge.pt")
+
+
+def write(log: Path, line: dict[str, Any]) -> None:
+    """A line of the log, printed too."""
+    with log.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+    print(json.dumps(line), flush=True)
 
 
 if __name__ == "__main__":

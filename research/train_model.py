@@ -25,17 +25,26 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from research.export_encoder import PROJECT, download
-from research.train_checker import BY_PEOPLE, CLAIM_TOKENS, OF_THE_CLAIM, answered, batches, pair_of, support_loss
+from research.train_checker import (
+    BY_PEOPLE,
+    CLAIM_TOKENS,
+    OF_THE_CLAIM,
+    answered,
+    batches,
+    pair_of,
+    support_loss,
+    train,
+    write,
+)
 from research.train_checker import tuned as tuned_claims
 from research.train_judge import (
     GROUP,
@@ -46,12 +55,11 @@ from research.train_judge import (
     TUNE_GROUPS,
     group_losses,
     read,
-    save,
     tuned,
 )
 from thresher.training.export import floats_of
 from thresher.training.losses import span_loss
-from thresher.training.network import Judge, mixed, optimiser, rate
+from thresher.training.network import Judge, mixed
 from thresher.training.tokens import Reader, padded
 
 SEED = 37
@@ -64,7 +72,7 @@ TUNE_CLAIMS, TUNE_ROWS = 1_500, 1_200
 GROUPS_WEIGHT, SPAN_WEIGHT, ANSWERS_WEIGHT, SUPPORT_WEIGHT = 1.0, 1.0, 1.0, 1.5
 RATES = (1.5e-4, 1.5e-4, 3e-4)
 """Learning rates of matrices, of what is not decayed, and of the heads."""
-CHECKPOINT_STEPS, TUNE_STEPS = 100, 500
+TUNE_STEPS = 500
 AVERAGED = 0.998
 """Of the weights that are kept, a running mean over some 500 steps."""
 
@@ -181,16 +189,6 @@ def main() -> None:
     judge.load_state_dict(floats_of(arguments.start))
     judge.train()
     mean = torch.optim.swa_utils.AveragedModel(judge, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(AVERAGED))
-    optimise = optimiser(judge, RATES)
-    checkpoint, log = arguments.out / "checkpoint.pt", arguments.out / "log.jsonl"
-    done = 0
-    if checkpoint.exists():
-        state = torch.load(checkpoint)
-        judge.load_state_dict(state["judge"])
-        mean.load_state_dict(state["mean"])
-        optimise.load_state_dict(state["optimiser"])
-        torch.set_rng_state(state["random"])
-        done = state["step"]
 
     def measured() -> dict[str, float]:
         """Of the running mean, on what was kept back."""
@@ -200,38 +198,20 @@ def main() -> None:
         found |= tuned(now, reader, kept_back)
         return found
 
-    if not done:
-        write(log, {"step": 0, "tune": measured()})
-    seen: dict[str, list[float]] = {}
-    quick = torch.compile(judge, dynamic=True)
-    since = time.monotonic()
-    for step, (kind, chosen) in enumerate(planned(material, arguments.steps)):
-        if step < done:
-            continue
-        for group, share in zip(optimise.param_groups, RATES, strict=True):
-            group["lr"] = share * rate(step, arguments.steps)
-        draw = random.Random(SEED * 1_000_003 + step)
-        found = losses_of(kind, chosen, judge, quick, (reader, checker), draw)
-        torch.stack(list(found.values())).sum().backward()
-        nn.utils.clip_grad_norm_(judge.parameters(), 1.0)
-        optimise.step()
-        optimise.zero_grad()
-        mean.update_parameters(judge)
-        for name, value in found.items():
-            seen.setdefault(name, []).append(float(value.detach()))
-        ends = step + 1 == arguments.steps
-        if (step + 1) % 25 == 0 or ends:
-            means = {name: round(sum(values) / len(values), 4) for name, values in seen.items()}
-            seconds = round(time.monotonic() - since, 1)
-            line: dict[str, Any] = {"step": step + 1, "of": arguments.steps, "seconds": seconds, **means}
-            if (step + 1) % TUNE_STEPS == 0 or ends:
-                line["tune"] = measured()
-            write(log, line)
-            seen = {}
-        if (step + 1) % CHECKPOINT_STEPS == 0 or ends:
-            state = {"judge": judge.state_dict(), "mean": mean.state_dict(), "optimiser": optimise.state_dict()}
-            save(checkpoint, {**state, "step": step + 1, "random": torch.get_rng_state()})
-            torch.save(mean.module.state_dict(), arguments.out / "judge.pt")
+    if not (arguments.out / "checkpoint.pt").exists():
+        write(arguments.out / "log.jsonl", {"step": 0, "tune": measured()})
+    train(
+        judge,
+        mean,
+        planned(material, arguments.steps),
+        lambda quick, step, draw: losses_of(*step, judge, quick, (reader, checker), draw),
+        measured,
+        out=arguments.out,
+        steps=arguments.steps,
+        seed=SEED,
+        rates=RATES,
+        tune_steps=TUNE_STEPS,
+    )
 
 
 def losses_of(
@@ -249,13 +229,6 @@ def losses_of(
     if kind == "rows":
         return row_losses(quick, reader, chosen, draw)
     return claim_losses(quick, checker, chosen, draw)
-
-
-def write(log: Path, line: dict[str, Any]) -> None:
-    """A line of the log, printed too."""
-    with log.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(line) + "\n")
-    print(json.dumps(line), flush=True)
 
 
 if __name__ == "__main__":
