@@ -69,9 +69,7 @@ class DocumentReader:
         ]
         if not answers:
             return self.otherwise(query, evidence)
-        answer = answers[0][1] if len(answers) == 1 else in_turn(answers)
-        unsure = max(hit.score.value for hit in hits) < SURE_FIT
-        return replace(answer, text=f"{PERHAPS}{answer.text}") if unsure else answer
+        return of_named(answers, hits)
 
     def _listed(self, question: str, hits: Sequence[Hit]) -> Generation:
         """The titles, with the sentence of each that speaks of the subject."""
@@ -89,6 +87,13 @@ class DocumentReader:
 
     def _summary(self, document: Document, hit: Hit) -> Generation | None:
         return _quoting(document, hit, summary_spans(without_figures(document), self.most))
+
+
+def of_named(answers: Sequence[tuple[str, Generation]], hits: Sequence[Hit]) -> Generation:
+    """Answers of documents that were named, several in turn; "Perhaps:" before them where the name fits none well."""
+    answer = answers[0][1] if len(answers) == 1 else in_turn(answers)
+    unsure = max(hit.score.value for hit in hits) < SURE_FIT
+    return replace(answer, text=f"{PERHAPS}{answer.text}") if unsure else answer
 
 
 def _authors(document: Document, hit: Hit) -> Generation | None:

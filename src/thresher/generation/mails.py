@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
-from thresher.generation.citations import abstention, cite, in_turn
+from thresher.generation.about_documents import of_named
+from thresher.generation.citations import abstention, cite
 from thresher.generation.sentence_support import Sentence
-from thresher.text.document_names import SURE_FIT
 from thresher.text.mails import Header, asked_of_mail
-from thresher.types import PERHAPS, Document, Evidence, Generation, Hit, Notes, Query
+from thresher.types import Document, Evidence, Generation, Hit, Notes, Query
 
 
 class FindsMails(Protocol):
@@ -42,9 +42,7 @@ class MailReader:
         ]
         if not told:
             return abstention(f"The e-mail has no line “{asked.header}”.", Notes(facts={"reader": "mails"}))
-        answer = told[0][1] if len(told) == 1 else in_turn(told)
-        unsure = max(hit.score.value for hit in hits) < SURE_FIT
-        return replace(answer, text=f"{PERHAPS}{answer.text}") if unsure else answer
+        return of_named(told, hits)
 
 
 def _told(document: Document, hit: Hit, header: Header) -> Generation | None:

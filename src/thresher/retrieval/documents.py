@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol
 
 from thresher.protocols import ChunkTable
 from thresher.text.boilerplate import is_bibliography
-from thresher.text.document_names import LEAST_FIT, fit, names_document, own_words, squeezed, words_of
+from thresher.text.document_names import LEAST_FIT, Named, fit, names_document, own_words, squeezed, words_of
 from thresher.text.questions import OF_DOCUMENTS, Kind, asked_for, parts_of
 from thresher.text.terms import term_set
 from thresher.types import UNIT, Chunk, Document, Hit, Judged, Judgement, Notes, Query, Score
@@ -24,20 +24,12 @@ ABOUT_CHUNKS = 3
 """A document is about what its title or so many of its chunks speak of; it mentions what one speaks of."""
 
 
-class Listed(Protocol):
+class Listed(Named, Protocol):
     """What is known of a document without reading it."""
 
     @property
     def id(self) -> str:
         """Hash of its text."""
-
-    @property
-    def title(self) -> str:
-        """As it states it."""
-
-    @property
-    def source(self) -> str:
-        """File or URL."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
 
-from thresher.retrieval.documents import MOST_NAMED, hit_of
+from thresher.retrieval.documents import MOST_NAMED, Listed, hit_of
 from thresher.text.mails import AskedOfMail, asked_of_mail
 from thresher.text.questions import parts_of
 from thresher.text.terms import term_set
@@ -18,16 +18,8 @@ IN_TEXT = 0.4
 """How well a subject fits that only the text of a mail speaks of: below what makes a name sure."""
 
 
-class ListedMail(Protocol):
-    """What is known of a document without reading it."""
-
-    @property
-    def id(self) -> str:
-        """Hash of its text."""
-
-    @property
-    def title(self) -> str:
-        """Of a mail its subject."""
+class ListedMail(Listed, Protocol):
+    """The same, where it may be a mail: its title is its subject."""
 
     @property
     def kind(self) -> str:
