@@ -151,6 +151,7 @@ class Collection:
         include: str | Sequence[str] = (),
         exclude: str | Sequence[str] = (),
         prune: bool = False,
+        reread: bool = False,
         metadata: Metadata | None = None,
         settings: Mapping[str, Any] | None = None,
         stdin: BinaryIO | None = None,
@@ -160,8 +161,9 @@ class Collection:
         """Take in files, folders, URLs and `-` (stdin); unchanged ones are skipped, changed ones replaced.
 
         Broken inputs are listed in the report's `failed`; everything else is committed. `prune` removes documents
-        whose files vanished from the given folders; without it they are among the report's `remarks`. `announce` is
-        told what a chat model is about to be paid for.
+        whose files vanished from the given folders; without it they are among the report's `remarks`. `reread` reads
+        unchanged files too, as is right after a new version of the extraction. `announce` is told what a chat model is
+        about to be paid for.
         """
         started = perf_counter()
         for source in sources:
@@ -188,7 +190,7 @@ class Collection:
         )
         ingest = Ingest(self._store, configs, progress=reading.encoded)
         with closing(reading.incoming()) as incoming:
-            report = ingest.run(incoming, vanished=reading.vanished, prune=prune)
+            report = ingest.run(incoming, vanished=reading.vanished, prune=prune, reread=reread)
         return replace(report, seconds=perf_counter() - started)
 
     def delete(self, *sources: str | Path, purge: bool = False) -> list[str]:
@@ -241,6 +243,17 @@ class Collection:
                 each = [config.chunker.estimate(number) for number in characters]
                 expected |= {name: sum(one[level] for one in each) for level, name in config.tables.items()}
         return [{**row, "estimated": expected.get(row["name"])} for row in tables]
+
+    def extractions(self) -> dict[str, int]:
+        """How many documents today's extraction read (`current`), how many an `older` one, of how many it is `unknown`.
+
+        What an older one read, or nobody knows which, `add(..., reread=True)` reads again from its file.
+        """
+        from thresher.documents import registry
+
+        counted = self._existing().extractions()
+        current, unknown = counted.pop(registry.EXTRACTION, 0), counted.pop(None, 0)
+        return {"current": current, "older": counted.total(), "unknown": unknown}
 
     def storage(self) -> dict[str, int]:
         """What it takes on disk: `files`, `bytes`, and `versions`, the most that one of its tables keeps."""

@@ -68,6 +68,7 @@ class Inputs:
             yield from self._incoming(process)
 
     def _incoming(self, process: ReadingProcess) -> Iterator[Incoming | DocumentError]:
+        from thresher.documents import registry
         from thresher.documents.read import fetch
 
         given = stable_json(dict(self._metadata)) if self._metadata else ""
@@ -83,7 +84,7 @@ class Inputs:
                 read = partial(
                     self._counted, item.source, partial(process.read, item, data, hints, metadata=self._metadata)
                 )
-                yield Incoming(item.source, sha256(data).hexdigest(), item.root, read, given)
+                yield Incoming(item.source, sha256(data).hexdigest(), item.root, read, given, registry.EXTRACTION)
                 self._unchanged += 0 if self._file == item.source else self._sizes[item.source]
             self._done += self._sizes[item.source]
             self._tell()

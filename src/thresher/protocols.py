@@ -218,7 +218,10 @@ class Store(Protocol):
         """Whether anything was ever stored here."""
 
     def records(self, name: str, *, key: str, columns: Mapping[str, str]) -> Records:
-        """A table of records, created when missing; `columns` maps names to `text` or `whole`."""
+        """A table of records, created when missing; `columns` maps names to `text` or `whole`.
+
+        Columns that a table made earlier lacks are added to it, without values.
+        """
 
     def chunk_tables(self) -> set[str]:
         """Names of the chunk tables there are."""

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Run
+from thresher.documents.registry import EXTRACTION
 from thresher.testing.llm_server import Reply, ScriptedServer
 
 QUESTION = "When was the Kõpu lighthouse built?"
@@ -137,7 +138,22 @@ def test_documents_and_status_have_their_keys(run: Run, indexed: Path) -> None:
     assert (status["collection"], status["documents"]) == ("default", 3)
     assert status["storage"].keys() == {"files", "bytes", "versions"}
     assert min(status["storage"].values()) > 0
+    assert status["extractions"] == {"current": 3, "older": 0, "unknown": 0}
     assert {"chunk"} <= {table["level"] for table in status["tables"]} <= {"chunk", "subchunk"}
+
+
+def test_status_tells_what_an_older_extraction_read_and_reread_reads_it_anew(
+    run: Run, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = ("--home", tmp_path / "home")
+    run("index", notes, *here)
+    assert "older" not in run("status", *here).out
+    monkeypatch.setattr("thresher.documents.registry.EXTRACTION", EXTRACTION + 1)
+    assert "3 documents were read by an older extraction; thresher index --reread" in run("status", *here).out
+    assert run("index", notes, *here, "--json").json["unchanged"] == 3
+    assert run("status", *here, "--json").json["extractions"]["older"] == 3
+    assert run("index", notes, "--reread", *here, "--json").json["unchanged"] == 3
+    assert run("status", *here, "--json").json["extractions"] == {"current": 3, "older": 0, "unknown": 0}
 
 
 def test_doctor_finds_a_sound_collection_sound(run: Run, home: Path) -> None:

@@ -47,14 +47,16 @@ class Files:
     titles: dict[str, str] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
     parsed: list[str] = field(default_factory=list)
+    extraction: int = 1
 
     def incoming(self) -> Iterator[Incoming | DocumentError]:
         given = json.dumps(self.metadata)
         for source, text in self.texts.items():
             state = sha(text + self.titles.get(source, ""))
-            yield Incoming(source, state, "", lambda source=source: self._one(source), given)  # type: ignore[misc]
+            yield Incoming(source, state, "", lambda source=source: self._one(source), given, self.extraction)  # type: ignore[misc]
         for source, rows in self.corpora.items():
-            yield Incoming(source, sha(json.dumps(rows)), "", lambda source=source: self._rows(source), given)  # type: ignore[misc]
+            state = sha(json.dumps(rows))
+            yield Incoming(source, state, "", lambda source=source: self._rows(source), given, self.extraction)  # type: ignore[misc]
 
     def _one(self, source: str) -> Iterator[Document | DocumentError]:
         self.parsed.append(source)
@@ -85,11 +87,12 @@ def ingest(
     *configs: IndexConfig,
     prune: Callable[[Place], bool] | None = None,
     vanished: Callable[[Place], bool] | None = None,
+    reread: bool = False,
     **options: Any,
 ) -> Report:
     """One `index`, prepared for `SMALL` unless something else is given."""
     return Ingest(store, configs or (SMALL,), **options).run(
-        incoming, vanished=prune or vanished, prune=prune is not None
+        incoming, vanished=prune or vanished, prune=prune is not None, reread=reread
     )
 
 

@@ -221,7 +221,7 @@ def test_a_vector_that_is_no_number_is_refused_in_words(table: LanceChunkTable) 
 
 
 def test_a_collection_of_another_version_says_so(store: LanceStore) -> None:
-    store.records("files", key="source", columns={"source": "text"})
+    store.records("files", key="source", columns={"source": "text", "of_another": "text"})
     with pytest.raises(StoreError, match="another version"):
         store.records("files", key="source", columns={"source": "text", "more": "whole"})
 

@@ -101,6 +101,46 @@ def test_a_changed_file_replaces_the_old_one(store: DocumentStore, files: Files)
     assert_sound(store)
 
 
+def test_reread_parses_unchanged_files_and_takes_what_another_extraction_says(
+    store: DocumentStore, files: Files
+) -> None:
+    index(store, files)
+    files.parsed.clear()
+    assert counts(ingest(store, files.incoming(), reread=True)) == (0, 0, 3, 0, 0)
+    assert files.parsed == ["apples.txt", "bears.txt", "clouds.txt"]
+    bears = next(one for one in files.incoming() if one.source == "bears.txt")
+    assert isinstance(bears, Incoming)
+    unchanged = [replace(bears, documents=lambda: iter([document("bears.txt", "Bears, as they are read now.")]))]
+    assert counts(ingest(store, unchanged)) == (0, 0, 1, 0, 0)
+    assert counts(ingest(store, unchanged, reread=True)) == (0, 1, 0, 0, 0)
+    assert_sound(store)
+
+
+def test_the_store_knows_which_extraction_read_each_document(store: DocumentStore, files: Files) -> None:
+    files.corpora["corpus.jsonl"] = {"row1": prose("dogs"), "row2": prose("eels")}
+    index(store, files)
+    assert store.extractions() == {1: 5}
+    files.extraction = 2
+    files.texts["bears.txt"] = prose("wolves")
+    index(store, files)
+    assert store.extractions() == {1: 4, 2: 1}
+    ingest(store, files.incoming(), reread=True)
+    assert store.extractions() == {2: 5}
+    assert_sound(store)
+
+
+def test_a_store_from_before_extractions_were_kept_says_that_it_does_not_know(
+    on_disk: DocumentStore, files: Files
+) -> None:
+    index(on_disk, files)
+    on_disk.record_table("read_files")._table.drop_columns(["extraction"])  # type: ignore[attr-defined]
+    old = reopened(on_disk)
+    assert old.extractions() == {None: 3}
+    assert counts(index(old, files)) == (0, 0, 3, 0, 0)
+    ingest(old, files.incoming(), reread=True)
+    assert reopened(on_disk).extractions() == {1: 3}
+
+
 def test_a_touched_file_with_the_same_text_stays_as_it_is(store: DocumentStore, files: Files) -> None:
     index(store, files)
     before = chunks_of(store)

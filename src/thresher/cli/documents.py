@@ -50,6 +50,9 @@ def index(
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove documents whose files vanished from the folders.")
     ] = False,
+    reread: Annotated[
+        bool, typer.Option("--reread", help="Read unchanged files too: after a new version of the extraction.")
+    ] = False,
     include: Include = None,
     exclude: Exclude = None,
     metadata: Annotated[
@@ -69,6 +72,7 @@ def index(
                 include=include or (),
                 exclude=exclude or (),
                 prune=prune,
+                reread=reread,
                 metadata=fields,
                 settings=target.settings,
                 stdin=sys.stdin.buffer,
@@ -171,6 +175,7 @@ def status(target: Target) -> None:
             "characters": sum(document.characters for document in documents),
             "pages": sum(document.pages for document in documents),
             "storage": collection.storage(),
+            "extractions": collection.extractions(),
             "tables": collection.tables(),
         }
         settings = collection.settings(recipes.front(target.home).recipe)

@@ -101,6 +101,13 @@ def remarks(made: Sequence[Remark]) -> None:
         complain(f"... and {len(made) - MOST_REMARKS} more such files (all of them with --json)")
 
 
+REREAD = "thresher index --reread PATH reads files anew"
+
+
+def _were(number: int) -> str:
+    return "was" if number == 1 else "were"
+
+
 def status(described: Mapping[str, Any]) -> None:
     """The size of a collection and its chunk tables."""
     sizes = ", ".join(counted(described[f"{what}s"], what) for what in ("document", "page", "character"))
@@ -108,6 +115,11 @@ def status(described: Mapping[str, Any]) -> None:
     kept = described["storage"]
     versions = f"a table keeps {counted(kept['versions'], 'version')} at most"
     say(f"on disk: {kept['bytes'] / 1e6:.1f} MB in {counted(kept['files'], 'file')}; {versions}")
+    older, unknown = described["extractions"]["older"], described["extractions"]["unknown"]
+    if older:
+        say(f"{counted(older, 'document')} {_were(older)} read by an older extraction; {REREAD}")
+    if unknown:
+        say(f"which extraction read {counted(unknown, 'document')} is not known; {REREAD}")
     columns = ["cut and encoded", "level", "chunks", "expected by formula"]
     keys = ("fingerprint", "level", "chunks", "estimated")
     table("chunk tables", columns, [[row[key] for key in keys] for row in described["tables"]])

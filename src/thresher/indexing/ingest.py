@@ -33,6 +33,8 @@ class Incoming:
     documents: Callable[[], Iterator[Document | DocumentError]]
     given: str = ""
     """What the caller added to its metadata, as JSON: a change of it is a change of the file."""
+    extraction: int | None = None
+    """Which version of the extraction reads it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ class Ingest:
         """`progress` is called with the number of chunks just encoded."""
         self._report = Report()
         self._changed = False
+        self._reread = False
         self._store = store
         self._configs = configs
         self._progress = progress
@@ -112,8 +115,13 @@ class Ingest:
         *,
         vanished: Callable[[Place], bool] | None = None,
         prune: bool = False,
+        reread: bool = False,
     ) -> Report:
-        """Take in all files. Of the places that were not met, those `vanished` are removed with `prune`, else told."""
+        """Take in all files. Of the places that were not met, those `vanished` are removed with `prune`, else told.
+
+        `reread` reads files that are known and unchanged too.
+        """
+        self._reread = reread
         for item in incoming:
             if isinstance(item, DocumentError):
                 self._report.failed.append(item)
@@ -134,9 +142,9 @@ class Ingest:
         return self._report
 
     def _take(self, item: Incoming) -> None:
-        """One file; it is skipped when it is known and unchanged."""
+        """One file; it is skipped when it is known and unchanged, unless all are to be read again."""
         self._met.add(item.source)
-        known = self._files.get(item.source)
+        known = None if self._reread else self._files.get(item.source)
         if known is not None and (known["sha256"], known["given"]) == (item.sha256, item.given):
             self._report.unchanged += known["documents"]
             return
@@ -162,7 +170,7 @@ class Ingest:
             # Before the file is recorded as read: a kill in between would keep the vanished rows for good.
             self._flush()
             self._remove(gone)
-        given = {name: getattr(item, name) for name in ("source", "sha256", "root", "given")}
+        given = {name: getattr(item, name) for name in ("source", "sha256", "root", "given", "extraction")}
         self._read.append({**given, "documents": len(held), "contents": contents(held)})
 
     def _gather(self, document: Document) -> None:

@@ -49,15 +49,33 @@ class LanceStore:
         )
 
     def records(self, name: str, *, key: str, columns: Mapping[str, str]) -> LanceRecords:
-        """A table of records, created when missing; `columns` maps names to `text` or `whole`."""
+        """A table of records, created when missing; `columns` maps names to `text` or `whole`.
+
+        Columns that a table of an earlier version lacks are added to it, without values.
+        """
         import pyarrow as pa
 
         types = {"text": pa.string(), "whole": pa.int64()}
         schema = pa.schema([pa.field(column, types[kind]) for column, kind in columns.items()])
+        if name in self._tables():
+            self._extend(name, schema)
         return LanceRecords(self._created(name, schema), self._folder, key=key)
+
+    def _extend(self, name: str, schema: pa.Schema) -> None:
+        """Add the columns that a stored table lacks."""
+        import pyarrow as pa
+
+        with store_errors(name):
+            table = self._database.open_table(name)
+            lacking = [field for field in schema if field.name not in table.schema.names]
+            if lacking and set(table.schema.names) < set(schema.names):
+                table.add_columns(pa.schema(lacking))
 
     def chunk_tables(self) -> set[str]:
         """Names of the chunk tables there are."""
+        return {name for name in self._tables() if name.startswith(CHUNK_TABLE_PREFIX)}
+
+    def _tables(self) -> set[str]:
         names: list[str] = []
         token = None
         while True:
@@ -65,7 +83,7 @@ class LanceStore:
             names.extend(page.tables)
             token = page.page_token
             if not token:
-                return {name for name in names if name.startswith(CHUNK_TABLE_PREFIX)}
+                return set(names)
 
     def create(self, name: str, *, dimension: int) -> None:
         """Make an empty chunk table with its full-text and scalar indexes; one that is there is left as it is."""

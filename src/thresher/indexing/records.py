@@ -38,6 +38,7 @@ RECORD_TABLES: Mapping[str, Mapping[str, str]] = {
         "given": "text",
         "documents": "whole",
         "contents": "text",
+        "extraction": "whole",
     },
     "tables": {"name": "text", "fingerprint": "text", "level": "text", "encoder": "text", "dimension": "whole"},
     "counters": {"name": "text", "value": "whole"},

@@ -216,6 +216,15 @@ class DocumentStore:
         """Every file that was read completely: its hash, what was added to its metadata, what it holds."""
         return {row["source"]: row for row in self._rows("read_files", *RECORD_TABLES["read_files"])}
 
+    def extractions(self) -> Counter[int | None]:
+        """How many documents each version of the extraction read; None for those of a time when it was not kept.
+
+        Left out are documents of files that were not read completely: the next `index` reads them in any case.
+        """
+        read = {row["source"]: row["extraction"] for row in self._rows("read_files", "source", "extraction")}
+        first = [to_places(row["places"])[0].file for row in self._rows("documents", "places")]
+        return Counter(read[file] for file in first if file in read)
+
     def _rows(self, name: str, *columns: str) -> list[dict[str, Any]]:
         return self.record_table(name).rows(columns)
 

@@ -65,7 +65,7 @@ class MemoryRecords:
 
     def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
         """All records, the given columns only."""
-        return [{name: row[name] for name in columns} for row in self._rows.values()]
+        return [{name: row.get(name) for name in columns} for row in self._rows.values()]
 
     def get(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
         """Whole records by key; missing keys are left out."""
