@@ -139,6 +139,27 @@ def test_questions_are_the_same_for_a_seed_whatever_the_order_and_documents_take
     assert {one.document.id for one in QuestionMaker(documents, seed=4).made(2)} == {"b", "f"}
 
 
+STATIONS = """# Weather stations
+
+| station | height_m | next service |
+|---|---|---|
+| North Beacon | 22.0 | June |
+| Old Mole | 8.5 | July |
+| Slipway | 3.1 | August |
+
+The North Beacon was built in 1901.
+
+The Slipway costs 40 euros a day.
+"""
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_near_miss_is_answered_by_another_row_of_its_table(seed: int) -> None:
+    near = {one.question for one in QuestionMaker([document(STATIONS)], seed=seed).near_misses(20)}
+    assert near
+    assert not [question for question in near if "height m" in question or "next service" in question]
+
+
 def test_a_near_miss_asks_of_another_thing_or_year_that_no_passage_answers() -> None:
     def missed(text: str) -> dict[str, str]:
         return {near.question: near.changed for seed in range(4) for near in near_misses_of(text, seed)}

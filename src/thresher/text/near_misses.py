@@ -15,6 +15,7 @@ from typing import Literal
 
 from thresher.text.made_questions import Made
 from thresher.text.sentences import line_spans
+from thresher.text.tables import grid_of
 from thresher.text.terms import index_terms
 from thresher.types import Document
 
@@ -79,7 +80,10 @@ class Passages:
         return len(wanted & said) >= ABOUT * len(wanted)
 
     def _read(self, id: str) -> list[set[str]]:
-        """Terms of each paragraph with its document's title; of a table row with those of the header."""
+        """Terms of each paragraph with its document's title; of a table row with those of header, caption and lead-in.
+
+        A name of a column is read in words, as questions have it: `height_m` as height m.
+        """
         document = self._documents[id]
         title = set(index_terms(document.title))
         found = [title | set(index_terms(paragraph)) for paragraph in re.split(r"\n\s*\n", document.text)]
@@ -89,6 +93,12 @@ class Passages:
                 for low, high in line_spans(document.text[table.start : table.end])
             ]
             found += [title | set(index_terms(f"{lines[0]} {line}")) for line in lines[1:]]
+            grid = grid_of(document, table)
+            if grid is not None:
+                above = " ".join(cell.text.replace("_", " ") for cell in (*grid.around, *grid.header))
+                found += [
+                    title | set(index_terms(" ".join([above, *(cell.text for cell in row)]))) for row in grid.rows
+                ]
         return found
 
 

@@ -95,15 +95,19 @@ class QuestionMaker:
         return list(chosen.values())
 
     def near_misses(self, number: int) -> list[NearMiss]:
-        """`number` questions that no document answers, or as many as there are: one of each made question in turn."""
+        """`number` questions that no document answers, or as many as there are: one of each made question in turn.
+
+        None of them is a question that was made.
+        """
         found: dict[str, NearMiss] = {}
         made = self.made(ASKED_FOR_EACH * number)
+        asked = {one.made.question for one in made}
         generator = random.Random(self._seed)
         drawers = [self._changed(one, made, generator) for one in generator.sample(made, len(made))]
         while drawers and len(found) < number:
             left = []
             for drawer in drawers:
-                near = next(drawer, None)
+                near = next((one for one in drawer if one.question not in asked), None)
                 if near is not None:
                     found.setdefault(near.question, near)
                     left.append(drawer)

@@ -72,6 +72,19 @@ def test_a_near_miss_has_no_answer_and_no_place() -> None:
     }
 
 
+def test_no_two_drafts_have_one_id(tmp_path: Path) -> None:
+    stations = [
+        {"station": name, "height_m": 8.5 + n} for n, name in enumerate(("North Beacon", "Old Mole", "Slipway"))
+    ]
+    (tmp_path / "stations.json").write_text(json.dumps(stations))
+    (tmp_path / "bridge.md").write_text(BRIDGE)
+    with Collection(tmp_path / "home", "default") as collection:
+        collection.add(tmp_path / "stations.json", tmp_path / "bridge.md", recipe="hybrid")
+        for seed in range(3):
+            ids = [draft.id for draft in draft_questions(collection, number=12, seed=seed).drafts]
+            assert len(ids) == len(set(ids)), seed
+
+
 def test_references_are_asked_nothing_and_every_place_stays_where_it_was() -> None:
     text = f"{BRIDGE}\n# References\n\nThe Long Bridge was built by Karl Meyer in 1802.\n"
     blank = without_references(document(text))

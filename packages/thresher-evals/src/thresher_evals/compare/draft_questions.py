@@ -115,6 +115,8 @@ def draft_questions(
             subject=f"collection {collection.name}",
             next_step="it needs documents with sentences; or write questions by hand, see docs/comparing.md",
         )
+    taken = {draft.id for draft in answered}
+    missing = [draft for draft in missing if draft.id not in taken]  # a chat model may ask the same twice
     sources = {place.source for draft in answered for place in draft.gold}
     return Drafting((*answered, *missing), len(sources), "" if model is None else model.name, dropped)
 
