@@ -316,6 +316,7 @@ def test_the_command_asks_resumes_and_says_what_it_cannot_tell(
     told = capsys.readouterr().out
     assert "3 questions: 2 that the documents answer, 1 that they do not." in told
     assert "n = 3 is too few" in told
+    assert told.count("half of 3 questions is too few") == 1
     assert "What to do" in told
     report = home / "report"
     assert command("eval", "report", home / "comparisons" / "default-asked", "--out", report) == 0

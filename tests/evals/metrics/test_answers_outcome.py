@@ -11,8 +11,8 @@ from thresher_evals.compare.compare import weigh
 from thresher_evals.dataset import Gold, Question
 from thresher_evals.metrics.answers import Outcome, is_right, outcome
 from thresher_evals.metrics.registry import MEASURES, parse
-from thresher_evals.report.data import Block
-from thresher_evals.report.tables import outcome_table
+from thresher_evals.report.data import Block, changes
+from thresher_evals.report.tables import OUTCOMES_IN_SHORT, outcome_table, outcomes_in_short
 from thresher_evals.rows import Cited, Reply, Row
 from thresher_evals.score import outcomes
 
@@ -20,6 +20,7 @@ CAPITAL = Question("capital", "Capital?", ("Paris",))
 NEVER = Question("never", "Never?", answerable=False)
 CLAIM = Question("claim", "Claim.", ("false",), options=("true", "false"))
 PLACED = Question("placed", "Where?", gold=(Gold("a.pdf"),))
+RULES = Question("rules", "Which rules?", gold=(Gold("a.pdf"),), items=("No smoking", "dogs on a lead"))
 FREE = Question("free", "What do you think?")
 
 CASES = (
@@ -34,6 +35,8 @@ CASES = (
     (PLACED, "there", "/papers/a.pdf", Outcome.RIGHT, True),
     (PLACED, "there", "/papers/b.pdf", Outcome.WRONG, False),
     (replace(CAPITAL, gold=(Gold("a.pdf"),)), "Rome", "a.pdf", Outcome.WRONG, False),
+    (RULES, "- no smoking\n- dogs on a lead [1]", "b.pdf", Outcome.RIGHT, True),
+    (RULES, "no smoking [1]", "a.pdf", Outcome.WRONG, False),
     (FREE, "much", "", Outcome.UNCHECKED, None),
 )
 
@@ -87,7 +90,7 @@ def test_scores_the_report_and_the_comparison_agree_on_the_same_rows() -> None:
     assert (scored["refused"], scored["failed"]) == (refused, 1)
     assert scored["answered"] == len(rows) - refused - 1
     right = parse("right").summarise(rows)
-    assert (right.value, right.n) == (4 / 12, 12)
+    assert (right.value, right.n) == (5 / 14, 14)
     wrong = [row for row, value in zip(rows, parse("wrong").values(rows), strict=True) if value]
     assert {outcome(row) for row in wrong} == {Outcome.WRONG, Outcome.UNREADABLE}
 
@@ -104,3 +107,30 @@ def test_every_measure_says_which_side_is_better_and_what_it_is_about() -> None:
     }
     assert [parse(name).sign for name in ("micro_span_R@7", "wrong", "seconds_p50")] == [1, -1, 0]
     assert parse("chunk_P@3").family == "Retrieval, gold pages"
+
+
+def test_the_report_gains_and_loses_the_questions_that_compare_does() -> None:
+    said = (("PARIS", "Paris"), ("Rome", None), ("Paris", "Rome"), (None, "Paris"), (None, None))
+    asked = [replace(CAPITAL, id=f"q{n}") for n in range(len(said))]
+    before, after = ([row_of(one, text[n]) for one, text in zip(asked, said, strict=True)] for n in (0, 1))
+    rows = {"rag": before, "corrective": [replace(row, recipe="corrective") for row in after]}
+    told = weigh(rows, "rag")["gained"]["corrective"]["value"]
+    block = Block("run", "qa", "ask", "model", "rag", rows, {name: {} for name in rows}, {})
+    gained = Counter(one.gained for one in changes(block, "corrective"))
+    assert (gained[True], gained[False]) == (told["better"], told["worse"]) == (2, 1)
+
+
+def test_doing_without_a_chat_model_that_is_not_configured_is_no_degradation() -> None:
+    offline = "generate: no chat model is configured (llm.base_url, llm.model); answered by quoting"
+    rows = [
+        replace(row_of(CAPITAL, "Paris"), degraded=(offline,)),
+        replace(row_of(NEVER, None), degraded=(offline, "correct: the search failed")),
+    ]
+    table = outcome_table(Block("run", "qa", "ask", "model", "rag", {"rag": rows}, {"rag": {}}, {}), "x")
+    assert table.rows[0][table.columns.index("degraded")] == 1
+
+
+def test_the_outcomes_in_short_add_up_to_all_questions() -> None:
+    rows = [row_of(question, text, cited) for question, text, cited, *_ in CASES]
+    assert sum(map(int, outcomes_in_short(rows).split(" / "))) == len(rows)
+    assert len(OUTCOMES_IN_SHORT.split(" / ")) == len(outcomes_in_short(rows).split(" / "))

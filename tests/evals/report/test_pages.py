@@ -46,7 +46,7 @@ def test_the_summary_has_a_row_for_each_run_and_a_column_for_each_rival(measured
     assert isinstance(second[-2], Number)
     assert (first[-3].value, first[-3].mark) == (1.0, True)
     assert (second[-2].value, second[-2].mark) == (pytest.approx(-0.05), False)
-    assert second[4] == "10 / 10 / 0 / 0 / 0 / 0"
+    assert second[4] == "10 / 10 / 0 / 0 / 0 / 0 / 0"
 
 
 def test_the_summary_says_plainly_where_others_are_better(measured: Callable[..., Run]) -> None:
@@ -119,7 +119,7 @@ def test_ablations_are_one_table_with_the_printed_ones_apart(
     base, same, worse = tables["Ablations of crag"]
     assert (base["match, difference"], same["match, difference"]) == ("–", "0 [0, 0] p = 1")
     assert worse["match, difference"].startswith("−0.4 ★ [")
-    assert worse["right / wrong / refused / unreadable / late / failed"] == "2 / 18 / 0 / 0 / 0 / 0"
+    assert worse["right / wrong / refused / unchecked / unreadable / late / failed"] == "2 / 18 / 0 / 0 / 0 / 0 / 0"
     assert tables["Ablations of CRAG as printed"][0]["claimed"] == "*0.549*"
 
 

@@ -187,7 +187,7 @@ def test_all_changes_are_written_where_they_are_asked_for(report: Report) -> Non
     changes = [json.loads(line) for line in report.tables[-1].read_text(encoding="utf-8").splitlines()]
     told = {(one["recipe"], one["id"]): one for one in changes}
     assert set(told) == {
-        ("crag", "q2"), ("crag", "q4"),
+        ("crag", "q2"), ("crag", "q3"), ("crag", "q4"),
         ("crag[upper=0.9]", "q1"), ("crag[upper=0.9]", "q2"), ("crag[upper=0.9]", "q3"), ("crag[upper=0.9]", "q4"),
     }  # fmt: skip
     assert [told["crag[upper=0.9]", id]["gained"] for id in ("q1", "q3")] == [False, True]

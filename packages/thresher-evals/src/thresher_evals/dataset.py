@@ -59,6 +59,8 @@ class Question:
     """What a long answer is about, where every fact of it is checked (FActScore); or nothing."""
     group: str = ""
     """What the question shares with others (its subject, its article), so that they stay in one split; or nothing."""
+    items: tuple[str, ...] = ()
+    """Of a list that is asked for: an answer is right that has all of them, in any order."""
 
     @property
     def relevance(self) -> dict[str, float]:

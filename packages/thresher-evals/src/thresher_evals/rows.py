@@ -27,6 +27,7 @@ from pydantic import SerializerFunctionWrapHandler, TypeAdapter, model_serialize
 from pydantic.dataclasses import dataclass as model
 
 from thresher.errors import StoreError, UsageError
+from thresher.rendering import NOT_CONFIGURED
 from thresher.settings import RENAMED
 from thresher.types import Origin, Usage, Verdict
 from thresher_evals.dataset import Dataset, Question
@@ -133,6 +134,7 @@ class Row:
     """None where no answer was asked for or asking failed."""
     error: str | None = None
     degraded: tuple[str, ...] = ()
+    """What was done without, where no chat model is configured that too; `lacked` is without that."""
     unreadable: int = 0
     """Replies of models that could not be parsed."""
     timed_out: bool = False
@@ -151,6 +153,11 @@ class Row:
     """What judged the chunks; empty where nothing did."""
     judged: Mapping[str, float] = field(default_factory=dict)
     """What `eval judge` or people said of the answer, by the name of the measure; kept beside the rows, not in them."""
+
+    @property
+    def lacked(self) -> tuple[str, ...]:
+        """What failed and was done without; a chat model that nobody configured did not fail."""
+        return tuple(lack for lack in self.degraded if NOT_CONFIGURED not in lack)
 
     @model_validator(mode="before")
     @classmethod

@@ -26,7 +26,7 @@ from thresher_evals.compare.drafters import Draft, ModelDrafter, by_rules, near_
 from thresher_evals.datasets.derived import OFF_TOPIC
 from thresher_evals.datasets.question_tables import is_table
 
-COLUMNS = ("id", "question", "answers", "answerable", "source", "page", "category", "made")
+COLUMNS = ("id", "question", "answers", "items", "answerable", "source", "page", "category", "made")
 """Of a table of drafts, as `thresher_evals.datasets.question_tables` reads them."""
 
 NUMBER = 80
@@ -206,7 +206,8 @@ def row_of(draft: Draft) -> list[str]:
     gold = draft.gold[0].to_dict() if draft.gold else {}
     place = [str(gold.get(name) or "") for name in ("source", "page")]
     answerable = "yes" if draft.answerable else "no"
-    return [draft.id, draft.question, " | ".join(draft.answers), answerable, *place, draft.category, draft.made]
+    told = [" | ".join(draft.answers), " | ".join(draft.items)]
+    return [draft.id, draft.question, *told, answerable, *place, draft.category, draft.made]
 
 
 def check_free(path: Path, *, force: bool) -> None:

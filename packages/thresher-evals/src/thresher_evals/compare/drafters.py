@@ -35,6 +35,8 @@ class Draft:
     made: How
     category: str
     answers: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+    """Of a list: all of them must be in an answer."""
     answerable: bool = True
     gold: tuple[Gold, ...] = ()
     stands_in: str = ""
@@ -62,7 +64,8 @@ class Draft:
             "category": self.category,
             "made": self.made,
         }
-        return {**told, "stands_in": self.stands_in} if self.stands_in else told
+        more = {"items": list(self.items), "stands_in": self.stands_in}
+        return told | {name: value for name, value in more.items() if value}
 
 
 # --- what questions are drafted from: sentences of running text, and passages of neighbouring ones --------------------
@@ -119,12 +122,18 @@ def passages(document: Document, found: Sequence[Chunk]) -> Iterator[Chunk]:
 
 
 def by_rules(one: MadeOf) -> Draft:
-    """A question that was made of a document's text; of a list only the place is told."""
+    """A question that was made of a document's text; of a list the items are told."""
     made, document = one.made, one.document
     gold = Gold(document.source, document.page_at(made.start), made.start, made.end)
-    answers = () if made.kind == "list" else (made.answer,)
+    listed = made.kind == "list"
     return Draft(
-        made.question, "text", made.kind, answers, gold=(gold,), stands_in=document.text[made.start : made.end]
+        made.question,
+        "text",
+        made.kind,
+        answers=() if listed else (made.answer,),
+        items=tuple(made.answer.split("; ")) if listed else (),
+        gold=(gold,),
+        stands_in=document.text[made.start : made.end],
     )
 
 

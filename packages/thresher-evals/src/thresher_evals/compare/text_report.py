@@ -155,6 +155,9 @@ def advice(found: Mapping[str, Any]) -> Iterator[str | Table]:
     sure = "" if told["certain"] else " (not certain)"
     yield f"  Use {told['recipe']}{settings}{sure}: {told['why']}."
     bounds, calibration = tuning["bounds"], tuning["calibration"]
+    if not told["settings"] and bounds["why"] == calibration["why"]:
+        yield f"  Keep the default bounds, and no calibration on your questions: {bounds['why']}{checked(bounds)}."
+        return
     if not told["settings"]:
         yield f"  Keep the default bounds: {bounds['why']}{checked(bounds)}."
     else:

@@ -32,6 +32,7 @@ def read_question(record: Record) -> Question:
         id=record.identity("id"),
         question=record.text("question"),
         answers=record.texts("answers"),
+        items=record.texts("items"),
         answerable=record.boolean("answerable", default=True),
         gold=(*map(gold_place, places), *(Gold(source) for source in record.texts("gold_ids"))),
         category=None if record.fields.get("category") is None else record.text("category"),

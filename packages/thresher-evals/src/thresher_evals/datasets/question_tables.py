@@ -1,8 +1,8 @@
 """Questions from a table, as people keep them: CSV or the first sheet of an Excel workbook, a question a row.
 
 The columns are those of a line of a `qa:` file, in any order and case: question; perhaps id, answers (several with
-` | ` or a line break between them), answerable (yes or no), source and page of the place that answers, category,
-subject. Other columns are not read.
+` | ` or a line break between them), items of a list (likewise), answerable (yes or no), source and page of the place
+that answers, category, subject. Other columns are not read.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def fields_of(row: Record) -> dict[str, Any]:
         name: cells[name] for name in ("id", "question", "category", "subject") if cells.get(name)
     }
     answers = cells.get("answers") or cells.get("answer") or ""
-    fields["answers"] = [one.strip() for line in answers.splitlines() for one in line.split(" | ") if one.strip()]
+    fields["answers"], fields["items"] = _several(answers), _several(cells.get("items") or "")
     if said := cells.get("answerable", "").lower():
         if said not in YES_OR_NO:
             raise row.bad(f"'answerable' is '{said}'", next_step="write yes or no")
@@ -74,6 +74,11 @@ def fields_of(row: Record) -> dict[str, Any]:
             raise row.bad(f"'page' is '{page}'", next_step="give a whole number from 1, or nothing")
         fields["gold"] = [{"source": source, **({"page": int(page)} if page else {})}]
     return fields
+
+
+def _several(cell: str) -> list[str]:
+    """The texts of a cell that holds several."""
+    return [one.strip() for line in cell.splitlines() for one in line.split(" | ") if one.strip()]
 
 
 def identified(records: Iterable[Record]) -> Iterator[Record]:

@@ -35,6 +35,11 @@ def match_norm(text: str, golds: Iterable[str]) -> bool:
     return any(f" {words} " in padded for words in map(normalise, golds) if words)
 
 
+def has_items(text: str, items: Sequence[str]) -> bool:
+    """Whether every item of a list stands in the text, by `match_norm`."""
+    return all(match_norm(text, [item]) for item in items)
+
+
 def exact_match(text: str, golds: Iterable[str]) -> bool:
     """Whether the text is a gold answer, after `normalise`."""
     return normalise(text) in {normalise(gold) for gold in golds}
@@ -209,7 +214,8 @@ def outcome(row: Row) -> Outcome:
     """What came of a question.
 
     An answer is held against the first of these that is known of its question: that there is no answer (then any is
-    wrong), the right option, the gold answers (by `match_norm`), the gold documents (its first citation names one).
+    wrong), the right option, the gold answers (by `match_norm`), the items of a list (all of them, by `match_norm`),
+    the gold documents (its first citation names one).
     """
     asked, reply = row.question, row.reply
     if reply is None:
@@ -226,6 +232,8 @@ def outcome(row: Row) -> Outcome:
         return Outcome.RIGHT if right_option(row) else Outcome.WRONG
     if asked.answers:
         return Outcome.RIGHT if match_norm(spoken(reply), asked.answers) else Outcome.WRONG
+    if asked.items:
+        return Outcome.RIGHT if has_items(spoken(reply), asked.items) else Outcome.WRONG
     if asked.gold:
         return Outcome.RIGHT if cites_gold(row) else Outcome.WRONG
     return Outcome.UNCHECKED
@@ -247,7 +255,7 @@ def is_right(row: Row) -> bool | None:
 
 def is_checkable(question: Question) -> bool:
     """Whether it is known which answers to a question are right."""
-    return not question.answerable or bool(question.answers or question.gold)
+    return not question.answerable or bool(question.answers or question.items or question.gold)
 
 
 def answered(reply: Reply | None) -> bool:

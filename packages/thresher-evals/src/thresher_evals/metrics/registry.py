@@ -27,13 +27,17 @@ from thresher_evals.stats import Forecast, aurc_interval, auroc_interval, ece_in
 
 
 def worded(judge: Callable[[str, Sequence[str]], float]) -> Callable[[Sequence[Row]], Values]:
-    """Values of a judge of words: for answerable questions with gold answers; a refusal or a failure is 0."""
+    """Values of a judge of words: for answerable questions with gold answers; a refusal or a failure is 0.
+
+    Of a list whose items are known the least of them counts: all must be there.
+    """
 
     def value(row: Row) -> float | None:
         asked = row.question
-        if not asked.answerable or not asked.answers:
+        golds = [asked.answers] if asked.answers else [(item,) for item in asked.items]
+        if not asked.answerable or not golds:
             return None
-        return float(judge(spoken(row.reply), asked.answers)) if answered(row.reply) else 0.0
+        return min(float(judge(spoken(row.reply), gold)) for gold in golds) if answered(row.reply) else 0.0
 
     return each(value)
 

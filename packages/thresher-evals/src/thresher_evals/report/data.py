@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from thresher.errors import UnknownSetting, UsageError
+from thresher_evals.compare.recommend import values_of
 from thresher_evals.judges.judgements import judged_rows, read_ratings
+from thresher_evals.metrics.answers import Outcome, outcome
 from thresher_evals.metrics.measure import (
     Measure,
     Values,
@@ -401,12 +403,19 @@ def successes(block: Block, recipe: str) -> dict[str, float]:
     return {**refusals, **block.numbers(recipe, block.primary)}
 
 
+def worth(block: Block, recipe: str) -> dict[str, float]:
+    """Question id to what came of it: where words or labels are right or wrong, as `eval compare` counts it."""
+    if block.primary in ("match", "label_accuracy"):
+        return values_of([row for row in block.rows[recipe] if outcome(row) is not Outcome.RANKED])
+    return successes(block, recipe)
+
+
 # --- gains and losses -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A question that came out otherwise than with the baseline: the primary measure's numbers and both rows."""
+    """A question that came out otherwise than with the baseline: what `worth` says of both rows, and the rows."""
 
     before: float
     after: float
@@ -421,7 +430,7 @@ class Change:
 
 def changes(block: Block, recipe: str) -> list[Change]:
     """Every question on which a recipe and the baseline differ, in the order of the baseline's rows."""
-    before, after = successes(block, block.baseline), successes(block, recipe)
+    before, after = worth(block, block.baseline), worth(block, recipe)
     second = {row.question.id: row for row in block.rows[recipe]}
     return [
         Change(before[id], after[id], row, second[id])

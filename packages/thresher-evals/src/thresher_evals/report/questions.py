@@ -8,7 +8,7 @@ from typing import Any
 
 from thresher_evals.metrics.answers import outcome
 from thresher_evals.report.blocks import Cell, Example, Table
-from thresher_evals.report.data import Block, Change, Run, changes, successes
+from thresher_evals.report.data import Block, Change, Run, changes, successes, worth
 from thresher_evals.rows import Place, Row, rows_path
 
 LISTED = 5
@@ -117,7 +117,7 @@ def telling(block: Block, recipe: str, number: int) -> list[Change]:
 
     A loss tells more the more of the other recipes are right there, a gain the fewer are.
     """
-    others = [successes(block, other) for other in block.recipes if other not in (recipe, block.baseline)]
+    others = [worth(block, other) for other in block.recipes if other not in (recipe, block.baseline)]
 
     def contrast(change: Change) -> float:
         id = change.first.question.id
@@ -139,8 +139,10 @@ def example(run: Run, block: Block, recipe: str, change: Change) -> Example:
     """A change to read: gold answers, what came of each recipe, where its row is, and commands that explain it."""
     question = change.second.question
     facts = [("right answer", shortened("; ".join(question.answers)) if question.answerable else "a refusal")]
-    for name, row, value in ((block.baseline, change.first, change.before), (recipe, change.second, change.after)):
-        facts.append((name, f"{outcome(row)} ({block.primary} {value:.3g}){in_words(row)}"))
+    for name, row in ((block.baseline, change.first), (recipe, change.second)):
+        value = successes(block, name).get(question.id)
+        measured = "" if value is None else f" ({block.primary} {value:.3g})"
+        facts.append((name, f"{outcome(row)}{measured}{in_words(row)}"))
     traces = [row.reply.trace for row in (change.first, change.second) if row.reply is not None]
     collection = f" --collection {run.collection}" if run.collection else ""
     commands = [f"thresher explain {trace}{collection}" for trace in traces if trace]

@@ -141,7 +141,7 @@ def outcome_table(block: Block, prefix: str) -> Table:
     for recipe, rows in block.rows.items():
         gained = Counter(one.gained for one in changes(block, recipe))
         late, unreadable = (sum(row.timed_out for row in rows), sum(row.unreadable > 0 for row in rows))
-        beside: list[Cell] = [late, unreadable, sum(bool(row.degraded) for row in rows)]
+        beside: list[Cell] = [late, unreadable, sum(bool(row.lacked) for row in rows)]
         beside += [None, None] if recipe == block.baseline else [gained[True], gained[False]]
         cells.append([names[recipe], len(rows), *(counts[recipe][kind] for kind in kinds), *beside])
     heads = ["recipe", "n", *kinds, "something late", "unreadable replies", "degraded"]
@@ -149,7 +149,8 @@ def outcome_table(block: Block, prefix: str) -> Table:
     note = (
         "Counts of questions. Right is a gold answer (as in `match_norm`), the right option, or where neither is known "
         "a gold document; an answer to a question that cannot be answered is wrong. Beside the outcome: something was "
-        "late, a reply of a model could not be read, something was done without."
+        "late, a reply of a model could not be read, something was done without (but for a chat model that is not "
+        "configured). Gained and lost as `eval compare` counts: right before none, none before wrong."
     )
     drawn = [(label, {str(kind): counts[recipe][kind] for kind in there}) for recipe, label in names.items()]
     draw = partial(stacked, rows=drawn, kinds={str(kind): OUTCOME_COLOURS[kind] for kind in there})
@@ -157,14 +158,14 @@ def outcome_table(block: Block, prefix: str) -> Table:
     return Table("What became of the questions", heads, cells, note, [] if ranked else [figure])
 
 
-OUTCOMES_IN_SHORT = "right / wrong / refused / unreadable / late / failed"
+OUTCOMES_IN_SHORT = "right / wrong / refused / unchecked / unreadable / late / failed"
 
 
 def outcomes_in_short(rows: Sequence[Row]) -> str:
     """What became of the questions, in one cell."""
     counts = Counter(map(outcome, rows))
     refused = counts[Outcome.REFUSED_WRONGLY] + counts[Outcome.REFUSED_RIGHTLY]
-    others = (counts[kind] for kind in (Outcome.UNREADABLE, Outcome.TIMED_OUT, Outcome.FAILED))
+    others = (counts[kind] for kind in (Outcome.UNCHECKED, Outcome.UNREADABLE, Outcome.TIMED_OUT, Outcome.FAILED))
     return " / ".join(map(str, (counts[Outcome.RIGHT], counts[Outcome.WRONG], refused, *others)))
 
 
