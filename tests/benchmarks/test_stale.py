@@ -1,0 +1,86 @@
+"""A number that is older than what it measures is told."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from benchmarks.machine import ROOT
+from benchmarks.stale import Unreadable, main, measured, stale
+
+
+def git(root: Path, *arguments: str) -> str:
+    who = ("-c", "user.name=A", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
+    return subprocess.run(["git", "-C", str(root), *who, *arguments], capture_output=True, text=True, check=True).stdout
+
+
+def commit(root: Path, **files: str) -> str:
+    """Write files (`a__b` is a/b.md for pages, else a/b) and commit them; the commit."""
+    for name, text in files.items():
+        path = root / name.replace("__", "/").replace("_md", ".md")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "change")
+    return git(root, "rev-parse", "--short", "HEAD").strip()
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "-q")
+    commit(tmp_path, engine__fast="1", engine__slow="1", README_md="# Engine\n", docs__page_md="# Page\n")
+    return tmp_path
+
+
+def table(commit: str, of: str) -> str:
+    return f"# Engine\n\n<!-- measured: {commit} 2026-11-23; by: python -m speed; of: {of} -->\n\n| a |\n|---|\n| 1 |\n"
+
+
+def test_a_number_is_stale_once_what_it_measures_has_changed(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = commit(checkout, engine__fast="2")
+    commit(checkout, README_md=table(first, "engine/fast"), docs__page_md=table(first, "engine"))
+    assert stale(checkout) == []
+    assert main(["--strict", "--root", str(checkout)]) == 0
+    last = commit(checkout, engine__slow="2")
+    (one,) = stale(checkout)
+    assert (one.measured.page, one.measured.line, one.changes) == ("docs/page.md", 3, 1)
+    assert one.last.startswith(f"{last} of ")
+    capsys.readouterr()
+    assert main(["--root", str(checkout)]) == 0
+    assert main(["--root", str(checkout), "--strict"]) == 1
+    told = capsys.readouterr().out
+    assert "docs/page.md:3: of 2026-11-23" in told
+    assert "again: python -m speed" in told
+    assert "1 of 2 measured tables" in told
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("<!-- measured: yesterday; by: me; of: engine -->", "README.md:1: write"),
+        ("<!-- measured: 0123abc 2026-11-23; by: me; of: engine -->", "is no commit before this one"),
+        ("<!-- measured: {head} 2026-11-23; by: me; of: engines -->", "no commit ever changed engines"),
+    ],
+)
+def test_a_comment_that_cannot_be_held_against_the_history_is_told(
+    checkout: Path, line: str, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head = git(checkout, "rev-parse", "--short", "HEAD").strip()
+    commit(checkout, README_md=line.format(head=head))
+    with pytest.raises(Unreadable, match=why):
+        stale(checkout)
+    assert main(["--root", str(checkout)]) == 2
+    assert why in capsys.readouterr().out
+
+
+def test_the_comments_of_this_project_can_be_read_and_stand_above_tables() -> None:
+    told = list(measured(ROOT))
+    assert {one.page for one in told} >= {"README.md", "docs/models.md"}
+    for one in told:
+        lines = (ROOT / one.page).read_text(encoding="utf-8").splitlines()
+        below = next(line for line in lines[one.line :] if line.strip())
+        assert below.startswith("|"), f"{one.page}:{one.line} has no table below it"
