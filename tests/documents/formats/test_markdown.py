@@ -37,6 +37,17 @@ def test_markdown_without_a_title_is_named_by_its_first_heading_or_its_file(
     assert read_one(save(tmp_path, "rye.md", source)).title == title
 
 
+def test_a_line_that_is_a_comment_is_no_text_and_code_keeps_its_own(tmp_path: Path) -> None:
+    rest = "| a |\n|---|\n| 1 |\n\n```\n<!-- kept -->\n```\n"
+    source = f"Fares:\n\n<!-- made: today -->\n\n{rest}<!-- gone -->\nEnd <!-- x -->.\n"
+    document = read_one(save(tmp_path, "a.md", source))
+    assert document.text.strip() == f"Fares:\n\n{rest}End <!-- x -->."
+    assert [rows_of(document, number) for number in range(len(document.tables))] == [["| a |", "| 1 |"]]
+    assert ("line", "13") in {
+        (mark.kind, mark.name) for mark in document.marks if mark.start == document.text.index("End")
+    }
+
+
 def test_text_keeps_its_lines_and_is_named_by_its_file(tmp_path: Path) -> None:
     document = read_one(save(tmp_path, "notes.txt", "one\r\ntwo\r\n\r\n\r\n\r\nthree  \n"))
     assert (document.kind, document.title, document.text) == ("text", "notes", "one\ntwo\n\nthree")

@@ -18,6 +18,7 @@ FIELD_NAME = re.compile(r"[A-Za-z_][\w .-]*")
 SEPARATOR = re.compile(r"[ \t]*+\|?+[ \t]*+:?+-++:?+[ \t]*+(?:\|[ \t]*+:?+-++:?+[ \t]*+)*+\|?+[ \t]*+")
 EMPHASIS = re.compile(r"[*_`]{1,3}(\S.{0,200}?\S|\S)[*_`]{1,3}")
 FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
+COMMENT = re.compile(r"[ \t]{0,3}<!--(?:(?!-->).)*+-->[ \t]*+")
 FURTHEST = 200  # lines that a line may be away from the one before: front matter and blank lines lie between
 SAME_START = 20  # characters by which a line is known whose last word was made whole
 DATE_FIELDS = ("date", "published", "created", "updated")
@@ -31,9 +32,10 @@ def read_text(file: RawFile) -> Parsed:
 
 
 def read_markdown(file: RawFile) -> Parsed:
-    """A Markdown file without its front matter, which becomes metadata."""
+    """A Markdown file without its front matter, which becomes metadata, and without lines that are comments."""
     written = decode(file.data)
     fields, body = split_front_matter(clean_text(written))
+    body = without_comments(body)
     marks = [*line_marks(written, body), *(Mark(start, "heading", name) for start, name in headings(body))]
     return Parsed(
         body,
@@ -44,6 +46,22 @@ def read_markdown(file: RawFile) -> Parsed:
         date=stated_date(fields),
         metadata={name: value for name, value in fields.items() if name not in ("title", "date")},
     )
+
+
+def without_comments(text: str) -> str:
+    """The text without the lines outside code that hold nothing but an HTML comment, which no reader sees."""
+    comments = {start for start, line in _outside_code(text) if COMMENT.fullmatch(line)}
+    kept: list[str] = []
+    offset, gone = 0, False
+    for line in text.split("\n"):
+        blank = not line.strip() and not (kept and kept[-1].strip())
+        if offset in comments:
+            gone = True
+        elif not (gone and blank):  # of the blank lines around a comment one is left
+            kept.append(line)
+            gone = False
+        offset += len(line) + 1
+    return "\n".join(kept)
 
 
 def stated_date(fields: Mapping[str, Any]) -> str | None:
