@@ -36,6 +36,8 @@ SHOWN = 10
 
 Lines = Iterable[Mapping[str, Any]]
 
+CITE = "Made with Thresher; the file CITATION.cff of its repository says how to cite it."
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -88,7 +90,12 @@ def write_report(
     markdown, html = markdown_template(addresses), html_template(addresses, out.resolve())
     folder = emptied(out / "datasets", "*.md")
     files = [path.relative_to(out).as_posix() for path in tables]
-    whole = {"title": title, "sections": summary(runs), "pages": [(addresses[page.key], page) for page in pages]}
+    whole = {
+        "title": title,
+        "sections": summary(runs),
+        "pages": [(addresses[page.key], page) for page in pages],
+        "cite": CITE,
+    }
     written_pages = [
         write(
             folder / f"{addresses[page.key]}.md",
