@@ -6,7 +6,7 @@
 FROM python:3.11-slim
 
 WORKDIR /source
-COPY pyproject.toml README.md LICENSE NOTICE ./
+COPY pyproject.toml version.py README.md LICENSE NOTICE ./
 COPY src src
 COPY docs docs
 COPY examples examples

@@ -48,7 +48,12 @@ def blocks(*languages: str) -> list[tuple[str, str, str]]:
 def test_the_image_copies_all_that_the_wheel_is_made_of() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
-    needed = {"pyproject.toml", project["project"]["readme"], *project["project"]["license-files"]}
+    needed = {
+        "pyproject.toml",
+        project["tool"]["hatch"]["version"]["path"],
+        project["project"]["readme"],
+        *project["project"]["license-files"],
+    }
     needed |= {*wheel["packages"], *wheel["force-include"]}
     lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
     copied = {name for line in lines if line.startswith("COPY ") for name in line.split()[1:-1]}

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from thresher.recipes import Recipe
     from thresher.types import Answer, Chunk, Citation, Document, Evidence, Hit, SearchResult, Verdict
 
-__version__ = "0.1.0"
+__version__: str
 
 __all__ = [
     "Answer",
@@ -153,6 +153,10 @@ def trust(file: str | Path, *, forget: bool = False) -> dict[str, str]:
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"thresher.{name}")
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("thresher")
     if name not in __all__:
         raise AttributeError(f"module 'thresher' has no attribute {name!r}")
     home = next((home for home, names in _HOMES.items() if name in names), "errors")
