@@ -5,15 +5,17 @@ python -m benchmarks.questions ask --recipe corrective --out ROWS --home HOME
 python -m benchmarks.questions judge ROWS --label LABEL
 python -m benchmarks.questions table ROWS --label LABEL
 python -m benchmarks.questions compare LABEL LABEL
+python -m benchmarks.questions paraphrases --home HOME
 """
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from benchmarks.machine import CACHE, DATA
-from benchmarks.questions import documents, rules, verdicts
+from benchmarks.questions import documents, paraphrases, rules, verdicts
 from benchmarks.questions.ask import ask_all, prepared, read
 
 
@@ -49,6 +51,17 @@ def compare(options: argparse.Namespace) -> None:
     print(verdicts.compared(rules.load(), first, second))
 
 
+def paraphrased(options: argparse.Namespace) -> None:
+    """Ask questions in both of their wordings, and say how many pairs agree."""
+    import thresher
+
+    chosen = list(paraphrases.both(rules.load(), paraphrases.load()))
+    prepared(options.home, options.papers, list(dict.fromkeys(one.collection for one in chosen)), [options.recipe])
+    with TemporaryDirectory() as folder:
+        rows = ask_all(chosen, lambda name: thresher.open(options.home, name), options.recipe, Path(folder) / "rows")
+        print(paraphrases.told(paraphrases.pairs(list(rows)), shown=options.shown))
+
+
 def main() -> None:
     """Run the command that is named."""
     parser = argparse.ArgumentParser(prog="benchmarks.questions", description=__doc__)
@@ -81,6 +94,13 @@ def main() -> None:
     one.add_argument("first")
     one.add_argument("second")
     one.set_defaults(run=compare)
+
+    one = commands.add_parser("paraphrases", help="ask sixty questions in two wordings each: does the answer stay?")
+    one.add_argument("--recipe", default="corrective")
+    one.add_argument("--home", type=Path, default=CACHE / "questions")
+    one.add_argument("--papers", type=Path, default=DATA / "papers")
+    one.add_argument("--shown", type=int, default=5, help="pairs that disagree and are shown")
+    one.set_defaults(run=paraphrased)
 
     options = parser.parse_args()
     options.run(options)
