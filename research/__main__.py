@@ -1,4 +1,4 @@
-"""Every measurement but the one of static vectors, which has to be distilled first.
+"""Every measurement.
 
 .venv/bin/python -m research
 """
@@ -9,7 +9,7 @@ import sys
 
 from benchmarks.__main__ import run
 
-MODULES = ("encoder_speed", "extractive_support", "calibration", "judge", "reader")
+MODULES = ("calibration", "judge", "reader")
 
 if __name__ == "__main__":
     sys.exit(run([f"research.{name}" for name in MODULES]))

@@ -64,7 +64,7 @@ from thresher.training.tokens import Reader, padded
 
 SEED = 37
 STARTED_FROM = PROJECT / "src/thresher/models/weights/thresher-checker-int8/onnx/model.onnx"
-SHARES = {"groups": 0.25, "rows": 0.45, "claims": 0.3}
+SHARES = {"groups": 0.2, "rows": 0.5, "claims": 0.3}
 """Share of the steps that read texts of each kind."""
 ROWS_A_STEP, CLAIMS_A_STEP = 36, 32
 TUNE_CLAIMS, TUNE_ROWS = 1_500, 1_200

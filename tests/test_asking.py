@@ -123,8 +123,8 @@ def test_a_model_that_fails_leaves_an_answer_by_quoting_and_says_so(
 ) -> None:
     server = serve(reply)
     answer = ask(server, llm__timeout_seconds=0.3)
-    assert answer.text == "1531 [1]"
-    assert answer.citations[0].quote == "The Kõpu lighthouse was built in 1531."
+    assert "1531" in answer.text
+    assert "The Kõpu lighthouse was built in 1531." in answer.citations[0].quote
     (lack,) = answer.degraded
     assert lack.startswith("generate: scripted at http://127.0.0.1")
     assert told in lack

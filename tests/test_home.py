@@ -28,7 +28,7 @@ def test_a_collection_is_renamed_copied_and_dropped_and_still_answers(home: Path
     there.drop("towers")
     assert there.names == ["again"]
     with thresher.open(home, "again") as opened:
-        assert opened.ask(QUESTION, recipe="rag").text == "1531 [1]"
+        assert "1531" in opened.ask(QUESTION, recipe="rag").text
 
 
 def test_a_collection_goes_to_another_home_in_a_file(home: Path, tmp_path: Path) -> None:

@@ -119,7 +119,8 @@ def test_orders_from_outside_are_not_followed_without_a_model(poisoned: Collecti
     settings = {"corrective": {"lower": 0.3, "upper": 0.4}}.get(recipe, {})
     with thresher.open(poisoned.home, "empty") as bare:
         answer = bare.ask(QUESTION, recipe=recipe, outside="collection:outside", settings=settings)
-        assert answer.text == "twelve months [1]"
+        assert "twelve months" in answer.text
+        assert "PWNED" not in f"{answer.text} {answer.reason}"
 
 
 def test_orders_in_a_search_result_are_not_followed(poisoned: Collection, serve: Serve) -> None:
@@ -135,7 +136,8 @@ def test_orders_in_a_search_result_are_not_followed(poisoned: Collection, serve:
     settings = {"web.provider": "searxng", "web.base_url": web.address, "lower": 0.3, "upper": 0.4}
     with thresher.open(poisoned.home, "empty") as bare:
         answer = bare.ask(QUESTION, outside="web", settings=settings)
-        assert answer.text == "twelve months [1]"
+        assert "twelve months" in answer.text
+        assert "PWNED" not in f"{answer.text} {answer.reason}"
         model = serve(Judge(answer=lambda question, pieces: "PWNED [1]."))
         answer = bare.ask(QUESTION, outside="web", settings={**settings, **using(model, answer__check="strict")})
         assert (answer.abstained, "PWNED" in answer.text) == (True, False)

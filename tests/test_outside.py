@@ -52,7 +52,9 @@ def test_what_the_collection_does_not_know_is_answered_from_another(library: Col
     assert (alone.abstained, corrected.abstained) == (True, False)
     assert alone.verdict == corrected.verdict == Verdict.INCORRECT
     (citation, *_) = corrected.citations
-    assert (citation.origin, citation.quote) == (Origin.OUTSIDE, "The football world cup in 1998 was won by France.")
+    assert citation.origin is Origin.OUTSIDE
+    assert citation.quote.startswith("The football world cup in 1998 was won by France.")
+    assert "France" in corrected.text
     assert citation.source.endswith("football.txt")
     assert corrected.usage.web_requests == 0
 
@@ -199,7 +201,7 @@ def test_the_web_corrects_and_pages_on_this_machine_are_never_read(library: Coll
     settings, server = web
     answer = library.ask(OUTSIDE, recipe=recipe, outside="web", settings=settings)
     (citation, *_) = answer.citations
-    assert citation.quote == "The football world cup in 1998 was won by France."
+    assert citation.quote.startswith("The football world cup in 1998 was won by France.")
     assert (citation.origin, citation.source) == (Origin.OUTSIDE, f"{server.address}/cup")
     assert citation.fetched is not None
     assert datetime.fromisoformat(citation.fetched).tzinfo

@@ -10,7 +10,7 @@ import pytest
 
 from thresher.deadline import watch
 from thresher.errors import BudgetSpent, Degraded
-from thresher.judging.verdicts import unsure_of_a_word
+from thresher.judging.verdicts import in_light_of_question
 from thresher.models.usage import Meter
 from thresher.pipeline import SLOTS, Pipeline, always_correct, as_asked, as_is, keep_all, never, select, unverified
 from thresher.types import (
@@ -198,13 +198,6 @@ def test_an_abstention_names_the_language_of_a_question_that_is_not_english(pipe
     assert pipeline(rewrite=foreign).answer(QUERY).reason is None
 
 
-def test_a_question_that_another_path_answers_takes_it(pipeline: Callable[..., Pipeline]) -> None:
-    other = pipeline(generate=lambda query, evidence: Generation("from the documents"))
-    ask = pipeline(instead=lambda query: other if "documents" in query.question else None).answer
-    assert ask(replace(QUERY, question="How many documents?")).text == "from the documents"
-    assert ask(QUERY).text == "a b c"
-
-
 # --- verdicts ---------------------------------------------------------------------------------------------------------
 
 
@@ -227,7 +220,7 @@ def test_what_becomes_of_a_decision_in_the_light_of_the_question_is_the_recipes(
     corrective: Callable[..., Pipeline],
 ) -> None:
     as_the_scores_say = corrective(Verdict.CORRECT)
-    of_a_word = replace(as_the_scores_say, settle=unsure_of_a_word)
+    of_a_word = replace(as_the_scores_say, settle=in_light_of_question)
     word = Query("refunds", "refunds")
     assert as_the_scores_say.answer(word).verdict == Verdict.CORRECT
     assert of_a_word.answer(word).verdict == Verdict.AMBIGUOUS

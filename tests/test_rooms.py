@@ -26,7 +26,7 @@ ROOMS = (
     "verification",
     "training",
 )
-SHARED = {"types", "protocols", "errors", "deadline", "filters", "http", "text"}
+SHARED = {"types", "protocols", "errors", "deadline", "filters", "http", "text", "questions"}
 MODELS_ARE_THEIRS = {"retrieval", "judging", "correction", "refinement", "generation"}
 """Rooms whose parts may own a model besides taking one through a protocol."""
 CHECKED = {"generation": {"verification"}}
@@ -35,10 +35,11 @@ FOUNDATION = {
     "errors": set(),
     "filters": {"errors"},
     "explanation": set(),
-    "types": {"filters", "rendering", "explanation"},
+    "types": {"filters", "rendering", "explanation", "questions"},
     "rendering": {"types", "explanation"},
     "protocols": {"types", "filters"},
     "text": {"types", "protocols", "errors", "text"},
+    "questions": {"types", "errors", "text", "questions"},
     "settings": {"errors", "trusted"},
     "trusted": {"errors"},
     "deadline": set(),

@@ -37,6 +37,7 @@ from thresher import recipes
 from thresher.collection import Collection
 from thresher.errors import UsageError
 from thresher.protocols import Generator
+from thresher.recipes.answering import generator
 from thresher.recipes.components import Components
 from thresher.recipes.settings import RecipeSettings
 from thresher.settings import Frozen, own
@@ -113,7 +114,7 @@ def indexed(folder: Path, texts: Sequence[str], materials: Materials) -> Compone
 
 def reader(settings: RecipeSettings, parts: Components) -> Generator:
     """The configured chat model, or the reader without one."""
-    return parts.reader(settings, table_of(RECIPE, settings, parts))[0]
+    return generator(settings, parts, table_of(RECIPE, settings, parts))[0]
 
 
 def row_of(question: Question, contexts: Mapping[str, str], generate: Generator) -> dict[str, Any]:

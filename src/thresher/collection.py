@@ -299,6 +299,7 @@ class Collection:
         Of the documents those passages are read that `recipe` retrieves for the claim; no chat model is asked. Raises
         UsageError for a text without words and for a passage that is none.
         """
+        from thresher.recipes.answering import checker, quotes
         from thresher.recipes.check import checked, passages, unplaced
 
         check_type("text", text, str, "a text")
@@ -307,17 +308,17 @@ class Collection:
         configured = self._configured(recipe, settings)
         configured = configured.model_copy(update={"llm": LanguageModelSettings()})
         parts = self._parts()
-        checker = parts.checker(configured, EVEN)
+        holds = checker(configured, parts, EVEN)
         if evidence is not None:
             given = passages(evidence)
-            return checked(text, replace(checker, documents=lambda ids: {}), lambda claim: given, unplaced)
+            return checked(text, replace(holds, documents=lambda ids: {}), lambda claim: given, unplaced)
         pipeline = self._pipeline(recipe, configured, parts)
 
         def found(claim: str) -> Sequence[Evidence]:
             query = self._query(claim, CHECKED_PASSAGES, where)
             return whole(query, pipeline.retrieve(query).kept[:CHECKED_PASSAGES]).evidence
 
-        return checked(text, checker, found, parts.quotes().placed)
+        return checked(text, holds, found, quotes(parts).placed)
 
     def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
         """The answer with its citations, or an abstention with its reason; stored as a trace. Options: `AskOptions`."""

@@ -178,7 +178,8 @@ def citation_line(cited: Mapping[str, Any], answer: str, characters: int | None 
     looked_up = cited.get("locator") or (f"page {cited['page']}" if cited["page"] else "")  # older traces have none
     at = f", {looked_up}" if looked_up else ""
     place = f"  [{cited['marker']}] {where(cited['source'], None)}{at}, characters {cited['start']}-{cited['end']}"
-    return place if quote in answer else f"{place}: “{quote if characters is None else shortened(quote, characters)}”"
+    held = quote in " ".join(answer.replace("**", "").split())
+    return place if held else f"{place}: “{quote if characters is None else shortened(quote, characters)}”"
 
 
 def where(source: str, page: int | None) -> str:

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from thresher.deadline import within
-from thresher.errors import BudgetSpent
 from thresher.protocols import (
     Corrector,
     Decider,
@@ -121,10 +119,6 @@ def unanswered(record: Record) -> Generation:
     return Generation("The question could not be answered within its budget.", abstained=True, reason=reason)
 
 
-def never_another(query: Query) -> None:
-    """There is one path for every question."""
-
-
 # --- the path ---------------------------------------------------------------------------------------------------------
 
 
@@ -159,8 +153,6 @@ class Pipeline:
     verify: Verifier = unverified
     degraded: tuple[str, ...] = ()
     """What the recipe names but could not be given, known before the run."""
-    instead: Callable[[Query], Pipeline | None] = never_another
-    """Another path for questions that no search for passages answers; None for every other."""
     settle: Callable[[Query, Decision], Decision] = as_decided
     """What becomes of a decision, which knows scores alone, in the light of the question."""
     only_correct: bool = False
@@ -179,9 +171,6 @@ class Pipeline:
         When the seconds of the meter's budget are over, the slot that runs ends, and no other up to `generate` begins:
         the answer is then a refusal that says how far the question came. What was written is always verified.
         """
-        if (other := self._another(query)) is not None:
-            yield from other.run(query, strict=strict)
-            return
         record = Record(self.degraded, strict=strict, allow=self.meter.allow_time)
         asked, standalone = query.asked or query.question, query.question if query.asked else None
         query = yield from record.step("rewrite", 1, lambda: self.rewrite(query), query)
@@ -240,14 +229,6 @@ class Pipeline:
             why = f"answer.mode=strict answers only where the verdict is correct; it is {decision.verdict}"
             return Generation(UNANSWERED, abstained=True, reason=f"{why}: {decision.reason}.")
         return _explained(query, self.generate(query, refined.evidence), refined, decision, correction)
-
-    def _another(self, query: Query) -> Pipeline | None:
-        """The other path for this question; None as well where the budget ends the search for one."""
-        try:
-            with within(self.meter.allow_time):
-                return self.instead(query)
-        except BudgetSpent:
-            return None
 
     def search(self, query: Query, *, strict: bool = False) -> SearchResult:
         """The hits a recipe keeps, after judging and ordering; never goes outside.

@@ -21,12 +21,27 @@ MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~])")
 """What Markdown takes for a sign of its own within a line; markers such as [1] stay readable when they are escaped."""
 
 
+BOLD = re.compile(r"\\\*\\\*(.+?)\\\*\\\*")
+"""What an answer marks in a passage, once it is escaped for Markdown."""
+BOLD_HTML = re.compile(r"\*\*(.+?)\*\*")
+
+
+def marks_places(answer: Answer) -> bool:
+    """Whether what is bold in an answer marks places in its quotes, and is not the documents' own markup."""
+    return not any("**" in citation.quote for citation in answer.citations)
+
+
+def _bold_markdown(answer: Answer) -> str:
+    text = literal(answer.text)
+    return BOLD.sub(r"**\1**", text) if marks_places(answer) else text
+
+
 # --- Markdown ---------------------------------------------------------------------------------------------------------
 
 
 def markdown(answer: Answer) -> str:
     """The question as a heading, the answer, why where it was refused, and a numbered list of citations."""
-    lines = [f"### {literal(answer.question)}", "", literal(answer.text)]
+    lines = [f"### {literal(answer.question)}", "", _bold_markdown(answer)]
     if answer.reason:
         lines += ["", f"*{literal(answer.reason)}*"]
     lines += [literal(line) and f"- {literal(line.strip())}" for line in states_of(answer)]
@@ -85,7 +100,8 @@ def text_html(answer: Answer) -> str:
             marked = f'<span style="{style}" title="{title}">{escape(answer.text[one.start : one.end])}</span>'
             parts += [escape(answer.text[behind : one.start]), marked]
             behind = one.end
-    return "".join([*parts, escape(answer.text[behind:])])
+    whole = "".join([*parts, escape(answer.text[behind:])])
+    return BOLD_HTML.sub(r"<b>\1</b>", whole) if marks_places(answer) else whole
 
 
 def citation_html(citation: Citation) -> str:

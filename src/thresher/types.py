@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from thresher.filters import Filter
+    from thresher.questions.intent import Intent
 
     Vectors = NDArray[np.float32]
 
@@ -319,6 +320,13 @@ class Query:
     asked: str = ""
     """What the person typed, where `question` was put into words that stand alone; empty otherwise."""
 
+    @property
+    def intent(self) -> Intent:
+        """What `question` asks: its kind, its parts, what it is about."""
+        from thresher.questions.intent import read_intent  # which stands on rules about text, and these on types
+
+        return read_intent(self.question)
+
 
 @dataclass(frozen=True, slots=True)
 class Hit(Public):
@@ -522,6 +530,9 @@ class Check(Public):
 
 PERHAPS = "Perhaps: "
 """What an answer begins with that is not sure."""
+
+HERE = "Here: "
+"""What a passage begins with in which the answer may stand; one that is not sure begins with "Perhaps here: "."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -326,7 +326,7 @@ def test_ask_is_corrected_from_another_collection(run: Run, home: Path) -> None:
     assert run(*given, "--outside", "none", "--json").json["abstained"]
     corrected = run(*given, "--outside", "collection:almanac", "--json").json
     assert (corrected["verdict"], corrected["citations"][0]["origin"]) == ("incorrect", "outside")
-    assert run(*given, "--outside", "collection:almanac").out.startswith("France [1]\n")
+    assert "France" in run(*given, "--outside", "collection:almanac").out.partition("[1]")[0]
     shown = run("explain", "--home", home)
     assert shown.code == 0
     assert "outside" in shown.out

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from thresher.generation.citations import in_turn
+from tests.generation.answering import piece
+from thresher.generation.citations import cite, in_turn, quoted
 from thresher.generation.conflict_citer import ConflictCiter
+from thresher.generation.sentence_support import SUPPORT, Sentence
 from thresher.pipeline import unverified
-from thresher.types import Citation, Evidence, Generation, Query, Refined
+from thresher.types import Citation, Evidence, Generation, Query, Refined, Score
 from thresher.verification.claims import claims_of, joined
 
 QUERY = Query("Who said it?", "said")
@@ -117,3 +119,12 @@ def test_a_withdrawn_answer_shows_no_contradictions(make_evidence: Callable[...,
 )
 def test_an_answer_taken_apart_can_be_put_together(text: str) -> None:
     assert joined([(claim, claim.numbers) for claim in claims_of(text)]) == text
+
+
+# --- several answers as one -------------------------------------------------------------------------------------------
+
+
+def test_brackets_that_are_no_marker_of_the_answer_are_left_alone() -> None:
+    citation = cite(1, Sentence.whole(piece("As [7] says, it is 5."), Score(0.5, SUPPORT)))
+    answer = Generation(quoted(citation), (citation,))
+    assert in_turn([("A:", answer), ("B:", answer)]).text.endswith("B: “As [7] says, it is 5.” [2]")

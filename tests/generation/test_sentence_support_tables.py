@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.generation.test_tables import piece
+from tests.generation.answerers.test_tables import piece
 from thresher.generation.sentence_support import sentence_around
 from thresher.types import COSINE, Score
 

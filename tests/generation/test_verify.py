@@ -8,7 +8,7 @@ from hypothesis import strategies as some
 
 from thresher.generation.checked_answer import Display, shown_of
 from thresher.generation.citations import cite
-from thresher.generation.reader import ExtractiveReader
+from thresher.generation.quotes import ExtractiveReader
 from thresher.generation.sentence_support import SUPPORT, Sentence, SupportJudge
 from thresher.generation.verify import ClaimVerifier
 from thresher.testing.fakes import HashEncoder, WordSupport

@@ -15,10 +15,11 @@ from thresher.judging.verdicts import (
     Routing,
     Survivors,
     ThreeWay,
+    in_light_of_question,
 )
 from thresher.pipeline import always_correct
 from thresher.protocols import Decider
-from thresher.types import COSINE, PROBABILITY, UNIT, Chunk, Hit, Judgement, Scale, Score, Verdict
+from thresher.types import COSINE, PROBABILITY, UNIT, Chunk, Decision, Hit, Judgement, Query, Scale, Score, Verdict
 
 BLOG = Bounds(0.3, 0.7)
 ROUTING = Bounds(0.3, 0.5, "code", KDM)
@@ -161,3 +162,33 @@ def test_an_empty_retrieval_is_no_longer_incorrect_where_that_verdict_is_taken_a
 
 def test_a_decider_without_a_verdict_has_none_to_take_away() -> None:
     assert RestrictedDecider(always_correct, "only-incorrect")(judged(0.9)).verdict is None
+
+
+# --- in the light of the question -------------------------------------------------------------------------------------
+
+
+def settled(question: str, verdict: Verdict | None) -> Decision:
+    return in_light_of_question(Query(question, question), Decision(verdict, 0.9, "best relevance 0.9 is above 0.7"))
+
+
+def test_one_word_is_at_most_ambiguous() -> None:
+    decision = settled("refunds", Verdict.CORRECT)
+    assert (decision.verdict, decision.confidence) == (Verdict.AMBIGUOUS, 0.9)
+    assert decision.reason == "best relevance 0.9 is above 0.7, and one word is no question"
+
+
+@pytest.mark.parametrize("verdict", [None, Verdict.AMBIGUOUS, Verdict.UNSURE, Verdict.INCORRECT])
+def test_a_verdict_that_is_not_correct_stays_for_one_word_too(verdict: Verdict | None) -> None:
+    assert settled("refunds", verdict).verdict is verdict
+
+
+@pytest.mark.parametrize("verdict", [None, *Verdict])
+def test_any_verdict_on_a_question_of_several_words_stays(verdict: Verdict | None) -> None:
+    assert settled("When are refunds paid?", verdict).verdict is verdict
+
+
+@pytest.mark.parametrize("verdict", [None, *Verdict])
+def test_on_the_number_of_documents_there_is_no_verdict(verdict: Verdict | None) -> None:
+    decision = settled("How many documents are there?", verdict)
+    assert (decision.verdict, decision.confidence) == (None, None)
+    assert decision.reason == "the collection itself is asked about"

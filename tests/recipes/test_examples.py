@@ -197,7 +197,7 @@ TAIL = {
 
 def test_the_last_sentence_of_a_chunk_is_found_and_lost_as_printed(library: Making) -> None:
     question = "Where does the treasure lie?"
-    assert library(TAIL).ask(question, recipe="ecrag").text == "under the old mill [1]"
+    assert "under the old mill" in library(TAIL).ask(question, recipe="ecrag").text
     lost = library(TAIL).ask(question, recipe="ecrag-literal")
     assert "mill" not in lost.text
     assert not any("treasure" in fate.hit.chunk.text for fate in lost.chunks)

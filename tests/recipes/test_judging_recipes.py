@@ -97,8 +97,9 @@ def test_every_recipe_is_covered_here() -> None:
 @pytest.mark.parametrize("recipe", JUDGING)
 def test_a_recipe_answers_with_nothing_configured_and_says_what_it_did_without(filled: Collection, recipe: str) -> None:
     answer = ask(filled, recipe)
-    assert answer.text == "1531 [1]"
-    assert answer.citations[0].quote == RIGHT
+    assert not answer.abstained
+    assert "1531" in answer.text
+    assert answer.citations[0].quote.startswith(RIGHT)
     assert list(answer.degraded) == OFFLINE[recipe]
     assert answer.verdict == (None if recipe.startswith("chunkrag") else Verdict.CORRECT)
     assert (answer.usage.llm_calls, answer.usage.hosts) == (0, ())

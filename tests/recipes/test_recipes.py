@@ -48,7 +48,9 @@ def test_an_unknown_recipe_names_the_nearest(wrong: str, right: str) -> None:
 
 
 def test_a_configured_model_changes_who_answers() -> None:
-    assert described("rag")["slots"]["generate"] == "tables, lists, enumerations, spans"
+    offline = described("rag")["slots"]["generate"].split(", ")
+    assert offline[:6] == ["options", "tables", "lists", "enumerations", "spans", "passages"]
+    assert set(offline) > set(described("rag", answer__kinds=False)["slots"]["generate"].split(", "))
     configured = described("rag", llm__base_url="http://h/v1", llm__model="m")
     assert configured["slots"]["generate"] == "grounded"
 

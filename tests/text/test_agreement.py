@@ -41,7 +41,6 @@ def test_a_code_or_numbered_thing_is_unnamed_where_the_text_has_another(question
         ("When did she win, after 2003?", "She won in 2009.", "2009", "", ""),
         ("Who ran it before Ann Lee?", "It is run by Ann Lee.", "Ann Lee", "", "nothing about before"),
         ("Who ran it before Ann Lee?", "Until May it was run by Bo Falk.", "Bo Falk", "", ""),
-        ("When was the canoe returned?", "To be returned by: 5 May", "5 May", "", "still to come"),
         ("When has the canoe to be back?", "To be back by: 5 May", "5 May", "", ""),
         ("When did they pay invoice 7?", "Invoice date: 5 May", "5 May", "Invoice 7", "“Invoice date”"),
         ("When was invoice 7 issued?", "Invoice date: 5 May", "5 May", "Invoice 7", ""),

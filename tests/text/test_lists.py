@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.text.lists import Listing, asks_for_list, fits, lists_of
+from thresher.questions.intent import read_intent
+from thresher.text.lists import Listing, fits, lists_of
 from thresher.types import Document, Page
 
 HANDBOOK = """# Pump handbook
@@ -84,7 +85,7 @@ def test_a_slide_is_its_title_and_the_lines_below() -> None:
     ],
 )
 def test_a_list_fits_where_all_that_is_asked_is_said(question: str, answering: int | None) -> None:
-    assert asks_for_list(question)
+    assert read_intent(question).may_be_list
     fitting = [number for number, listing in enumerate(lists(HANDBOOK)) if fits(question, document(HANDBOOK), listing)]
     assert fitting == ([] if answering is None else [answering])
 
@@ -94,7 +95,7 @@ def test_a_list_fits_where_all_that_is_asked_is_said(question: str, answering: i
     ["How many steps are there?", "What is the first step?", "Who resets it?", "When are they checked?"],
 )
 def test_a_question_for_one_thing_or_a_number_is_for_no_list(question: str) -> None:
-    assert not asks_for_list(question)
+    assert not read_intent(question).may_be_list
 
 
 def test_the_heading_of_the_next_section_is_no_item() -> None:
@@ -113,5 +114,5 @@ def test_a_list_whose_lead_in_is_the_question_answers_it() -> None:
     text = "We met on Tuesday.\n\nWho does what:\n- Priya leads.\n- Joss draws.\n"
     (people,) = lists(text)
     question = "Who does what for the pump?"
-    assert asks_for_list(question)
+    assert read_intent(question).may_be_list
     assert fits(question, document(text), people)

@@ -86,14 +86,16 @@ def in_turn(answers: Sequence[tuple[str, Generation]]) -> Generation:
 
 
 def _shifted(answer: Generation, shift: int) -> str:
-    """The text with its markers raised; brackets that are no marker of its own stay."""
+    """The text with its markers raised; brackets within a quote, or that are no marker of its own, stay."""
     own = {citation.marker for citation in answer.citations}
 
     def raised(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return found[0]
         marker = int(found[1])
         return f"[{marker + shift}]" if marker in own else found[0]
 
-    return re.sub(r"\[(\d+)\]", raised, answer.text)
+    return re.sub(r"“[^”]*”|\[(\d+)\]", raised, answer.text)
 
 
 def with_sentences(draft: Generation) -> Generation:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from thresher.protocols import Scorer, about
-from thresher.text.questions import searches_of
 from thresher.types import Hit, Query, Scale, Scores
 
 
@@ -33,7 +32,7 @@ class EachPartScorer:
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit, with what that one is made of."""
-        found = [self.scorer(replace(query, question=asked), hits) for asked in searches_of(query.question)]
+        found = [self.scorer(replace(query, question=asked), hits) for asked in query.intent.searches]
         if len(found) == 1:
             return found[0]
         best = [max(found, key=lambda scores: _value(scores, at)) for at in range(len(hits))]

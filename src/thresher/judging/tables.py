@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from thresher.protocols import Scorer, about
+from thresher.questions.intent import read_intent
 from thresher.text.enumerations import enumerated
 from thresher.text.forms import Form, to_pay_in_words
 from thresher.text.labels import told_of
-from thresher.text.lists import asks_for_list, fits, lists_of
+from thresher.text.lists import fits, lists_of
 from thresher.text.table_answers import answered, form_near, grids_near
 from thresher.text.table_lookup import look
 from thresher.text.tables import Cell, Grid
@@ -183,7 +184,7 @@ def _rows(grid: Grid, asked: Set[tuple[int, int]]) -> Iterator[str]:
 
 def _listed(document: Document, hit: Hit, question: str) -> Iterator[str]:
     """The lists that reach into a hit and are what the question asks for, each on one line."""
-    if not asks_for_list(question):
+    if not read_intent(question).may_be_list:
         return
     for listing in lists_of(document, hit.chunk.start, hit.chunk.end):
         if fits(question, document, listing):

@@ -14,7 +14,7 @@ from typing import Literal
 from thresher.errors import UsageError
 from thresher.judging.thresholds import Fixed
 from thresher.protocols import Decider, about
-from thresher.text.document_names import SURE_FIT
+from thresher.questions.kinds import Kind
 from thresher.types import UNIT, Actions, Decision, Judgement, Notes, Query, Scale, Score, Verdict
 
 Operators = Literal["blog", "paper", "code"]
@@ -231,23 +231,17 @@ class Calibrated:
         return Decision(Verdict.UNSURE, confidence, f"{between}, and the judge does not separate there", notes)
 
 
-def unsure_of_a_word(query: Query, decision: Decision) -> Decision:
-    """One word asks nothing that evidence could be sure to answer: its verdict is at most ambiguous. Not published."""
+def in_light_of_question(query: Query, decision: Decision) -> Decision:
+    """The decision, which knows scores alone, for the question that was asked. Not published.
+
+    One word asks nothing that evidence could be sure to answer: its verdict is at most ambiguous. How many documents
+    there are is asked of the collection: there is no evidence to judge.
+    """
+    if query.intent.kind is Kind.NUMBER_OF_DOCUMENTS:
+        return Decision(None, reason="the collection itself is asked about")
     if decision.verdict is not Verdict.CORRECT or len(query.question.split()) > 1:
         return decision
     return replace(decision, verdict=Verdict.AMBIGUOUS, reason=f"{decision.reason}, and one word is no question")
-
-
-def by_name(judged: Sequence[Judgement]) -> Decision:
-    """Of documents that were named: correct where they are called so, else ambiguous.
-
-    No verdict where nothing was looked for, because the collection itself is asked about. Not published.
-    """
-    if not judged:
-        return Decision(None, reason="the collection itself is asked about")
-    best = max(judgement.hit.score.value for judgement in judged)
-    verdict = Verdict.CORRECT if best >= SURE_FIT else Verdict.AMBIGUOUS
-    return Decision(verdict, reason=f"the name covers {best:.2f} of the document's title, {SURE_FIT:.2f} is asked for")
 
 
 def _bounded(bounds: Bounds, scores: Sequence[Score], hits: int, name: str) -> Decision:

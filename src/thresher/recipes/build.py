@@ -13,7 +13,8 @@ from thresher.generation.verify import ClaimVerifier
 from thresher.judging.calibration import Calibration
 from thresher.judging.model_weight import ModelWeight
 from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever, Scorer, Verifier, about
-from thresher.recipes.components import Components, Outside, display_of
+from thresher.recipes.answering import checker, display_of, quote_checker
+from thresher.recipes.components import Components, Outside
 from thresher.recipes.settings import (
     LanguageModelSettings,
     OutsideSettings,
@@ -201,8 +202,8 @@ class RefinerInPart:
 
 def verifier(settings: RecipeSettings, parts: Components) -> Verifier:
     """Each sentence held against the evidence, then each quote against its document."""
-    claims = ClaimVerifier(parts.checker(settings), display_of(settings.answer))
-    quotes = parts.quote_checker()
+    claims = ClaimVerifier(checker(settings, parts), display_of(settings.answer))
+    quotes = quote_checker(parts)
 
     return VerifiersInTurn((claims, quotes))
 

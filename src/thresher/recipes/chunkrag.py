@@ -46,6 +46,7 @@ from thresher.judging.llm_scorers import Critic, MultiStageScorer, Reflection, t
 from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical, Threshold
 from thresher.pipeline import Pipeline, as_asked
 from thresher.protocols import ChunkTable, Retriever, Rewriter, Scorer
+from thresher.recipes.answering import generator, quote_checker
 from thresher.recipes.components import Components, nothing
 from thresher.recipes.judges import evaluator, stand_in
 from thresher.recipes.settings import ChunkragSettings, EnsembleSettings
@@ -96,7 +97,7 @@ def pipeline(settings: ChunkragSettings, parts: Components, name: str) -> Pipeli
         ensemble(settings.fuse),
     )
     scorer, without_judge = stages(settings, parts, table)
-    generate, without_model = parts.reader(settings, table)
+    generate, without_model = generator(settings, parts, table)
     rewrite: Rewriter = LLMRewriter(model) if settings.rewrite and model is not None else as_asked
     reranker = parts.chosen_reranker(settings)
     judge = ScoringJudge(
@@ -129,7 +130,7 @@ def pipeline(settings: ChunkragSettings, parts: Components, name: str) -> Pipeli
         judge=judge if reranker is None else RerankedJudge(judge, reranker, titled=settings.chunk.titled),
         refine=PassageRefiner("edge" if settings.edge_order else "given"),
         generate=generate,
-        verify=parts.quote_checker(),
+        verify=quote_checker(parts),
         meter=parts.meter,
         degraded=degraded,
     )

@@ -16,33 +16,12 @@ from thresher.chunking.spans import SpanFinder
 from thresher.deadline import watch
 from thresher.documents.cleaning import references_span
 from thresher.errors import UsageError
-from thresher.generation.about_documents import DocumentReader
-from thresher.generation.answers import (
-    ComparingReader,
-    KindReader,
-    MeasuringReader,
-    PartsReader,
-    PassageReader,
-    YesNoReader,
-)
-from thresher.generation.certainty import LEARNT, Sureness
-from thresher.generation.chat_model import GroundedGenerator, Style
-from thresher.generation.checked_answer import Display, in_silence
-from thresher.generation.citations import QuoteChecker, abstention
-from thresher.generation.conflict_citer import ConflictCiter
-from thresher.generation.descriptions import DescribedReader
-from thresher.generation.enumerations import EnumerationReader
-from thresher.generation.lists import ListReader
-from thresher.generation.mails import MailReader
-from thresher.generation.passages import PassageChooser
-from thresher.generation.reader import ChoosingReader, ExtractiveReader
-from thresher.generation.sentence_support import SupportJudge, rarity_from
-from thresher.generation.span_reader import SpanReader
-from thresher.generation.tables import TableReader
+from thresher.generation.checked_answer import in_silence
+from thresher.generation.citations import abstention
+from thresher.generation.sentence_support import rarity_from
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
 from thresher.judging.calibration import Calibrations
-from thresher.judging.verdicts import by_name
 from thresher.models.cassette import Exchanges
 from thresher.models.chat import ChatModel
 from thresher.models.encoders import RememberingEncoder
@@ -50,26 +29,17 @@ from thresher.models.onnx import ON_CPU
 from thresher.models.reply_cache import ReplyCache
 from thresher.models.usage import Meter, Prices, shared_rate
 from thresher.pipeline import Pipeline
-from thresher.protocols import ChunkTable, CrossEncoder, Encoder, Generator, LanguageModel, Rewriter, Verifier
+from thresher.protocols import ChunkTable, CrossEncoder, Encoder, LanguageModel, Rewriter
 from thresher.recipes.settings import (
-    AnswerSettings,
     EncoderSettings,
     FixedChunking,
     LanguageModelSettings,
     RecipeSettings,
     RerankerSettings,
 )
-from thresher.retrieval.documents import DocumentFinder
-from thresher.retrieval.mails import MailFinder
 from thresher.retrieval.spelling import SpellingRewriter
-from thresher.text.places import locate
-from thresher.text.questions import OF_DOCUMENTS, Kind
-from thresher.text.rivals import are_rivals
 from thresher.text.terms import folded
-from thresher.types import Document, Evidence, Generation, Judged, Query
-from thresher.verification.check import Checker
-from thresher.verification.rows import rows_in_words
-from thresher.verification.rules import RuleCheck
+from thresher.types import Document, Judged, Query
 
 if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch
@@ -81,14 +51,8 @@ BUNDLED = "bundled"
 ENDPOINT = "endpoint:"
 """Before the name of a model whose vectors come from `embeddings.base_url`."""
 
-OF_ANSWERS = 0.8
-"""Share of a chat model's sentences that are taken to be supported before they are read: it was shown the evidence.
-What that gains and costs is in docs/decisions.md."""
-
 MOST_REMEMBERED = 50
 """Whole documents; a question reads ten or so, a calibration all of them in turn."""
-
-NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); answered by quoting"
 
 READ_FOR_SPELLING = 30_000_000
 """Characters of a collection whose words are counted for the first misspelt one: about 3 seconds, then remembered."""
@@ -327,65 +291,6 @@ class Components:
 
         return rarity
 
-    def support(self, settings: RecipeSettings, table: ChunkTable) -> SupportJudge:
-        """Judges sentences by the encoder and by how rare their words are in the table."""
-        return SupportJudge(self.encoder(settings, reading=True), self.rarity(table))
-
-    def reader(
-        self, settings: RecipeSettings, table: ChunkTable, *, rivals: bool = False
-    ) -> tuple[Generator, tuple[str, ...]]:
-        """The chat model, or the reader that answers where none is configured, with what that lacks.
-
-        `rivals` is whether that one shows answers of two documents that cannot both be right.
-        """
-        support = self.support(settings, table)
-        reader = self._without_model(support, table, settings.answer, rivals=rivals)
-        model = self.language_model(settings.llm)
-        if model is None:
-            return reader, (NO_MODEL,)
-        if settings.answer.by == "reader":
-            return reader, ()
-        generator = GroundedGenerator(
-            model,
-            self.checker(settings),
-            reader,
-            display_of(settings.answer),
-            style_of(settings.answer),
-            settings.llm.context_tokens,
-            settings.llm.max_tokens,
-            self.on_sentence,
-        )
-        return generator, ()
-
-    def checker(self, settings: RecipeSettings, prior: float = OF_ANSWERS) -> Checker:
-        """What holds sentences against the documents; `prior` is the share that is taken to be supported."""
-        encoder = self.encoder(settings, reading=True)
-
-        def similarity(text: str, others: Sequence[str]) -> Sequence[float]:
-            return [float(cosine) for cosine in encoder.encode(others) @ encoder.encode([text])[0]]
-
-        return Checker(self.models.checker(), RuleCheck(similarity), self.whole_documents(), rows_in_words, prior)
-
-    def _without_model(
-        self, support: SupportJudge, table: ChunkTable, settings: AnswerSettings, *, rivals: bool
-    ) -> Generator:
-        if settings.reader == "sentences":
-            return ExtractiveReader(support, settings.min_support, settings.max_sentences)
-        spans = SpanReader(
-            self.models.reader(),
-            self.rarity(table),
-            LEARNT,
-            # The pieces that are quoted were found to answer: which of their sentences is nearest is all that is left.
-            ExtractiveReader(support, 0.0, settings.max_sentences),
-            settings.min_certainty,
-            Sureness(settings.withhold_below, settings.perhaps_below),
-            settings.max_windows,
-            are_rivals if rivals else None,
-        )
-        return ChoosingReader(
-            self.models.judge(), settings.min_relevance, self._by_kind(spans, support, table, settings)
-        )
-
     def spelling(self) -> Rewriter:
         """Corrects words of a question that the collection does not have."""
         return SpellingRewriter(self._words, lambda word: self.models.judge().knows(word))
@@ -406,64 +311,9 @@ class Components:
             self.models.words[key] = counts
         return self.models.words[key]
 
-    def finder(self, table: ChunkTable) -> DocumentFinder:
-        """Finds the documents that a question means."""
-        return DocumentFinder(self.store.records, self.store.documents, table)
-
-    def about_documents(self, table: ChunkTable, name: str) -> Callable[[Query], Pipeline | None]:
-        """The path of questions about documents and mails: found and judged by title, answered from the whole."""
-        find, quotes = self.finder(table), self.quote_checker()
-        reader = DocumentReader(find, self.store.documents, _unanswered)
-        mails = MailFinder(self.store.records, self.store.documents)
-        of_mails = PartsReader(MailReader(mails, self.store.documents))
-        paths = [
-            (looks.answers, Pipeline(name, looks, read, self.meter, decide=by_name, verify=quotes))
-            for looks, read in ((mails, of_mails), (find, PartsReader(reader)))
-        ]
-
-        def instead(query: Query) -> Pipeline | None:
-            """The first path that has an answer: what the front of a document does not say, its text may."""
-            for answers, path in paths if query.where is None else ():
-                if answers(query.question) and not path.generate(query, ()).abstained:
-                    return path
-            return None
-
-        return instead
-
     def unanswering(self, name: str, lack: str) -> Pipeline:
         """What stands for a recipe that there was no time to make: it finds nothing and says what it lacks."""
-        return Pipeline(name, nothing, _unanswered, self.meter, degraded=(lack,))
-
-    def _by_kind(
-        self, spans: Generator, support: SupportJudge, table: ChunkTable, settings: AnswerSettings
-    ) -> Generator:
-        """The reader for each kind of question, before the one that answers every other."""
-        documents = self.whole_documents()
-        if not settings.kinds:
-            return TableReader(documents, ListReader(documents, EnumerationReader(spans)))
-        choose = PassageChooser(self.models.judge(), support, settings.min_relevance)
-        sure = Sureness(settings.withhold_below, settings.perhaps_below)
-        of_documents = DocumentReader(self.finder(table), documents, spans)
-        readers: dict[Kind, Generator] = {
-            **dict.fromkeys(OF_DOCUMENTS, of_documents),
-            Kind.YES_NO: YesNoReader(support, spans),
-            Kind.EXPLANATION: PassageReader(choose, settings.max_explained, sure, spans),
-            Kind.COMPARISON: ComparingReader(choose, sure, spans),
-            Kind.LIST: PassageReader(choose, settings.max_sentences, sure, spans),
-            Kind.KEYWORD: PassageReader(choose, settings.max_sentences, sure, spans),
-        }
-        listing = ListReader(documents, EnumerationReader(KindReader(readers, spans)))
-        by_kind = TableReader(documents, listing)
-        return PartsReader(DescribedReader(support, sure, MeasuringReader(by_kind)))
-
-    def quote_checker(self) -> Verifier:
-        """Looks every citation up in its document, here or in the other collection, and cites what contradicts it."""
-        quotes = self.quotes()
-        return ConflictCiter(quotes, quotes.placed)
-
-    def quotes(self) -> QuoteChecker:
-        """Looks citations up in their documents."""
-        return QuoteChecker(self.whole_documents(), locate)
+        return Pipeline(name, nothing, lambda query, evidence: abstention(lack), self.meter, degraded=(lack,))
 
     def whole_documents(self) -> Callable[[Sequence[str]], Mapping[str, Document]]:
         """What gives the documents of some ids, of this collection and of the other one."""
@@ -515,22 +365,6 @@ def prices_of(settings: LanguageModelSettings) -> Prices | None:
     if settings.price_prompt is None and settings.price_completion is None:
         return None
     return Prices(settings.price_prompt or 0.0, settings.price_completion or 0.0)
-
-
-def style_of(answer: AnswerSettings) -> Style:
-    """What a chat model is asked for."""
-    return Style(answer.style, answer.max_words, answer.language, answer.instructions)
-
-
-def display_of(answer: AnswerSettings) -> Display:
-    """What is shown of the sentences of an answer; the mode wins over the check."""
-    of_mode: dict[str, Display] = {"strict": "strict", "balanced": "mark", "open": "open"}
-    return of_mode[answer.mode] if answer.mode else answer.check
-
-
-def _unanswered(query: Query, evidence: Sequence[Evidence]) -> Generation:
-    """The document that is meant does not say it."""
-    return abstention("The document does not say so.")
 
 
 def nothing(query: Query) -> Judged:

@@ -30,19 +30,23 @@ from thresher.judging.calibration import CalibratedScorer, Calibration
 from thresher.judging.judge import BlendedJudge, ScoringJudge
 from thresher.judging.llm_scorers import GRADES, LikelihoodRelevance, LLMRelevance
 from thresher.judging.model_weight import ModelWeight
+from thresher.judging.named import NamedScorer
 from thresher.judging.parts import EachPartScorer
 from thresher.judging.scorers import BandedScorer
 from thresher.judging.thresholds import Fixed
-from thresher.judging.verdicts import Calibrated, unsure_of_a_word
-from thresher.pipeline import Pipeline, as_asked, never_another
+from thresher.judging.verdicts import Calibrated, in_light_of_question
+from thresher.pipeline import Pipeline, as_asked
 from thresher.protocols import Judge, LanguageModel, Retriever, Scorer
+from thresher.recipes.answering import generator, quote_checker
 from thresher.recipes.build import corrector, mapping, names_and_numbers, redundancy, strips, told_of, verifier
 from thresher.recipes.components import Components
 from thresher.recipes.judges import calibration, raw_scorer
+from thresher.recipes.named import named_finders, probability_of_name
 from thresher.recipes.settings import CorrectiveSettings
 from thresher.refinement.refine import BestHits
 from thresher.retrieval.fusion import weighted_fusion
 from thresher.retrieval.hops import HoppingRetriever
+from thresher.retrieval.named import NamedRetriever
 from thresher.retrieval.rewrite import LLMRewriter
 from thresher.retrieval.search import EachPartRetriever, HierarchyRetriever
 from thresher.retrieval.wrappers import CutRetriever, DeduplicatedRetriever, RerankedRetriever, SecondLookRetriever
@@ -89,25 +93,25 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
     correct, _ = corrector(
         settings, parts, partial(retriever, settings), judge=judge, keywords=True, sure=settings.second_opinion_below
     )
-    generate, degraded = parts.reader(settings, table, rivals=True)
-    by_model = settings.llm.configured and settings.answer.by == "model"
-    by_rule = settings.answer.kinds and not by_model  # a chat model answers, whatever is asked
+    generate, degraded = generator(settings, parts, table, rivals=True)
     of_strips = EachPartScorer(raw_scorer(settings, parts, table, default="trained", every=True))
     evidence = strips(settings, of_strips, STRIP_LOWER, first=STRIP_FIRST, first_score=STRIP_FIRST_LOWER)
     return Pipeline(
         recipe=name,
         rewrite=parts.spelling() if settings.spelling else as_asked,
-        retrieve=second_look(settings, parts, CalibratedScorer(scorer, learned), lower, upper),
+        retrieve=NamedRetriever(
+            second_look(settings, parts, CalibratedScorer(scorer, learned), lower, upper),
+            named_finders(settings.answer, parts, table),
+        ),
         judge=judge(parts),
         decide=Calibrated(lower, upper, learned.separated and fits, mapping=told, calibrated=fits),
         correct=correct,
         refine=BestHits(evidence, settings.max_chunks_refined, by=judging(parts).name),
         generate=generate,
-        verify=verifier(settings, parts) if settings.verify else parts.quote_checker(),
+        verify=verifier(settings, parts) if settings.verify else quote_checker(parts),
         meter=parts.meter,
         degraded=degraded,
-        instead=parts.about_documents(table, name) if by_rule else never_another,
-        settle=unsure_of_a_word,
+        settle=in_light_of_question,
     )
 
 
@@ -167,7 +171,7 @@ def judging_scorer(
 ) -> Scorer:
     """Our own judge's probabilities over a collection, with the chat model for what it cannot tell."""
     own = EachPartScorer(raw_scorer(settings, parts, parts.table(index_config(settings, parts)), default="trained"))
-    scorer = CalibratedScorer(own, learned)
+    scorer = NamedScorer(CalibratedScorer(own, learned), probability_of_name())
     model = parts.language_model(settings.llm) if settings.judge == "auto" else None
     weight = measured_weight(learned, model)
     if model is None or (weight is not None and not weight.counts):

@@ -40,6 +40,7 @@ from thresher.judging.thresholds import Fixed, KeepAll, Threshold, ThresholdResu
 from thresher.judging.verdicts import INSTEAD, Bounds, RestrictedDecider, ThreeWay
 from thresher.pipeline import Pipeline
 from thresher.protocols import Scorer
+from thresher.recipes.answering import generator, quote_checker
 from thresher.recipes.build import corrector, strips
 from thresher.recipes.components import Components
 from thresher.recipes.judges import evaluator, stand_in
@@ -63,7 +64,7 @@ def pipeline(settings: CragSettings, parts: Components, name: str) -> Pipeline:
         scorer = _on_t5_scale(scorer)
     bounds = Bounds(settings.lower, settings.upper, settings.bounds, scorer.scale)
     correct, without_words = corrector(settings, parts, lambda there: _retriever(settings, there))
-    generate, without_model = parts.reader(settings, table)
+    generate, without_model = generator(settings, parts, table)
     return Pipeline(
         recipe=name,
         retrieve=_retriever(settings, parts),
@@ -77,7 +78,7 @@ def pipeline(settings: CragSettings, parts: Components, name: str) -> Pipeline:
         correct=correct,
         refine=strips(settings, scorer, settings.lower),
         generate=generate,
-        verify=parts.quote_checker(),
+        verify=quote_checker(parts),
         meter=parts.meter,
         degraded=(*degraded, *without_words, *without_model),
     )

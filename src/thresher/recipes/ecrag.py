@@ -45,6 +45,7 @@ from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Bounds, Routing, Survivors, ThreeWay
 from thresher.pipeline import Pipeline, always_correct
 from thresher.protocols import ChunkTable, Decider, Judge, Summarizer
+from thresher.recipes.answering import generator, quote_checker
 from thresher.recipes.build import corrector, strips
 from thresher.recipes.components import Components, prices_of
 from thresher.recipes.judges import evaluator, stand_in
@@ -153,7 +154,7 @@ def pipeline(settings: EcragSettings, parts: Components, name: str) -> Pipeline:
     judge, decide, degraded = judged(settings, parts, table)
     scorer, _ = evaluator(settings.model_copy(update={"judge": "auto"}), parts, table)
     correct, without_words = corrector(settings, parts, lambda there: _retriever(prepared, there))
-    generate, without_model = parts.reader(settings, table)
+    generate, without_model = generator(settings, parts, table)
     return Pipeline(
         recipe=name,
         retrieve=_retriever(prepared, parts),
@@ -162,7 +163,7 @@ def pipeline(settings: EcragSettings, parts: Components, name: str) -> Pipeline:
         correct=correct,
         refine=strips(settings, scorer, STRIP_LOWER),
         generate=generate,
-        verify=parts.quote_checker(),
+        verify=quote_checker(parts),
         meter=parts.meter,
         degraded=(*lacks, *degraded, *without_words, *without_model),
     )

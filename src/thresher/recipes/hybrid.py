@@ -32,6 +32,7 @@ from thresher.chunking.fixed import RecursiveChunker
 from thresher.indexing.index_config import IndexConfig
 from thresher.pipeline import Pipeline
 from thresher.protocols import Retriever
+from thresher.recipes.answering import generator, quote_checker
 from thresher.recipes.components import BUNDLED, Components, nothing
 from thresher.recipes.settings import FuseSettings, HybridSettings
 from thresher.retrieval.fusion import FusedRetriever, Fusion, reciprocal_rank_fusion, weighted_fusion
@@ -83,7 +84,7 @@ def pipeline(settings: HybridSettings, parts: Components, name: str) -> Pipeline
     reranker = parts.chosen_reranker(settings)
     if reranker is not None:
         retrieve = RerankedRetriever(retrieve, reranker, _rerank_weight(settings), titled=settings.chunk.titled)
-    generate, degraded = parts.reader(settings, table)
+    generate, degraded = generator(settings, parts, table)
     return Pipeline(
         recipe=name,
         retrieve=CutRetriever(
@@ -93,7 +94,7 @@ def pipeline(settings: HybridSettings, parts: Components, name: str) -> Pipeline
             limit=PUBLISHED_RESULTS if settings.literal else None,
         ),
         generate=generate,
-        verify=parts.quote_checker(),
+        verify=quote_checker(parts),
         meter=parts.meter,
         degraded=degraded,
     )

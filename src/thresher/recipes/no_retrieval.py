@@ -13,7 +13,8 @@ from thresher.generation.chat_model import ParametricGenerator
 from thresher.generation.citations import abstention
 from thresher.pipeline import Pipeline
 from thresher.protocols import Generator
-from thresher.recipes.components import Components, nothing, style_of
+from thresher.recipes.answering import style_of
+from thresher.recipes.components import Components, nothing
 from thresher.recipes.settings import NoRetrievalSettings
 from thresher.types import Evidence, Generation, Query
 

@@ -8,7 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any, get_type_hints
 
 from thresher.errors import PartError, ThresherError, UnknownSetting, UsageError, WrongType, check_awaits_nothing
-from thresher.pipeline import SLOTS, Pipeline, as_decided, never_another
+from thresher.generation.candidates import Answerer
+from thresher.generation.chat_model import GroundedGenerator
+from thresher.generation.panel import Panel
+from thresher.pipeline import SLOTS, Pipeline, as_decided
 from thresher.protocols import (
     Corrector,
     Decider,
@@ -98,6 +101,22 @@ def check_parts(parts: Mapping[str, object]) -> None:
             continue
 
 
+def with_answerers(made: Pipeline, answerers: Sequence[Answerer]) -> Pipeline:
+    """The pipeline whose panel, also behind a chat model, has further answerers; UsageError where it has no panel."""
+    if not answerers:
+        return made
+    generate = made.generate
+    if isinstance(generate, GroundedGenerator) and isinstance(generate.fallback, Panel):
+        return replace(made, generate=replace(generate, fallback=generate.fallback.joined_by(answerers)))
+    if isinstance(generate, Panel):
+        return replace(made, generate=generate.joined_by(answerers))
+    raise UsageError(
+        "has no panel that answerers could join",
+        subject=f"recipe {made.recipe}",
+        next_step="take one that answers without a chat model, with answer.reader=spans",
+    )
+
+
 def with_parts(made: Pipeline, parts: Mapping[str, Callable[..., Any]]) -> Pipeline:
     """The pipeline with other parts in their slots; every question goes through them, and what they do away with."""
     own = {slot: OwnPart(slot, part) for slot, part in parts.items()}
@@ -105,4 +124,4 @@ def with_parts(made: Pipeline, parts: Mapping[str, Callable[..., Any]]) -> Pipel
         own["decide"] = WithoutConfidence(made.decide)  # type: ignore[assignment]
     lacks = tuple(lack for lack in made.degraded if lack.partition(":")[0] not in parts)
     settle = as_decided if "decide" in parts else made.settle
-    return replace(made, **own, degraded=lacks, instead=never_another, settle=settle)  # type: ignore[arg-type]
+    return replace(made, **own, degraded=lacks, settle=settle)  # type: ignore[arg-type]

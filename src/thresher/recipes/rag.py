@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from thresher.indexing.index_config import IndexConfig
 from thresher.pipeline import Pipeline
+from thresher.recipes.answering import generator, quote_checker
 from thresher.recipes.components import Components
 from thresher.recipes.settings import RagSettings
 from thresher.retrieval.search import DenseRetriever
@@ -28,12 +29,12 @@ def pipeline(settings: RagSettings, parts: Components, name: str) -> Pipeline:
     """Dense retrieval, then the generator."""
     encoder = parts.encoder(settings)
     table = parts.table(index_config(settings, parts))
-    generate, degraded = parts.reader(settings, table)
+    generate, degraded = generator(settings, parts, table)
     return Pipeline(
         recipe=name,
         retrieve=CutRetriever(DenseRetriever(table, encoder, settings.dense.depth)),
         generate=generate,
-        verify=parts.quote_checker(),
+        verify=quote_checker(parts),
         meter=parts.meter,
         degraded=degraded,
     )

@@ -8,9 +8,19 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
 
 from thresher.protocols import ChunkTable
+from thresher.questions.intent import read_intent
+from thresher.questions.kinds import OF_DOCUMENTS, Kind
 from thresher.text.boilerplate import is_bibliography
-from thresher.text.document_names import LEAST_FIT, Named, fit, names_document, own_words, squeezed, words_of
-from thresher.text.questions import OF_DOCUMENTS, Kind, asked_for, parts_of
+from thresher.text.document_names import (
+    LEAST_FIT,
+    NAME_SCORE,
+    Named,
+    fit,
+    names_document,
+    own_words,
+    squeezed,
+    words_of,
+)
 from thresher.text.terms import term_set
 from thresher.types import UNIT, Chunk, Document, Hit, Judged, Judgement, Notes, Query, Score
 
@@ -43,7 +53,7 @@ class DocumentFinder:
 
     def __call__(self, query: Query) -> Judged:
         """A hit for each document, its beginning or the chunk that speaks most of the subject."""
-        hits = [hit for part in parts_of(query.question) for hit in self.hits(query, part)]
+        hits = [hit for part in query.intent.parts for hit in self.hits(query, part)]
         unique = {hit.chunk.document_id: hit for hit in hits}
         found = tuple(Judgement(replace(hit, rank=rank), True) for rank, hit in enumerate(unique.values(), start=1))
         return Judged(found, Notes(facts={"documents": self.count()}))
@@ -54,7 +64,7 @@ class DocumentFinder:
 
     def answers(self, question: str) -> bool:
         """Whether every part of a question is about documents that are here."""
-        asked = [asked_for(part) for part in parts_of(question)]
+        asked = [read_intent(part) for part in read_intent(question).parts]
         if not all(one.kind in OF_DOCUMENTS for one in asked) or not names_document(question):
             return False
         return all(
@@ -64,7 +74,7 @@ class DocumentFinder:
 
     def hits(self, query: Query, question: str) -> list[Hit]:
         """The documents that one question means, best first."""
-        asked = asked_for(question)
+        asked = read_intent(question)
         if asked.kind is Kind.DOCUMENTS:
             return self._speaking(query, asked.things[0], mentioned="mention" in question or "contain" in question)
         if asked.kind not in OF_DOCUMENTS or asked.kind is Kind.NUMBER_OF_DOCUMENTS or not names_document(question):
@@ -119,7 +129,8 @@ def hit_of(document: Document, score: float) -> Hit:
 
 
 def _hit(chunk: Chunk, score: float) -> Hit:
-    return Hit(chunk, Score(float(score), UNIT), 1)
+    fits = Score(float(score), UNIT)
+    return Hit(chunk, fits, 1, scores={NAME_SCORE: fits})
 
 
 def _opening(document: Document) -> Chunk:

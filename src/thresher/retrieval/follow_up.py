@@ -9,8 +9,8 @@ from functools import partial
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.structured import Unreadable, asked, read_text, text_schema
 from thresher.protocols import LanguageModel
+from thresher.questions.follow_up import Turn, leans, standing_alone
 from thresher.text.entities import missing_name
-from thresher.text.follow_up import Turn, leans, standing_alone
 from thresher.text.injection import fenced
 from thresher.text.numbers import numbers_in, numbers_stated
 from thresher.types import Notes, Query
@@ -40,7 +40,7 @@ class FollowUp:
     """The question of a query in words that stand alone; what was asked stays beside it.
 
     A question that stands alone already is left as it is. A model's wording with a name or number that is not in the
-    conversation is not used; the rules of `thresher.text.follow_up` then carry over what the question lacks.
+    conversation is not used; the rules of `thresher.questions.follow_up` then carry over what the question lacks.
     """
 
     model: LanguageModel | None = None

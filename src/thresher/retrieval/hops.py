@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from thresher.protocols import Retriever, about
-from thresher.text.clauses import descriptions_of
 from thresher.text.entities import whole_names
 from thresher.text.terms import term_set
 from thresher.types import Hit, Judged, Judgement, Notes, Query
@@ -51,7 +50,7 @@ class HoppingRetriever:
         if not names:
             return found
         words = " ".join(names)
-        searches = [f"{asked} {words}" for asked in descriptions_of(query.question) or (query.search,)]
+        searches = [f"{asked} {words}" for asked in query.intent.descriptions or (query.search,)]
         second = [self.retriever(replace(query, search=search)).kept for search in searches]
         known = {hit.chunk.id for hit in hits}
         new = {hit.chunk.id: hit for level in zip(*second, strict=False) for hit in level if hit.chunk.id not in known}
@@ -66,7 +65,7 @@ class HoppingRetriever:
 
     def _names(self, query: Query, hits: Sequence[Hit]) -> list[str]:
         """The names that most of the best hits have, the likeliest hit's first; none where no second search is due."""
-        described = bool(descriptions_of(query.question))
+        described = bool(query.intent.descriptions)
         if not hits or not (described or self.lower < self.upper):
             return []
         chances = self.probabilities(query, hits)

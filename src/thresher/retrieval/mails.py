@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
 
+from thresher.questions.intent import read_intent
 from thresher.retrieval.documents import MOST_NAMED, Listed, hit_of
 from thresher.text.mails import AskedOfMail, asked_of_mail
-from thresher.text.questions import parts_of
 from thresher.text.terms import term_set
 from thresher.types import Document, Hit, Judged, Judgement, Metadata, Query
 
@@ -40,12 +40,12 @@ class MailFinder:
 
     def __call__(self, query: Query) -> Judged:
         """A hit for each mail that a part of the question means."""
-        hits = {hit.chunk.document_id: hit for part in parts_of(query.question) for hit in self.hits(part)}
+        hits = {hit.chunk.document_id: hit for part in query.intent.parts for hit in self.hits(part)}
         return Judged(tuple(Judgement(replace(hit, rank=at), True) for at, hit in enumerate(hits.values(), start=1)))
 
     def answers(self, question: str) -> bool:
         """Whether every part of a question asks for something in the head of a mail."""
-        return all(asked_of_mail(part) is not None for part in parts_of(question))
+        return all(asked_of_mail(part) is not None for part in read_intent(question).parts)
 
     def hits(self, question: str) -> list[Hit]:
         """The mails that one question means, none where it means more than a few."""

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal
 from thresher.filters import Filter, In, narrowed
 from thresher.protocols import ChunkTable, Encoder, Retriever, about
 from thresher.retrieval.fusion import Fusion, fusion_about
-from thresher.text.questions import searches_of
 from thresher.types import BM25, COSINE, L2, Chunk, Hit, Judged, Judgement, Notes, Query, Scale, Score
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ class EachPartRetriever:
 
     def __call__(self, query: Query) -> Judged:
         """Each hit once, ranked as it was taken; a question of one part is searched as it is."""
-        searches = searches_of(query.question) if query.search == query.question else (query.search,)
+        searches = query.intent.searches if query.search == query.question else (query.search,)
         lists = [self.retriever(replace(query, search=search)) for search in searches]
         if len(lists) == 1:
             return lists[0]

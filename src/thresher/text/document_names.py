@@ -9,7 +9,7 @@ import re
 from pathlib import PurePath
 from typing import Protocol
 
-from thresher.text.terms import term_set
+from thresher.text.terms import index_terms, term_set
 
 GENERIC = term_set(
     "paper document article report file pdf study text publication page note letter contract called titled "
@@ -28,11 +28,20 @@ _QUOTED = re.compile(r"[\"“”«»„].{2,}[\"“”«»„]|(?<!\w)['‘].{2,
 _SUMMED = re.compile(r"\b(?:summar\w+|sum up|tl;?dr|overview|abstract)\b", re.IGNORECASE)
 _IT = re.compile(r"\bit\b", re.IGNORECASE)
 
+_WHICH_OF = re.compile(
+    r"(?:(?:in|at|of|from|on) )?(?:which|what) (?P<sort>[a-z]+) "
+    r"(?:is|are|was|were|has|have|had|does|do|did|can|will|must|\w+(?:ed|[^s]s))\b",
+    re.IGNORECASE,
+)
+
 SURE_FIT = 0.5
 """Share of a title's words from which a name means this document: more of the title was named than left out."""
 
 LEAST_FIT = 0.2
 """Up to it a name means no document: "the paper on learning" is any of nine (25 papers of data/papers)."""
+
+NAME_SCORE = "name"
+"""What a hit calls its score of how well the name in a question fits its document, 0 to 1."""
 
 BEGINNING = 2
 """Words with which a title begins that are a name of it: Dense Passage Retrieval."""
@@ -105,3 +114,9 @@ def _file(document: Named) -> PurePath:
 def squeezed(text: str) -> str:
     """Its letters and digits alone, in lower case."""
     return re.sub(r"\W|_", "", text.casefold())
+
+
+def is_asked_for(question: str, title: str) -> bool:
+    """Whether a question asks which document of a sort, and a title is of that sort."""
+    asked = _WHICH_OF.match(question)
+    return asked is not None and bool(set(index_terms(asked["sort"])) & set(index_terms(title)))

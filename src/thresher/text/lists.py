@@ -153,25 +153,10 @@ SHARE = 0.5
 CLOSE = 0.4
 """Share of the lead-in that the question has to say: a long sentence holds the words of many questions."""
 
-_STEPS = re.compile(
+ASKS_FOR_STEPS = re.compile(
     r"\bhow (?:do|does|can|could|should|must|would|to|is|are)\b|\bsteps?\b|\bprocedure\b",
     re.IGNORECASE,
 )
-_SEVERAL = re.compile(
-    r"^(?:please\s+)?(?:list|name|enumerate|give (?:me )?(?:all|the|a list))\b"
-    r"|\b(?:what|which)\b(?:\s+[\w-]+){0,4}?\s+(?:are|were|do|must|should|can|need|have|did|will)\b"
-    r"|\bwho does what\b|\bwhat(?:'s|\u2019s| is| was) new\b"
-    r"|\bwhat (?:must|should|do|can|may) \w+|\bwhat is \w+(?:ed|en|ne)\b",
-    re.IGNORECASE,
-)
-_ONE = re.compile(
-    r"\b(?:first|second|third|last|next|many|much|highest|lowest|most|least|only)\b|\bstep \d", re.IGNORECASE
-)
-
-
-def asks_for_list(question: str) -> bool:
-    """Whether a question is for several things or for steps, and not for one of them or their number."""
-    return bool(_STEPS.search(question) or _SEVERAL.search(question)) and not _ONE.search(question)
 
 
 def fits(question: str, document: Document, listing: Listing) -> bool:
@@ -188,7 +173,7 @@ def fits(question: str, document: Document, listing: Listing) -> bool:
         return False
     leading = set(telling_terms((listing.lead or listing.heading or listing.items[0]).text))
     first = next(iter(one for one in telling_terms(question) if one not in _LISTING), "")
-    if _STEPS.search(question) and not _said_in(leading | (above if listing.numbered else set()), first):
+    if ASKS_FOR_STEPS.search(question) and not _said_in(leading | (above if listing.numbered else set()), first):
         return False
     led = leading | set(telling_terms(document.title))
     shared = sum(_said_in(led, term) for term in asked)

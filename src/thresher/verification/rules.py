@@ -10,13 +10,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from thresher.questions.intent import read_intent
+from thresher.questions.kinds import Kind
 from thresher.text.arithmetic import computed
 from thresher.text.contradiction import contradiction
 from thresher.text.entities import missing_name, names_in, namesake
 from thresher.text.injection import is_command
 from thresher.text.language import foreign_language, other_language
 from thresher.text.numbers import foreign_number, missing_quantity, quantities
-from thresher.text.questions import Kind, asked_for
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_set, term_share
 from thresher.types import Evidence
@@ -294,7 +295,7 @@ def _case(claim: str, sentences: Sequence[str], titles: str, question: str) -> _
     if verdict := _VERDICT.match(claim):
         body = claim[verdict.end() :]
         turned = not term_set(body) and verdict[1].lower() in _DENYING
-        asked = question.rstrip(" ?") if asked_for(question).kind is Kind.YES_NO else ""
+        asked = question.rstrip(" ?") if read_intent(question).kind is Kind.YES_NO else ""
         claim = body if term_set(body) else asked
     return _Case(claim, stating, titles, question, turned, [term_share(claim, f"{titles} {one}") for one in stating])
 

@@ -13,11 +13,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 
-from thresher.types import PERHAPS
 from thresher_evals.dataset import Question, matches, normalise
 from thresher_evals.rows import Reply, Row
 
 QUOTE = re.compile(r"“(.*?)”(?=\s*\[\d)", re.DOTALL)
+HEDGE = re.compile(r"^(?:Perhaps|Here|Perhaps here|Or here): ", re.MULTILINE)
+"""What a reader without a chat model begins an answer or a passage with."""
+
 MARKER = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
 
 
@@ -264,8 +266,11 @@ def answered(reply: Reply | None) -> bool:
 
 
 def spoken(reply: Reply | None) -> str:
-    """The answer's words; citation markers and the quotation marks before them are not words."""
-    return "" if reply is None else without_markers(unquoted(reply.text.removeprefix(PERHAPS)), reply.markers)
+    """The answer's words; citation markers, the quotation marks before them and what hedges an answer are not words."""
+    if reply is None:
+        return ""
+    bare = HEDGE.sub("", reply.text).replace("**", "")
+    return without_markers(unquoted(bare), reply.markers)
 
 
 def picked(row: Row) -> str | None:

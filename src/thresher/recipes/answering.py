@@ -1,0 +1,92 @@
+"""The parts that answer, made from settings: the panel without a chat model, the chat model, and what checks both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from thresher.generation.citations import QuoteChecker
+from thresher.generation.conflict_citer import ConflictCiter
+from thresher.protocols import ChunkTable, Generator, Verifier
+from thresher.recipes.components import Components
+from thresher.recipes.settings import AnswerSettings, RecipeSettings
+from thresher.text.places import locate
+
+if TYPE_CHECKING:
+    from thresher.generation.chat_model import Style
+    from thresher.generation.checked_answer import Display
+    from thresher.verification.check import Checker
+
+OF_ANSWERS = 0.8
+"""Share of a chat model's sentences that are taken to be supported before they are read: it was shown the evidence.
+What that gains and costs is in docs/decisions.md."""
+
+NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); answered by quoting"
+
+
+def generator(
+    settings: RecipeSettings, parts: Components, table: ChunkTable, *, rivals: bool = False
+) -> tuple[Generator, tuple[str, ...]]:
+    """The chat model, or what answers where none is configured, with what that lacks.
+
+    `rivals` is whether that one shows answers of two documents that cannot both be right.
+    """
+    from thresher.recipes.panel import without_model  # every answerer with it
+
+    offline = without_model(settings, parts, table, rivals=rivals)
+    model = parts.language_model(settings.llm)
+    if model is None:
+        return offline, (NO_MODEL,)
+    if settings.answer.by == "reader":
+        return offline, ()
+    from thresher.generation.chat_model import GroundedGenerator
+
+    written = GroundedGenerator(
+        model,
+        checker(settings, parts),
+        offline,
+        display_of(settings.answer),
+        style_of(settings.answer),
+        settings.llm.context_tokens,
+        settings.llm.max_tokens,
+        parts.on_sentence,
+    )
+    return written, ()
+
+
+def checker(settings: RecipeSettings, parts: Components, prior: float = OF_ANSWERS) -> Checker:
+    """What holds sentences against the documents; `prior` is the share that is taken to be supported."""
+    from thresher.verification.check import Checker
+    from thresher.verification.rows import rows_in_words
+    from thresher.verification.rules import RuleCheck
+
+    encoder = parts.encoder(settings, reading=True)
+
+    def similarity(text: str, others: Sequence[str]) -> Sequence[float]:
+        return [float(cosine) for cosine in encoder.encode(others) @ encoder.encode([text])[0]]
+
+    return Checker(parts.models.checker(), RuleCheck(similarity), parts.whole_documents(), rows_in_words, prior)
+
+
+def quotes(parts: Components) -> QuoteChecker:
+    """Looks citations up in their documents."""
+    return QuoteChecker(parts.whole_documents(), locate)
+
+
+def quote_checker(parts: Components) -> Verifier:
+    """Looks every citation up in its document, here or in the other collection, and cites what contradicts it."""
+    looks_up = quotes(parts)
+    return ConflictCiter(looks_up, looks_up.placed)
+
+
+def style_of(answer: AnswerSettings) -> Style:
+    """What a chat model is asked for."""
+    from thresher.generation.chat_model import Style
+
+    return Style(answer.style, answer.max_words, answer.language, answer.instructions)
+
+
+def display_of(answer: AnswerSettings) -> Display:
+    """What is shown of the sentences of an answer; the mode wins over the check."""
+    of_mode: dict[str, Display] = {"strict": "strict", "balanced": "mark", "open": "open"}
+    return of_mode[answer.mode] if answer.mode else answer.check

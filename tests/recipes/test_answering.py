@@ -1,0 +1,73 @@
+"""Questions about documents themselves take the path of every other question: searched, judged, answered, checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import thresher
+from thresher.collection import Collection
+from thresher.pipeline import SLOTS
+from thresher.text.document_names import NAME_SCORE
+
+SONG = (
+    '<html><head><title>As Time Goes By</title><meta name="author" content="Jane Editor"></head>'
+    "<body><h1>As Time Goes By</h1><p>As Time Goes By is a song that Herman Hupfeld wrote in 1931 for a revue on "
+    "Broadway. It became famous by a film.</p></body></html>"
+)
+SURVEY = (
+    "---\nauthor: Ada Kask\n---\n# Sea Light Survey\n\nThe survey lists fourteen lighthouses of the Baltic Sea.\n\n"
+    "Most of them were built by fishermen.\n"
+)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A page about a song that somebody else edited, and a survey with its author."""
+    folder = tmp_path_factory.mktemp("library")
+    (folder / "files").mkdir()
+    (folder / "files" / "song.html").write_text(SONG, encoding="utf-8")
+    (folder / "files" / "survey.md").write_text(SURVEY, encoding="utf-8")
+    with thresher.open(folder / "home") as collection:
+        collection.add(folder / "files")
+        yield collection
+
+
+@pytest.mark.parametrize("question", ["Who wrote the song As Time Goes By?", "Who wrote As Time Goes By?"])
+def test_who_edited_a_page_did_not_write_the_song_that_it_is_about(library: Collection, question: str) -> None:
+    answer = library.ask(question)
+    assert "Jane Editor" not in f"{answer.text} {answer.reason}"
+    assert "Herman Hupfeld" in answer.text
+
+
+def test_who_wrote_the_page_itself_is_what_its_record_says(library: Collection) -> None:
+    assert "Jane Editor" in library.ask("Who wrote the page As Time Goes By?").text
+
+
+def test_the_number_of_documents_is_told_without_a_verdict_and_without_a_citation(library: Collection) -> None:
+    answer = library.ask("How many documents are there?")
+    assert (answer.text, answer.verdict, answer.confidence, answer.citations) == ("2 documents.", None, None, ())
+    assert tuple(step.name for step in answer.steps) == SLOTS
+
+
+def test_a_document_that_is_named_is_judged_by_its_name_on_the_path_of_every_question(library: Collection) -> None:
+    answer = library.ask("Who wrote the Sea Light Survey?")
+    assert "Ada Kask" in answer.text
+    best = next(fate for fate in answer.chunks if fate.hit.chunk.source.endswith("survey.md"))
+    assert best.hit.scores[NAME_SCORE].value == 1.0
+    assert best.kept
+    assert tuple(step.name for step in answer.steps) == SLOTS
+
+
+def test_several_questions_in_one_are_each_answered(library: Collection) -> None:
+    answer = library.ask("Who wrote the page As Time Goes By and who built the lighthouses of the Baltic Sea?")
+    first, second = answer.text.split("\n", 1)
+    assert "Jane Editor" in first
+    assert "fishermen" in second
+
+
+@pytest.mark.parametrize("kinds", [True, False])
+def test_a_recipe_that_does_not_tell_kinds_apart_knows_nothing_of_documents(library: Collection, kinds: bool) -> None:
+    answer = library.ask("How many documents are there?", settings={"answer.kinds": kinds})
+    assert (answer.text == "2 documents.") is kinds

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from thresher.text.blocks import ENOUGH, MOST, passage_around
+
+OPTIONS = """## Options
+
+--retries N
+
+How often a request is sent again before it fails.
+
+--timeout SECONDS
+
+After how many seconds a request fails. The clock starts when the request is sent and not when it
+is written to the queue, so that a long queue fails no request.
+"""
+LIST = """The cache was written for small disks.
+
+Before an upgrade:
+
+- Stop the service.
+
+- Copy the folder.
+
+- Start the service again.
+
+It is checked every night by a job of its own.
+"""
+CODE = """The cache keeps what was read.
+
+To clear it at once, call this:
+
+    tool cache clear
+    tool cache check
+
+Nothing else has to be done.
+"""
+LONG = " ".join(f"Sentence number {n} of a long paragraph has nine words." for n in range(100))
+
+
+def around(text: str, place: str) -> str:
+    start = text.index(place)
+    low, high = passage_around(text, start, start + len(place))
+    assert low <= start < start + len(place) <= high
+    return text[low:high]
+
+
+# --- a manual ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_description_is_shown_with_the_name_of_its_option() -> None:
+    assert around(OPTIONS, "sent again") == "--retries N\n\nHow often a request is sent again before it fails."
+
+
+def test_an_option_is_shown_with_its_description() -> None:
+    found = around(OPTIONS, "--timeout")
+    assert found.startswith("--timeout SECONDS\n\nAfter how many seconds")
+    assert found.endswith("fails no request.")
+
+
+def test_an_option_is_not_shown_with_the_next_one() -> None:
+    assert "--timeout" not in around(OPTIONS, "sent again")
+    assert "--retries" not in around(OPTIONS, "a long queue")
+
+
+@pytest.mark.parametrize("place", ["Before an upgrade", "Stop the service", "Copy the folder", "Start the service"])
+def test_a_list_is_shown_whole_with_its_lead_in(place: str) -> None:
+    found = around(LIST, place)
+    assert found.startswith("Before an upgrade:")
+    assert "- Stop the service.\n\n- Copy the folder.\n\n- Start the service again." in found
+    assert "small disks" not in found
+
+
+@pytest.mark.parametrize("place", ["call this", "cache clear", "cache check"])
+def test_code_is_shown_as_it_stands_with_the_sentence_that_announces_it(place: str) -> None:
+    found = around(CODE, place)
+    assert found.startswith("To clear it at once, call this:\n\n    tool cache clear\n    tool cache check")
+
+
+def test_a_short_paragraph_is_shown_with_the_one_behind_it_and_a_long_one_alone() -> None:
+    short, long = "It is old.", "It was built of stone by the town. " * 12
+    assert around(f"{short}\n\n{long.strip()}", "old") == f"{short}\n\n{long.strip()}"
+    assert around(f"{long.strip()}\n\n{short}", "stone") == long.strip()
+
+
+def test_the_heading_of_the_next_section_is_not_shown() -> None:
+    assert around("It is old.\n\n## Harbour\n\nIt is deep.", "old") == "It is old."
+
+
+def test_a_heading_is_shown_above_its_text() -> None:
+    assert around("It is deep.\n\n## Tower\n\nIt is old.", "old") == "## Tower\n\nIt is old."
+
+
+# --- long text --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [0, 50, 99])
+def test_a_long_paragraph_is_cut_to_whole_sentences_around_the_place(number: int) -> None:
+    found = around(LONG, f"number {number} ")
+    assert found.startswith("Sentence number ")
+    assert found.endswith("nine words.")
+    assert ENOUGH <= len(found) <= MOST
+
+
+def test_of_a_block_without_sentences_whole_lines_are_shown() -> None:
+    rows = "\n".join(f"row {n} of a table that goes on and on and on" for n in range(200))
+    found = around(rows, "row 100 ")
+    assert found in rows
+    assert all(line.startswith("row ") and line.endswith("on and on") for line in found.splitlines())
+    assert len(found) <= 2 * MOST
+
+
+def test_a_place_over_two_paragraphs_is_shown_with_both() -> None:
+    found = around("It is old.\n\nIt is deep.", "old.\n\nIt is")
+    assert found == "It is old.\n\nIt is deep."
+
+
+# --- any text ---------------------------------------------------------------------------------------------------------
+
+PIECES = some.sampled_from(
+    ["\n\n", "\n", "\n \n", " ", "It is old. ", "- An item", "1. A step", "--flag", "## Name", "    code()", "Lead in:",
+     "word ", "word " * 60, "It was built of stone. " * 30, "| a | b |", ".", ":"]
+)  # fmt: skip
+
+
+@given(some.lists(PIECES, max_size=12).map("".join), some.data())
+def test_a_passage_is_a_stretch_of_its_text(text: str, data: some.DataObject) -> None:
+    start = data.draw(some.integers(0, len(text)))
+    end = data.draw(some.integers(start, len(text)))
+    low, high = passage_around(text, start, end)
+    assert 0 <= low <= high <= len(text)
+
+
+@given(some.lists(PIECES, min_size=1, max_size=12).map("".join), some.data())
+def test_a_word_stays_inside_its_passage(text: str, data: some.DataObject) -> None:
+    words = [(at, at + len(word)) for word in set(text.split()) if (at := text.find(word)) >= 0]
+    if words:
+        start, end = data.draw(some.sampled_from(sorted(words)))
+        low, high = passage_around(text, start, end)
+        assert low <= start < end <= high
