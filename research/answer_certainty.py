@@ -51,7 +51,7 @@ from thresher_evals.metrics.answers import exact_match, f1
 
 SEED, FOLDS = 23, 10
 SIGNS = {
-    "spans": ("relevance", "place", "terms", "sentence", "agreeing"),
+    "spans": ("relevance", "place", "terms", "sentence"),
     "passages": ("relevance", "whole", "place", "terms", "uncovered"),
     "comparison": ("relevance", "place", "terms", "uncovered"),
     "options": ("relevance",),

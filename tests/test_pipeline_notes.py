@@ -35,9 +35,9 @@ from thresher.retrieval.wrappers import (
     RerankedRetriever,
     SecondLookRetriever,
 )
+from thresher.structure.locators import locate
 from thresher.testing.fakes import HashEncoder, ScriptedModel
 from thresher.text.conflicts import Conflicts
-from thresher.text.places import locate
 from thresher.types import (
     COSINE,
     NO_NOTES,

@@ -26,7 +26,7 @@ ROOMS = (
     "verification",
     "training",
 )
-SHARED = {"types", "protocols", "errors", "deadline", "filters", "http", "text", "questions"}
+SHARED = {"types", "protocols", "errors", "deadline", "filters", "http", "text", "structure", "questions"}
 MODELS_ARE_THEIRS = {"retrieval", "judging", "correction", "refinement", "generation"}
 """Rooms whose parts may own a model besides taking one through a protocol."""
 CHECKED = {"generation": {"verification"}}
@@ -39,7 +39,8 @@ FOUNDATION = {
     "rendering": {"types", "explanation"},
     "protocols": {"types", "filters"},
     "text": {"types", "protocols", "errors", "text"},
-    "questions": {"types", "errors", "text", "questions"},
+    "structure": {"types", "text", "structure"},
+    "questions": {"types", "errors", "text", "structure", "questions"},
     "settings": {"errors", "trusted"},
     "trusted": {"errors"},
     "deadline": set(),

@@ -18,7 +18,7 @@ from tests.documents import making
 from tests.documents.elsewhere import found
 from tests.documents.formats.test_office import reordered
 from tests.documents.making import PAPERS, needs_papers, parse_bytes, read_paper
-from thresher.text.places import locate
+from thresher.structure.locators import locate
 from thresher.types import Document
 
 CITED = 100

@@ -8,8 +8,8 @@ import pytest
 from thresher.generation.citations import NO_EVIDENCE, QuoteChecker, cite, quoted
 from thresher.generation.quotes import ExtractiveReader
 from thresher.generation.sentence_support import SUPPORT, Sentence, SupportJudge, rarity_from
+from thresher.structure.locators import locate
 from thresher.testing.fakes import HashEncoder
-from thresher.text.places import locate
 from thresher.text.terms import index_terms
 from thresher.types import COSINE, Chunk, Document, Evidence, Generation, Hit, Origin, Page, Query, Refined, Score
 

@@ -30,8 +30,6 @@ class Signs:
     """Share of the question's terms, weighted by rarity, that the text or what stands above it holds, 0 to 1."""
     sentence: float | None = None
     """The same of the sentence of the place: what is said of the herring gull is not said of the common gull."""
-    agreeing: float | None = None
-    """Logarithm of the certainties of all places that say the same over that of the best one; 0 where it is alone."""
     uncovered: float | None = None
     """Names and numbers of the question that stand neither in the text nor above it, 3 at most."""
     support: float | None = None

@@ -9,11 +9,11 @@ from functools import cached_property
 
 from thresher.generation.places import PlaceFinder, Places
 from thresher.generation.sentence_support import Sentence
+from thresher.structure.answers import grids_near
+from thresher.structure.grid import Grid
+from thresher.structure.lookup import lacking
 from thresher.text.injection import is_command
 from thresher.text.sentences import sentence_spans
-from thresher.text.table_answers import grids_near
-from thresher.text.table_lookup import lacking
-from thresher.text.tables import Grid
 from thresher.text.terms import term_set
 from thresher.types import Document, Evidence, Query
 

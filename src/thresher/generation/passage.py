@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from thresher.generation.citations import cite
 from thresher.generation.material import Material
 from thresher.generation.sentence_support import Sentence
-from thresher.text.blocks import passage_around
+from thresher.structure.blocks import passage_around
 from thresher.text.boilerplate import is_bibliography, says_nothing
 from thresher.text.injection import is_command
 from thresher.text.sentences import Span, sentence_spans

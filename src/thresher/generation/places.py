@@ -176,14 +176,7 @@ class PlaceFinder:
             if not wrong and not asked.issuperset(words := _words(place.text)):
                 answers.setdefault(" ".join(words), []).append(place)
         agreed = sorted(answers.values(), key=lambda same: -sum(place.certainty for place in same))
-        return [_agreed(same) for same in agreed]
-
-
-def _agreed(same: Sequence[Place]) -> Place:
-    """The best of the places that say the same, with how much the others add."""
-    best = max(same, key=lambda place: place.certainty)
-    together = sum(place.certainty for place in same)
-    return replace(best, signs=replace(best.signs, agreeing=log(together / best.certainty)))
+        return [max(same, key=lambda place: place.certainty) for same in agreed]
 
 
 def signs_of(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
-from thresher.text.question_maker import MadeOf, QuestionMaker
+from thresher.questions.question_maker import MadeOf, QuestionMaker
 from thresher.text.sentences import line_spans
 from thresher.types import Chunk, Document, Table
 

@@ -12,13 +12,13 @@ from typing import TypeVar
 
 from thresher.protocols import Scorer, about
 from thresher.questions.intent import read_intent
-from thresher.text.enumerations import enumerated
-from thresher.text.forms import Form, to_pay_in_words
+from thresher.structure.answers import answered, form_near, grids_near
+from thresher.structure.enumerations import enumerated
+from thresher.structure.forms import Form, to_pay_in_words
+from thresher.structure.grid import Cell, Grid
+from thresher.structure.lists import fits, lists_of
+from thresher.structure.lookup import look
 from thresher.text.labels import told_of
-from thresher.text.lists import fits, lists_of
-from thresher.text.table_answers import answered, form_near, grids_near
-from thresher.text.table_lookup import look
-from thresher.text.tables import Cell, Grid
 from thresher.text.terms import term_set
 from thresher.types import Document, Hit, Query, Scale, Scores
 

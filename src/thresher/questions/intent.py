@@ -9,8 +9,8 @@ from functools import lru_cache
 from thresher.questions.clauses import descriptions_of
 from thresher.questions.kinds import Asked, Kind, asked_for
 from thresher.questions.parts import parts_of, subject_of
+from thresher.structure.lists import ASKS_FOR_STEPS
 from thresher.text.answer_types import AnswerType, answer_type, asks_for_figure
-from thresher.text.lists import ASKS_FOR_STEPS
 from thresher.text.options import Choice, choice_of
 
 _SEVERAL = re.compile(

@@ -10,7 +10,7 @@ from thresher.generation.conflict_citer import ConflictCiter
 from thresher.protocols import ChunkTable, Generator, Verifier
 from thresher.recipes.components import Components
 from thresher.recipes.settings import AnswerSettings, RecipeSettings
-from thresher.text.places import locate
+from thresher.structure.locators import locate
 
 if TYPE_CHECKING:
     from thresher.generation.chat_model import Style

@@ -93,10 +93,13 @@ class AnswerSettings(Frozen):
         "spans", description="answer with the words that answer and cite their sentence, or quote sentences"
     )
     withhold_below: float = Field(
-        0.25, ge=0, le=1, description="spans: probability that the answer is right below which it is withheld"
+        0.35, ge=0, le=1, description="spans: probability that the answer is right below which it is withheld"
     )
     perhaps_below: float = Field(
-        0.5, ge=0, le=1, description="spans: probability that it is right below which it begins with 'Perhaps:'"
+        0.5,
+        ge=0,
+        le=1,
+        description="spans: probability that it is right below which a passage is shown, or it begins with 'Perhaps:'",
     )
     min_certainty: float = Field(
         0.3, ge=0, le=1, description="spans: probability of the best place below which sentences are quoted instead"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from thresher.text.table_answers import grids_near
+from thresher.structure.answers import grids_near
 from thresher.types import Document
 from thresher.verification.windows import RowInWords
 

@@ -16,10 +16,10 @@ from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.documents.formats.pdf import parse_pages
 from thresher.documents.formats.pdf_figures import figure_lines, is_data_row
 from thresher.documents.formats.pdf_lines import classify_all
+from thresher.structure.forms import form_of
+from thresher.structure.lists import lists_of
+from thresher.structure.records import records_of
 from thresher.text.figures import between_figures, without_figures
-from thresher.text.forms import form_of
-from thresher.text.lists import lists_of
-from thresher.text.records import records_of
 from thresher.types import Document
 
 PARAGRAPH = [

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tests.generation.answering import only, piece, proposed
-from tests.text.test_lists import HANDBOOK, document
+from tests.structure.test_lists import HANDBOOK, document
 from thresher.generation.answerers.lists import ListAnswerer
 from thresher.types import Evidence, Generation
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tests.generation.answering import only, proposed
-from tests.text.test_tables import document
+from tests.structure.test_grid import document
 from thresher.generation.answerers.tables import TableAnswerer
 from thresher.types import COSINE, Chunk, Document, Evidence, Generation, Hit, Score
 

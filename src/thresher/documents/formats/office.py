@@ -19,7 +19,7 @@ from thresher.documents.formats.extractor import SLIDE_MARK, described, extract
 from thresher.documents.formats.sheets import Sheet, sheets_of
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
-from thresher.text.places import column_name
+from thresher.structure.locators import column_name
 from thresher.types import MarkKind, Metadata
 
 MOST_FORMULAS = 5  # named of those that have no value

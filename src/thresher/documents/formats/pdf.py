@@ -43,7 +43,7 @@ from thresher.documents.formats.pdf_lines import Line, has_ended
 from thresher.documents.registry import RawFile
 from thresher.documents.sources import Limits
 from thresher.errors import DocumentError
-from thresher.text.front_matter import authors_of
+from thresher.structure.front_matter import authors_of
 from thresher.text.sentences import Span
 from thresher.types import Mark, Page, Table
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from thresher.documents.formats.archives import open_archive, relations, xml_of
 from thresher.documents.sources import MEBIBYTE
-from thresher.text.places import column_number
+from thresher.structure.locators import column_number
 
 MAX_SHEET_BYTES = 64 * MEBIBYTE  # of XML; a larger sheet has no cell names, since reading it twice takes minutes
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")

@@ -12,9 +12,9 @@ from thresher.generation.citations import cite, in_turn, quoted
 from thresher.generation.material import Material
 from thresher.generation.sentence_support import Sentence
 from thresher.questions.kinds import OF_DOCUMENTS, Kind
+from thresher.structure.front_matter import author_lines, summary_spans
 from thresher.text.boilerplate import says_nothing
 from thresher.text.figures import without_figures
-from thresher.text.front_matter import author_lines, summary_spans
 from thresher.text.sentences import Span, line_spans, sentence_spans
 from thresher.text.terms import index_terms, term_set
 from thresher.types import Document, Evidence, Generation, Hit, Query

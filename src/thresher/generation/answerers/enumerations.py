@@ -10,7 +10,7 @@ from thresher.generation.candidates import Candidate
 from thresher.generation.citations import cite, in_turn
 from thresher.generation.material import Material
 from thresher.generation.sentence_support import Sentence
-from thresher.text.enumerations import enumerated
+from thresher.structure.enumerations import enumerated
 from thresher.text.injection import is_command
 from thresher.types import Generation, Query
 

@@ -10,8 +10,8 @@ from thresher.generation.candidates import Candidate
 from thresher.generation.citations import cite
 from thresher.generation.material import Material
 from thresher.generation.sentence_support import Sentence
+from thresher.structure.lists import Listing, closeness, fits, lists_of
 from thresher.text.injection import is_command
-from thresher.text.lists import Listing, closeness, fits, lists_of
 from thresher.types import Document, Evidence, Generation, Notes, Query
 
 

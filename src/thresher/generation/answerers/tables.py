@@ -10,9 +10,9 @@ from thresher.generation.candidates import Candidate
 from thresher.generation.citations import cite
 from thresher.generation.material import Material
 from thresher.generation.sentence_support import Sentence
-from thresher.text.forms import Form
-from thresher.text.table_answers import answered, form_near
-from thresher.text.tables import Cell, Found, Grid
+from thresher.structure.answers import answered, form_near
+from thresher.structure.forms import Form
+from thresher.structure.grid import Cell, Found, Grid
 from thresher.types import Citation, Document, Evidence, Generation, Query
 
 MOST_DOCUMENTS = 4

@@ -12,8 +12,8 @@ from thresher.chunking.spans import make_chunk
 from thresher.documents.cleaning import references_span
 from thresher.models.structured import asked, object_schema, read_choice, read_text
 from thresher.protocols import LanguageModel
+from thresher.questions.question_maker import MadeOf, NearMiss
 from thresher.text.injection import fenced
-from thresher.text.question_maker import MadeOf, NearMiss
 from thresher.text.sentences import sentence_spans
 from thresher.types import Chunk, Document
 from thresher_evals.dataset import Gold, normalise, sha1_number

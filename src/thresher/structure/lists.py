@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import takewhile
 
+from thresher.structure.grid import Cell, blocks_before, is_heading
+from thresher.structure.lookup import telling_terms
 from thresher.text.sentences import line_spans, sentence_spans, trim
-from thresher.text.table_lookup import telling_terms
-from thresher.text.tables import Cell, blocks_before, is_heading
 from thresher.text.terms import alike
 from thresher.types import Document
 

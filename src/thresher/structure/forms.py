@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from thresher.structure.grid import Cell, Found, Grid, with_unit
+from thresher.structure.lookup import Words, telling_terms, terms_of, words_of
+from thresher.structure.records import LEAST, fields_of
 from thresher.text.answer_types import answer_type, is_of_type
 from thresher.text.figures import without_figures
 from thresher.text.labels import means, still_to_come
-from thresher.text.records import LEAST, fields_of
-from thresher.text.table_lookup import Words, telling_terms, terms_of, words_of
-from thresher.text.tables import Cell, Found, Grid, with_unit
 from thresher.types import Document
 
 LONGEST = 6_000

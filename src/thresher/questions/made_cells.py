@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from thresher.text.forms import LONGEST
-from thresher.text.lists import Listing, lists_of
-from thresher.text.made_questions import Made, inside, turned, whole
-from thresher.text.records import LEAST, fields_of
-from thresher.text.statements import NUMBER_WORDS, PREPOSITIONS, several, statements
-from thresher.text.table_lookup import is_period
-from thresher.text.tables import Cell, Grid, grid_of
+from thresher.questions.made_questions import Made, inside, turned, whole
+from thresher.questions.statements import NUMBER_WORDS, PREPOSITIONS, several, statements
+from thresher.structure.forms import LONGEST
+from thresher.structure.grid import Cell, Grid, grid_of
+from thresher.structure.lists import Listing, lists_of
+from thresher.structure.lookup import is_period
+from thresher.structure.records import LEAST, fields_of
 from thresher.types import Document
 
 MOST_NAME = 8

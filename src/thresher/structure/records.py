@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from thresher.structure.grid import Cell, Grid
 from thresher.text.figures import without_figures
 from thresher.text.sentences import line_spans
-from thresher.text.tables import Cell, Grid
 from thresher.types import Document
 
 _FIELD = re.compile(r"[-*• \t]*(?P<label>[^\W_][^:\n|.?!]{0,50}|[\w.-]{1,100}):[ \t]+(?P<value>\S[^\n]{0,300})")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from thresher.text.verbs import BASE, PARTICIPLE, PAST, THIRD
+from thresher.questions.verbs import BASE, PARTICIPLE, PAST, THIRD
 
 BE = frozenset("is are was were".split())  # noqa: SIM905
 HAVE = frozenset("has have had".split())  # noqa: SIM905

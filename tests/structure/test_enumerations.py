@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.text.enumerations import enumerated
+from thresher.structure.enumerations import enumerated
 
 MINUTES = """Present: Ana Silva (chair), Bo Chen, Dr. Carl Weiss.
 Absent: Dora Lang.

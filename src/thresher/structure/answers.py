@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from thresher.text.forms import Form, asks_total, filled_in, form_of
+from thresher.structure.compute import worked_out
+from thresher.structure.forms import Form, asks_total, filled_in, form_of
+from thresher.structure.grid import Cell, Found, Grid, grid_of, with_unit
+from thresher.structure.lookup import Look, look
+from thresher.structure.records import aligned, records_of
+from thresher.structure.rows import column_told, confirmed, listed, row_told
 from thresher.text.labels import still_to_come
-from thresher.text.records import aligned, records_of
-from thresher.text.table_lookup import Look, look
-from thresher.text.table_rows import column_told, confirmed, listed, row_told
-from thresher.text.table_sums import worked_out
-from thresher.text.tables import Cell, Found, Grid, grid_of, with_unit
 from thresher.types import Document
 
 RIGHT = 0.9

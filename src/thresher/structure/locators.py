@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from thresher.text.lists import lists_of
+from thresher.structure.lists import lists_of
 from thresher.types import Document, Mark, MarkKind
 
 NAME_CHARACTERS = 80

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from thresher.questions.intent import read_intent
-from thresher.text.lists import Listing, fits, lists_of
+from thresher.structure.lists import Listing, fits, lists_of
 from thresher.types import Document, Page
 
 HANDBOOK = """# Pump handbook

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from thresher.text.front_matter import abstract_span, author_lines, summary_spans
+from thresher.structure.front_matter import abstract_span, author_lines, summary_spans
 
 PAPER = (
     "On Lighthouses: A Survey\n\nAda Kask∗ Juhan Tamm\nUniversity of Hiiumaa\n\nAbstract\n\n"

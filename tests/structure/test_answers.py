@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.text.test_tables import grid
-from thresher.text.table_answers import answered, looked_up
-from thresher.text.table_lookup import lacking
-from thresher.text.tables import Grid
+from tests.structure.test_grid import grid
+from thresher.structure.answers import answered, looked_up
+from thresher.structure.grid import Grid
+from thresher.structure.lookup import lacking
 
 RESULTS = grid(
     "Results by quarter\n\nAll amounts in million euros.\n\n",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.text.front_matter import author_names, authors_of
+from thresher.structure.front_matter import author_names, authors_of
 
 
 @pytest.mark.parametrize(

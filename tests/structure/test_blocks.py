@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from thresher.text.blocks import ENOUGH, MOST, passage_around
+from thresher.structure.blocks import ENOUGH, MOST, passage_around
 
 OPTIONS = """## Options
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.text.made_cells import field_questions, list_questions, table_questions
-from thresher.text.made_questions import sentence_questions
-from thresher.text.question_maker import NearMiss, QuestionMaker, names_of
+from thresher.questions.made_cells import field_questions, list_questions, table_questions
+from thresher.questions.made_questions import sentence_questions
+from thresher.questions.question_maker import NearMiss, QuestionMaker, names_of
 from thresher.text.sentences import line_spans
 from thresher.types import Document, Table
 

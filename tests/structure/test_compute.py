@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.text.test_table_answers import BRANCHES, RESULTS
-from tests.text.test_tables import grid
-from thresher.text.table_answers import answered
+from tests.structure.test_answers import BRANCHES, RESULTS
+from tests.structure.test_grid import grid
+from thresher.structure.answers import answered
 
 TICKETS = grid(
     "",

@@ -10,11 +10,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from thresher.questions.statements import (
+    BE,
+    DETERMINERS,
+    HAVE,
+    NUMBER_WORDS,
+    PREPOSITIONS,
+    Statement,
+    clauses_of,
+    several,
+)
+from thresher.questions.verbs import BASE, PARTICIPLE, PAST, THIRD
 from thresher.text.entities import names_in
 from thresher.text.sentences import Span, sentence_spans
-from thresher.text.statements import BE, DETERMINERS, HAVE, NUMBER_WORDS, PREPOSITIONS, Statement, clauses_of, several
 from thresher.text.terms import index_terms
-from thresher.text.verbs import BASE, PARTICIPLE, PAST, THIRD
 
 Kind = Literal["date", "number", "name", "place", "definition", "list", "reason", "table", "field"]
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-from thresher.text.table_lookup import Look, is_period, look, terms_of
-from thresher.text.tables import Cell, Found, Grid, with_unit
+from thresher.structure.grid import Cell, Found, Grid, with_unit
+from thresher.structure.lookup import Look, is_period, look, terms_of
 
 _TOTAL = re.compile(r"(?:sub-?|grand )?totals?|sum|average|mean|overall|all|altogether", re.IGNORECASE)
 _HIGHEST = "highest most largest biggest greatest maximum max top expensive dearest longest"

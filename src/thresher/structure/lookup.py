@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from thresher.structure.grid import Cell, Grid, is_money
 from thresher.text.labels import said_of
 from thresher.text.numbers import MONTHS, UNITS, canonical
-from thresher.text.tables import Cell, Grid, is_money
 from thresher.text.terms import STOP_WORDS, alike, folded, index_terms
 
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]\d+(?![^\W_])|[^\W\d_]+")

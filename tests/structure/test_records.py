@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.text.records import records_of
-from thresher.text.table_answers import answered
+from thresher.structure.answers import answered
+from thresher.structure.records import records_of
 from thresher.types import Document
 
 INVOICE = """Invoice HX-17

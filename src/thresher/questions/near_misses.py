@@ -13,9 +13,9 @@ from functools import cache
 from itertools import chain, islice
 from typing import Literal
 
-from thresher.text.made_questions import Made
+from thresher.questions.made_questions import Made
+from thresher.structure.grid import grid_of
 from thresher.text.sentences import line_spans
-from thresher.text.tables import grid_of
 from thresher.text.terms import index_terms
 from thresher.types import Document
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.text.test_tables import grid
-from thresher.text.records import records_of
-from thresher.text.table_answers import answered
+from tests.structure.test_grid import grid
+from thresher.structure.answers import answered
+from thresher.structure.records import records_of
 from thresher.types import Document
 
 ALLOWANCES = grid(

@@ -14,7 +14,7 @@ import pptx
 import pytest
 
 from tests.documents.making import parse_bytes
-from thresher.text.tables import grid_of
+from thresher.structure.grid import grid_of
 from thresher.types import Document
 
 CAPTION = "Table 1: Sales by region in million euros"

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.documents.assembly import pipe_row, table_over
-from thresher.text.tables import Cell, Grid, grid_of, number_in, stated_unit, with_unit
+from thresher.structure.grid import Cell, Grid, grid_of, number_in, stated_unit, with_unit
 from thresher.types import Document
 
 BEFORE = "Results 2024\n\nResults by quarter\n\nAll amounts in million euros.\n\n"

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import islice
 
-from thresher.text.table_lookup import Look, is_period, look, terms_of
-from thresher.text.tables import Cell, Found, Grid, is_money, number_in, with_unit
+from thresher.structure.grid import Cell, Found, Grid, is_money, number_in, with_unit
+from thresher.structure.lookup import Look, is_period, look, terms_of
 from thresher.text.terms import alike
 
 MOST_ROWS = 4

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
+from thresher.questions.made_cells import field_questions, list_questions, table_questions
+from thresher.questions.made_questions import Made, sentence_questions
+from thresher.questions.near_misses import Changed, Passages, near_misses
 from thresher.text.figures import without_figures
-from thresher.text.made_cells import field_questions, list_questions, table_questions
-from thresher.text.made_questions import Made, sentence_questions
-from thresher.text.near_misses import Changed, Passages, near_misses
 from thresher.text.terms import index_terms
 from thresher.types import Document
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.text.table_answers import answered, form_near, grids_near
+from thresher.structure.answers import answered, form_near, grids_near
 from thresher.types import Document
 
 ORDER = """ORDER K-12

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from thresher.questions.statements import clauses_of, statements
+from thresher.questions.verbs import BASE, PARTICIPLE, PAST, THIRD
 from thresher.text.sentences import sentence_spans
-from thresher.text.statements import clauses_of, statements
-from thresher.text.verbs import BASE, PARTICIPLE, PAST, THIRD
 
 
 def stated(text: str, about: str = "") -> list[tuple[str, str, str]]:

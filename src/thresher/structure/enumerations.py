@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from thresher.structure.lookup import telling_terms
 from thresher.text.sentences import sentence_spans
-from thresher.text.table_lookup import telling_terms
 from thresher.text.terms import alike, index_terms
 
 LEAST_LABELLED, LEAST_SAID = 1, 3
