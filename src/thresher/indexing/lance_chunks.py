@@ -45,6 +45,9 @@ _RENAMED = {"end": "stop", "kind": "chunk_kind"}
 """Columns with another name than the chunk's field: `end` is a word of SQL, `kind` is the document's."""
 
 _COLUMN_OF = {one.name: _RENAMED.get(one.name, one.name) for one in fields(Chunk)}
+DECIMALS = 6
+"""Of a cosine: what follows depends on who multiplies, the store at first and a matrix in memory from then on."""
+
 _CHUNK_COLUMNS = list(_COLUMN_OF.values())
 _DOCUMENT_COLUMNS = ("kind", "added", "date")
 
@@ -105,14 +108,16 @@ class LanceChunkTable(LanceTable):
         """Chunks and their cosine, best first; ties by id."""
         memory = self._in_memory() if where is None else None
         if memory is not None:
-            return [(_to_chunk(row), cosine) for row, cosine in memory.nearest(vector, limit)]
+            return [(_to_chunk(row), round(cosine, DECIMALS)) for row, cosine in memory.nearest(vector, limit)]
         query = self._table.search(vector, vector_column_name="vector").distance_type("dot")
         if "vector" in self._indexed():
             query = query.nprobes(40).refine_factor(4)  # recall@10 1.00 in benchmarks/speed.py
         if where is not None:
             query = query.where(to_sql(where), prefilter=True)
         rows = query.select([*_CHUNK_COLUMNS, "_distance"]).limit(limit).to_list()
-        return sorted(((_to_chunk(row), 1.0 - float(row["_distance"])) for row in rows), key=_best_first)
+        return sorted(
+            ((_to_chunk(row), round(1.0 - float(row["_distance"]), DECIMALS)) for row in rows), key=_best_first
+        )
 
     def _in_memory(self) -> MemoryIndex | None:
         """The rows in memory, from the second question of the same version on, where the table is small enough.
