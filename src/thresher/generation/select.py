@@ -113,6 +113,8 @@ class Selector:
         certain = [found for found in free if not found[1].is_passage and found[0] >= self.thresholds.hedge_below]
         readable = [found for found in free if found[0] >= self.thresholds.abstain_below]
         passages = [found for found in readable if found[1].is_passage]
+        disputed = [found for found in readable if found[1].signs.rival is not None]
+        certain = certain or disputed  # that documents contradict each other is shown, however doubtful either is
         if not certain and len(passages) > 1 and passages[0][0] < self.thresholds.hedge_below:
             return self._either(passages, notes)
         for found in (certain, passages, readable):
