@@ -32,9 +32,9 @@ class Passage:
 
 
 def passage_of(
-    piece: Evidence, start: int, end: int, material: Material, *, references: bool = False
+    piece: Evidence, start: int, end: int, material: Material, *, marked: bool = True, references: bool = False
 ) -> Passage | None:
-    """The passage around a place of a piece, offsets in the piece.
+    """The passage around a place of a piece, offsets in the piece; the place is in bold where it is to be `marked`.
 
     None where that says nothing, or is a bibliography and no `references` are asked for.
     """
@@ -48,7 +48,7 @@ def passage_of(
     if all(map(says_nothing, sentences)) or (is_bibliography(quote) and not references):
         return None
     citation = cite(1, Sentence(piece, at + low, at + high, quote, piece.hit.score))
-    return Passage(citation, _shown(quote, start - low, end - low))
+    return Passage(citation, _shown(quote, *((start - low, end - low) if marked else (0, 0))))
 
 
 def _behind_title(text: str, low: int, at: int, title: str) -> int:

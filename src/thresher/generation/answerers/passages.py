@@ -17,6 +17,10 @@ from thresher.text.entities import lacking
 from thresher.text.sentences import sentence_spans
 from thresher.types import Evidence, Generation, Query, Reading
 
+MARKED_FROM = 0.35
+"""Certainty of a place from which it is in bold: a wrong one misleads more than the passage helps. An answer is given
+from as little on (`answer.withhold_below`)."""
+
 MOST = 3
 """Passages that are proposed."""
 
@@ -35,8 +39,9 @@ class PassageAnswerer:
         found: dict[tuple[str, int], tuple[Place, Passage]] = {}
         places = () if query.intent.choice is not None else material.places.found
         for place in sorted(places, key=lambda place: -(place.signs.relevance or 0.0)):
+            sure, asked = place.certainty >= MARKED_FROM, asks_for_references(query.question)
             for piece, start, end in self._anchors(query.question, place):
-                passage = passage_of(piece, start, end, material, references=asks_for_references(query.question))
+                passage = passage_of(piece, start, end, material, marked=sure, references=asked)
                 if passage is not None:
                     found.setdefault((passage.citation.document_id, passage.citation.start), (place, passage))
             if len(found) >= MOST:
