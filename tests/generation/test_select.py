@@ -14,7 +14,7 @@ from tests.generation.answering import certain, piece
 from thresher.errors import UsageError
 from thresher.generation.candidates import Candidate, Signs
 from thresher.generation.citations import NO_EVIDENCE, cite
-from thresher.generation.select import ENOUGH, NEARLY, AnswerThresholds, Row, Selector
+from thresher.generation.select import DISPUTED_FROM, ENOUGH, NEARLY, AnswerThresholds, Row, Selector
 from thresher.generation.sentence_support import SUPPORT, Sentence
 from thresher.types import Generation, Score, logistic
 
@@ -225,11 +225,11 @@ def test_what_is_chosen_is_as_certain_as_asked_for_and_said_to_be_doubtful_where
     free = [one for one in made if not one.objection]
     answering = max((ask.probability(one) for one in free if not one.is_passage), default=0.0)
     readable = max((ask.probability(one) for one in free if one.is_passage), default=0.0)
-    assert answer.abstained == (max(answering, readable) < THRESHOLDS.abstain_below)
+    disputed = any(one.signs.rival is not None and ask.probability(one) >= DISPUTED_FROM for one in free)
+    assert answer.abstained == (max(answering, readable) < THRESHOLDS.abstain_below and not disputed)
     if answer.abstained:
         return
     is_passage = answer.text.startswith(("Here: ", "Perhaps here: "))
-    disputed = any(one.signs.rival is not None and ask.probability(one) >= THRESHOLDS.abstain_below for one in free)
     if not disputed:  # that is shown, however doubtful
         assert is_passage == (answering < THRESHOLDS.hedge_below and readable >= THRESHOLDS.abstain_below)
     assert answer.text.startswith("Perhaps") == ((answer.certainty or 0.0) < THRESHOLDS.hedge_below)

@@ -21,7 +21,7 @@ from thresher.types import Generation, Notes, Query
 ANSWERED = OF_DOCUMENTS | {Kind.FACT, Kind.LIST}
 """Kinds of questions that a few words answer."""
 
-RIVAL_CERTAINTY, RIVAL_SHARE = 0.3, 0.4
+RIVAL_CERTAINTY, RIVAL_SHARE = 0.2, 0.4
 """Least certainty of an answer that is shown as contradicting another one, and least share of that one's. Chosen on the
 half of the facts and questions of benchmarks/planted_conflicts.py that is for choosing."""
 
