@@ -43,9 +43,9 @@ from thresher.filters import IsNull, Not
 from thresher.generation.chat_model import PARAMETRIC_SYSTEM
 from thresher.generation.chat_model import SYSTEM as GROUNDED
 from thresher.generation.checked_answer import NOT_FOUND
-from thresher.indexing.lance import LanceStore
-from thresher.indexing.lance_chunks import LanceChunkTable
 from thresher.judging.thresholds import SYSTEM as THRESHOLD
+from thresher.stores.lance import LanceStore
+from thresher.stores.lance_chunks import LanceChunkTable
 from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher.text.terms import index_terms
 from thresher.types import Answer, Chunk, ChunkRow, Step

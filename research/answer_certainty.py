@@ -328,7 +328,7 @@ OBJECTIONS = (
     ("before, during or after something else", r"(?:is|says) (?:before|during|after)"),
     ("nothing about before", r"nothing about before"),
 )
-"""Groups of the rules of text/agreement.py, by what they say."""
+"""Groups of the rules of verification/agreement.py, by what they say."""
 
 
 def shares(found: list[tuple[str, bool]]) -> str:

@@ -19,10 +19,10 @@ import pytest
 import thresher
 from tests.shell import Shell, within
 from thresher.correction.providers import PROVIDERS
-from thresher.indexing.stores import STORES
 from thresher.models.encoders import ENCODERS
 from thresher.recipes.judges import JUDGES
 from thresher.recipes.registry import RECIPES
+from thresher.stores.registry import STORES
 from thresher_evals.datasets.registry import KINDS as LOADERS
 from thresher_evals.metrics.registry import MEASURES
 

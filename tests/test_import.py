@@ -37,7 +37,7 @@ def loaded_by(code: str) -> set[str]:
         "import thresher",
         "import thresher; thresher.recipes.names()",
         "import thresher.cli.app, contextlib\nwith contextlib.suppress(SystemExit): thresher.cli.app.main(['--help'])",
-        "import thresher.types, thresher.protocols, thresher.pipeline, thresher.tracing, thresher.testing.fakes",
+        "import thresher.types, thresher.protocols, thresher.pipeline, thresher.tracing.traces, thresher.testing.fakes",
     ],
 )
 def test_nothing_heavy_is_loaded(code: str) -> None:

@@ -37,7 +37,6 @@ from thresher.retrieval.wrappers import (
 )
 from thresher.structure.locators import locate
 from thresher.testing.fakes import HashEncoder, ScriptedModel
-from thresher.text.conflicts import Conflicts
 from thresher.types import (
     COSINE,
     NO_NOTES,
@@ -58,6 +57,7 @@ from thresher.types import (
     Scores,
     Verdict,
 )
+from thresher.verification.conflicts import Conflicts
 from thresher.verification.findings import Cited, Finding, Findings
 
 PARTS = (

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from thresher.asynchronous import AsyncCollection
+    from thresher.aio import AsyncCollection
     from thresher.collection import Collection
     from thresher.errors import (
         BudgetSpent,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         UsageError,
         WrongType,
     )
-    from thresher.home import Collections
+    from thresher.home.collections import Collections
     from thresher.protocols import Encoder
     from thresher.recipes import Recipe
     from thresher.types import Answer, Chunk, Citation, Document, Evidence, Hit, SearchResult, Verdict
@@ -89,9 +89,9 @@ __all__ = [
 ]
 
 _HOMES = {
-    "asynchronous": ["AsyncCollection"],
+    "aio": ["AsyncCollection"],
     "collection": ["Collection"],
-    "home": ["Collections"],
+    "home.collections": ["Collections"],
     "recipes": ["Recipe"],
     "types": ["Answer", "Chunk", "Citation", "Document", "Evidence", "Hit", "SearchResult", "Verdict"],
 }
@@ -118,7 +118,7 @@ def aopen(
     home: str | Path = ".thresher", collection: str = "default", *, encoder: Encoder | None = None
 ) -> AsyncCollection:
     """A collection for `async with`: questions are awaited, and end when they are cancelled."""
-    from thresher.asynchronous import AsyncCollection
+    from thresher.aio import AsyncCollection
 
     return AsyncCollection(open(home, collection, encoder=encoder))
 
@@ -128,7 +128,7 @@ def collections(home: str | Path = ".thresher") -> Collections:
     from pathlib import Path
 
     from thresher.errors import check_type
-    from thresher.home import Collections
+    from thresher.home.collections import Collections
 
     check_type("home", home, (str, Path), "a folder")
     return Collections(Path(home))

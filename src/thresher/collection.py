@@ -35,7 +35,7 @@ from thresher.errors import (
 )
 from thresher.filters import holds, parse, resolve
 from thresher.generation.checked_answer import in_silence
-from thresher.indexing import folders
+from thresher.home import folders
 from thresher.indexing.catalog import Place
 from thresher.indexing.doctor import Finding, examine
 from thresher.indexing.index_config import IndexConfig
@@ -53,7 +53,7 @@ from thresher.recipes.components import Components, Models, Outside
 from thresher.recipes.settings import CollectionSettings, LanguageModelSettings, RecipeSettings
 from thresher.retrieval.follow_up import FollowUp
 from thresher.settings import dotted, flat, flat_public, own, resolved
-from thresher.tracing import Request, Traces, replay
+from thresher.tracing.traces import Request, Traces, replay
 from thresher.types import Answer, Check, Document, Evidence, Metadata, Query, SearchResult, Step
 from thresher.verification.weights import EVEN
 

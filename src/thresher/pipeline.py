@@ -24,7 +24,7 @@ from thresher.protocols import (
     Verifier,
     about,
 )
-from thresher.tracing import Record
+from thresher.tracing.traces import Record
 from thresher.types import (
     NO_NOTES,
     Answer,

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 Progress = Callable[[int], None]
 """Called with the number of things just finished."""
 
+CHUNK_TABLE_PREFIX = "chunks_"
+"""What the name of every table of chunks begins with in every store."""
+
 
 # --- adding documents -------------------------------------------------------------------------------------------------
 

@@ -646,20 +646,20 @@ class Answer:
 
     def __str__(self) -> str:
         """The answer and its citations, as `print` shows them."""
-        from thresher.explanation import citation_line
+        from thresher.tracing.explain import citation_line
 
         cited = [citation_line(citation.to_dict(), self.text) for citation in self.citations]
         return "\n".join([self.text, *([f"Why: {self.reason}"] if self.abstained else []), *cited])
 
     def to_markdown(self) -> str:
         """The question, the answer and its numbered citations, with page and quote."""
-        from thresher.rendering import markdown
+        from thresher.tracing.markdown import markdown
 
         return markdown(self)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the answer, its citations, and what was kept and dropped."""
-        from thresher.rendering import html
+        from thresher.tracing.markdown import html
 
         return html(self)
 
@@ -675,7 +675,7 @@ class Answer:
 
         `dropped` lists the dropped chunks too, `scores` shows every score of a chunk.
         """
-        from thresher.explanation import picture
+        from thresher.tracing.explain import picture
 
         labels = {fate.hit.chunk.id: fate.hit.chunk.label for fate in self.chunks}
         return picture(self.to_dict(chunks=True), labels, dropped=dropped, scores=scores)

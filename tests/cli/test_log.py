@@ -27,7 +27,7 @@ QUESTION = "When was the Kõpu lighthouse built?"
 def test_the_log_goes_to_stderr_wherever_the_option_stands(run: Run, indexed: Path, words: list[str]) -> None:
     ran = run(*words, "--recipe", "rag", "--home", indexed)
     assert ran.code == 0
-    assert "INFO thresher.tracing: retrieve: " in ran.err
+    assert "INFO thresher.tracing.traces: retrieve: " in ran.err
     assert "INFO" not in ran.out
     if "--json" in words:
         assert "1531" in json.loads(ran.out)["text"]
@@ -51,11 +51,11 @@ def test_what_is_indexed_and_asked_of_a_server_is_logged_without_its_key(
     home = tmp_path / "home"
     told = run("index", tmp_path / "note.txt", "--recipe", "rag", "--home", home, "--log-level", "debug").err
     assert "INFO thresher.indexing.ingest: committed 1 new and 0 changed documents" in told
-    assert "DEBUG thresher.indexing.lance_table: documents: compacting" in told
+    assert "DEBUG thresher.stores.lance_table: documents: compacting" in told
     settings = [f"llm.base_url={server.base_url}", "llm.model=m", "llm.api_key=sk-secret"]
     given = [word for setting in settings for word in ("--set", setting)]
     told = run("ask", QUESTION, "--recipe", "rag", "--home", home, "--log-level", "debug", *given).err
-    assert "DEBUG thresher.http: POST 127.0.0.1: 200" in told
+    assert "DEBUG thresher.net.http: POST 127.0.0.1: 200" in told
     assert "sk-secret" not in told
 
 

@@ -9,7 +9,7 @@ import bm25s
 import numpy as np
 import pytest
 
-from thresher.indexing.lance import LanceStore
+from thresher.stores.lance import LanceStore
 from thresher.text.terms import chunk_terms
 from thresher.types import Chunk, ChunkRow
 

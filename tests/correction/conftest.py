@@ -11,8 +11,8 @@ import pytest
 
 from tests.correction.making import CERTIFICATE, names
 from thresher.correction.fetch import PageFetcher
-from thresher.http import Reach
 from thresher.models.usage import Meter
+from thresher.net.http import Reach
 from thresher.testing.llm_server import ScriptedServer
 
 

@@ -11,7 +11,7 @@ from thresher.correction.fetch import Page
 from thresher.correction.providers import WebResult
 from thresher.errors import BudgetSpent
 from thresher.filters import parse
-from thresher.http import NotFetched
+from thresher.net.http import NotFetched
 from thresher.types import UNIT, Hit, Judged, Judgement, Notes, Origin, Query, Score
 
 NOW = "2026-01-15T10:00:00+00:00"

@@ -14,8 +14,8 @@ import pytest
 from tests.correction.making import ARTICLE, AUTHORITY, names
 from thresher.correction.fetch import PageFetcher
 from thresher.errors import BudgetSpent, MissingExtra
-from thresher.http import NotFetched, Reach
 from thresher.models.usage import Meter
+from thresher.net.http import NotFetched, Reach
 from thresher.testing.llm_server import Reply, ScriptedServer
 
 Site = Callable[..., tuple[str, PageFetcher, ScriptedServer]]

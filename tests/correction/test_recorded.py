@@ -9,9 +9,9 @@ from thresher.correction.fetch import Page, RecordedPages
 from thresher.correction.providers import SEARXNG_SCALE as SCALE
 from thresher.correction.providers import RecordedSearch, WebResult
 from thresher.errors import BudgetSpent, NotRecorded, ProviderError
-from thresher.http import NotFetched
 from thresher.models.cassette import Exchanges
 from thresher.models.usage import Meter
+from thresher.net.http import NotFetched
 from thresher.types import Score
 
 RESULTS = [

@@ -12,10 +12,10 @@ import pytest
 from tests.indexing.making import LARGE, SMALL, TREE, Files, assert_sound, chunks_of, ingest, prose, reopened, row
 from thresher.indexing.doctor import Finding, examine
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.lance import LanceStore
 from thresher.indexing.records import RECORD_TABLES
 from thresher.indexing.store import DocumentStore
 from thresher.protocols import MOST_VERSIONS, Store
+from thresher.stores.lance import LanceStore
 from thresher.testing.memory_store import MemoryStore
 from thresher.types import ChunkRow
 

@@ -34,9 +34,9 @@ from thresher.errors import DocumentError, EncoderMismatch, StoreError
 from thresher.indexing.catalog import Place
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Incoming, Report
-from thresher.indexing.lance import LanceStore
 from thresher.indexing.store import DocumentStore
 from thresher.protocols import Store
+from thresher.stores.lance import LanceStore
 from thresher.testing.fakes import HashEncoder
 from thresher.testing.memory_store import MemoryStore
 from thresher.types import Chunk, Page, Table

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from thresher.errors import ModelError, UsageError
 from thresher.refinement.refine import PassageRefiner, StripRefiner
 from thresher.refinement.strips import STRIP, selection, sentences
-from thresher.text.conflicts import Conflicts
 from thresher.types import (
     COSINE,
     NO_NOTES,
@@ -26,6 +25,7 @@ from thresher.types import (
     Score,
     Scores,
 )
+from thresher.verification.conflicts import Conflicts
 
 Make = Callable[..., Hit]
 QUERY = Query("What is the capital of France?", "What is the capital of France?")

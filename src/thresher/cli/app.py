@@ -16,9 +16,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from thresher.cli import checks, collections, configuration, demo, documents, log, output, questions, recipes, talking
+from thresher.cli import chat, checks, collections, config, demo, documents, log, output, questions, recipes
+from thresher.cli.fast_import import without_rest_client
 from thresher.cli.options import DONE, FAILED, INTERRUPTED, WRONG_USAGE, in_flags
-from thresher.cli.start_up import without_rest_client
 from thresher.errors import ThresherError, UsageError
 
 ENTRY_POINTS = "thresher.commands"
@@ -226,16 +226,16 @@ for command in (
     documents.delete,
     questions.search,
     questions.ask,
-    talking.chat,
+    chat.chat,
     checks.check,
     questions.explain,
     recipes.calibrate,
     recipes.train_judge,
     recipes.list_recipes,
     recipes.show,
-    configuration.config,
-    configuration.trust,
-    configuration.completion,
+    config.config,
+    config.trust,
+    config.completion,
     demo.demo,
 ):
     app.command({"list_recipes": "recipes", "train_judge": "train-judge"}.get(command.__name__))(command)

@@ -11,7 +11,7 @@ import typer
 from thresher.cli import output
 from thresher.cli.options import Target, Where, on_collection
 from thresher.errors import UsageError
-from thresher.explanation import citation_line
+from thresher.tracing.explain import citation_line
 
 if TYPE_CHECKING:
     from thresher.types import Check

@@ -11,7 +11,7 @@ import typer
 from thresher.cli import output
 from thresher.cli.options import AsJson, Home, target_of
 from thresher.errors import UsageError
-from thresher.explanation import counted
+from thresher.tracing.explain import counted
 
 app = typer.Typer(
     help="The collections of a home: list, rename, drop, copy, export, import.", invoke_without_command=True
@@ -33,7 +33,7 @@ def collections(context: typer.Context, home: Home = None, json: AsJson = False)
 @app.command("list")
 def list_collections(home: Home = None, json: AsJson = False) -> None:
     """List the collections: documents and bytes of each."""
-    from thresher.indexing import folders
+    from thresher.home import folders
 
     here = _home(home)
     found = folders.summaries(here)
@@ -50,7 +50,7 @@ def list_collections(home: Home = None, json: AsJson = False) -> None:
 @app.command()
 def rename(name: Name, new: New, home: Home = None) -> None:
     """Give a collection another name."""
-    from thresher.indexing import folders
+    from thresher.home import folders
 
     folders.rename(_home(home), name, new)
     output.say(f"{name} is called {new} now")
@@ -59,7 +59,7 @@ def rename(name: Name, new: New, home: Home = None) -> None:
 @app.command()
 def drop(name: Name, home: Home = None, yes: Yes = False) -> None:
     """Remove a collection with its documents, chunk tables and traces; asks before."""
-    from thresher.indexing import folders
+    from thresher.home import folders
 
     here = _home(home)
     sizes = {one.name: one for one in folders.summaries(here)}
@@ -72,7 +72,7 @@ def drop(name: Name, home: Home = None, yes: Yes = False) -> None:
 @app.command()
 def copy(name: Name, new: New, home: Home = None) -> None:
     """Make a second collection of the same documents; the traces stay with the first."""
-    from thresher.indexing import folders
+    from thresher.home import folders
 
     folders.copy(_home(home), name, new)
     output.say(f"{new} is a copy of {name}")
@@ -81,7 +81,7 @@ def copy(name: Name, new: New, home: Home = None) -> None:
 @app.command("export")
 def export(name: Name, file: File, home: Home = None) -> None:
     """Write a collection into one file, without its traces."""
-    from thresher.indexing import folders
+    from thresher.home import folders
 
     size = folders.pack(_home(home), name, file)
     output.say(f"{name} is in {file}, {output.megabytes(size)}")
@@ -94,7 +94,7 @@ def import_(
     name: Annotated[str | None, typer.Option("--name", help="Another name than it had.")] = None,
 ) -> None:
     """Make a collection of a file that `export` wrote."""
-    from thresher.indexing import folders
+    from thresher.home import folders
 
     here = _home(home)
     made = folders.unpack(here, file, name)

@@ -11,7 +11,7 @@ from thresher.cli import output
 from thresher.cli.options import AsJson, Home, open_collection, options_of, target_of
 from thresher.cli.progress import indexing
 from thresher.errors import StoreError
-from thresher.explanation import counted
+from thresher.tracing.explain import counted
 
 COLLECTION = "demo"
 

@@ -19,7 +19,7 @@ from thresher.cli.collections import Yes, confirm
 from thresher.cli.options import FAILED, IN_PART, Target, Where, on_collection
 from thresher.cli.progress import indexing
 from thresher.errors import DocumentError, UsageError
-from thresher.explanation import counted
+from thresher.tracing.explain import counted
 
 if TYPE_CHECKING:
     from thresher.collection import Collection

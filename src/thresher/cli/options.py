@@ -32,7 +32,7 @@ def recipe_names(incomplete: str) -> list[str]:
 def _collections(incomplete: str) -> list[str]:
     """For the shell: collections of the usual home that begin so."""
     from thresher import recipes
-    from thresher.indexing import folders
+    from thresher.home import folders
 
     return [name for name in folders.names(Path(recipes.front().home)) if name.startswith(incomplete)]
 

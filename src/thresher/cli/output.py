@@ -13,7 +13,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import DocumentError
-from thresher.explanation import assessment, citation_line, counted, facts, sentence_lines, shortened, where
+from thresher.tracing.explain import assessment, citation_line, counted, facts, sentence_lines, shortened, where
 from thresher.types import Answer, Hit, SearchResult, Step
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from thresher import recipes
 from thresher.cli import output
 from thresher.cli.options import FAILED, REFUSED, Question, RecipeName, Strict, Target, Where, on_collection
 from thresher.errors import UsageError
-from thresher.explanation import picture
+from thresher.tracing.explain import picture
 
 SHELLS = "shells"
 """Folder of a home that remembers the last trace of each shell and collection, a file for each shell."""

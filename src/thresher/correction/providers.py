@@ -19,9 +19,9 @@ import httpx
 
 from thresher.correction.restriction import Restriction, iso_date
 from thresher.errors import NotRecorded, ProviderError, UnknownSetting, UsageError
-from thresher.http import Bounds, NotFetched, send
 from thresher.models.cassette import Exchanges
 from thresher.models.usage import Meter
+from thresher.net.http import Bounds, NotFetched, send
 from thresher.types import Scale, Score
 
 MAX_BYTES = 5_000_000

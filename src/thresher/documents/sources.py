@@ -230,7 +230,7 @@ def _check_size(size: int, limits: Limits) -> None:
 
 def read_url(url: str, *, limits: Limits) -> tuple[bytes, Hints]:
     """The body behind an address. The address is the caller's own and may be anywhere; where it leads is checked."""
-    from thresher import http
+    from thresher.net import http
 
     try:
         final, reply = http.follow(

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from thresher.generation.citations import cite, is_quoted_from
 from thresher.generation.sentence_support import Sentence
 from thresher.protocols import Verifier, about
-from thresher.text.conflicts import find_conflicts
 from thresher.text.sentences import sentence_spans
 from thresher.types import Citation, Evidence, Generation, Query, Refined
+from thresher.verification.conflicts import find_conflicts
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,16 +18,16 @@ from thresher.generation.windows import HOW_MANY, Window, counted, windows_of
 from thresher.protocols import PairReader
 from thresher.questions.intent import read_intent
 from thresher.questions.kinds import Kind
-from thresher.text.agreement import disagreement, unnamed
 from thresher.text.answer_types import is_of_type
 from thresher.text.boilerplate import is_item_number, is_place_number, says_nothing
-from thresher.text.contradiction import ARTICLES
 from thresher.text.entities import are_names, lacking
 from thresher.text.numbers import UNITS
-from thresher.text.rivals import Said
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_set
 from thresher.types import PROBABILITY, Evidence, Reading, Score
+from thresher.verification.agreement import disagreement, unnamed
+from thresher.verification.contradiction import ARTICLES
+from thresher.verification.rivals import Said
 
 WORD = re.compile(r"\w+")
 

@@ -7,11 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from thresher.protocols import Chunker, Encoder, Summarizer
+from thresher.protocols import CHUNK_TABLE_PREFIX, Chunker, Encoder, Summarizer
 from thresher.text import terms as analyzer
 from thresher.types import Chunk
-
-CHUNK_TABLE_PREFIX = "chunks_"
 
 _UNTITLED = " | without titles"
 """In the fingerprint where the title is not in front of a chunk."""

@@ -29,7 +29,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import EncoderMismatch, StoreError, UsageError
-from thresher.indexing import stores
 from thresher.indexing.catalog import Catalog, Changes, Entry, Place
 from thresher.indexing.index_config import IndexConfig, encodes_text, labelled, reads_titles
 from thresher.indexing.records import (
@@ -43,6 +42,7 @@ from thresher.indexing.records import (
     with_places,
 )
 from thresher.protocols import MOST_VERSIONS, ChunkTable, Progress, Records, Store
+from thresher.stores import registry
 from thresher.types import Chunk, Document, Metadata
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class DocumentStore:
         """`store` in place of the one that the collection was made with, see `stores`."""
         self.folder = folder
         self._given = store
-        self._chosen = stores.DEFAULT
+        self._chosen = registry.DEFAULT
         self._lock_seconds = lock_seconds
         self._record_tables: dict[str, Records] = {}
         self._chunk_tables: dict[str, ChunkTable] = {}
@@ -89,7 +89,7 @@ class DocumentStore:
 
     @cached_property
     def _store(self) -> Store:
-        return self._given or stores.opened(self.folder, stores.recorded(self.folder) or self._chosen)
+        return self._given or registry.opened(self.folder, registry.recorded(self.folder) or self._chosen)
 
     @property
     def exists(self) -> bool:
@@ -99,12 +99,12 @@ class DocumentStore:
     @property
     def is_new(self) -> bool:
         """Whether no store was chosen yet."""
-        return self._given is None and stores.recorded(self.folder) is None
+        return self._given is None and registry.recorded(self.folder) is None
 
     def choose(self, name: str) -> None:
         """Keep the tables of a new collection in the store of that name. UsageError where it was made with another."""
-        stores.check(name)
-        own = stores.recorded(self.folder)
+        registry.check(name)
+        own = registry.recorded(self.folder)
         if own is None:
             self._chosen = name
             self.__dict__.pop("_store", None)
@@ -119,7 +119,7 @@ class DocumentStore:
         """One of `RECORD_TABLES`, by name."""
         if name not in self._record_tables:
             if self._given is None:
-                stores.record(self.folder, self._chosen)
+                registry.record(self.folder, self._chosen)
             key, *_ = columns = RECORD_TABLES[name]
             self._record_tables[name] = self._store.records(name, key=key, columns=columns)
         return self._record_tables[name]

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import BudgetSpent, ProviderError, without_password
-from thresher.http import Bounds
 from thresher.models.context import context_tokens
 from thresher.models.refusals import Form, advice, words_of
 from thresher.models.replies import Spoken, count, events, most_bytes, number, parsed, whole_characters
-from thresher.models.sockets import Sockets
 from thresher.models.transport import Refused, TooLate, Trouble, Unreached, asked, connection
 from thresher.models.usage import Meter
+from thresher.net.http import Bounds
+from thresher.net.sockets import Sockets
 
 if TYPE_CHECKING:
     from openai import OpenAI

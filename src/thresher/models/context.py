@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from time import monotonic
 from typing import Any
 
-from thresher.http import Bounds, NotFetched, send
 from thresher.models.replies import MALFORMED, parsed
+from thresher.net.http import Bounds, NotFetched, send
 
 SECONDS = 2.0
 """A server that takes longer to list its models is not waited for."""

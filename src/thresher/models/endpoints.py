@@ -20,12 +20,12 @@ import numpy as np
 
 from thresher.deadline import ends, until
 from thresher.errors import ProviderError, without_password
-from thresher.http import Bounds, NotFetched, NotTaken, send
 from thresher.models.encoders import EncoderWrapper
 from thresher.models.onnx import encodable
 from thresher.models.replies import MALFORMED, SPARE_BYTES, number, parsed
 from thresher.models.transport import Refused, TooLate, Trouble, Unreached, asked, connection, leads_to
 from thresher.models.usage import Meter
+from thresher.net.http import Bounds, NotFetched, NotTaken, send
 from thresher.types import LOGIT, UNIT, Score
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""How the server of a model is spoken to: OpenAI's SDK over the one HTTP client of `thresher.http`.
+"""How the server of a model is spoken to: OpenAI's SDK over the one HTTP client of `thresher.net.http`.
 
 A server is a stranger: it may drip its answer, never end it, pack a gigabyte into a kilobyte or send the request on to
 somebody else. So every exchange has a deadline over all of it and a bound on the unpacked body, and a redirect is an
@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from thresher.errors import MissingExtra
-from thresher.http import (
+from thresher.models.replies import MALFORMED
+from thresher.net.http import (
     REDIRECTS,
     Bounds,
     Connections,
@@ -33,14 +34,13 @@ from thresher.http import (
     proxy_of,
     resolved,
 )
-from thresher.models.replies import MALFORMED
 
 if TYPE_CHECKING:
     import ssl
 
     from openai import OpenAI
 
-    from thresher.models.sockets import Sockets
+    from thresher.net.sockets import Sockets
 
 LONGEST_PLACE = 200
 """Characters of the address a redirect names that an error shows."""

@@ -25,7 +25,6 @@ from thresher.recipes.settings import (
 from thresher.refinement.refine import PassageRefiner, StripRefiner
 from thresher.refinement.strips import DECOMPOSITIONS
 from thresher.retrieval.wrappers import Facts, Redundancy
-from thresher.text.conflicts import ConflictFinder, find_conflicts
 from thresher.text.entities import names_in
 from thresher.text.numbers import numbers_in
 from thresher.text.terms import index_terms
@@ -41,6 +40,7 @@ from thresher.types import (
     Query,
     Refined,
 )
+from thresher.verification.conflicts import ConflictFinder, find_conflicts
 
 if TYPE_CHECKING:
     from thresher.correction.corrector import (

@@ -27,7 +27,7 @@ from thresher.recipes.components import Components
 from thresher.recipes.settings import RecipeSettings
 from thresher.retrieval.documents import DocumentFinder
 from thresher.retrieval.mails import MailFinder
-from thresher.text.rivals import are_rivals
+from thresher.verification.rivals import are_rivals
 
 
 def without_model(settings: RecipeSettings, parts: Components, table: ChunkTable, *, rivals: bool) -> Generator:

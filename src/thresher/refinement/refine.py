@@ -22,10 +22,10 @@ from thresher.refinement.strips import (
     within_budget,
     word_count,
 )
-from thresher.text.conflicts import ConflictFinder
 from thresher.text.injection import is_command
 from thresher.text.sentences import sentence_spans
 from thresher.types import Evidence, Hit, Judgement, Notes, Origin, Query, Refined, Score, Scores
+from thresher.verification.conflicts import ConflictFinder
 
 MIN_WORDS = 2
 """A single word ("BERT.", the left-over of a heading) matches a question and says nothing; two can ("Dogs bark.").

@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 
 from thresher.questions.intent import read_intent
 from thresher.questions.kinds import Kind
-from thresher.text.arithmetic import computed
-from thresher.text.contradiction import contradiction
 from thresher.text.entities import missing_name, names_in, namesake
 from thresher.text.injection import is_command
 from thresher.text.language import foreign_language, other_language
@@ -21,6 +19,8 @@ from thresher.text.numbers import foreign_number, missing_quantity, quantities
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_set, term_share
 from thresher.types import Evidence
+from thresher.verification.arithmetic import computed
+from thresher.verification.contradiction import contradiction
 
 Similarity = Callable[[str, Sequence[str]], Sequence[float]]
 """Cosine of a sentence and each of some others."""

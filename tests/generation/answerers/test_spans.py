@@ -12,8 +12,8 @@ from thresher.generation.citations import NO_EVIDENCE
 from thresher.generation.panel import Panel
 from thresher.generation.select import AnswerThresholds
 from thresher.protocols import PairReader
-from thresher.text.rivals import are_rivals
 from thresher.types import COSINE, Chunk, Evidence, Generation, Hit, Query, Reading, Score, logistic
+from thresher.verification.rivals import are_rivals
 
 OSTROM = "Elinor Ostrom was born in Los Angeles. She was an American political economist."
 PRIZE = "The political economist Elinor Ostrom shared the prize in 2009."

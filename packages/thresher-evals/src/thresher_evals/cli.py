@@ -28,7 +28,7 @@ from thresher.cli.options import (
 )
 from thresher.cli.progress import counting, indexing
 from thresher.errors import UsageError
-from thresher.explanation import counted
+from thresher.tracing.explain import counted
 from thresher_evals.judges import JUDGES
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from pydantic import SerializerFunctionWrapHandler, TypeAdapter, model_serialize
 from pydantic.dataclasses import dataclass as model
 
 from thresher.errors import StoreError, UsageError
-from thresher.rendering import NOT_CONFIGURED
 from thresher.settings import RENAMED
+from thresher.tracing.markdown import NOT_CONFIGURED
 from thresher.types import Origin, Usage, Verdict
 from thresher_evals.dataset import Dataset, Question
 from thresher_evals.jsonl import is_left_of, write_whole

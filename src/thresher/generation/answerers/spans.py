@@ -15,8 +15,8 @@ from thresher.questions.kinds import OF_DOCUMENTS, Kind
 from thresher.text.answer_types import is_of_type
 from thresher.text.document_names import is_asked_for
 from thresher.text.entities import names_in
-from thresher.text.rivals import Said
 from thresher.types import Generation, Notes, Query
+from thresher.verification.rivals import Said
 
 ANSWERED = OF_DOCUMENTS | {Kind.FACT, Kind.LIST}
 """Kinds of questions that a few words answer."""

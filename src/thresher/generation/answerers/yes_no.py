@@ -13,12 +13,12 @@ from thresher.generation.material import Material
 from thresher.generation.sentence_support import Sentence, SupportJudge
 from thresher.questions.kinds import Kind
 from thresher.text.boilerplate import is_bibliography, says_nothing
-from thresher.text.contradiction import contradiction, statement
 from thresher.text.entities import missing_name, name_places
 from thresher.text.injection import is_command
 from thresher.text.numbers import missing_quantity
 from thresher.text.terms import index_terms, term_set
 from thresher.types import Generation, Notes, Query
+from thresher.verification.contradiction import contradiction, statement
 
 LOOKED_AT = 3
 """Sentences nearest to the question that may decide it, and must not disagree."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thresher.filters import Filter
-from thresher.indexing.lance_table import (
+from thresher.stores.lance_table import (
     READ_ATTEMPTS,
     LanceTable,
     is_gone,
@@ -19,7 +19,7 @@ from thresher.indexing.lance_table import (
     to_sql,
     writing,
 )
-from thresher.indexing.memory_index import MAX_ROWS, MemoryIndex
+from thresher.stores.memory_index import MAX_ROWS, MemoryIndex
 from thresher.text.terms import chunk_terms, query_terms
 from thresher.types import Chunk, ChunkRow
 

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from thresher.text.answer_types import AnswerType, answer_type, asks_for_figure
-from thresher.text.contradiction import opposed_pairs, statement
 from thresher.text.entities import lacking, missing_name, names_in
 from thresher.text.numbers import Date, Quantity, agree, quantities_and_dates, without_iso_dates
 from thresher.text.terms import term_set
+from thresher.verification.contradiction import opposed_pairs, statement
 
 LONGEST_WORDS = 10
 """A longer answer says more than one thing."""

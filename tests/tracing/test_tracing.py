@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from thresher.errors import StoreError, UsageError
-from thresher.tracing import KEPT, LEFT, Request, Traces, replay
+from thresher.tracing.traces import KEPT, LEFT, Request, Traces, replay
 from thresher.types import Answer, ChunkTrace, Hit, Usage
 
 REQUEST = Request("crag", {"upper": 0.7}, None, None, "2026-01-15", {"hash": [{"reply": "yes"}]})

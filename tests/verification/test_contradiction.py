@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from tests.text.pairs import CONTRADICT, OBVIOUS, SAME
-from thresher.text import contradiction as rules
-from thresher.text.contradiction import contradiction
+from tests.verification.pairs import CONTRADICT, OBVIOUS, SAME
 from thresher.text.entities import missing_name
 from thresher.text.numbers import missing_quantity
+from thresher.verification import contradiction as rules
+from thresher.verification.contradiction import contradiction
 
 
 @pytest.mark.parametrize(("one", "other"), CONTRADICT + OBVIOUS)

@@ -6,7 +6,7 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from thresher.explanation import sentence_lines
+from thresher.tracing.explain import sentence_lines
 
 if TYPE_CHECKING:
     from thresher.types import Answer, ChunkTrace, Citation

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.explanation import assessment
+from thresher.tracing.explain import assessment
 
 
 @pytest.mark.parametrize(

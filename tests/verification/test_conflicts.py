@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.text.pairs import AGREE, CONTRADICT, MISSED, OBVIOUS, SAME
-from thresher.text.conflicts import find_conflicts
+from tests.verification.pairs import AGREE, CONTRADICT, MISSED, OBVIOUS, SAME
 from thresher.types import Evidence
+from thresher.verification.conflicts import find_conflicts
 
 Make = Callable[..., Evidence]
 

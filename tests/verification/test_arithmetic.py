@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.text.arithmetic import computed
 from thresher.text.entities import namesake
 from thresher.text.language import other_language
+from thresher.verification.arithmetic import computed
 
 REVENUE = "Revenue was 17.9 million euros in Q3. Revenue was 24.6 million euros in Q4."
 

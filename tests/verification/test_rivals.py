@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.text.rivals import Said, are_rivals
+from thresher.verification.rivals import Said, are_rivals
 
 TITLE = "The lighthouse of Kõpu"
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import StoreError
-from thresher.indexing.index_config import CHUNK_TABLE_PREFIX
-from thresher.indexing.lance_chunks import ANN_ROWS, LanceChunkTable, chunk_schema
-from thresher.indexing.lance_table import LanceRecords, store_errors
+from thresher.protocols import CHUNK_TABLE_PREFIX
+from thresher.stores.lance_chunks import ANN_ROWS, LanceChunkTable, chunk_schema
+from thresher.stores.lance_table import LanceRecords, store_errors
 
 if TYPE_CHECKING:
     import pyarrow as pa

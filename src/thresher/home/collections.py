@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from thresher.errors import check_type
-from thresher.indexing import folders
-from thresher.indexing.folders import Summary
+from thresher.home import folders
+from thresher.home.folders import Summary
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from thresher.protocols import Store
 
 
 def _lance(folder: Path) -> Store:
-    from thresher.indexing.lance import LanceStore
+    from thresher.stores.lance import LanceStore
 
     return LanceStore(folder)
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from thresher.text.contradiction import statement
 from thresher.text.labels import means
 from thresher.text.terms import index_terms
+from thresher.verification.contradiction import statement
 
 _YEAR = re.compile(r"(?<![\w.-])(?:19|20)\d\d(?![\w-]|\.\d)")
 _CODE = re.compile(r"(?<![\w-])(?![QH][1-4]\b)(?:[A-Za-z]+(?:-[A-Za-z\d]+)*-?\d[\w-]*|\d+[xX]?\d*[A-Z][\w-]*)(?![\w-])")

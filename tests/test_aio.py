@@ -10,7 +10,7 @@ from time import monotonic
 import pytest
 
 import thresher
-from thresher.asynchronous import AsyncCollection
+from thresher.aio import AsyncCollection
 from thresher.errors import Cancelled, UsageError
 from thresher.models.usage import Meter
 from thresher.testing.llm_server import Reply, ScriptedServer

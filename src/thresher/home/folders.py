@@ -18,8 +18,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from thresher.errors import StoreError, UsageError
-from thresher.indexing import stores
 from thresher.indexing.store import DocumentStore
+from thresher.stores import registry
 
 COLLECTIONS = "collections"
 """The folder of a home that holds them, one folder each."""
@@ -58,7 +58,7 @@ def names(home: Path) -> list[str]:
     if not folder.is_dir():
         return []
     made = (one for one in folder.iterdir() if one.is_dir() and not one.name.startswith("."))
-    return sorted(one.name for one in made if stores.recorded(one) is not None)
+    return sorted(one.name for one in made if registry.recorded(one) is not None)
 
 
 def home_above(home: Path) -> Path | None:
@@ -156,7 +156,7 @@ def _free(home: Path, name: str) -> Path:
     """The folder of a collection that is not there yet."""
     check_name(name)
     folder = home / COLLECTIONS / name
-    if stores.recorded(folder) is not None:
+    if registry.recorded(folder) is not None:
         raise UsageError("is there already", subject=f"collection {name}", next_step="choose another name, or drop it")
     return folder
 
@@ -174,7 +174,7 @@ def _changing(home: Path, name: str) -> Iterator[Path]:
     """The folder of a collection, under its lock; what earlier changes left behind is cleared away."""
     check_name(name)
     folder = home / COLLECTIONS / name
-    if stores.recorded(folder) is None:
+    if registry.recorded(folder) is None:
         there = ", ".join(names(home)) or "none"
         raise StoreError("is not there", subject=f"collection {name} in {home}", next_step=f"there are: {there}")
     for left in (home / COLLECTIONS).glob(f"{WORKING}*"):

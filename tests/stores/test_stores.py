@@ -10,10 +10,10 @@ import pytest
 import thresher
 from thresher import recipes
 from thresher.errors import StoreError, UsageError
-from thresher.indexing.lance import LanceStore
 from thresher.indexing.store import DocumentStore
-from thresher.indexing.stores import RECORD, STORES
 from thresher.protocols import Store
+from thresher.stores.lance import LanceStore
+from thresher.stores.registry import RECORD, STORES
 from thresher.testing.memory_store import MemoryStore
 from thresher.testing.store_contract import StoreContract
 
@@ -130,6 +130,6 @@ def test_only_the_files_of_the_store_on_lance_know_lance() -> None:
         str(file.relative_to(package))
         for file in package.rglob("*.py")
         for line in file.read_text(encoding="utf-8").splitlines()
-        if line.strip().startswith(("import lancedb", "from lancedb", "from thresher.indexing.lance"))
+        if line.strip().startswith(("import lancedb", "from lancedb", "from thresher.stores.lance"))
     }
-    assert {name for name in knowing if not name.startswith("indexing/lance")} == {"indexing/stores.py"}
+    assert {name for name in knowing if not name.startswith("stores/lance")} == {"stores/registry.py"}

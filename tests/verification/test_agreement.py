@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.text.agreement import disagreement, unnamed
 from thresher.text.labels import means
+from thresher.verification.agreement import disagreement, unnamed
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, pairwise
 
-from thresher.text.contradiction import (
+from thresher.text.sentences import sentence_spans
+from thresher.text.terms import index_terms
+from thresher.types import NO_NOTES, Evidence, Notes
+from thresher.verification.contradiction import (
     ARTICLES,
     PAST,
     PRESENT,
@@ -24,9 +27,6 @@ from thresher.text.contradiction import (
     opposed_pairs,
     statement,
 )
-from thresher.text.sentences import sentence_spans
-from thresher.text.terms import index_terms
-from thresher.types import NO_NOTES, Evidence, Notes
 
 WHICH = frozenset("male/female first/last older/younger majority/minority rich/poor import/export".split())  # noqa: SIM905
 """Pairs that tell two things apart: what is so of men and what is so of women contradict each other in no document."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from thresher.indexing.lance_table import TableVersion
+from thresher.stores.lance_table import TableVersion
 
 
 @dataclass

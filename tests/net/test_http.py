@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.correction.making import names
-from thresher.http import (
+from thresher.net.http import (
     AddressRefused,
     Bounds,
     NotFetched,

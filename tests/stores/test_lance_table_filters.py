@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.indexing.making import ENCODER, row
 from thresher.errors import StoreError
 from thresher.filters import And, Comparison, Filter, In, IsNull, Like, Not, Or, holds
-from thresher.indexing.lance import LanceStore
-from thresher.indexing.lance_chunks import LanceChunkTable
-from thresher.indexing.lance_table import to_sql
+from thresher.stores.lance import LanceStore
+from thresher.stores.lance_chunks import LanceChunkTable
+from thresher.stores.lance_table import to_sql
 
 TEXTS = ["", "a", "B", "b", "it's", "50%", "a_b", "back\\slash", "größe", "2014", "2014.0", "x' OR '1'='1", "\0"]
 PAGES = [None, 0, 1, 2, 3, 2**53]

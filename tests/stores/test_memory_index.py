@@ -9,8 +9,8 @@ import pytest
 
 from tests.indexing.making import ENCODER, row
 from thresher.filters import Filter, IsNull, Not
-from thresher.indexing.lance import LanceStore
-from thresher.indexing.lance_chunks import LanceChunkTable
+from thresher.stores.lance import LanceStore
+from thresher.stores.lance_chunks import LanceChunkTable
 from thresher.types import Chunk
 
 WORDS = [

@@ -1,0 +1,1 @@
+"""Requests over the network and the addresses that they may reach."""

@@ -1,0 +1,1 @@
+"""Where rows are kept: the register of stores and the one on LanceDB."""

@@ -1,0 +1,1 @@
+"""Traces: kept, explained and drawn."""
