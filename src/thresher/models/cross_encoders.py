@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -23,6 +22,7 @@ from thresher.models.onnx import (
     usable_cores,
     weights_file,
 )
+from thresher.models.pool import run_each
 from thresher.types import LOGIT, Reading, Score, SupportReading
 
 if TYPE_CHECKING:
@@ -101,15 +101,11 @@ class BundledJudge:
         texts: Sequence[str],
         titles: Sequence[str] | None,
     ) -> list[Read]:
-        """What `read` gives for each text, remembered, over the cores."""
+        """What `read` gives for each text, remembered, over the cores, which are shared with other questions."""
         keys = [(question, title, text) for title, text in zip(titles or [""] * len(texts), texts, strict=True)]
         known = known_before.get(keys)
         new = [key for key in dict.fromkeys(keys) if key not in known]
-        if len(new) > 1 and self._threads > 1:
-            with ThreadPoolExecutor(min(self._threads, len(new)), thread_name_prefix="judge") as pool:
-                known |= zip(new, pool.map(read, new), strict=True)
-        else:
-            known |= {key: read(key) for key in new}
+        known |= zip(new, run_each(read, new, threads=self._threads), strict=True)
         known_before.put(known)
         return [known[key] for key in keys]
 

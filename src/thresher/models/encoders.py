@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
@@ -30,6 +29,7 @@ from thresher.models.onnx import (
     usable_cores,
     weights_file,
 )
+from thresher.models.pool import run_each
 from thresher.protocols import Encoder, Progress
 
 if TYPE_CHECKING:
@@ -98,16 +98,13 @@ class BundledEncoder:
         """
         encode = partial(self._vector, allow=watch())
         vectors = np.empty((len(texts), DIMENSION), np.float32)
-        with ThreadPoolExecutor(max(1, min(self._threads, len(texts))), thread_name_prefix="encoder") as pool:
-            for start in range(0, len(texts), BLOCK_TEXTS):
-                cut = self._cut(texts[start : start + BLOCK_TEXTS])
-                # The longest first, so that no thread begins a long text when the others have nothing left to do.
-                order = sorted(range(len(cut)), key=lambda row: -sum(map(len, cut[row])))
-                encoded = pool.map(encode, [cut[row] for row in order])
-                for row, vector in zip(order, encoded, strict=True):
-                    vectors[start + row] = vector
-                    if progress is not None:
-                        progress(1)
+        for start in range(0, len(texts), BLOCK_TEXTS):
+            cut = self._cut(texts[start : start + BLOCK_TEXTS])
+            # The longest first, so that no thread begins a long text when the others have nothing left to do.
+            order = sorted(range(len(cut)), key=lambda row: -sum(map(len, cut[row])))
+            encoded = run_each(encode, [cut[row] for row in order], threads=self._threads, progress=progress)
+            for row, vector in zip(order, encoded, strict=True):
+                vectors[start + row] = vector
         return vectors
 
     def encode_query(self, text: str) -> Vectors:

@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import warnings
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from queue import Queue
+from typing import Any
+
+import pytest
+
+from thresher.deadline import watch, within
+from thresher.errors import BudgetSpent
+from thresher.models.pool import Batch, run_each, shared_pool
+
+SECONDS = 20.0  # how long a test waits for another thread before it fails
+
+
+class Turns(Executor):
+    """An executor whose one thread is the test: it takes the turns in the order they were queued."""
+
+    def __init__(self) -> None:
+        self.queued: Queue[Callable[[], None]] = Queue()
+
+    def submit(self, fn: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
+        self.queued.put(lambda: fn(*given, **named))
+        return Future()
+
+    def take(self, count: int) -> None:
+        for _ in range(count):
+            self.queued.get(timeout=SECONDS)()
+
+
+def in_a_thread(turns: Turns, work: Callable[[str], str], items: list[str], threads: int = 1) -> Future[list[str]]:
+    """What a caller of its own gets; it has queued its turns when this returns."""
+    before = turns.queued.qsize()
+    got: Future[list[str]] = Future()
+
+    def call() -> None:
+        try:
+            got.set_result(Batch(work, items).run(turns, threads))
+        except BaseException as error:
+            got.set_exception(error)
+
+    threading.Thread(target=call, daemon=True).start()
+    while turns.queued.qsize() < before + min(threads, len(items)):
+        threading.Event().wait(0.001)
+    return got
+
+
+def test_results_are_in_the_order_of_the_items() -> None:
+    second_done = threading.Event()
+
+    def work(item: int) -> int:
+        if item == 0:
+            assert second_done.wait(SECONDS)
+        else:
+            second_done.set()
+        return item * item
+
+    with ThreadPoolExecutor(2) as pool:
+        assert Batch(work, [0, 1, 2, 3]).run(pool, 2) == [0, 1, 4, 9]
+
+
+def test_a_short_call_does_not_wait_for_a_long_one() -> None:
+    turns, done = Turns(), []
+
+    def work(item: str) -> str:
+        done.append(item)
+        return item.upper()
+
+    long = in_a_thread(turns, work, [f"a{number}" for number in range(100)])
+    turns.take(3)
+    short = in_a_thread(turns, work, ["b0", "b1", "b2"])
+    turns.take(6)
+    assert short.result(SECONDS) == ["B0", "B1", "B2"]
+    assert done == ["a0", "a1", "a2", "a3", "b0", "a4", "b1", "a5", "b2"]
+    turns.take(94)
+    assert long.result(SECONDS)[-1] == "A99"
+
+
+def test_a_caller_has_no_more_turns_in_the_queue_than_threads() -> None:
+    turns = Turns()
+    got = in_a_thread(turns, str.upper, ["a", "b", "c", "d"], threads=2)
+    assert turns.queued.qsize() == 2
+    turns.take(1)
+    assert turns.queued.qsize() == 2
+    turns.take(3)
+    assert got.result(SECONDS) == ["A", "B", "C", "D"]
+
+
+def test_after_an_error_nothing_begins_and_what_runs_is_waited_for() -> None:
+    begun: list[int] = []
+    first_runs, failed = threading.Event(), threading.Event()
+
+    def work(item: int) -> int:
+        begun.append(item)
+        if item == 0:
+            first_runs.set()
+            assert failed.wait(SECONDS)
+        else:
+            assert first_runs.wait(SECONDS)
+            failed.set()
+            raise KeyError(item)
+        return item
+
+    with ThreadPoolExecutor(2) as pool, pytest.raises(KeyError, match="1"):
+        Batch(work, list(range(50))).run(pool, 2)
+    assert begun == [0, 1]
+
+
+def test_of_two_errors_the_first_in_the_order_of_the_items_is_raised() -> None:
+    both = threading.Barrier(2)
+
+    def work(item: int) -> int:
+        both.wait(SECONDS)
+        raise KeyError(item)
+
+    with ThreadPoolExecutor(2) as pool, pytest.raises(KeyError, match="0"):
+        Batch(work, [0, 1]).run(pool, 2)
+
+
+def test_progress_is_told_of_every_item_in_the_callers_thread() -> None:
+    told: list[tuple[int, str]] = []
+    run_each(str, range(100), threads=2, progress=lambda done: told.append((done, threading.current_thread().name)))
+    assert sum(done for done, _ in told) == 100
+    assert {name for _, name in told} == {threading.current_thread().name}
+
+
+def test_an_interrupt_of_the_caller_ends_the_work() -> None:
+    begun: list[int] = []
+
+    def interrupt(done: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_each(begun.append, range(100_000), threads=2, progress=interrupt)
+    ended = len(begun)
+    assert ended < 100_000
+    assert run_each(str, [1, 2], threads=2) == ["1", "2"]
+    assert len(begun) == ended
+
+
+def test_a_budget_is_checked_where_the_work_asks() -> None:
+    def spent() -> None:
+        raise BudgetSpent("no seconds left")
+
+    with within(spent):
+        allow = watch()
+        with pytest.raises(BudgetSpent):
+            run_each(lambda _: allow(), range(10), threads=2)
+
+
+def test_one_item_or_one_thread_is_done_by_the_caller() -> None:
+    def name(_: int) -> str:
+        return threading.current_thread().name
+
+    own = threading.current_thread().name
+    assert run_each(name, [1], threads=2) == [own]
+    assert run_each(name, [1, 2], threads=1) == [own, own]
+    assert run_each(name, [], threads=2) == []
+    assert all(name.startswith("models") for name in run_each(name, [1, 2], threads=2))
+
+
+def test_work_of_the_pool_may_have_items_of_its_own() -> None:
+    def outer(item: int) -> list[int]:
+        return run_each(lambda inner: item * inner, [1, 2, 3], threads=2)
+
+    assert run_each(outer, range(20), threads=2) == [[item, 2 * item, 3 * item] for item in range(20)]
+
+
+def test_many_callers_share_the_same_few_threads() -> None:
+    names: set[str] = set()
+    callers = [
+        threading.Thread(
+            target=run_each,
+            args=(lambda _: names.add(threading.current_thread().name), range(20)),
+            kwargs={"threads": 2},
+        )
+        for _ in range(16)
+    ]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join(SECONDS)
+    assert 0 < len(names) <= shared_pool()._max_workers
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    run_each(str, [1, 2], threads=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # from Python 3.12 on: threads do not go along
+        child = os.fork()
+    if child == 0:
+        signal.alarm(int(SECONDS))  # without threads it would wait for ever
+        os._exit(0 if run_each(str, [1, 2, 3], threads=2) == ["1", "2", "3"] else 1)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
