@@ -44,13 +44,14 @@ from thresher.indexing.records import DocumentRecord
 from thresher.indexing.store import DocumentStore
 from thresher.inputs import IndexProgress, Inputs
 from thresher.judging.calibration import Calibration, Calibrations
+from thresher.links import Links
 from thresher.models.cassette import Exchanges
 from thresher.models.reply_cache import ReplyCache
 from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
 from thresher.pipeline import as_is as whole
 from thresher.recipes.components import Components, Models, Outside
-from thresher.recipes.settings import CollectionSettings, LanguageModelSettings, RecipeSettings
+from thresher.recipes.settings import CollectionSettings, FrontSettings, LanguageModelSettings, RecipeSettings
 from thresher.retrieval.follow_up import FollowUp
 from thresher.settings import dotted, flat, flat_public, own, resolved
 from thresher.tracing.traces import Request, Traces, replay
@@ -68,6 +69,10 @@ DEFAULT_LIMIT = 5
 
 CHECKED_PASSAGES = 8
 """Passages that a claim is held against, as many as an answer is written from."""
+
+
+PUBLIC_URL = "public_url"
+"""The setting of the front that a question may be asked with: a server knows its own address."""
 
 
 class AskOptions(TypedDict, total=False):
@@ -105,6 +110,7 @@ class Collection:
         *,
         encoder: Encoder | None = None,
         completing: Callable[[int, int], None] | None = None,
+        models: Models | None = None,
     ) -> None:
         check_type("collection", name, str, "the name of a collection")
         if not name or name.startswith(".") or any(mark in name for mark in "/\\\0"):
@@ -118,7 +124,7 @@ class Collection:
         self._store = DocumentStore(self.folder)
         # Other collections that were looked in; an open one need not be read again.
         self._others: dict[str, DocumentStore] = {}
-        self._models = Models()
+        self._models = models or Models()
         self._completing = completing or _logged
         self._own: dict[str, Any] = {}
         self._closed = False
@@ -283,7 +289,8 @@ class Collection:
         for name in unknown:
             raise UsageError("unknown option of `search`", subject=name, next_step=_search_option(name))
         pipeline = self._pipeline(recipe, self._configured(recipe, settings), self._parts())
-        return pipeline.search(self._query(question, limit, where), strict=strict)
+        found = pipeline.search(self._query(question, limit, where), strict=strict)
+        return replace(found, hits=tuple(map(self._links(settings).hit, found.hits)))
 
     def check(
         self,
@@ -318,7 +325,7 @@ class Collection:
             query = self._query(claim, CHECKED_PASSAGES, where)
             return whole(query, pipeline.retrieve(query).kept[:CHECKED_PASSAGES]).evidence
 
-        return checked(text, holds, found, quotes(parts).placed)
+        return self._links(settings).check(checked(text, holds, found, quotes(parts).placed))
 
     def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
         """The answer with its citations, or an abstention with its reason; stored as a trace. Options: `AskOptions`."""
@@ -350,6 +357,7 @@ class Collection:
 
         listening = in_silence if tell is in_silence else on_sentence
         place = self._place(outside)
+        links = self._links(options.get("settings"), place)
         parts = self._parts(meter, outside=place, on_sentence=listening)
         history = tuple(map(_turn, options.get("history", ())))
         query = FollowUp(parts.language_model(configured.llm))(self._query(question, DEFAULT_LIMIT, where), history)
@@ -374,10 +382,11 @@ class Collection:
                     query.today,
                     exchanges,
                     history,
+                    links.public_url,
                 )
                 if not told:
                     tell(step.text)
-                yield self.traces.stored(step, request)
+                yield self.traces.stored(links.answer(step), request)
             else:
                 yield step
 
@@ -427,11 +436,13 @@ class Collection:
         return replay(self.traces, trace, self._ask_again)
 
     def _ask_again(self, question: str, request: Request) -> Answer:
-        parts = self._parts(outside=self._stored_place(request.outside), exchanges=Exchanges(request.exchanges))
+        place = self._stored_place(request.outside)
+        parts = self._parts(outside=place, exchanges=Exchanges(request.exchanges))
         pipeline_settings = recipes.get(request.recipe).configured(request.settings)
         pipeline = self._pipeline(request.recipe, pipeline_settings, parts)
         query = replace(self._query(question, DEFAULT_LIMIT, request.where), today=request.today)
-        return pipeline.answer(FollowUp(parts.language_model(pipeline_settings.llm))(query, request.history))
+        answer = pipeline.answer(FollowUp(parts.language_model(pipeline_settings.llm))(query, request.history))
+        return self._links({"public_url": request.public_url}, place).answer(answer)
 
     def calibrate(
         self,
@@ -623,8 +634,15 @@ class Collection:
         given = {**self._own, **dict(dotted(settings or {}))}
         if "store" in given:
             self._store.choose(str(given["store"]))
-        ours = own(CollectionSettings, given)
+        ours = {*own(CollectionSettings, given), PUBLIC_URL}
         return {key: value for key, value in given.items() if key not in ours}
+
+    def _links(self, settings: Mapping[str, Any] | None, outside: Outside | None = None) -> Links:
+        """What gives hits and citations their addresses; `outside` is where text from outside comes from."""
+        given = {key: value for key, value in dotted(settings or {}) if key == PUBLIC_URL}
+        front = resolved(FrontSettings, given, home=self.home, known=recipes.settings_keys())
+        kind, _, other = ("" if outside is None else outside.given).partition(":")
+        return Links(front.public_url, self.name, other if kind == "collection" else "")
 
     def _index_configs(
         self, names: Sequence[str | recipes.Recipe], settings: Mapping[str, Any] | None, parts: Components

@@ -65,6 +65,8 @@ def _address(given: str | None) -> str | None:
 
 
 Address = Annotated[str | None, AfterValidator(_address)]
+AddressOrNothing = Annotated[str, AfterValidator(lambda given: _address(given) or "")]
+"""An http address, or the empty text."""
 
 
 def _listed(given: object) -> object:

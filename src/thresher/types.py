@@ -332,7 +332,8 @@ class Query:
 class Hit(Public):
     """A retrieved chunk: the score it is ranked by, its rank from 1, and every other score it was given on the way."""
 
-    PUBLIC = "rank score chunk.source chunk.title chunk.page chunk.start chunk.end chunk.text"
+    PUBLIC = "rank score chunk.source chunk.title chunk.page chunk.start chunk.end chunk.text url"
+    WHERE_THERE = "url"
     chunk: Chunk
     score: Score
     rank: int
@@ -340,6 +341,8 @@ class Hit(Public):
     scores: Mapping[str, Score] = field(default_factory=dict)
     fetched: str | None = None
     """ISO 8601 time of the fetch, for text from outside."""
+    url: str = ""
+    """Where a person opens it (`thresher.links`); empty where `public_url` is not set and its source is no address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,7 +470,8 @@ class Refined:
 class Citation(Public):
     """A place in a document that supports the answer; `quote` is the document's text from `start` to `end`."""
 
-    PUBLIC = "marker source title page locator start end quote score origin fetched"
+    PUBLIC = "marker source title page locator start end quote score origin fetched url"
+    WHERE_THERE = "url"
     marker: int
     document_id: str
     source: str
@@ -481,6 +485,8 @@ class Citation(Public):
     fetched: str | None = None
     locator: str = ""
     """Where to look in the file, for people: page, heading, sheet and cells, row, slide, item, part, path, line."""
+    url: str = ""
+    """Where a person opens the quote, as of `Hit`."""
 
 
 @dataclass(frozen=True, slots=True)

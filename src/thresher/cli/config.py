@@ -39,6 +39,7 @@ def config(
         "collection": target.collection,
         "recipe": chosen.name,
         "strict": front.strict,
+        "public_url": front.public_url,
         **flat_public(chosen.configured(target.settings, home=target.home)),
     }
     origins = recipes.front_origins(target.home) | chosen.origins(target.settings, home=target.home)

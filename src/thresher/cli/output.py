@@ -222,7 +222,8 @@ def hit_line(hit: Hit) -> str:
     """Rank, score, place and the beginning of the text."""
     place = where(hit.chunk.source, hit.chunk.page)
     head = f"{hit.rank:>2}. {place}  ({hit.score.scale.name} {hit.score.value:.4f})"
-    return f"{head}\n    {shortened(hit.chunk.text, SHOWN_CHARACTERS)}"
+    opened = f"\n    {hit.url}" if hit.url and hit.url != hit.chunk.source else ""
+    return f"{head}\n    {shortened(hit.chunk.text, SHOWN_CHARACTERS)}{opened}"
 
 
 def step(done: Step) -> None:

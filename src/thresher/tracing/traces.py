@@ -191,6 +191,10 @@ class Request:
     exchanges: Mapping[str, Any]
     history: tuple[tuple[str, str], ...] = ()
     """Questions and answers that it followed up on."""
+    public_url: str = ""
+    """Below which the addresses of its citations are."""
+    max_tokens: int | None = None
+    """To which its evidence was cut."""
 
 
 def trace_id(*parts: str) -> str:

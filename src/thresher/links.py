@@ -1,0 +1,105 @@
+"""Addresses of places: where a person opens a stretch of a document, highlighted.
+
+    https://docs.example.org/d/handbook/1f6c0a?start=130&end=410&page=4
+
+A document's id is a hash of its text, so that an address means the same stretch for as long as the document is there.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
+
+from thresher.errors import UsageError
+from thresher.types import Answer, Check, Citation, Hit, Origin
+
+_PATH = re.compile(r"(?:.*/)?d/(?P<collection>[^/]+)/(?P<document>[^/]+)/?")
+_NUMBER = re.compile(r"[0-9]{1,15}")
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedPlace:
+    """What an address leads to; offsets in the document's text, end exclusive."""
+
+    collection: str
+    document_id: str
+    start: int
+    end: int
+    page: int | None = None
+
+
+def address(public_url: str, collection: str, document_id: str, start: int, end: int, page: int | None) -> str:
+    """The address of a stretch of a document below `public_url`, which may have a path of its own.
+
+    >>> address("https://docs.example.org", "notes & more", "1f6c", 130, 410, 4)
+    'https://docs.example.org/d/notes%20%26%20more/1f6c?start=130&end=410&page=4'
+    """
+    stretch = {"start": start, "end": end} | ({} if page is None else {"page": page})
+    place = f"{quote(collection, safe='')}/{quote(document_id, safe='')}"
+    return f"{public_url.rstrip('/')}/d/{place}?{urlencode(stretch)}"
+
+
+def place_of(url: str) -> LinkedPlace:
+    """What an address that `address` made leads to. Raises UsageError for any other.
+
+    >>> place_of("/d/notes/1f6c?start=130&end=410")
+    LinkedPlace(collection='notes', document_id='1f6c', start=130, end=410, page=None)
+    """
+    parts = urlsplit(url)
+    found, asked = _PATH.fullmatch(parts.path), parse_qs(parts.query)
+    start, end, page = (_number(asked.get(name, [""])) for name in ("start", "end", "page"))
+    if found is None or start is None or end is None or start > end:
+        form = "an address ends with /d/COLLECTION/DOCUMENT?start=NUMBER&end=NUMBER"
+        raise UsageError("is no address of a place in a document", subject=url, next_step=form)
+    return LinkedPlace(unquote(found["collection"]), unquote(found["document"]), start, end, page)
+
+
+def _number(given: list[str]) -> int | None:
+    return int(given[-1]) if _NUMBER.fullmatch(given[-1]) else None
+
+
+# --- hits and citations -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Gives what is found and cited its address."""
+
+    public_url: str
+    collection: str
+    """That was asked."""
+    other: str = ""
+    """The collection that text from outside is from; empty where that is none."""
+
+    def answer(self, answer: Answer) -> Answer:
+        """An answer whose citations and chunks have addresses."""
+        chunks = tuple(replace(fate, hit=self.hit(fate.hit)) for fate in answer.chunks)
+        return replace(answer, citations=tuple(map(self.citation, answer.citations)), chunks=chunks)
+
+    def check(self, check: Check) -> Check:
+        """A check whose citations have addresses."""
+        claims = (replace(claim, citations=tuple(map(self.citation, claim.citations))) for claim in check.claims)
+        return replace(check, claims=tuple(claims))
+
+    def hit(self, hit: Hit) -> Hit:
+        """A hit with the address of its chunk."""
+        chunk = hit.chunk
+        url = self.url(hit.origin, chunk.source, chunk.document_id, chunk.start, chunk.end, chunk.page)
+        return replace(hit, url=url)
+
+    def citation(self, cited: Citation) -> Citation:
+        """A citation with the address of its quote."""
+        url = self.url(cited.origin, cited.source, cited.document_id, cited.start, cited.end, cited.page)
+        return replace(cited, url=url)
+
+    def url(self, origin: Origin, source: str, document_id: str, start: int, end: int, page: int | None) -> str:
+        """The source itself of text from outside that came from the web; else the address below `public_url`.
+
+        Without that the source where it is an address itself, and else nothing.
+        """
+        on_web = source.startswith(("http://", "https://"))
+        collection = self.other if origin is Origin.OUTSIDE else self.collection
+        if not (self.public_url and collection) or (on_web and origin is Origin.OUTSIDE):
+            return source if on_web else ""
+        return address(self.public_url, collection, document_id, start, end, page)

@@ -1,0 +1,132 @@
+"""Addresses of places: made, taken apart, and given to hits and citations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import thresher
+from tests.conftest import Run
+from thresher.collection import Collection
+from thresher.errors import UsageError
+from thresher.links import LinkedPlace, Links, address, place_of
+from thresher.types import Hit, Origin
+
+PUBLIC = "https://docs.example.org/thresher"
+QUESTION = "When was the Kõpu lighthouse built?"
+NAMES = st.text(st.characters(exclude_characters="/\\\0", exclude_categories=("Cs",)), min_size=1).filter(
+    lambda name: not name.startswith(".")
+)
+NUMBERS = st.integers(0, 10**9)
+
+
+def test_an_address_names_collection_document_offsets_and_page() -> None:
+    url = "https://docs.example.org/d/notes/1f6c?start=130&end=410&page=4"
+    assert address("https://docs.example.org/", "notes", "1f6c", 130, 410, 4) == url
+
+
+def test_a_document_without_pages_has_no_page_in_its_address() -> None:
+    assert address("https://docs.example.org", "notes", "1f6c", 130, 410, None).endswith("?start=130&end=410")
+
+
+@given(NAMES, NAMES, NUMBERS, NUMBERS, st.none() | st.integers(1, 10**6))
+def test_an_address_leads_back_to_what_it_was_made_of(
+    collection: str, document: str, start: int, length: int, page: int | None
+) -> None:
+    url = address(PUBLIC, collection, document, start, start + length, page)
+    assert url.isascii()
+    assert not set(url) & set(" \"<>\n'#")
+    assert place_of(url) == LinkedPlace(collection, document, start, start + length, page)
+    parts = urlsplit(url)
+    assert place_of(f"{parts.path}?{parts.query}") == place_of(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "https://docs.example.org/",
+        "https://docs.example.org/d/notes?start=1&end=2",
+        "https://docs.example.org/d/notes/1f6c",
+        "https://docs.example.org/d/notes/1f6c?start=1",
+        "https://docs.example.org/d/notes/1f6c?start=-1&end=2",
+        "https://docs.example.org/d/notes/1f6c?start=9&end=2",
+        "https://docs.example.org/d/notes/1f6c?start=1&end=٣",
+        "https://docs.example.org/d/a/b/c?start=1&end=2&d",
+    ],
+)
+def test_what_is_no_address_is_told(url: str) -> None:
+    with pytest.raises(UsageError, match="is no address of a place"):
+        place_of(url)
+
+
+@pytest.mark.parametrize(
+    ("public", "other", "origin", "source", "url"),
+    [
+        (PUBLIC, "", Origin.OUTSIDE, "https://example.org/page", "https://example.org/page"),
+        ("", "", Origin.OUTSIDE, "https://example.org/page", "https://example.org/page"),
+        (PUBLIC, "", Origin.INSIDE, "https://example.org/page", f"{PUBLIC}/d/notes/d1?start=0&end=10"),
+        ("", "", Origin.INSIDE, "https://example.org/page", "https://example.org/page"),
+        (PUBLIC, "", Origin.INSIDE, "/home/me/notes.txt", f"{PUBLIC}/d/notes/d1?start=0&end=10"),
+        ("", "", Origin.INSIDE, "/home/me/notes.txt", ""),
+        (PUBLIC, "archive", Origin.OUTSIDE, "/home/me/old.txt", f"{PUBLIC}/d/archive/d1?start=0&end=10"),
+        (PUBLIC, "", Origin.OUTSIDE, "/home/me/old.txt", ""),
+    ],
+)
+def test_a_page_of_the_web_is_its_own_address_and_a_document_has_one_below_the_public_one(
+    public: str, other: str, origin: Origin, source: str, url: str, make_hit: Callable[..., Hit]
+) -> None:
+    hit = make_hit(origin=origin)
+    links = Links(public, "notes", other)
+    assert links.url(origin, source, hit.chunk.document_id, 0, 10, None) == url
+
+
+def test_hits_and_citations_have_addresses_where_the_public_one_is_set(collection: Collection) -> None:
+    settings = {"public_url": PUBLIC}
+    hit = collection.search(QUESTION, recipe="rag", settings=settings).hits[0]
+    place = LinkedPlace("default", hit.chunk.document_id, hit.chunk.start, hit.chunk.end, hit.chunk.page)
+    assert place_of(hit.url) == place
+    answer = collection.ask(QUESTION, recipe="rag", settings=settings)
+    for cited in answer.to_dict()["citations"]:
+        opened = place_of(cited["url"])
+        assert collection.document(opened.document_id).text[opened.start : opened.end] == cited["quote"]
+    assert answer.chunks[0].hit.url
+    claim = collection.check("The Kõpu lighthouse was built in 1531.", recipe="rag", settings=settings).claims[0]
+    assert all(cited.url.startswith(PUBLIC) for cited in claim.citations)
+    assert claim.citations
+
+
+def test_nothing_is_shown_of_addresses_where_there_are_none(collection: Collection) -> None:
+    assert "url" not in collection.search(QUESTION, recipe="rag").to_dict()["hits"][0]
+    assert "url" not in collection.ask(QUESTION, recipe="rag").to_dict()["citations"][0]
+
+
+def test_the_public_address_is_taken_from_the_environment(
+    home: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("THRESHER_PUBLIC_URL", PUBLIC)
+    ran = run("search", QUESTION, "--home", home, "--recipe", "rag", "--json")
+    assert ran.json["hits"][0]["url"].startswith(f"{PUBLIC}/d/default/")
+    assert f"    {PUBLIC}/d/default/" in run("search", QUESTION, "--home", home, "--recipe", "rag").out
+    shown = run("config", "--home", home, "--json").json["settings"]["public_url"]
+    assert shown == {"value": PUBLIC, "origin": "THRESHER_PUBLIC_URL"}
+
+
+def test_a_public_address_that_is_none_is_told(home: Path, run: Run) -> None:
+    ran = run("search", QUESTION, "--home", home, "--recipe", "rag", "--set", "public_url=docs")
+    assert ran.code == 2
+    assert "an address starts with http://" in ran.error
+
+
+def test_an_answer_with_addresses_is_replayed_to_the_same(home: Path) -> None:
+    with thresher.open(home) as collection:
+        asked = collection.ask(QUESTION, recipe="rag", settings={"public_url": PUBLIC})
+        answer, differences = collection.replay(asked.trace)
+    assert differences == []
+    assert json.dumps(answer.to_dict()["citations"]) == json.dumps(asked.to_dict()["citations"])
