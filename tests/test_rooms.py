@@ -47,7 +47,7 @@ FOUNDATION = {
     "pipeline": {"types", "protocols", "errors", "deadline", "tracing"},
 }
 """What every room stands on, and what of each other it knows."""
-WIRING = {"cli", "server", "aio", "collection", "inputs", "recipes", "__init__"}
+WIRING = {"cli", "server", "aio", "collection", "engine", "inputs", "recipes", "__init__"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

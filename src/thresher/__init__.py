@@ -91,6 +91,7 @@ __all__ = [
 _HOMES = {
     "aio": ["AsyncCollection"],
     "collection": ["Collection"],
+    "engine": ["Engine"],
     "home.collections": ["Collections"],
     "recipes": ["Recipe"],
     "types": ["Answer", "Chunk", "Citation", "Document", "Evidence", "Hit", "SearchResult", "Verdict"],
@@ -105,13 +106,9 @@ def open(home: str | Path = ".thresher", collection: str = "default", *, encoder
 
     `encoder` is one of your own (`thresher.protocols.Encoder`), instead of what the setting `encoder` names.
     """
-    from pathlib import Path
+    from thresher.engine import Engine
 
-    from thresher.collection import Collection
-    from thresher.errors import check_type
-
-    check_type("home", home, (str, Path), "a folder")
-    return Collection(Path(home), collection, encoder=encoder)
+    return Engine(home, encoder=encoder).collection(collection)
 
 
 def aopen(

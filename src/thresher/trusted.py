@@ -48,6 +48,10 @@ NAMES_A_MODEL_OR_A_PLACE = {
     "rerank_model": ("",),
     "judge": ("auto", "llm", "local", "trained", "calibrated"),
     "judge_model": ("bundled",),
+    "host": ("127.0.0.1", "localhost"),
+    "allowed_hosts": ("",),
+    "allowed_origins": ("",),
+    "public_url": ("",),
 }
 """Last parts of the keys that say where documents, questions and keys go or which model is loaded; with the values that
 are nothing to trust, because they name what comes with Thresher, or nothing."""

@@ -28,8 +28,17 @@ COMPLETE = "_THRESHER_COMPLETE"
 """Set by the shell when it asks what can follow, see `thresher completion`."""
 
 
+EXTENSIONS = {
+    "eval": ("Measure recipes on questions with known answers.", "thresher-evals"),
+    "serve": ("Answer over HTTP, with a page to look at.", "thresher-server"),
+    "mcp": ("Answer an agent's tools, over MCP.", "thresher-server"),
+    "keys": ("The keys that let somebody use the server.", "thresher-server"),
+}
+"""Commands of our own distributions: what each is for, and what to install. Those of others are found as well."""
+
+
 class Extension(TyperGroup):
-    """The commands of another distribution, which is imported when one of them is called."""
+    """A command of another distribution, or a group of them, which is imported when it is called."""
 
     def __init__(self, name: str, purpose: str, *, distribution: str) -> None:
         super().__init__(name=name, help=purpose)
@@ -55,7 +64,11 @@ class Extension(TyperGroup):
                 next_step=f"install with: pip install {self.distribution}",
             )
         around = typer.Typer(rich_markup_mode=None)
-        around.add_typer(found[name].load(), name=name)
+        loaded = found[name].load()
+        if isinstance(loaded, typer.Typer):
+            around.add_typer(loaded, name=name)
+        else:
+            around.command(name)(loaded)
         return typer.main.get_group(around).commands[name]
 
 
@@ -96,8 +109,17 @@ class Commands(TyperGroup):
 
     def __init__(self, **more: Any) -> None:
         super().__init__(**more)
-        purpose = "Measure recipes on questions with known answers."
-        self.commands["eval"] = Extension("eval", purpose, distribution="thresher-evals")
+        for name, (purpose, distribution) in EXTENSIONS.items():
+            self.commands[name] = Extension(name, purpose, distribution=distribution)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Ours, or what another distribution calls by that name."""
+        found = super().get_command(ctx, cmd_name)
+        return found if found is not None else _of_others().get(cmd_name)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Ours, and those of other distributions."""
+        return [*super().list_commands(ctx), *sorted(_of_others().keys() - self.commands.keys())]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """As usual, with `ask` in front of a question, and options that stand before a command behind its name."""
@@ -149,6 +171,16 @@ class Commands(TyperGroup):
         if " " in first.strip() or first.endswith("?") or (first.casefold() in ASKING and len(words) > 1):
             return True
         return len(words) >= QUESTION_WORDS and not difflib.get_close_matches(first, self.commands, cutoff=0.75)
+
+
+def _of_others() -> dict[str, Extension]:
+    """The commands of all distributions that are installed and say so, by name."""
+    from importlib.metadata import entry_points
+
+    found = [one for one in entry_points(group=ENTRY_POINTS) if one.dist is not None]
+    return {
+        one.name: Extension(one.name, f"From {one.dist.name}.", distribution=one.dist.name) for one in found if one.dist
+    }
 
 
 def typed_elsewhere(args: Sequence[str]) -> str:

@@ -169,9 +169,9 @@ def on_collection(
 
 def open_collection(home: Path, collection: str) -> Collection:
     """The collection, telling on stderr when it completes an index."""
-    from thresher.collection import Collection
+    from thresher.engine import Engine
 
-    return Collection(home, collection, completing=progress.Completing())
+    return Engine(home, completing=progress.Completing()).collection(collection)
 
 
 def options_of(home: Path, collection: str) -> str:

@@ -380,9 +380,10 @@ def _check_here(given: Mapping[str, Any], chosen: Sequence[Recipe]) -> None:
 
 
 def settings_keys() -> set[str]:
-    """The dotted keys of the settings that a collection or any recipe has."""
-    from thresher.recipes.settings import CollectionSettings, FrontSettings
-    from thresher.settings import keys
+    """The dotted keys of the settings that a collection, any recipe or the server has."""
+    from thresher.recipes.settings import CollectionSettings, FrontSettings, ServiceSettings
+    from thresher.settings import Frozen, keys
 
     of_recipes = {RECIPES[name].settings for name in names()}
-    return {*keys(CollectionSettings), *keys(FrontSettings), *(key for model in of_recipes for key in keys(model))}
+    models: list[type[Frozen]] = [CollectionSettings, FrontSettings, ServiceSettings, *of_recipes]
+    return {key for model in models for key in keys(model)}

@@ -1,0 +1,77 @@
+"""The application: the doors, the guard before them, and what happens when it starts and stops."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from importlib import import_module
+from pathlib import Path
+
+from fastapi import FastAPI
+from fastapi.middleware.cors import CORSMiddleware
+
+import thresher
+from thresher_server.problems import answer_problems
+from thresher_server.security.guard import MEBIBYTE, Bounds, Guard
+from thresher_server.service import Service, make_service
+
+ROUTES = ("health",)
+"""Files of `routes`, each with a `router`."""
+
+MOUNTS: tuple[str, ...] = ()
+"""Modules with `mount(app, service)`, which returns what is entered while the app runs, or None."""
+
+HOME_VARIABLE = "THRESHER_SERVER_HOME"
+SETTINGS_VARIABLE = "THRESHER_SERVER_GIVEN"
+"""How the command hands the home, and the settings it was given as JSON, to the processes it starts."""
+
+DESCRIPTION = """Questions to a person's own documents, answered from what was judged to suffice, or refused.
+
+Every error is `{"error": {"message", "what", "subject", "next", "status"}}`."""
+
+
+def create_app(service: Service) -> FastAPI:
+    """The application of one process over a service, which it closes when it stops."""
+    entered: list[Callable[[], AbstractAsyncContextManager[object]]] = []
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for enter in entered:
+                await stack.enter_async_context(enter())
+            yield
+            await service.admission.drained(service.settings.drain_seconds)
+        service.close()
+
+    app = FastAPI(title="Thresher", version=thresher.__version__, description=DESCRIPTION, lifespan=lifespan)
+    app.state.service = service
+    answer_problems(app)
+    for name in ROUTES:
+        app.include_router(import_module(f"thresher_server.routes.{name}").router)
+    for name in MOUNTS:
+        enter = import_module(f"thresher_server.{name}").mount(app, service)
+        if enter is not None:
+            entered.append(enter)
+    _guard(app, service)
+    return app
+
+
+def _guard(app: FastAPI, service: Service) -> None:
+    settings = service.settings
+    origins = [origin for origin in settings.allowed_origins.split(",") if origin]
+    names = [name for name in (*settings.allowed_hosts.split(","), service.public_host) if name]
+    if origins:
+        app.add_middleware(
+            CORSMiddleware, allow_origins=origins, allow_methods=["*"], allow_headers=["authorization", "content-type"]
+        )
+    body, upload = int(settings.max_body_megabytes * MEBIBYTE), int(settings.max_upload_megabytes * MEBIBYTE)
+    app.add_middleware(Guard, bounds=Bounds(names, origins, body, max(body, upload)))
+
+
+def from_environment() -> FastAPI:
+    """The application as `thresher serve` describes it in the environment, for each of its processes."""
+    import json
+
+    home = Path(os.environ.get(HOME_VARIABLE, ".thresher"))
+    return create_app(make_service(home, json.loads(os.environ.get(SETTINGS_VARIABLE, "{}"))))

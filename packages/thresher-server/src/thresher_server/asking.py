@@ -1,0 +1,128 @@
+"""A question, worked on in a thread and followed from the event loop: its steps, its sentences, its answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any, TypeVar
+
+from thresher.collection import Collection
+from thresher.errors import Cancelled
+from thresher.models.usage import Meter
+from thresher.types import Answer, Step
+from thresher_server import metrics
+from thresher_server.problems import Problem
+from thresher_server.security.keys import Caller
+from thresher_server.service import Service
+
+Event = Step | str | Answer
+"""A step as it ends, a sentence as it is written and checked, the answer last."""
+
+Value = TypeVar("Value")
+
+
+async def asked(
+    service: Service, caller: Caller, collection: Collection, question: str, options: Mapping[str, Any]
+) -> Answer:
+    """The answer alone. Raises as `events`."""
+    *_, last = [event async for event in events(service, caller, collection, question, options)]
+    assert isinstance(last, Answer)
+    return last
+
+
+async def begun(events: AsyncIterator[Event]) -> AsyncIterator[Event]:
+    """The same events, the first of which is there: what is refused at once is refused before a reply begins."""
+    first = await anext(events)
+
+    async def rest() -> AsyncIterator[Event]:
+        yield first
+        async for event in events:
+            yield event
+
+    return rest()
+
+
+async def events(
+    service: Service, caller: Caller, collection: Collection, question: str, options: Mapping[str, Any]
+) -> AsyncIterator[Event]:
+    """What happens to a question, the answer last; `options` are those of `Collection.ask`.
+
+    A reader that goes before the end, or is cancelled, ends the question. Raises Problem 429 when too many wait, 504
+    when it takes longer than `server.timeout_seconds`, 422 for one that is too long, and the engine's errors.
+    """
+    check_length(service, question)
+    seconds = service.settings.timeout_seconds
+    given = {**options, "budget_seconds": min(options.get("budget_seconds") or seconds, seconds)}
+    collection.check_asked(question, given)  # type: ignore[arg-type]
+    async with _InTime(seconds), service.admission.turn():
+        with metrics.waiting(service.admission):
+            async for event in _followed(service, collection, question, given):
+                if isinstance(event, Answer):
+                    metrics.answered(event)
+                    service.audit.write(caller.name, "ask", collection=collection.name, trace=event.trace)
+                yield event
+
+
+async def worked(service: Service, work: Callable[[], Value]) -> Value:
+    """What some other work on the engine returns (a search, a check, a rerank), in its turn among the questions."""
+    async with _InTime(service.settings.timeout_seconds), service.admission.turn():
+        return await asyncio.get_running_loop().run_in_executor(service.threads, work)
+
+
+def check_length(service: Service, *texts: str) -> None:
+    """Raise Problem 422 for a question that is longer than `server.max_question_characters`."""
+    most = service.settings.max_question_characters
+    if any(len(text) > most for text in texts):
+        raise Problem(
+            422, f"is longer than {most:,} characters", subject="the question", next_step="ask in fewer words"
+        )
+
+
+async def _followed(
+    service: Service, collection: Collection, question: str, options: dict[str, Any]
+) -> AsyncIterator[Event]:
+    loop = asyncio.get_running_loop()
+    told: asyncio.Queue[Event | None] = asyncio.Queue()  # None: there is no other
+    meter = Meter.of(options)
+
+    def tell(event: Event) -> None:
+        loop.call_soon_threadsafe(told.put_nowait, event)
+
+    def work() -> None:
+        for step in collection.run(question, meter=meter, on_sentence=tell, **options):
+            tell(step)
+
+    def ended(_: object) -> None:
+        told.put_nowait(None)
+
+    working = loop.run_in_executor(service.threads, work)
+    working.add_done_callback(ended)
+    try:
+        while (event := await told.get()) is not None:
+            yield event
+        await working
+    finally:
+        if not working.done():
+            meter.cancel()
+        await asyncio.wait([working])
+
+
+class _InTime:
+    """Problem 504 for what takes longer than so many seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._timeout = asyncio.timeout(seconds)
+
+    async def __aenter__(self) -> None:
+        await self._timeout.__aenter__()
+
+    async def __aexit__(self, kind: Any, error: Any, trace: Any) -> None:
+        try:
+            await self._timeout.__aexit__(kind, error, trace)
+        except TimeoutError:
+            what = f"took longer than {self._seconds:g} seconds"
+            raise Problem(504, what, subject="the question", next_step="ask again, or raise the limit") from None
+
+
+__all__ = ["Cancelled", "Event", "asked", "begun", "check_length", "events", "worked"]

@@ -1,0 +1,138 @@
+"""`thresher serve` and `thresher keys`."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import tempfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from thresher.cli import output
+from thresher.cli.options import Home, Settings, assignments, target_of
+from thresher.errors import UsageError
+from thresher_server.security.keys import Keys, Scope
+
+BACKLOG = 2048
+"""Connections that wait to be taken, as uvicorn has it by default."""
+
+
+def serve(
+    host: Annotated[str | None, typer.Option("--host", help="Address to listen on; 127.0.0.1 if not given.")] = None,
+    port: Annotated[int | None, typer.Option("--port", help="Port to listen on; 8765 if not given.")] = None,
+    workers: Annotated[int | None, typer.Option("--workers", help="Processes that answer over the same home.")] = None,
+    home: Home = None,
+    settings: Settings = None,
+) -> None:
+    """Answer over HTTP: an API, the shapes of other tools' clients, MCP under /mcp, and a page at /."""
+    given: dict[str, Any] = {
+        **assignments(settings),
+        **{f"server.{name}": value for name, value in (("host", host), ("port", port), ("workers", workers)) if value},
+    }
+    target = target_of(home, None, {}, json=False)
+    run(target.home, given)
+
+
+def run(home: Path, given: dict[str, Any]) -> None:
+    """Listen until it is told to stop. UsageError where it would be reachable by anybody without a key."""
+    import uvicorn
+    from uvicorn.supervisors import Multiprocess
+
+    from thresher_server.app import HOME_VARIABLE, SETTINGS_VARIABLE, create_app
+    from thresher_server.metrics import SHARED_FOLDER
+    from thresher_server.service import make_service
+
+    service = make_service(home, given)
+    bound = service.settings
+    if service.needs_key and not len(service.keys):
+        raise UsageError(
+            "would be reachable from other machines, or asks for a key, and there is none yet",
+            subject=f"server.host {bound.host}",
+            next_step="make one first: thresher keys add NAME --scope ask",
+        )
+    listening = _listening(bound.host, bound.port)
+    shown = bound.host if ":" not in bound.host else f"[{bound.host}]"
+    output.say(f"thresher answers at http://{shown}:{listening.getsockname()[1]}/ (home {home}); ctrl-c stops it")
+    common: dict[str, Any] = {
+        "log_level": "warning",
+        "proxy_headers": False,
+        "server_header": False,
+        "timeout_graceful_shutdown": int(bound.drain_seconds) + 1,
+        "backlog": BACKLOG,
+    }
+    if bound.workers == 1:
+        with listening:
+            uvicorn.Server(uvicorn.Config(create_app(service), **common)).run([listening])
+        return
+    service.close()
+    os.environ |= {HOME_VARIABLE: str(home.absolute()), SETTINGS_VARIABLE: json.dumps(given)}
+    with tempfile.TemporaryDirectory(prefix="thresher-metrics-") as counted, listening:
+        os.environ.setdefault(SHARED_FOLDER, counted)
+        config = uvicorn.Config("thresher_server.app:from_environment", factory=True, workers=bound.workers, **common)
+        Multiprocess(config, [listening]).run()
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens, made before anything is loaded. UsageError for an address that cannot be had."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise UsageError(
+            f"cannot be listened on ({error.strerror or error})",
+            subject=f"{host}:{port}",
+            next_step="free it, or give another with --host and --port",
+        ) from error
+
+
+# --- keys -------------------------------------------------------------------------------------------------------------
+
+keys_app = typer.Typer(help="The keys that let somebody use the server.", no_args_is_help=True, rich_markup_mode=None)
+
+KeyName = Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is.")]
+
+
+@keys_app.command("add")
+def add(
+    name: KeyName,
+    scope: Annotated[
+        list[Scope], typer.Option("--scope", help="read, ask, write or admin; may be given several times.")
+    ],
+    collection: Annotated[
+        list[str] | None, typer.Option("--collection", help="A collection it is for; every one if not given.")
+    ] = None,
+    days: Annotated[int | None, typer.Option("--days", min=1, help="Days after which it is refused.")] = None,
+    home: Home = None,
+) -> None:
+    """Make a key and print it; it is not shown again."""
+    expires = None if days is None else (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="seconds")
+    output.say(_keys(home).make(name, scope, collection, expires=expires))
+
+
+@keys_app.command("list")
+def list_keys(home: Home = None) -> None:
+    """The keys there are, without their secrets."""
+    for key in _keys(home):
+        where = ", ".join(key.collections) if key.collections is not None else "every collection"
+        until = f", until {key.expires}" if key.expires else ""
+        output.say(f"{key.name}: {', '.join(key.scopes)} in {where}, made {key.made}{until}")
+
+
+@keys_app.command("rotate")
+def rotate(name: KeyName, home: Home = None) -> None:
+    """Print another secret for a key; the old one is refused from now on."""
+    output.say(_keys(home).rotate(name))
+
+
+@keys_app.command("revoke")
+def revoke(name: KeyName, home: Home = None) -> None:
+    """Refuse a key from now on."""
+    _keys(home).revoke(name)
+
+
+def _keys(home: Path | None) -> Keys:
+    return Keys(target_of(home, None, {}, json=False).home)

@@ -1,0 +1,68 @@
+"""What is counted of the questions, for Prometheus."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from thresher.types import Answer, ClaimState
+from thresher_server.security.admission import Admission
+
+SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+"""Bounds of the histograms: a step takes a few milliseconds on this machine and many seconds at a chat model."""
+
+SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""Set where several processes answer: each counts into files there, and any of them tells the sums."""
+
+REGISTRY = CollectorRegistry()
+QUESTIONS = Counter("thresher_questions", "Questions that were answered or refused.", ["recipe"], registry=REGISTRY)
+VERDICTS = Counter("thresher_verdicts", "Verdicts on what was retrieved.", ["verdict"], registry=REGISTRY)
+ABSTENTIONS = Counter("thresher_abstentions", "Questions that were not answered.", registry=REGISTRY)
+SENTENCES = Counter("thresher_sentences", "Sentences of answers, by their state.", ["state"], registry=REGISTRY)
+STEPS = Histogram("thresher_step_seconds", "Seconds of a step.", ["step"], buckets=SECONDS, registry=REGISTRY)
+CALLS = Counter("thresher_llm_calls", "Calls to chat models.", registry=REGISTRY)
+TOKENS = Counter("thresher_llm_tokens", "Tokens sent to and written by chat models.", ["kind"], registry=REGISTRY)
+DEGRADED = Counter("thresher_degraded", "Questions that had to do without a part.", registry=REGISTRY)
+WAITING = Gauge(
+    "thresher_questions_open", "Questions that are worked on or wait.", registry=REGISTRY, multiprocess_mode="livesum"
+)
+
+
+def answered(answer: Answer) -> None:
+    """Count a question that ended with an answer or a refusal."""
+    QUESTIONS.labels(answer.recipe).inc()
+    VERDICTS.labels(str(answer.verdict or "none")).inc()
+    if answer.abstained:
+        ABSTENTIONS.inc()
+    if answer.degraded:
+        DEGRADED.inc()
+    for sentence in (*answer.sentences, *answer.removed):
+        SENTENCES.labels(ClaimState(sentence.state).value).inc()
+    for step in answer.steps:
+        STEPS.labels(step.name).observe(step.seconds)
+    CALLS.inc(answer.usage.llm_calls)
+    TOKENS.labels("prompt").inc(answer.usage.prompt_tokens)
+    TOKENS.labels("completion").inc(answer.usage.completion_tokens)
+
+
+@contextmanager
+def waiting(admission: Admission) -> Iterator[None]:
+    """Show how many questions are open while this one is."""
+    WAITING.set(admission.inside)
+    try:
+        yield
+    finally:
+        WAITING.set(max(admission.inside - 1, 0))
+
+
+def exposition() -> bytes:
+    """All of it in Prometheus' text form; of every process where there are several."""
+    if SHARED_FOLDER not in os.environ:
+        return generate_latest(REGISTRY)
+    together = CollectorRegistry()
+    MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+    return generate_latest(together)

@@ -1,0 +1,122 @@
+"""What goes wrong, as a status and one JSON object: what, to what, what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from thresher.errors import (
+    BudgetSpent,
+    Cancelled,
+    Degraded,
+    DocumentError,
+    ModelError,
+    NotRecorded,
+    ProviderError,
+    StoreError,
+    ThresherError,
+    UsageError,
+)
+
+STATUSES: tuple[tuple[type[ThresherError], int], ...] = (
+    (UsageError, 422),
+    (DocumentError, 422),
+    (StoreError, 404),
+    (Degraded, 409),
+    (NotRecorded, 409),
+    (BudgetSpent, 504),
+    (Cancelled, 503),
+    (ProviderError, 502),
+    (ModelError, 500),
+)
+"""The status of each kind of error, the first that fits."""
+
+
+class Problem(Exception):
+    """A request that is refused; `headers` go with the reply (Retry-After)."""
+
+    def __init__(
+        self,
+        status: int,
+        what: str,
+        *,
+        subject: str = "",
+        next_step: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(what)
+        self.status, self.what, self.subject, self.next_step = status, what, subject, next_step
+        self.headers = dict(headers or {})
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """What the client reads; `message` is one line, which is what clients of OpenAI show."""
+        head = f"{self.subject}: {self.what}" if self.subject else self.what
+        message = f"{head}; {self.next_step}" if self.next_step else head
+        return {
+            "error": {
+                "message": message,
+                "what": self.what,
+                "subject": self.subject,
+                "next": self.next_step,
+                "status": self.status,
+            }
+        }
+
+
+class ErrorDetail(BaseModel):
+    """One line for people, and its parts."""
+
+    message: str = Field(examples=["collection papers: holds no documents yet; add some"])
+    what: str = ""
+    subject: str = ""
+    next: str = ""
+    status: int = 422
+
+
+class ErrorReply(BaseModel):
+    """Every reply that is no success."""
+
+    error: ErrorDetail
+
+
+def replies(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The errors of a route, for the OpenAPI description."""
+    return {status: {"model": ErrorReply} for status in sorted({*statuses, 401, 403, 413, 422, 429, 503})}
+
+
+def problem_of(error: ThresherError) -> Problem:
+    """An error of the engine as one of a request."""
+    status = next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
+    return Problem(status, error.what, subject=error.subject, next_step=error.next_step)
+
+
+def answer_problems(app: FastAPI) -> None:
+    """Make every error of a request a reply of this form."""
+
+    @app.exception_handler(Problem)
+    async def refused(_: Request, problem: Problem) -> JSONResponse:
+        return JSONResponse(problem.body, problem.status, problem.headers)
+
+    @app.exception_handler(ThresherError)
+    async def failed(_: Request, error: ThresherError) -> JSONResponse:
+        problem = problem_of(error)
+        return JSONResponse(problem.body, problem.status)
+
+    @app.exception_handler(RequestValidationError)
+    async def malformed(_: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        problem = Problem(422, first["msg"], subject=place, next_step="see /openapi.json")
+        return JSONResponse(problem.body, problem.status)
+
+    @app.exception_handler(HTTPException)
+    async def other(_: Request, error: HTTPException) -> JSONResponse:
+        problem = Problem(error.status_code, str(error.detail))
+        return JSONResponse(problem.body, error.status_code, error.headers)

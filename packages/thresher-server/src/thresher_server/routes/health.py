@@ -1,0 +1,46 @@
+"""Whether the process lives, whether it can answer, and what it counted."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Response
+from pydantic import BaseModel, Field
+
+import thresher
+from thresher_server import metrics
+from thresher_server.problems import replies
+from thresher_server.security.access import Reader
+from thresher_server.service import Service, service_of
+
+router = APIRouter(tags=["health"])
+
+
+class Health(BaseModel):
+    """A process that answers."""
+
+    status: str = Field(examples=["ok"])
+    version: str = Field(examples=["0.1.0"])
+
+
+@router.get("/health", summary="Whether the process lives")
+def health() -> Health:
+    """Always `ok` while the process answers; needs no key."""
+    return Health(status="ok", version=thresher.__version__)
+
+
+@router.get("/ready", summary="Whether a question would be taken", responses=replies())
+def ready(service: Annotated[Service, Depends(service_of)], response: Response) -> Health:
+    """`ok`, or 503 while the server stops or its queue is full; needs no key."""
+    admission = service.admission
+    full = admission.inside >= service.settings.concurrency + service.settings.queue
+    if admission.closed or full:
+        response.status_code = 503
+        return Health(status="stopping" if admission.closed else "busy", version=thresher.__version__)
+    return Health(status="ok", version=thresher.__version__)
+
+
+@router.get("/metrics", summary="Counters for Prometheus", response_class=Response, responses=replies())
+def counters(caller: Reader) -> Response:
+    """Seconds per step, verdicts, abstentions, states of sentences, calls, tokens, open questions."""
+    return Response(metrics.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -1,0 +1,49 @@
+"""How many questions are worked on at once, and how many may wait: the others are told when to come back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from thresher_server.problems import Problem
+
+RETRY_SECONDS = 2
+"""A question takes about half a second on a quiet core: in two seconds a queue has moved on."""
+
+
+class Admission:
+    """Lets `concurrency` questions in and `queue` more wait, in the order they came; Problem 429 for the rest.
+
+    Belongs to one event loop. `closed` refuses every new one with 503 while the open ones end.
+    """
+
+    def __init__(self, concurrency: int, queue: int) -> None:
+        self._free = asyncio.Semaphore(concurrency)
+        self._most = concurrency + queue
+        self.inside = 0
+        """Questions that are worked on or wait."""
+        self.closed = False
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for a place, and leave it again."""
+        if self.closed:
+            raise Problem(503, "the server is stopping", headers={"Retry-After": str(RETRY_SECONDS)})
+        if self.inside >= self._most:
+            after = {"Retry-After": str(RETRY_SECONDS)}
+            raise Problem(429, "too many questions at once", next_step="come back in a moment", headers=after)
+        self.inside += 1
+        try:
+            async with self._free:
+                yield
+        finally:
+            self.inside -= 1
+
+    async def drained(self, seconds: float) -> bool:
+        """Refuse new questions and wait for the open ones; whether all ended in time."""
+        self.closed = True
+        ends = asyncio.get_running_loop().time() + seconds
+        while self.inside and asyncio.get_running_loop().time() < ends:
+            await asyncio.sleep(0.05)
+        return not self.inside

@@ -1,0 +1,164 @@
+"""What stands before every route: by which name it is called, from whose page, how large it is, and the headers back.
+
+- A browser that was lured to another page may call a server on this machine by a name that was pointed at it (DNS
+  rebinding), so that a request by a name that is not ours is refused (421). An address is no name: it passes.
+- A page of another origin is refused (403), unless its origin is among the allowed ones.
+- A body that is larger than its route takes is refused (413), by its length as told and as it comes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from fastapi.responses import JSONResponse
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from thresher_server.problems import Problem
+from thresher_server.service import is_loopback
+
+MEBIBYTE = 1_048_576
+
+UPLOADS = re.compile(r"/api/collections/[^/]+/documents/?|/process/?")
+"""Paths whose body may be as large as an upload."""
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
+        "connect-src 'self'; worker-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+"""Sent with every reply; a route may set a stricter one of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What is let in."""
+
+    names: Sequence[str] = ()
+    """Hosts besides loopback's and addresses; `*.example.org` stands for every name below."""
+    origins: Sequence[str] = ()
+    body: int = 4 * MEBIBYTE
+    upload: int = 200 * MEBIBYTE
+    headers: dict[str, str] = field(default_factory=lambda: dict(HEADERS))
+
+
+class Guard:
+    """Middleware that lets a request through, or refuses it."""
+
+    def __init__(self, app: ASGIApp, bounds: Bounds) -> None:
+        self.app = app
+        self.bounds = bounds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """As ASGI has it."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        sending = self._with_headers(send)
+        try:
+            most = self._checked(scope)
+            await self.app(scope, _limited(receive, most), sending)
+        except Problem as problem:
+            await JSONResponse(problem.body, problem.status, problem.headers)(scope, receive, sending)
+
+    def _checked(self, scope: Scope) -> int:
+        """Bytes that the body may have. Raises Problem."""
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if not self._is_ours(host):
+            raise Problem(
+                421,
+                "is not a name of this server",
+                subject=f"host {host!r}",
+                next_step="add it to server.allowed_hosts",
+            )
+        origin = headers.get("origin")
+        if origin is not None and not self._may_call(origin, host):
+            raise Problem(
+                403, "may not call this server", subject=f"origin {origin!r}", next_step="see server.allowed_origins"
+            )
+        if (
+            headers.get("sec-fetch-site") == "cross-site"
+            and origin is None
+            and scope.get("method") not in ("GET", "HEAD")
+        ):
+            raise Problem(403, "a page of another site may not call this server")
+        most = self.bounds.upload if UPLOADS.fullmatch(scope["path"]) else self.bounds.body
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > most:
+            raise _too_large(most)
+        return most
+
+    def _is_ours(self, host: str) -> bool:
+        name = _name_of(host)
+        if name is None:
+            return False
+        if is_loopback(name) or _is_address(name):
+            return True
+        return any(
+            name.endswith(one[1:].casefold()) if one.startswith("*.") else name == one.casefold()
+            for one in self.bounds.names
+        )
+
+    def _may_call(self, origin: str, host: str) -> bool:
+        return origin in self.bounds.origins or urlsplit(origin).netloc.casefold() == host.casefold() != ""
+
+    def _with_headers(self, send: Send) -> Send:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in self.bounds.headers.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        return sending
+
+
+def _limited(receive: Receive, most: int) -> Receive:
+    """The same, raising Problem when more bytes come than may."""
+    come = 0
+
+    async def receiving() -> Message:
+        nonlocal come
+        message = await receive()
+        come += len(message.get("body", b""))
+        if come > most:
+            raise _too_large(most)
+        return message
+
+    return receiving
+
+
+def _too_large(most: int) -> Problem:
+    return Problem(413, f"the body is larger than {most / MEBIBYTE:g} MiB", next_step="send less at once")
+
+
+def _name_of(host: str) -> str | None:
+    """The name without its port, in small letters; None for what cannot be a host."""
+    try:
+        parts = urlsplit(f"//{host}")
+        _ = parts.port  # raises for one that is no number
+        name = parts.hostname
+    except ValueError:
+        return None
+    spoiled = parts.path or parts.query or parts.fragment or parts.username is not None
+    return None if spoiled or not name else name.casefold()
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,91 @@
+"""What answers for a whole home: its models loaded once, its collections opened by name.
+
+with thresher.Engine("notes") as engine:
+    print(engine.collection("papers").ask("How many layers has BERT-base?").text)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from thresher import recipes
+from thresher.collection import Collection
+from thresher.errors import check_type
+from thresher.home.collections import Collections
+from thresher.recipes.components import Models
+
+if TYPE_CHECKING:
+    from thresher.protocols import Encoder
+
+
+class Engine:
+    """The models and the open collections of a home folder; cheap to make, safe to use from several threads.
+
+    `encoder` is one of your own for all collections; `completing` is told documents done and in all while the index of
+    a recipe is made for a question.
+    """
+
+    def __init__(
+        self,
+        home: str | Path = ".thresher",
+        *,
+        encoder: Encoder | None = None,
+        completing: Callable[[int, int], None] | None = None,
+    ) -> None:
+        check_type("home", home, (str, Path), "a folder")
+        self.home = Path(home)
+        self.models = Models()
+        self._encoder = encoder
+        self._completing = completing
+        self._open: dict[str, Collection] = {}
+        self._lock = Lock()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def collections(self) -> Collections:
+        """Those of the home, to be listed and changed; `forget` one before it is renamed or dropped."""
+        return Collections(self.home)
+
+    def collection(self, name: str = "default") -> Collection:
+        """The collection of that name, the same one for every caller until it is forgotten. UsageError for no name."""
+        with self._lock:
+            if name not in self._open:
+                self._open[name] = Collection(
+                    self.home, name, encoder=self._encoder, completing=self._completing, models=self.models
+                )
+            return self._open[name]
+
+    def forget(self, name: str) -> None:
+        """Close a collection, whose folder is about to change its name or to go."""
+        with self._lock:
+            gone = self._open.pop(name, None)
+        if gone is not None:
+            gone.close()
+
+    def warm_up(self) -> None:
+        """Load the models that a question needs here, so that the first one does not wait. Raises ModelError."""
+        front = recipes.front(self.home)
+        settings = recipes.get(front.recipe).configured({}, home=self.home)
+        models = self.models.on(tuple(filter(None, settings.onnx_providers.split(","))))
+        encoder = self._encoder or models.encoder(settings.encoder, settings.embeddings)
+        for model in (encoder, models.judge(), models.reader(), models.checker()):
+            model.warm_up()
+
+    def close(self) -> None:
+        """Close every collection and let go of the models."""
+        with self._lock:
+            opened, self._open = list(self._open.values()), {}
+        for collection in opened:
+            collection.close()
+        self.models = Models()

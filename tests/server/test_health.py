@@ -1,0 +1,57 @@
+"""What is told of the process itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.server.conftest import Running, running
+from thresher_server.security.keys import Keys, Scope
+
+
+def test_a_process_that_runs_is_healthy_and_ready(served: Running) -> None:
+    assert served.client.get("/health").json()["status"] == "ok"
+    assert served.client.get("/ready").json()["status"] == "ok"
+
+
+def test_counters_are_in_prometheus_form(served: Running) -> None:
+    told = served.client.get("/metrics")
+    assert told.headers["content-type"].startswith("text/plain")
+    assert "thresher_questions_total" in told.text
+
+
+def test_every_reply_forbids_what_a_page_does_not_need(served: Running) -> None:
+    headers = served.client.get("/health").headers
+    assert headers["content-security-policy"].startswith("default-src 'none'")
+    assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_request_by_a_strange_name_is_refused(served: Running) -> None:
+    told = served.client.get("/health", headers={"Host": "evil.example"})
+    assert told.status_code == 421
+    assert "evil.example" in told.json()["error"]["message"]
+
+
+def test_a_page_of_another_origin_is_refused(served: Running) -> None:
+    assert served.client.get("/health", headers={"Origin": "https://evil.example"}).status_code == 403
+    assert served.client.get("/health", headers={"Origin": "null"}).status_code == 403
+    assert served.client.get("/health", headers={"Origin": served.url}).status_code == 200
+
+
+def test_a_body_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    with running(tmp_path, server__max_body_megabytes=0.001) as one:
+        assert one.client.post("/health", content=b"x" * 5000).status_code == 413
+        told = one.client.post("/health", content=(b"x" * 500 for _ in range(10)))
+        assert told.status_code in (405, 413)  # the route takes no body at all
+
+
+def test_a_key_is_asked_for_where_it_must_be(tmp_path: Path) -> None:
+    keys = Keys(tmp_path)
+    reader, other = keys.make("reader", [Scope.READ], None), keys.make("other", [Scope.ASK], ["papers"])
+    with running(tmp_path, server__require_key=True) as one:
+        assert one.client.get("/metrics").status_code == 401
+        assert one.client.get("/metrics", headers={"Authorization": "Bearer thr_0_0"}).status_code == 401
+        assert one.client.get("/metrics", headers={"Authorization": f"Bearer {reader}"}).status_code == 200
+        assert one.client.get("/metrics", headers={"X-API-Key": reader}).status_code == 200
+        assert one.client.get("/metrics", headers={"X-API-Key": other}).status_code == 403
+        keys.revoke("reader")
+        assert one.client.get("/metrics", headers={"X-API-Key": reader}).status_code == 401
