@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Two workers where there are two cores or more: each imports everything again, and four would cost as much as they save.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 2
 
-.PHONY: install demo test proofs training check bench docs clean
+.PHONY: install demo serve test proofs training check bench docs clean
 
 install: $(VENV)/.installed
 
@@ -18,6 +18,9 @@ $(VENV)/.installed: pyproject.toml packages/thresher-evals/pyproject.toml packag
 
 demo: install
 	$(BIN)/thresher demo
+
+serve: install
+	$(BIN)/thresher serve
 
 test: install
 	$(PYTEST) --dist worksteal -m "not slow"

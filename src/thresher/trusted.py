@@ -48,6 +48,7 @@ NAMES_A_MODEL_OR_A_PLACE = {
     "rerank_model": ("",),
     "judge": ("auto", "llm", "local", "trained", "calibrated"),
     "judge_model": ("bundled",),
+    "admin_key": ("",),
     "host": ("127.0.0.1", "localhost"),
     "allowed_hosts": ("",),
     "allowed_origins": ("",),

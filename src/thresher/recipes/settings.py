@@ -168,6 +168,11 @@ class ServerSettings(Frozen):
     port: int = Field(8765, ge=0, le=65_535, description="port to listen on; 0 takes a free one")
     workers: int = Field(1, ge=1, le=64, description="processes that answer over the same home")
     require_key: bool = Field(False, description="ask for a key on loopback too")
+    admin_key: SecretStr | None = Field(
+        None,
+        min_length=24,
+        description="a key that may do everything, besides those of `thresher keys`: from a secret of the machine's",
+    )
     allowed_hosts: Listed = Field(
         "", description="names that a request may call this server by, besides loopback's and that of public_url"
     )
@@ -623,17 +628,14 @@ class Subchunking(Frozen):
 
 
 class HierarchyFuseSettings(Frozen):
-    """Weights of the three lists."""
+    """Weights of the two lists."""
 
-    dense_weight: float = Field(0.2, ge=0, description="of the chunks' own vectors")
-    subchunk_weight: float = Field(0.2, ge=0, description="of their best subchunks'")
+    dense_weight: float = Field(0.4, ge=0, description="of the cosine of a chunk's best subchunk")
     lexical_weight: float = Field(0.6, ge=0, description="of BM25")
 
     @model_validator(mode="after")
     def _weighs_something(self) -> Self:
-        check_weights(
-            dense_weight=self.dense_weight, subchunk_weight=self.subchunk_weight, lexical_weight=self.lexical_weight
-        )
+        check_weights(dense_weight=self.dense_weight, lexical_weight=self.lexical_weight)
         return self
 
 

@@ -48,11 +48,11 @@ def run(home: Path, given: dict[str, Any]) -> None:
 
     service = make_service(home, given)
     bound = service.settings
-    if service.needs_key and not len(service.keys):
+    if service.needs_key and not (len(service.keys) or bound.admin_key):
         raise UsageError(
             "would be reachable from other machines, or asks for a key, and there is none yet",
             subject=f"server.host {bound.host}",
-            next_step="make one first: thresher keys add NAME --scope ask",
+            next_step="make one first: thresher keys add NAME --scope ask, or set server.admin_key",
         )
     listening = _listening(bound.host, bound.port)
     shown = bound.host if ":" not in bound.host else f"[{bound.host}]"

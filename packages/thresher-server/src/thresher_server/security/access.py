@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Callable
 from typing import Annotated
 
@@ -10,7 +11,7 @@ from fastapi.security import APIKeyHeader, HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 
 from thresher_server.problems import Problem
-from thresher_server.security.keys import ANYBODY, Caller, Scope
+from thresher_server.security.keys import ANYBODY, OPERATOR, Caller, Scope
 from thresher_server.service import Service, service_of
 
 _bearer = HTTPBearer(auto_error=False, description="a key from `thresher keys add`; none is needed on loopback")
@@ -32,6 +33,9 @@ def caller_of(
 
 def identify(service: Service, given: str | None) -> Caller:
     """Whose a key is; anybody's request on a loopback server that asks for none. Problem 401."""
+    own = service.settings.admin_key
+    if given and own and hmac.compare_digest(given.encode(), own.get_secret_value().encode()):
+        return OPERATOR
     caller = service.keys.caller(given) if given else None
     if caller is None and not service.needs_key:
         return ANYBODY  # clients that must send some key send any

@@ -59,6 +59,9 @@ class Caller:
         return scope in self.scopes and here
 
 
+OPERATOR = Caller("operator", frozenset(Scope))
+"""Whoever has the key of the setting `server.admin_key`."""
+
 ANYBODY = Caller("loopback", frozenset(Scope))
 """Whoever reaches a server that listens on this machine alone and asks for no key."""
 
