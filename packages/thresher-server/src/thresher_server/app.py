@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 import thresher
+from thresher_server import metrics
 from thresher_server.problems import answer_problems
 from thresher_server.security.guard import MEBIBYTE, Bounds, Guard
 from thresher_server.service import Service, make_service
@@ -37,11 +38,10 @@ def create_app(service: Service) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack:
+        async with AsyncExitStack() as stack, metrics.lag_watched():
             for enter in entered:
                 await stack.enter_async_context(enter())
-            yield
-            await service.admission.drained(service.settings.drain_seconds)
+            yield  # what is under way ends before this goes on, see `serve`
         service.close()
 
     app = FastAPI(title="Thresher", version=thresher.__version__, description=DESCRIPTION, lifespan=lifespan)

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import tempfile
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
@@ -61,11 +62,11 @@ def run(home: Path, given: dict[str, Any]) -> None:
         "log_level": "warning",
         "proxy_headers": False,
         "server_header": False,
-        "timeout_graceful_shutdown": int(bound.drain_seconds) + 1,
+        "timeout_graceful_shutdown": int(bound.drain_seconds) + 1,  # whole seconds
         "backlog": BACKLOG,
     }
     if bound.workers == 1:
-        with listening:
+        with listening, suppress(KeyboardInterrupt):  # raised again by uvicorn after what was open has ended
             uvicorn.Server(uvicorn.Config(create_app(service), **common)).run([listening])
         return
     service.close()

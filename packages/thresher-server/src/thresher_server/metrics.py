@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
@@ -30,6 +31,32 @@ DEGRADED = Counter("thresher_degraded", "Questions that had to do without a part
 WAITING = Gauge(
     "thresher_questions_open", "Questions that are worked on or wait.", registry=REGISTRY, multiprocess_mode="livesum"
 )
+LAG = Histogram(
+    "thresher_loop_lag_seconds",
+    "How late the event loop woke up: what blocks it delays every request.",
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0),
+    registry=REGISTRY,
+)
+LAG_EVERY = 0.05
+"""Seconds between two looks at the lag: a stall of 100 ms is met by one of them."""
+
+
+@asynccontextmanager
+async def lag_watched() -> AsyncIterator[None]:
+    """Observe the lag of this event loop inside the block."""
+
+    async def watch() -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            due = loop.time() + LAG_EVERY
+            await asyncio.sleep(LAG_EVERY)
+            LAG.observe(max(loop.time() - due, 0.0))
+
+    watching = asyncio.create_task(watch())
+    try:
+        yield
+    finally:
+        watching.cancel()
 
 
 def answered(answer: Answer) -> None:

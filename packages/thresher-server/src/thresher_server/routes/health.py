@@ -31,12 +31,10 @@ def health() -> Health:
 
 @router.get("/ready", summary="Whether a question would be taken", responses=replies())
 def ready(service: Annotated[Service, Depends(service_of)], response: Response) -> Health:
-    """`ok`, or 503 while the server stops or its queue is full; needs no key."""
-    admission = service.admission
-    full = admission.inside >= service.settings.concurrency + service.settings.queue
-    if admission.closed or full:
+    """`ok`, or 503 while its queue is full; needs no key."""
+    if service.admission.inside >= service.settings.concurrency + service.settings.queue:
         response.status_code = 503
-        return Health(status="stopping" if admission.closed else "busy", version=thresher.__version__)
+        return Health(status="busy", version=thresher.__version__)
     return Health(status="ok", version=thresher.__version__)
 
 

@@ -15,7 +15,7 @@ RETRY_SECONDS = 2
 class Admission:
     """Lets `concurrency` questions in and `queue` more wait, in the order they came; Problem 429 for the rest.
 
-    Belongs to one event loop. `closed` refuses every new one with 503 while the open ones end.
+    Belongs to one event loop.
     """
 
     def __init__(self, concurrency: int, queue: int) -> None:
@@ -23,13 +23,10 @@ class Admission:
         self._most = concurrency + queue
         self.inside = 0
         """Questions that are worked on or wait."""
-        self.closed = False
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
         """Wait for a place, and leave it again."""
-        if self.closed:
-            raise Problem(503, "the server is stopping", headers={"Retry-After": str(RETRY_SECONDS)})
         if self.inside >= self._most:
             after = {"Retry-After": str(RETRY_SECONDS)}
             raise Problem(429, "too many questions at once", next_step="come back in a moment", headers=after)
@@ -39,11 +36,3 @@ class Admission:
                 yield
         finally:
             self.inside -= 1
-
-    async def drained(self, seconds: float) -> bool:
-        """Refuse new questions and wait for the open ones; whether all ended in time."""
-        self.closed = True
-        ends = asyncio.get_running_loop().time() + seconds
-        while self.inside and asyncio.get_running_loop().time() < ends:
-            await asyncio.sleep(0.05)
-        return not self.inside
