@@ -173,16 +173,6 @@ def stolen(chosen: random.Random, host: str, keys: dict[str, str]) -> Iterator[R
 
 def uploads(chosen: random.Random, host: str, keys: dict[str, str]) -> Iterator[Request]:
     """Names that lead elsewhere, and files that do harm when they are read."""
-    names = (
-        "../../pwned.txt",
-        "/etc/cron.d/pwned",
-        "a\\..\\pwned.txt",
-        "x" * 400 + ".txt",
-        ".htaccess",
-        "con.txt",
-        "a\x00.txt",
-        "",
-    )
     contents = list(broken_files().items())
     while True:
         name = chosen.choice(FILES)
