@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from thresher.chunking.fixed import RecursiveChunker
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.errors import ProviderError
 from thresher.indexing.catalog import Place
-from thresher.indexing.index_config import IndexConfig, encodes_text, reads_titles
+from thresher.indexing.index_config import IndexConfig, encodes_text, reads_titles, with_means
 from thresher.indexing.store import DocumentStore
 from thresher.testing.fakes import HashEncoder
 from thresher.testing.memory_store import MemoryStore
@@ -185,6 +186,43 @@ def test_a_chunk_that_is_its_only_subchunk_is_read_once(store: DocumentStore, fi
     assert len(vectors_of(store, config)) == len(vectors_of(store, config, "subchunk")) == 3
     assert len(encoder.texts) == 3
     assert_vectors(store, config)
+
+
+def test_a_chunk_by_its_parts_is_the_mean_of_its_subchunks_and_is_not_read(store: DocumentStore, files: Files) -> None:
+    encoder = Reading()
+    config = replace(TREE, encoder=encoder, by_parts=True)
+    ingest(store, files.incoming(), config)
+    subchunks = vectors_of(store, config, "subchunk")
+    assert sorted(encoder.texts) == sorted({chunk.titled for chunk, _ in subchunks})
+    for chunk, vector in vectors_of(store, config):
+        children = [of_child for child, of_child in subchunks if child.parent_id == chunk.id]
+        assert len(children) > 1
+        mean = np.mean(children, axis=0)
+        np.testing.assert_allclose(vector, mean / np.linalg.norm(mean), atol=1e-6)
+
+
+def test_a_chunk_by_its_parts_that_has_none_is_read() -> None:
+    whole = Chunk("a", "d", "s", "Title", 0, 3, "one")
+    parent, child = (
+        Chunk("b", "d", "s", "Title", 4, 11, "two ten"),
+        Chunk("c", "d", "s", "", 4, 7, "two", parent_id="b"),
+    )
+    config = replace(TREE, by_parts=True)
+    assert config.to_encode([whole, parent, child]) == [whole, child]
+    assert TREE.to_encode([whole, parent, child]) == [whole, parent, child]
+    vectors = {"a": np.array([1, 0], np.float32), "c": np.array([0, 1], np.float32)}
+    made = with_means([whole, parent, child], vectors)
+    assert [(chunk.id, vector.tolist()) for chunk, vector in made] == [("a", [1, 0]), ("b", [0, 1]), ("c", [0, 1])]
+
+
+def test_a_mean_is_not_taken_for_the_vector_of_the_chunks_text(store: DocumentStore, files: Files) -> None:
+    ingest(store, files.incoming(), replace(TREE, by_parts=True))
+    encoder = Reading()
+    encoded = replace(TREE, encoder=encoder)
+    store.complete(encoded)
+    read = {chunk.titled for chunk in chunks_of(store, encoded, "subchunk")}
+    assert sorted(encoder.texts) == sorted({chunk.titled for chunk in chunks_of(store, encoded)} - read)
+    assert_vectors(store, encoded)
 
 
 def test_configs_that_are_filled_together_share_what_they_read(store: DocumentStore, files: Files) -> None:

@@ -745,7 +745,7 @@ def test_verification_can_be_left_out(collection: Collection, serve: Serve) -> N
 
 def test_the_weights_of_the_lists_and_redundancy_are_settings(collection: Collection) -> None:
     usual = retrieved(collection, "corrective", {})
-    lexical = retrieved(collection, "corrective", {"fuse.dense_weight": 0, "fuse.subchunk_weight": 0})
+    lexical = retrieved(collection, "corrective", {"fuse.dense_weight": 0})
     assert [hit.score.value for hit in usual.kept] != [hit.score.value for hit in lexical.kept]
     corrective = recipes.get("corrective")
     assert (

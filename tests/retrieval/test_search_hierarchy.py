@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from thresher.chunking.hierarchical import HierarchicalChunker
-from thresher.filters import parse
+from thresher.filters import Filter, parse
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Incoming, Ingest
 from thresher.indexing.store import DocumentStore
@@ -20,8 +20,7 @@ from thresher.types import BM25, COSINE, RECIPROCAL_RANK, WEIGHTED_FUSION, Chunk
 
 ENCODER = HashEncoder(64)
 LEVELS = ("chunk", "subchunk")
-TREE = IndexConfig(HierarchicalChunker(600, 0, 0, subchunk_size=80, subchunk_overlap=0), ENCODER, LEVELS)
-FLAT = IndexConfig(HierarchicalChunker(600, 0, 0, subchunk_size=600, subchunk_overlap=0), ENCODER, LEVELS)
+TREE = IndexConfig(HierarchicalChunker(600, 0, 0, subchunk_size=80, subchunk_overlap=0), ENCODER, LEVELS, by_parts=True)
 
 NEEDLE = "The heron nests in the reeds."
 FILES = {
@@ -42,7 +41,7 @@ def documents() -> Iterator[Incoming]:
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> DocumentStore:
     store = DocumentStore(tmp_path_factory.mktemp("tree"))
-    Ingest(store, [TREE, FLAT]).run(documents())
+    Ingest(store, [TREE]).run(documents())
     return store
 
 
@@ -51,10 +50,8 @@ Make = Callable[..., HierarchyRetriever]
 
 @pytest.fixture
 def make(store: DocumentStore) -> Make:
-    def retriever(
-        layout: IndexConfig = TREE, fusion: object = reciprocal_rank_fusion, **depths: int
-    ) -> HierarchyRetriever:
-        tables = store.table(layout, "chunk"), store.table(layout, "subchunk")
+    def retriever(fusion: object = reciprocal_rank_fusion, **depths: int) -> HierarchyRetriever:
+        tables = store.table(TREE, "chunk"), store.table(TREE, "subchunk")
         depths = {"dense_depth": 2, "lexical_depth": 2, **depths}
         return HierarchyRetriever(*tables, ENCODER, **depths, fusion=fusion)  # type: ignore[arg-type]
 
@@ -62,8 +59,8 @@ def make(store: DocumentStore) -> Make:
 
 
 def only(position: int) -> Callable[..., object]:
-    """A fusion that listens to one of the three lists."""
-    weights = [float(at == position) for at in range(3)]
+    """A fusion that listens to one of the two lists."""
+    weights = [float(at == position) for at in range(2)]
     return partial(weighted_fusion, weights=weights)
 
 
@@ -71,14 +68,13 @@ ASKED = Query("Where does it nest?", "heron nests", limit=1)
 
 
 def test_a_chunk_is_found_by_its_best_subchunk(make: Make) -> None:
-    best = make(fusion=only(1))(ASKED).kept[0]
+    best = make(fusion=only(0))(ASKED).kept[0]
     assert (best.chunk.source, best.chunk.level) == ("pond.txt", "chunk")
-    assert best.scores["subchunk"].value > best.scores["dense"].value
     expected = float(ENCODER.encode_query(NEEDLE) @ ENCODER.encode_query(ASKED.search))
-    assert best.scores["subchunk"].value == pytest.approx(expected, abs=1e-5)
+    assert best.scores["dense"].value == pytest.approx(expected, abs=1e-5)
 
 
-def test_the_fusion_gets_the_lists_of_chunks_of_subchunks_and_of_words(make: Make) -> None:
+def test_the_fusion_gets_the_lists_of_subchunks_and_of_words(make: Make) -> None:
     seen: list[list[list[tuple[str, str]]]] = []
 
     def fusion(lists: object) -> list[object]:
@@ -86,9 +82,8 @@ def test_the_fusion_gets_the_lists_of_chunks_of_subchunks_and_of_words(make: Mak
         return []
 
     make(fusion=fusion)(Query("q", "reeds", limit=1))
-    ((dense, lifted, lexical),) = seen
-    assert {scale for _, scale in dense} == {scale for _, scale in lifted} == {COSINE.name}
-    assert [len(dense), len(lifted)] == [2, 2]
+    ((dense, lexical),) = seen
+    assert [scale for _, scale in dense] == [COSINE.name] * 2
     assert sorted(lexical) == [("pond.txt", BM25.name), ("reeds.txt", BM25.name)]
 
 
@@ -103,11 +98,9 @@ def test_every_chunk_carries_every_score_whichever_list_found_it(make: Make, sto
     hits = make()(query).kept
     assert len(hits) >= 3
     for hit in hits:
-        assert list(hit.scores) == ["dense", "subchunk", "lexical", "fused"]
-        dense = float(ENCODER.encode_query(hit.chunk.text) @ vector)
+        assert list(hit.scores) == ["dense", "lexical", "fused"]
         best = max(float(ENCODER.encode_query(child.text) @ vector) for child in children[hit.chunk.id])
-        assert hit.scores["dense"].value == pytest.approx(dense, abs=1e-5)
-        assert hit.scores["subchunk"].value == pytest.approx(best, abs=1e-5)
+        assert hit.scores["dense"].value == pytest.approx(best, abs=1e-5)
         assert hit.scores["lexical"].value == pytest.approx(words.get(hit.chunk.id, 0.0), abs=1e-5)
         assert hit.score == hit.scores["fused"]
 
@@ -124,24 +117,17 @@ def test_each_chunk_is_one_hit_in_the_order_of_the_fusion(make: Make) -> None:
     assert found.judgements[0].reason == "fused rank 1"
 
 
-def test_three_weights_are_those_of_the_three_lists(make: Make) -> None:
+def test_two_weights_are_those_of_the_two_lists(make: Make) -> None:
     query = Query("q", "reeds", limit=1)
-    fused = make(fusion=partial(weighted_fusion, weights=(0.2, 0.3, 0.5)))(query).kept
+    fused = make(fusion=partial(weighted_fusion, weights=(0.3, 0.7)))(query).kept
     assert fused[0].score.scale == WEIGHTED_FUSION
-    parts = [{hit.chunk.id: hit.score.value for hit in make(fusion=only(at))(query).kept} for at in range(3)]
+    parts = [{hit.chunk.id: hit.score.value for hit in make(fusion=only(at))(query).kept} for at in range(2)]
     for hit in fused:
-        expected = sum(w * part.get(hit.chunk.id, 0.0) for w, part in zip((0.2, 0.3, 0.5), parts, strict=True))
+        expected = sum(w * part.get(hit.chunk.id, 0.0) for w, part in zip((0.3, 0.7), parts, strict=True))
         assert hit.score.value == pytest.approx(expected)
 
 
-def test_a_chunk_that_is_its_own_subchunk_has_one_cosine(make: Make) -> None:
-    hits = make(layout=FLAT)(Query("q", "reeds in winter", limit=3)).kept
-    assert len(hits) >= 3
-    for hit in hits:
-        assert hit.scores["dense"].value == pytest.approx(hit.scores["subchunk"].value, abs=1e-6)
-
-
-@pytest.mark.parametrize(("limit", "lists"), [(1, [2, 2, 2]), (4, [8, 8, 2])])
+@pytest.mark.parametrize(("limit", "lists"), [(1, [2, 2]), (4, [8, 2])])
 def test_depths_follow_the_wanted_results(make: Make, limit: int, lists: list[int]) -> None:
     assert make()(Query("q", "reeds", limit=limit)).notes.facts["lists"] == lists
 
@@ -156,7 +142,7 @@ def test_a_filter_holds_for_chunks_and_for_the_subchunks_that_lead_to_them(make:
 
 def test_nothing_that_fits_is_nothing_found(make: Make) -> None:
     found = make()(Query("q", "heron", where=parse("source = 'nowhere.txt'")))
-    assert (found.judgements, found.notes.facts) == ((), {"lists": [0, 0, 0]})
+    assert (found.judgements, found.notes.facts) == ((), {"lists": [0, 0]})
 
 
 class Crowded:
@@ -165,7 +151,7 @@ class Crowded:
     def __init__(self, table: ChunkTable) -> None:
         self._table = table
 
-    def nearest(self, vector: Any, *, limit: int, where: str | None = None) -> list[tuple[Chunk, float]]:
+    def nearest(self, vector: Any, *, limit: int, where: Filter | None = None) -> list[tuple[Chunk, float]]:
         return self._table.nearest(vector, limit=1 if where else limit, where=where)
 
 
@@ -174,5 +160,5 @@ def test_a_chunk_with_very_many_subchunks_does_not_hide_those_of_another(make: M
     plain = make()
     crowded = replace(plain, subchunks=Crowded(plain.subchunks))  # type: ignore[arg-type]
     assert [hit.scores for hit in crowded(query).kept] == [hit.scores for hit in plain(query).kept]
-    found_by_list = plain(query).notes.facts["lists"][1]
+    found_by_list = plain(query).notes.facts["lists"][0]
     assert len(plain(query).kept) >= found_by_list + 2

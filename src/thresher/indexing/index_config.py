@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from thresher.protocols import CHUNK_TABLE_PREFIX, Chunker, Encoder, Summarizer
 from thresher.text import terms as analyzer
 from thresher.types import Chunk
+
+if TYPE_CHECKING:
+    from thresher.types import Vectors
 
 _UNTITLED = " | without titles"
 """In the fingerprint where the title is not in front of a chunk."""
 
 _STANDS_FOR = " | chunks as "
 """In the fingerprint before the name of what is encoded in place of the chunks."""
+
+_MEAN = "mean of subchunks"
+"""What stands for a chunk where only its subchunks are encoded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +41,16 @@ class IndexConfig:
     """Told the texts that are about to be summarised."""
     titled: bool = True
     """Whether the title of its document stands in front of a chunk for the encoder and BM25."""
+    by_parts: bool = False
+    """Whether a chunk with subchunks is not encoded: its vector is the mean of theirs, brought to unit length."""
 
     @property
     def fingerprint(self) -> str:
         """Two configs with the same fingerprint share their tables."""
         titles = "" if self.titled else _UNTITLED
         plain = f"{self.chunker.fingerprint} | {self.encoder.name} | terms {analyzer.VERSION}{titles}"
-        return plain if self.summarizer is None else f"{plain}{_STANDS_FOR}{self.summarizer.name}"
+        instead = _MEAN if self.by_parts else self.summarizer and self.summarizer.name
+        return f"{plain}{_STANDS_FOR}{instead}" if instead else plain
 
     @property
     def about(self) -> str:
@@ -56,6 +66,11 @@ class IndexConfig:
     def table_name(self, level: str) -> str:
         """Name of the chunk table of one level."""
         return CHUNK_TABLE_PREFIX + hashlib.sha256(f"{self.fingerprint} | {level}".encode()).hexdigest()[:16]
+
+    def to_encode(self, chunks: Sequence[Chunk]) -> list[Chunk]:
+        """Those of some documents' chunks that the encoder reads; the others' vectors are made of these."""
+        parents = {chunk.parent_id for chunk in chunks} if self.by_parts else set()
+        return [chunk for chunk in chunks if chunk.id not in parents]
 
     def embedding_texts(self, chunks: Sequence[Chunk]) -> list[str]:
         """What the encoder reads of each chunk; an error of the summarizer is raised once those begun have ended."""
@@ -74,6 +89,18 @@ class IndexConfig:
         if self.summarizer is not None and chunk.level == "chunk":
             chunk = replace(chunk, text=self.summarizer(chunk.text))
         return chunk.titled if self.titled else chunk.text
+
+
+def with_means(chunks: Sequence[Chunk], vectors: Mapping[str, Vectors]) -> list[tuple[Chunk, Vectors]]:
+    """Each chunk with its vector (by id); one that has none of its own gets its subchunks' mean, of unit length."""
+    import numpy as np
+
+    sums: dict[str, Vectors] = {}
+    for chunk in chunks:
+        if chunk.parent_id is not None and chunk.parent_id not in vectors:
+            sums[chunk.parent_id] = sums.get(chunk.parent_id, 0.0) + vectors[chunk.id]
+    means = {id_: total / np.float32(np.linalg.norm(total)) for id_, total in sums.items()}
+    return [(chunk, means[chunk.id] if chunk.id in means else vectors[chunk.id]) for chunk in chunks]
 
 
 def encodes_text(fingerprint: str, level: str) -> bool:

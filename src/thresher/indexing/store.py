@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 from thresher.errors import EncoderMismatch, StoreError, UsageError
 from thresher.indexing.catalog import Catalog, Changes, Entry, Place
-from thresher.indexing.index_config import IndexConfig, encodes_text, labelled, reads_titles
+from thresher.indexing.index_config import IndexConfig, encodes_text, labelled, reads_titles, with_means
 from thresher.indexing.records import (
     RECORD_TABLES,
     DocumentRecord,
@@ -344,17 +344,18 @@ class DocumentStore:
     ) -> EncodedChunks:
         """Chunks of the stored levels with their vectors. `known` gives those of texts read before, and gets the new.
 
-        `progress` is told of every chunk, encoded or known.
+        `progress` is told of every chunk, encoded or not.
         """
         cut = [chunk for document in documents for chunk in labelled(config.chunker(document))]
         chunks = [chunk for chunk in cut if chunk.level in config.levels]
-        texts = config.embedding_texts(chunks)
+        read = config.to_encode(chunks)
+        texts = config.embedding_texts(read)
         unread = [text for text in dict.fromkeys(texts) if text not in known]
-        if progress is not None and len(unread) < len(texts):
-            progress(len(texts) - len(unread))
+        if progress is not None and len(unread) < len(chunks):
+            progress(len(chunks) - len(unread))
         known.update(zip(unread, config.encoder.encode(unread, progress=progress), strict=True))
-        vectors = [known[text] for text in texts]
-        return EncodedChunks({document.id for document in documents}, list(zip(chunks, vectors, strict=True)))
+        vectors = {chunk.id: known[text] for chunk, text in zip(read, texts, strict=True)}
+        return EncodedChunks({document.id for document in documents}, with_means(chunks, vectors))
 
     def _batches(self, document_ids: Sequence[str]) -> Iterator[list[Document]]:
         """Stored documents in batches of about `BATCH_CHUNKS` chunks, read when their turn comes."""

@@ -5,8 +5,9 @@ Follows:   CRAG: judge, decide, correct, refine strip by strip (arXiv:2401.15884
            first (Algorithm 1, lines 5 to 10). Hybrid report: dense and BM25 together, a cross-encoder where one is
            configured.
 Departs:   The title of its document stands in front of a chunk (`chunk.titled`); references of papers are left out
-           (`chunk.drop_references`). Scores are probabilities, learned on labelled questions and, with `thresher
-           calibrate`, on the collection itself; the bounds of the verdicts are chosen there and not printed constants.
+           (`chunk.drop_references`). Subchunks alone are encoded: a chunk is as near as the nearest of them.
+           Scores are probabilities, learned on labelled questions and, with `thresher calibrate`, on
+           the collection itself; the bounds of the verdicts are chosen there and not printed constants.
            A judge that does not separate says `unsure`, which acts as ambiguous. The trained judge is asked first, the
            chat model only about the chunks it cannot tell. The question is rewritten only when the first search found
            nothing good. What was found outside, where a verdict that is correct and not sure gets a second opinion too,
@@ -67,7 +68,7 @@ answers to the tuning questions (n = 290) rise from 167 to 174 and none is lost 
 
 
 def index_config(settings: CorrectiveSettings, parts: Components) -> IndexConfig:
-    """Chunks and subchunks, a dense vector and BM25 terms each."""
+    """Chunks with BM25 terms, and their subchunks, which alone are encoded."""
     cut, sub = settings.chunk, settings.subchunk
     chunker = HierarchicalChunker(
         size=cut.size,
@@ -77,7 +78,7 @@ def index_config(settings: CorrectiveSettings, parts: Components) -> IndexConfig
         subchunk_overlap=sub.overlap,
         without=parts.references(cut.drop_references),
     )
-    return IndexConfig(chunker, parts.encoder(settings), ("chunk", "subchunk"), titled=cut.titled)
+    return IndexConfig(chunker, parts.encoder(settings), ("chunk", "subchunk"), titled=cut.titled, by_parts=True)
 
 
 def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipeline:
@@ -122,10 +123,10 @@ def bounds(settings: CorrectiveSettings, learned: Calibration) -> tuple[float, f
 
 
 def retriever(settings: CorrectiveSettings, parts: Components) -> Retriever:
-    """Three lists over the hierarchy, without repetition, reranked where a cross-encoder is configured, cut."""
+    """Two lists over the hierarchy, without repetition, reranked where a cross-encoder is configured, cut."""
     cut = index_config(settings, parts)
     chunks = parts.table(cut, "chunk")
-    weights = (settings.fuse.dense_weight, settings.fuse.subchunk_weight, settings.fuse.lexical_weight)
+    weights = (settings.fuse.dense_weight, settings.fuse.lexical_weight)
     found: Retriever = HierarchyRetriever(
         chunks,
         parts.table(cut, "subchunk"),

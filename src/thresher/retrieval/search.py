@@ -117,7 +117,7 @@ class EachPartRetriever:
         return Judged(tuple(ranked), lists[0].notes)
 
 
-# --- chunks found by three lists: by their own vectors, by those of their subchunks, and by BM25 ----------------------
+# --- chunks found by two lists: by the vectors of their subchunks, and by BM25 ----------------------------------------
 
 
 Scores = list[tuple[Chunk, float]]
@@ -131,25 +131,25 @@ CHILDREN_READ = 32
 
 @dataclass(frozen=True, slots=True)
 class HierarchyRetriever:
-    """Chunks by three lists, fused: dense, dense over subchunks (a chunk counts by its best one), BM25.
+    """Chunks by two lists, fused: dense, where a chunk counts by its best subchunk, and BM25 over the chunks.
 
-    `fusion` gets the lists in that order. Every chunk carries `dense`, `subchunk` (the cosine of its best subchunk),
-    `lexical` (0 without a shared term) and `fused`, whichever list found it; a chunk without a subchunk of its own has
-    no `subchunk`. A filter holds for the chunks as well as for the subchunks that lead to them.
+    `fusion` gets the lists in that order. Every chunk carries `dense` (the cosine of its best subchunk), `lexical` (0
+    without a shared term) and `fused`, whichever list found it; a chunk without a subchunk of its own has no `dense`.
+    A filter holds for the chunks as well as for the subchunks that lead to them.
     """
 
     chunks: ChunkTable
     subchunks: ChunkTable
     encoder: Encoder
     dense_depth: int
-    """Chunks of each of the two dense lists, see `depth_for`."""
+    """Chunks of the dense list, see `depth_for`."""
     lexical_depth: int
     fusion: Fusion
 
     @property
     def about(self) -> str:
         """For people, in a few words."""
-        lists = f"dense {depth_about(self.dense_depth)} + subchunks + BM25 {depth_about(self.lexical_depth)}"
+        lists = f"dense {depth_about(self.dense_depth)} by subchunks + BM25 {depth_about(self.lexical_depth)}"
         return f"{lists}, {fusion_about(self.fusion)}"
 
     def __call__(self, query: Query) -> Judged:
@@ -157,20 +157,18 @@ class HierarchyRetriever:
         vector = self.encoder.encode_query(query.search)
         depth = depth_for(self.dense_depth, query.limit)
         words = depth_for(self.lexical_depth, query.limit)
-        dense = self.chunks.nearest(vector, limit=depth, where=query.where)
         lexical = self.chunks.matching(query.search, limit=words, where=query.where)
         near = self.subchunks.nearest(vector, limit=depth * SUBCHUNKS_PER_CHUNK, where=query.where)
         best = dict(list(_by_parent(near).items())[:depth])
 
-        cosines = {chunk.id: cosine for chunk, cosine in dense}
-        others = [id_ for id_ in dict.fromkeys([*best, *(chunk.id for chunk, _ in lexical)]) if id_ not in cosines]
-        among = narrowed(query.where, In("id", tuple(others)))
-        fetched = self.chunks.nearest(vector, limit=len(others), where=among) if others else []
-        cosines |= {chunk.id: cosine for chunk, cosine in fetched}
-        chunk_of = {chunk.id: chunk for chunk, _ in (*lexical, *fetched, *dense)}
+        chunk_of = {chunk.id: chunk for chunk, _ in lexical}
+        others = tuple(id_ for id_ in best if id_ not in chunk_of)
+        if others:
+            among = narrowed(query.where, In("id", others))
+            chunk_of |= {chunk.id: chunk for chunk, _ in self.chunks.nearest(vector, limit=len(others), where=among)}
 
-        lifted = [(chunk_of[id_], cosine) for id_, cosine in best.items() if id_ in chunk_of]
-        lists = (found("dense", COSINE, dense), found("subchunk", COSINE, lifted), found("lexical", BM25, lexical))
+        dense = [(chunk_of[id_], cosine) for id_, cosine in best.items() if id_ in chunk_of]
+        lists = (found("dense", COSINE, dense), found("lexical", BM25, lexical))
         fused = self.fusion([hits.kept for hits in lists])
 
         best |= self._best_subchunks(vector, [hit.chunk for hit in fused if hit.chunk.id not in best])
@@ -178,9 +176,7 @@ class HierarchyRetriever:
         judgements = []
         for hit in fused:
             id_ = hit.chunk.id
-            scores = {"dense": Score(cosines[id_], COSINE)} if id_ in cosines else {}
-            if id_ in best:
-                scores["subchunk"] = Score(best[id_], COSINE)
+            scores = {"dense": Score(best[id_], COSINE)} if id_ in best else {}
             scores["lexical"] = Score(matched.get(id_, 0.0), BM25)
             whole = replace(hit, scores={**scores, **hit.scores})
             judgements.append(Judgement(whole, keep=True, reason=f"fused rank {hit.rank}"))
