@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, TypeVar
 
 from thresher.collection import Collection
+from thresher.deadline import within
 from thresher.errors import Cancelled
 from thresher.models.usage import Meter
 from thresher.types import Answer, Step
@@ -64,9 +65,21 @@ async def events(
 
 
 async def worked(service: Service, work: Callable[[], Value]) -> Value:
-    """What some other work on the engine returns (a search, a check, a rerank), in its turn among the questions."""
+    """What some other work on the engine returns (a search, a check, a rerank), in its turn among the questions.
+
+    Work that takes too long, or that nobody waits for any more, ends before the next text it would read.
+    """
+    meter = Meter(max_seconds=service.settings.timeout_seconds)
+
+    def in_time() -> Value:
+        with within(meter.allow_time):
+            return work()
+
     async with _InTime(service.settings.timeout_seconds), service.admission.turn():
-        return await asyncio.get_running_loop().run_in_executor(service.threads, work)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(service.threads, in_time)
+        finally:
+            meter.cancel()
 
 
 def check_length(service: Service, *texts: str) -> None:
