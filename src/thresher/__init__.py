@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from thresher.home.collections import Collections
     from thresher.protocols import Encoder
     from thresher.recipes import Recipe
+    from thresher.recipes.rerank import Reranker, rerank
     from thresher.types import Answer, Chunk, Citation, Document, Evidence, Hit, SearchResult, Verdict
 
 __version__: str
@@ -70,6 +71,7 @@ __all__ = [
     "NotRecorded",
     "ProviderError",
     "Recipe",
+    "Reranker",
     "SearchResult",
     "StoreError",
     "ThresherError",
@@ -84,6 +86,7 @@ __all__ = [
     "open",
     "protocols",
     "recipes",
+    "rerank",
     "trust",
     "types",
 ]
@@ -94,6 +97,7 @@ _HOMES = {
     "engine": ["Engine"],
     "home.collections": ["Collections"],
     "recipes": ["Recipe"],
+    "recipes.rerank": ["Reranker", "rerank"],
     "types": ["Answer", "Chunk", "Citation", "Document", "Evidence", "Hit", "SearchResult", "Verdict"],
 }
 """Where a name is that is imported when it is first used; those not listed are errors or modules."""
