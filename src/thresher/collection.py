@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from thresher.protocols import Encoder
     from thresher.recipes.answerer import AnswererWorth
     from thresher.recipes.check import Passage
+    from thresher.recipes.evidence import EvidenceResult
     from thresher.recipes.train_judge import Counting, Trained
 
 DEFAULT_LIMIT = 5
@@ -291,6 +292,30 @@ class Collection:
         pipeline = self._pipeline(recipe, self._configured(recipe, settings), self._parts())
         found = pipeline.search(self._query(question, limit, where), strict=strict)
         return replace(found, hits=tuple(map(self._links(settings).hit, found.hits)))
+
+    def evidence(
+        self,
+        question: str,
+        *,
+        recipe: str | recipes.Recipe = recipes.DEFAULT,
+        limit: int = DEFAULT_LIMIT,
+        outside: str | WebSearch | None = None,
+        where: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        strict: bool = False,
+    ) -> EvidenceResult:
+        """What `ask` would answer from, with the verdict and no answer: for whoever writes the answer elsewhere.
+
+        At most `limit` passages; none where the verdict is incorrect and nothing was found `outside`. Nothing is
+        stored.
+        """
+        from thresher.recipes.evidence import gathered, placing
+
+        configured = self._configured(recipe, settings)
+        place = self._place(outside or configured.outside)
+        parts, linked = self._parts(outside=place), self._links(settings, place).hit
+        pipeline, query = self._pipeline(recipe, configured, parts), self._query(question, limit, where)
+        return gathered(pipeline, query, placing(parts), linked, strict=strict)
 
     def check(
         self,

@@ -1,0 +1,144 @@
+"""What a question would be answered from, without an answer: for whoever writes the answer elsewhere.
+
+The slots run as for an answer up to the refinement; nothing is generated, nothing is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from thresher.pipeline import SLOTS, Pipeline, select
+from thresher.recipes.components import Components
+from thresher.structure.locators import locate
+from thresher.types import (
+    Answer,
+    Correction,
+    Decision,
+    Evidence,
+    Hit,
+    Judged,
+    Judgement,
+    Query,
+    Refined,
+    Score,
+    Usage,
+    Verdict,
+    ranked,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk that the judge kept, and what of it is evidence."""
+
+    hit: Hit
+    probability: Score | None
+    """What the judge gave it; `hit.score`, which the order is by, may count retrieval too."""
+    spans: tuple[Evidence, ...]
+    """In the order of the document: the chunk whole, or with `refine.of=all` those of its sentences that are evidence;
+    empty where none is, and for a chunk beyond those that the recipe hands on."""
+    locator: str = ""
+    """As of `Citation`."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceResult:
+    """What was found for a question, and what it is worth."""
+
+    question: str
+    recipe: str
+    verdict: Verdict | None
+    """None where the recipe does not decide."""
+    confidence: float | None
+    """Probability that the evidence suffices; None where nothing says it."""
+    reason: str
+    """Of the verdict, in words."""
+    passages: tuple[Passage, ...]
+    """Best first, at most as many as were asked for, inside before outside; what the verdict rejects is not there."""
+    rejected: tuple[Passage, ...]
+    """What the judge would have kept and the verdict rejects: all that is inside, where it is incorrect."""
+    evidence: tuple[Evidence, ...]
+    """What a generator would be given, in its order; also of chunks beyond those asked for."""
+    degraded: tuple[str, ...]
+    usage: Usage
+
+
+Placed = Callable[[Sequence[Hit]], Sequence[str]]
+"""Hits to their locators, in order."""
+
+
+def gathered(
+    pipeline: Pipeline, query: Query, placed: Placed, linked: Callable[[Hit], Hit], *, strict: bool = False
+) -> EvidenceResult:
+    """The run of a pipeline up to what a generator would be given; `linked` gives a hit its address.
+
+    Raises Degraded as a question does.
+    """
+    later = tuple(f"{slot}:" for slot in SLOTS[SLOTS.index("generate") :])
+    lacks = tuple(lack for lack in pipeline.degraded if not lack.startswith(later))
+    steps: dict[str, object] = {}
+    degraded = dict.fromkeys(lacks)
+    for step in replace(pipeline, degraded=lacks).run(query, strict=strict):
+        assert not isinstance(step, Answer)
+        steps[step.name] = step.value
+        degraded |= dict.fromkeys(step.value.notes.degraded)
+        if step.name == "refine":
+            break
+    judged, decision, correction, refined = (steps[slot] for slot in ("judge", "decide", "correct", "refine"))
+    assert isinstance(judged, Judged)
+    assert isinstance(decision, Decision)
+    assert isinstance(correction, Correction)
+    assert isinstance(refined, Refined)
+    chosen = select(decision, judged.kept, correction.hits)
+    inside = {hit.chunk.id for hit in chosen}
+    rejected = [hit for hit in judged.kept if hit.chunk.id not in inside]
+    passages = _Passages((*judged.judgements, *correction.judgements), refined.evidence, placed, linked)
+    return EvidenceResult(
+        question=query.question,
+        recipe=pipeline.recipe,
+        verdict=decision.verdict,
+        confidence=decision.confidence,
+        reason=decision.reason,
+        passages=passages(chosen[: query.limit]),
+        rejected=passages(rejected[: query.limit]),
+        evidence=refined.evidence,
+        degraded=tuple(degraded),
+        usage=pipeline.meter.usage,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Passages:
+    judgements: Sequence[Judgement]
+    evidence: Sequence[Evidence]
+    placed: Placed
+    linked: Callable[[Hit], Hit]
+
+    def __call__(self, hits: Sequence[Hit]) -> tuple[Passage, ...]:
+        """Hits with what is known of them, ranked anew."""
+        scores = {judgement.hit.chunk.id: judgement.score for judgement in self.judgements}
+        return tuple(
+            Passage(self.linked(hit), scores.get(hit.chunk.id), self._spans(hit), place)
+            for hit, place in zip(ranked(hits), self.placed(hits), strict=True)
+        )
+
+    def _spans(self, hit: Hit) -> tuple[Evidence, ...]:
+        own = [piece for piece in self.evidence if piece.hit.chunk.id == hit.chunk.id]
+        return tuple(sorted(own, key=lambda piece: piece.start))
+
+
+def placing(parts: Components) -> Placed:
+    """Locators from the stored documents; empty for text that is from none, a page of the web."""
+    documents = parts.whole_documents()
+
+    def placed(hits: Sequence[Hit]) -> list[str]:
+        known = documents(sorted({hit.chunk.document_id for hit in hits}))
+        return [
+            locate(known[hit.chunk.document_id], hit.chunk.start, hit.chunk.end)
+            if hit.chunk.document_id in known
+            else ""
+            for hit in hits
+        ]
+
+    return placed
