@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch
     from thresher.protocols import Encoder
     from thresher.recipes.answerer import AnswererWorth
+    from thresher.recipes.budget import BudgetCurve
     from thresher.recipes.check import Passage
     from thresher.recipes.evidence import EvidenceResult
     from thresher.recipes.train_judge import Counting, Trained
@@ -99,6 +100,8 @@ class AskOptions(TypedDict, total=False):
     """A budget ends the question with what it has by then."""
     budget_tokens: int | None
     budget_seconds: float | None
+    max_tokens: int | None
+    """Tokens of evidence that the answer is written from: of what was found the best spans that fit."""
 
 
 class Collection:
@@ -164,13 +167,17 @@ class Collection:
         stdin: BinaryIO | None = None,
         progress: Callable[[IndexProgress], None] | None = None,
         announce: Callable[[str], None] | None = None,
+        stop: Callable[[], bool] | None = None,
+        public_only: bool = False,
     ) -> Report:
         """Take in files, folders, URLs and `-` (stdin); unchanged ones are skipped, changed ones replaced.
 
         Broken inputs are listed in the report's `failed`; everything else is committed. `prune` removes documents
         whose files vanished from the given folders; without it they are among the report's `remarks`. `reread` reads
         unchanged files too, as is right after a new version of the extraction. `announce` is told what a chat model is
-        about to be paid for.
+        about to be paid for. `stop` is asked between two documents: once it says so, what was read is committed and
+        the rest is left for another time. With `public_only` an address must be on the public internet, as is right
+        for addresses of people who are not to reach what this machine reaches.
         """
         started = perf_counter()
         for source in sources:
@@ -194,6 +201,8 @@ class Collection:
             self.home,
             progress,
             around.reading,
+            stop,
+            public_only=public_only,
         )
         ingest = Ingest(self._store, configs, progress=reading.encoded)
         with closing(reading.incoming()) as incoming:
@@ -284,14 +293,26 @@ class Collection:
         where: str | None = None,
         settings: Mapping[str, Any] | None = None,
         strict: bool = False,
+        max_tokens: int | None = None,
         **unknown: Never,
     ) -> SearchResult:
-        """Ranked hits, after judging where the recipe judges; never goes outside. UsageError for another option."""
+        """Ranked hits, after judging where the recipe judges; never goes outside. UsageError for another option.
+
+        With `max_tokens` instead of hits the smallest set of verbatim spans that fits, best first, and the verdict: cut
+        from what the recipe would hand a generator, with heading and with the sentence that a span leans on. Tokens are
+        the bundled encoder's; those of a chat model differ by some 10 to 20 % (`thresher.models.tokens`).
+        """
         for name in unknown:
             raise UsageError("unknown option of `search`", subject=name, next_step=_search_option(name))
-        pipeline = self._pipeline(recipe, self._configured(recipe, settings), self._parts())
-        found = pipeline.search(self._query(question, limit, where), strict=strict)
-        return replace(found, hits=tuple(map(self._links(settings).hit, found.hits)))
+        configured, parts = self._configured(recipe, settings), self._parts()
+        pipeline, query = self._pipeline(recipe, configured, parts), self._query(question, limit, where)
+        if max_tokens is None:
+            return self._links(settings).search(pipeline.search(query, strict=strict))
+        _check_max_tokens(max_tokens)
+        from thresher.recipes.budget import spending
+
+        cut = spending(configured, parts).cut(max_tokens)
+        return self._links(settings).search(pipeline.search(query, strict=strict, cut=cut))
 
     def evidence(
         self,
@@ -392,6 +413,8 @@ class Collection:
         except BudgetSpent as spent:
             lack = f"retrieve: {spent.what} before the index of this recipe was made; `thresher index` makes it"
             pipeline = parts.unanswering(recipe.name, lack)
+        max_tokens = options.get("max_tokens")
+        pipeline = self._budgeted(pipeline, max_tokens, configured, parts)
         if not recipe.corrects and options.get("outside") not in (None, "none"):
             there = place.given if place else outside
             stays = f"correct: {recipe.name} never goes outside; {there} was not looked in"
@@ -408,6 +431,7 @@ class Collection:
                     exchanges,
                     history,
                     links.public_url,
+                    max_tokens,
                 )
                 if not told:
                     tell(step.text)
@@ -465,6 +489,7 @@ class Collection:
         parts = self._parts(outside=place, exchanges=Exchanges(request.exchanges))
         pipeline_settings = recipes.get(request.recipe).configured(request.settings)
         pipeline = self._pipeline(request.recipe, pipeline_settings, parts)
+        pipeline = self._budgeted(pipeline, request.max_tokens, pipeline_settings, parts)
         query = replace(self._query(question, DEFAULT_LIMIT, request.where), today=request.today)
         answer = pipeline.answer(FollowUp(parts.language_model(pipeline_settings.llm))(query, request.history))
         return self._links({"public_url": request.public_url}, place).answer(answer)
@@ -536,6 +561,41 @@ class Collection:
             return answer
 
         return measured(str(configured.llm.model), questions, asked)
+
+    def measure_budget(
+        self,
+        questions: Sequence[tuple[str, Sequence[str]]] | None = None,
+        *,
+        recipe: str | recipes.Recipe = recipes.DEFAULT,
+        number: int = 200,
+        seed: int = 0,
+        budgets: Sequence[int] = (),
+        settings: Mapping[str, Any] | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> BudgetCurve:
+        """Which share of the answers stays in the spans of `search(..., max_tokens=...)` here, for several budgets.
+
+        `questions` are (question, right answers); without any, `number` are made of the documents, whose answers have a
+        place. `progress` is called with the number of questions just finished. Nothing is stored. Raises UsageError
+        where no question has an answer.
+        """
+        from thresher.recipes.budget import BUDGETS, labelled, made, measured, spending
+
+        self._existing()
+        for most in budgets:
+            _check_max_tokens(most)
+        parts, chosen = self._parts(), recipes.get(recipe)
+        configured = self._configured(recipe, settings)
+        configured = configured.model_copy(update={"llm": LanguageModelSettings()})
+        sought = made(chosen, configured, parts, number, seed) if questions is None else labelled(questions)
+        return measured(
+            self._pipeline(recipe, configured, parts),
+            spending(configured, parts),
+            sought,
+            lambda question: self._query(question, DEFAULT_LIMIT, None),
+            budgets=budgets or BUDGETS,
+            progress=progress,
+        )
 
     def bounds(
         self, recipe: str | recipes.Recipe, *, settings: Mapping[str, Any] | None = None
@@ -662,6 +722,16 @@ class Collection:
         ours = {*own(CollectionSettings, given), PUBLIC_URL}
         return {key: value for key, value in given.items() if key not in ours}
 
+    def _budgeted(
+        self, pipeline: Pipeline, max_tokens: int | None, configured: RecipeSettings, parts: Components
+    ) -> Pipeline:
+        """The pipeline, its generator given so many tokens of evidence at most."""
+        if max_tokens is None:
+            return pipeline
+        from thresher.recipes.budget import spending
+
+        return spending(configured, parts).budgeted(pipeline, max_tokens)
+
     def _links(self, settings: Mapping[str, Any] | None, outside: Outside | None = None) -> Links:
         """What gives hits and citations their addresses; `outside` is where text from outside comes from."""
         given = {key: value for key, value in dotted(settings or {}) if key == PUBLIC_URL}
@@ -759,7 +829,14 @@ def _search_option(name: str) -> str:
     """What to say instead of an option that `search` does not have."""
     if name in ("k", "n", "top_k", "number", "size"):
         return "say `limit`"
-    return "there are: limit, recipe, settings, strict, where"
+    return "there are: limit, max_tokens, recipe, settings, strict, where"
+
+
+def _check_max_tokens(given: object) -> None:
+    """Raise WrongType or UsageError for what is no number of tokens."""
+    check_type("max_tokens", given, int, "a whole number")
+    if isinstance(given, int) and given < 1:
+        raise UsageError("must be at least 1", subject=f"`max_tokens` {given}")
 
 
 def _check_options(options: Mapping[str, object]) -> None:
@@ -771,6 +848,8 @@ def _check_options(options: Mapping[str, object]) -> None:
         check_type(name, given := options.get(name) or 0, (int, float), "a number")
         if isinstance(given, (int, float)) and given < 0:
             raise UsageError("must be at least 0", subject=f"`{name}` {given}")
+    if options.get("max_tokens") is not None:
+        _check_max_tokens(options["max_tokens"])
     check_type("strict", options.get("strict", False), bool, "True or False")
     if not callable(options.get("on_sentence", in_silence)):
         raise WrongType("on_sentence", options["on_sentence"], "a function that takes a text")

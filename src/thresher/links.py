@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 from thresher.errors import UsageError
-from thresher.types import Answer, Check, Citation, Hit, Origin
+from thresher.types import Answer, Check, Citation, Excerpt, Hit, Origin, SearchResult
 
 _PATH = re.compile(r"(?:.*/)?d/(?P<collection>[^/]+)/(?P<document>[^/]+)/?")
 _NUMBER = re.compile(r"[0-9]{1,15}")
@@ -72,6 +72,11 @@ class Links:
     other: str = ""
     """The collection that text from outside is from; empty where that is none."""
 
+    def search(self, result: SearchResult) -> SearchResult:
+        """A result whose hits and spans have addresses."""
+        spans = None if result.spans is None else tuple(map(self.excerpt, result.spans))
+        return replace(result, hits=tuple(map(self.hit, result.hits)), spans=spans)
+
     def answer(self, answer: Answer) -> Answer:
         """An answer whose citations and chunks have addresses."""
         chunks = tuple(replace(fate, hit=self.hit(fate.hit)) for fate in answer.chunks)
@@ -87,6 +92,14 @@ class Links:
         chunk = hit.chunk
         url = self.url(hit.origin, chunk.source, chunk.document_id, chunk.start, chunk.end, chunk.page)
         return replace(hit, url=url)
+
+    def excerpt(self, span: Excerpt) -> Excerpt:
+        """A span with its address."""
+        if span.evidence is None:
+            return span
+        hit = span.evidence.hit
+        url = self.url(hit.origin, span.source, hit.chunk.document_id, span.start, span.end, span.page)
+        return replace(span, url=url)
 
     def citation(self, cited: Citation) -> Citation:
         """A citation with the address of its quote."""

@@ -31,6 +31,7 @@ from thresher.types import (
     Correction,
     Decision,
     Evidence,
+    Excerpt,
     Generation,
     Hit,
     Judged,
@@ -49,6 +50,10 @@ UNANSWERED = "The documents do not answer this question with certainty."
 NO_TIME = "the budget was spent before it was looked at"
 
 SLOTS = ("rewrite", "retrieve", "judge", "decide", "correct", "refine", "generate", "verify")
+
+
+Cut = Callable[[Query, Sequence[Evidence]], Sequence[Excerpt]]
+"""Evidence to the excerpts that fit into a budget of tokens, best first."""
 
 
 class Meter(Protocol):
@@ -230,10 +235,11 @@ class Pipeline:
             return Generation(UNANSWERED, abstained=True, reason=f"{why}: {decision.reason}.")
         return _explained(query, self.generate(query, refined.evidence), refined, decision, correction)
 
-    def search(self, query: Query, *, strict: bool = False) -> SearchResult:
+    def search(self, query: Query, *, strict: bool = False, cut: Cut | None = None) -> SearchResult:
         """The hits a recipe keeps, after judging and ordering; never goes outside.
 
-        What a later slot lacks (a chat model to answer with) degrades no search.
+        With `cut` what it makes of the evidence that a generator would be given, and the verdict, in their place. What
+        a later slot lacks (a chat model to answer with) degrades no search.
         """
         later = tuple(f"{slot}:" for slot in SLOTS[SLOTS.index("judge") + 1 :])
         lacks = [lack for lack in self.degraded if not lack.startswith(later)]
@@ -242,6 +248,12 @@ class Pipeline:
         query = record.run("rewrite", 1, lambda: self.rewrite(query))
         found = record.run("retrieve", 1, lambda: self.retrieve(query))
         judged = record.run("judge", len(found.kept), lambda: self.judge(query, found.kept))
+        if cut is not None:
+            decision = self.settle(query, self.decide(judged.judgements))
+            refined = record.run("refine", len(judged.kept), lambda: self.refine(query, judged.kept))
+            spans = tuple(cut(query, refined.evidence))
+            worth = (decision.verdict, decision.confidence, sum(span.tokens for span in spans))
+            return SearchResult(asked, self.recipe, (), record.degraded, spans, *worth)
         return SearchResult(asked, self.recipe, ranked(judged.kept[: query.limit]), record.degraded)
 
 

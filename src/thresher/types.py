@@ -688,13 +688,51 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Excerpt(Public):
+    """A stretch of a document that a budget of tokens was spent on: `document.text[start:end] == text`."""
+
+    PUBLIC = "rank score source title page heading start end text tokens url"
+    WHERE_THERE = "url"
+    rank: int
+    score: Score
+    """Of its best sentence."""
+    source: str
+    title: str
+    page: int | None
+    heading: str
+    """What stands above it in the document; of a row of a table the names of the columns. Empty for nothing."""
+    start: int
+    end: int
+    text: str
+    tokens: int
+    """Of heading and text, as of `SearchResult.tokens`."""
+    url: str = ""
+    evidence: Evidence | None = field(default=None, repr=False)
+    """The same stretch as the generator is given it."""
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult(Public):
-    """Ranked hits for a question."""
+    """Ranked hits for a question; with `max_tokens` none, but spans in their place, and what the evidence is worth."""
 
     question: str
     recipe: str
     hits: tuple[Hit, ...]
     degraded: tuple[str, ...] = ()
+    spans: tuple[Excerpt, ...] | None = None
+    """Best first, together at most `max_tokens`; None where no budget was given."""
+    verdict: Verdict | None = None
+    """Of the evidence, where a budget was given and the recipe decides."""
+    confidence: float | None = None
+    """As of `Answer`."""
+    tokens: int = 0
+    """Of the headings and texts of all spans, counted as the bundled encoder cuts words (`thresher.models.tokens`)."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form of the public contract; spans, verdict, confidence and tokens where a budget was given."""
+        told: dict[str, Any] = to_json(self)
+        of_budget = ("spans", "verdict", "confidence", "tokens")
+        return {key: value for key, value in told.items() if self.spans is not None or key not in of_budget}
 
 
 def ranked(hits: Sequence[Hit]) -> tuple[Hit, ...]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from thresher.errors import DocumentError
 from thresher.tracing.explain import assessment, citation_line, counted, facts, sentence_lines, shortened, where
-from thresher.types import Answer, Hit, SearchResult, Step
+from thresher.types import Answer, Excerpt, Hit, SearchResult, Step
 
 if TYPE_CHECKING:
     from thresher.indexing.ingest import Remark, Report
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from thresher.judging.calibration import Calibration
     from thresher.judging.model_weight import ModelWeight
     from thresher.recipes.answerer import AnswererWorth, Share
+    from thresher.recipes.budget import BudgetCurve
     from thresher.recipes.train_judge import Trained
 
 
@@ -205,10 +206,15 @@ SHOWN_CHARACTERS = 240
 
 
 def hits(result: SearchResult, *, filtered: bool = False) -> None:
-    """Each hit for a person, and what the search had to do without."""
+    """Each hit, or each span of a budget, for a person, and what the search had to do without."""
     for hit in result.hits:
         say(hit_line(hit))
-    if not result.hits:
+    for span in result.spans or ():
+        say(span_lines(span))
+    if result.spans:
+        worth = assessment(result.verdict, result.confidence, None)
+        say(f"{counted(result.tokens, 'token')} in all{f'; {worth}' if worth else ''}")
+    if not result.hits and not result.spans:
         complain(
             NOTHING_MATCHES
             if filtered
@@ -224,6 +230,15 @@ def hit_line(hit: Hit) -> str:
     head = f"{hit.rank:>2}. {place}  ({hit.score.scale.name} {hit.score.value:.4f})"
     opened = f"\n    {hit.url}" if hit.url and hit.url != hit.chunk.source else ""
     return f"{head}\n    {shortened(hit.chunk.text, SHOWN_CHARACTERS)}{opened}"
+
+
+def span_lines(span: Excerpt) -> str:
+    """Rank, score, place and heading of a span, and its whole text."""
+    place = where(span.source, span.page)
+    heading = f"  under “{span.heading}”" if span.heading else ""
+    head = f"{span.rank:>2}. {place}{heading}  ({span.score.value:.2f}, {counted(span.tokens, 'token')})"
+    lines = [*span.text.splitlines(), *([span.url] if span.url and span.url != span.source else [])]
+    return "\n".join([head, *(f"    {line}" for line in lines)])
 
 
 def step(done: Step) -> None:
@@ -343,6 +358,15 @@ def calibration(made: Calibration, bounds: tuple[float, float] | None = None) ->
         say(f"no clean separation: {between if bounds is None else 'scores tell little here, whatever the bounds'}")
     if made.model is not None:
         say(_of_the_model(made.model))
+
+
+def budget_curve(curve: BudgetCurve) -> None:
+    """What each budget of tokens keeps, a line each."""
+    found = curve.found
+    say(f"{found.n} questions ({curve.source}), asked with {curve.recipe}")
+    say(f"of {found.right} the answer is in the chunks, {curve.chunk_tokens:,.0f} tokens on average; of these")
+    for point in curve.points:
+        say(f"  {point}")
 
 
 def answerer(worth: AnswererWorth) -> None:

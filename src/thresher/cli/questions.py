@@ -22,6 +22,10 @@ SHELLS = "shells"
 
 Mode = Literal["strict", "balanced", "open"]
 
+MaxTokens = Annotated[
+    int | None, typer.Option("--max-tokens", min=1, help="Tokens of evidence at most: the best spans that fit.")
+]
+
 Outside = Annotated[
     str | None,
     typer.Option("--outside", metavar="PLACE", help="Where to correct from: none, web or collection:NAME."),
@@ -44,10 +48,11 @@ def search(
     question: Question,
     recipe: RecipeName = None,
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many results.")] = 5,
+    max_tokens: MaxTokens = None,
     where: Where = None,
     strict: Strict = None,
 ) -> None:
-    """Show the chunks a recipe finds for a question."""
+    """Show the chunks a recipe finds for a question, or the best spans of them within a budget of tokens."""
     with target.open() as collection:
         result = collection.search(
             words_of(question),
@@ -56,6 +61,7 @@ def search(
             where=where,
             settings=target.settings,
             strict=recipes.front(target.home).strict if strict is None else strict,
+            max_tokens=max_tokens,
         )
     target.show(result, partial(output.hits, filtered=bool(where)))
 
@@ -82,6 +88,7 @@ def ask(
     budget_calls: Annotated[int | None, typer.Option("--budget-calls", min=0, help="Model calls at most.")] = None,
     budget_tokens: Annotated[int | None, typer.Option("--budget-tokens", min=0, help="Model tokens at most.")] = None,
     budget_seconds: Annotated[float | None, typer.Option("--budget-seconds", min=0.0, help="Seconds at most.")] = None,
+    max_tokens: MaxTokens = None,
 ) -> None:
     """Answer a question from the documents, with citations, or say why not."""
     from thresher.generation.checked_answer import in_silence
@@ -112,6 +119,7 @@ def ask(
             budget_calls=budget_calls,
             budget_tokens=budget_tokens,
             budget_seconds=budget_seconds,
+            max_tokens=max_tokens,
         )
         for step in run:
             if not isinstance(step, Step):

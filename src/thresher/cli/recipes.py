@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -88,8 +89,15 @@ def calibrate(
     ] = None,
     number: Annotated[int, typer.Option("--number", min=1, help="Questions made where none are given.")] = 200,
     seed: Annotated[int, typer.Option("--seed", help="Of the questions that are made.")] = 0,
+    budget: Annotated[
+        bool,
+        typer.Option("--budget", help="Show what --max-tokens of a search keeps of the answers here; learns nothing."),
+    ] = False,
 ) -> None:
     """Learn what a recipe's judge is worth in this collection, and choose the bounds of its verdicts."""
+    if budget:
+        _show_budget(target, recipe, questions, number, seed)
+        return
     labelled = None if questions is None else _labelled(questions)
     searches = 2 * number if labelled is None else len(labelled)
     with target.open() as collection, counting(searches, "searches") as progress:
@@ -107,12 +115,30 @@ def calibrate(
         output.answerer(worth)
 
 
+def _show_budget(target: Target, recipe: str, file: Path | None, number: int, seed: int) -> None:
+    """The curve of this collection, over the answers of a file or over questions that are made."""
+    judged = None if file is None else [one for one in _with_answers(file) if one[1]]
+    with target.open() as collection, counting(number if judged is None else len(judged), "searches") as progress:
+        curve = collection.measure_budget(
+            judged, recipe=recipe, number=number, seed=seed, settings=target.settings, progress=progress
+        )
+    target.show(curve, output.budget_curve)
+
+
+def _with_answers(file: Path) -> list[tuple[str, Sequence[str]]]:
+    """The questions of a file that have answers, or none because the documents do not answer them."""
+    from thresher.recipes.answerer import labelled_answers
+
+    _labelled(file)  # what is no labelled question is told with its line
+    rows = [json.loads(line) for line in file.expanduser().read_text("utf-8-sig").splitlines() if line.strip()]
+    return labelled_answers(rows)
+
+
 def _answerer(target: Target, recipe: str, file: Path) -> AnswererWorth | None:
     """What the chat model is worth as an answerer; None without one, or for too few questions with answers."""
-    from thresher.recipes.answerer import LEAST_LABELLED, labelled_answers
+    from thresher.recipes.answerer import LEAST_LABELLED
 
-    rows = [json.loads(line) for line in file.expanduser().read_text("utf-8-sig").splitlines() if line.strip()]
-    judged = labelled_answers(rows)
+    judged = _with_answers(file)
     with target.open() as collection:
         if not collection.settings(recipe, target.settings)["llm.model"] or len(judged) < LEAST_LABELLED:
             return None

@@ -33,6 +33,8 @@ class SyntheticQuestion:
     """Its own document, and every other that holds what it asks about and its answer."""
     near_miss: str = ""
     """A question that no document answers by a hair, asked in place of this one with its documents out of reach."""
+    place: tuple[int, int] = (0, 0)
+    """Where its answer stands in its document, or the sentence, row or line that states it."""
 
 
 def synthetic_questions(chunks: Sequence[Chunk], *, number: int, seed: int = 0) -> list[SyntheticQuestion]:
@@ -52,9 +54,17 @@ def synthetic_questions(chunks: Sequence[Chunk], *, number: int, seed: int = 0) 
             next(chunk.id for chunk in by_document[one.document.id] if chunk.start <= one.made.start < chunk.end),
             documents,
             "" if miss is None else miss.question,
+            _place(one),
         )
         for one, documents, miss in zip(made, answered_by, missed, strict=True)
     ]
+
+
+def _place(one: MadeOf) -> tuple[int, int]:
+    """Where the answer stands, as far as its words are found where it is stated."""
+    made = one.made
+    at = one.document.text.find(made.answer, made.start, made.end)
+    return (made.start, made.end) if at < 0 else (at, at + len(made.answer))
 
 
 def put_together(chunks: Sequence[Chunk]) -> Document:

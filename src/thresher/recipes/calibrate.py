@@ -9,27 +9,22 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from thresher.errors import UsageError
 from thresher.filters import In, Not
 from thresher.judging.calibration import LEAST_QUESTIONS, Calibration, check_enough, fit, usual
 from thresher.judging.learned_bounds import best_score, bounded
 from thresher.judging.model_weight import ModelWeight, Opinion, weighed
-from thresher.judging.synthetic_questions import SyntheticQuestion, gather, gather_labelled, synthetic_questions
+from thresher.judging.synthetic_questions import gather, gather_labelled
 from thresher.protocols import ChunkTable
 from thresher.recipes import corrective
 from thresher.recipes.bounds import judge_of
 from thresher.recipes.components import Components
 from thresher.recipes.judges import raw_scorer
+from thresher.recipes.made_questions import MADE, questions_of
 from thresher.recipes.registry import RECIPES, Recipe
 from thresher.recipes.settings import CorrectiveSettings, JudgeSettings, RecipeSettings
 from thresher.types import Hit, Query
-
-MADE: Literal["questions made of the collection"] = "questions made of the collection"
-
-MOST_CHUNKS = 200_000
-"""Chunks that questions are drawn from: the texts of a larger collection need not all be in memory."""
 
 ASKED_ABOUT = 3
 """Chunks of a question, the best by our judge, that the chat model is asked about to find out what it is worth."""
@@ -100,7 +95,7 @@ def calibrated(
         made = fit(positives, negatives, judge=evidence.name, encoder=evidence.encoder, source="labels", seed=seed)
         known = dict(labelled)
     else:
-        questions = _questions(evidence.texts, number, seed)
+        questions = questions_of(evidence.texts, number, seed)
         positives, negatives = gather(questions, evidence.best)
         known = {one.near_miss: False for one in questions}
         made = fit(
@@ -158,21 +153,6 @@ def _without_bounds(recipe: Recipe) -> UsageError:
         subject=f"recipe {recipe.name}",
         next_step=f"calibrate one of {', '.join(can)}",
     )
-
-
-def _questions(chunks: ChunkTable, number: int, seed: int) -> list[SyntheticQuestion]:
-    """Questions made of the texts of a table. Raises UsageError where none can be made."""
-    texts = []
-    for batch in chunks.chunks():
-        texts += [chunk for chunk, _ in batch]
-        if len(texts) >= MOST_CHUNKS:
-            break
-    questions = synthetic_questions(texts, number=number, seed=seed)
-    if not questions:
-        raise UsageError(
-            "no questions can be made of its texts", subject="the collection", next_step="give some with `questions`"
-        )
-    return questions
 
 
 def _model_weight(

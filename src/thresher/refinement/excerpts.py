@@ -1,0 +1,321 @@
+"""Evidence to excerpts within a budget of tokens: cut into sentences, read, and the best handed on.
+
+What a sentence is worth is read three times: does the window of about ninety words it stands in answer the question, is
+the answer in this sentence of it, and does the sentence answer alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from thresher.protocols import PairReader, Refiner, about
+from thresher.refinement.budget import Count, Piece, Stretch, Text, chosen, worth_it
+from thresher.refinement.strips import word_count
+from thresher.text.boilerplate import has_labels, heading_above, leans
+from thresher.text.entities import lacking
+from thresher.text.injection import is_command
+from thresher.text.sentences import Span, line_spans, sentence_spans
+from thresher.types import UNIT, Document, Evidence, Excerpt, Hit, Judgement, Notes, Query, Reading, Refined, Score
+from thresher.verification.conflicts import find_conflicts
+
+WINDOW_WORDS = 90
+"""As the reader of answers is given them (`generation.windows`)."""
+
+LONGEST = 60
+"""Words of a sentence; what is longer (a formula, a page without full stops) is cut into so many."""
+
+LEAST_WORDS = 2
+"""Of a piece: a single word says nothing alone."""
+
+BASE, OF_EACH = 0.1, 0.45
+"""What a sentence is worth in a window that answers, and what its own two readings add, 1 in all. The order hardly
+depends on them: within 430 tokens 94, 99 and 100 % of the answers stay with these, 94, 99 and 100 % with the cosine of
+the encoder as a third reading, which takes four times as long (papers, NQ, SQuAD; benchmarks/token_budget.py)."""
+
+OF_A_LOOKALIKE = 0.7
+"""What is left of the worth for each name and number of the question that neither chunk nor title has: a manual of the
+pump P23 answers about P17 as well as its own does, to a reader. It costs no answer where names are spelt otherwise."""
+
+MOST_LACKING = 3
+"""Names and numbers that a text lacks are counted up to here, as by the judge."""
+
+MOST_LEANT = 2
+"""Sentences that are handed on before one that leans on them."""
+
+REACH = 6_000
+"""Characters before a place in which its heading is looked for, about two pages."""
+
+BEFORE = 600
+"""Characters before a place in which the sentence before it is looked for."""
+
+Documents = Callable[[Sequence[str]], Mapping[str, Document]]
+"""The documents of some ids."""
+
+_WORD = re.compile(r"\S+")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sentence:
+    """A sentence, a row of a table or a part of a long sentence; offsets in its document."""
+
+    text_id: str
+    start: int
+    end: int
+    piece: Evidence
+    meant: float
+    """How far the piece is about what is asked, 0 to 1."""
+    table: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Evidence that was read for one question: any budget can be spent on it."""
+
+    pieces: tuple[Piece, ...]
+    texts: Mapping[str, Text]
+    evidence: Mapping[str, Sequence[Evidence]]
+    """For each text the pieces that are from it, in the order given."""
+    documents: Mapping[str, Document]
+
+    def within(self, most: int, count: Count) -> list[Excerpt]:
+        """The excerpts that fit into `most` tokens, best first."""
+        stretches = chosen(self.pieces, self.texts, most, count)
+        return [self._excerpt(rank, stretch) for rank, stretch in enumerate(stretches, start=1)]
+
+    def _excerpt(self, rank: int, stretch: Stretch) -> Excerpt:
+        pieces, document = self.evidence[stretch.text_id], self.documents.get(stretch.text_id)
+        piece = next((one for one in pieces if one.start < stretch.end and stretch.start < one.end), pieces[0])
+        page = piece.page if document is None else document.page_at(stretch.start)
+        evidence = Evidence(piece.hit, stretch.start, stretch.end, stretch.text, page)
+        chunk, score = piece.hit.chunk, Score(stretch.score, UNIT)
+        place = (stretch.heading, stretch.start, stretch.end, stretch.text, stretch.tokens)
+        return Excerpt(rank, score, chunk.source, chunk.title, page, *place, evidence=evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceReader:
+    """Reads the sentences of evidence for a question; `judge` says what answers, `reader` where the answer stands."""
+
+    judge: PairReader
+    reader: PairReader
+    documents: Documents
+
+    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Read:
+        """The pieces that are worth handing on; what gives orders to its reader is none."""
+        documents = self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in evidence)))
+        texts = {id_: Text(document.text) for id_, document in documents.items()}
+        given: dict[str, list[Evidence]] = {}
+        for piece in evidence:
+            text_id = _text_id(piece, documents)
+            texts.setdefault(text_id, Text(piece.text, piece.start))
+            given.setdefault(text_id, []).append(piece)
+        sentences = _sentences(query.question, evidence, documents)
+        scored = self._scored(query.question, sentences, texts, documents)
+        whole = tuple(_with_context(piece, texts[piece.text_id], documents) for piece in worth_it(scored))
+        return Read(whole, texts, given, documents)
+
+    def _scored(
+        self,
+        question: str,
+        sentences: Sequence[_Sentence],
+        texts: Mapping[str, Text],
+        documents: Mapping[str, Document],
+    ) -> list[Piece]:
+        """Each sentence with what it is worth, by the window in which that is most."""
+        titles = [one.piece.hit.chunk.title for one in sentences]
+        said = [_to_read(one, texts[one.text_id], documents) for one in sentences]
+        alone = self.judge.read(question, said, titles) if sentences else []
+        own = {one: reading.probability for one, reading in zip(sentences, alone, strict=True)}
+        windows = _windows(sentences, texts)
+        bodies = [texts[window[0].text_id].cut(window[0].start, _end(window)) for window in windows]
+        above = [_above(window[0], texts[window[0].text_id]) for window in windows]
+        readings = self.reader.read(question, bodies, above) if windows else []
+        best: dict[_Sentence, Piece] = {}
+        for window, reading in zip(windows, readings, strict=True):
+            for one in window:
+                piece = _piece(one, window[0].start, reading, own[one])
+                if one not in best or piece.score > best[one].score:
+                    best[one] = piece
+        return [best[one] for one in sentences]
+
+
+def _piece(one: _Sentence, begin: int, reading: Reading, own: float) -> Piece:
+    """A sentence of a window that begins at `begin`, with what the reading of both says it is worth."""
+    start, end = begin + reading.start, begin + reading.end
+    holds = one.start < end and start < one.end
+    certain = reading.probability * reading.certainty if holds else 0.0
+    worth = one.meant * reading.probability * (BASE + OF_EACH * (own + certain))
+    return Piece(one.text_id, one.start, one.end, worth, (start, end) if holds else (one.start, one.start))
+
+
+def _meant(question: str, piece: Evidence) -> float:
+    """1 for what has every name and number of the question, less for what lacks some."""
+    return OF_A_LOOKALIKE ** min(MOST_LACKING, len(lacking(question, f"{piece.hit.chunk.title}\n{piece.text}")))
+
+
+# --- cutting ----------------------------------------------------------------------------------------------------------
+
+
+def _text_id(piece: Evidence, documents: Mapping[str, Document]) -> str:
+    """The document, or, of a page of the web, the piece itself."""
+    chunk = piece.hit.chunk
+    return chunk.document_id if chunk.document_id in documents else f"{chunk.id}:{piece.start}"
+
+
+def _sentences(question: str, evidence: Sequence[Evidence], documents: Mapping[str, Document]) -> list[_Sentence]:
+    """Each once, in the order of the documents; what orders the reader about and single words are left out."""
+    found: dict[tuple[str, int, int], _Sentence] = {}
+    for piece in evidence:
+        text_id, table = _text_id(piece, documents), piece.hit.chunk.kind == "table"
+        meant = _meant(question, piece)
+        for start, end in line_spans(piece.text) if table else sentence_spans(piece.text):
+            if is_command(piece.text[start:end]):
+                continue
+            for low, high in _short(piece.text, start, end):
+                if word_count(piece.text[low:high]) >= LEAST_WORDS:
+                    one = _Sentence(text_id, piece.start + low, piece.start + high, piece, meant, table)
+                    found.setdefault((text_id, one.start, one.end), one)
+    return sorted(found.values(), key=lambda one: (one.text_id, one.start, one.end))
+
+
+def _short(text: str, start: int, end: int) -> list[Span]:
+    words = [word.span() for word in _WORD.finditer(text, start, end)]
+    return [(words[at][0], words[min(at + LONGEST, len(words)) - 1][1]) for at in range(0, len(words), LONGEST)]
+
+
+def _windows(sentences: Sequence[_Sentence], texts: Mapping[str, Text]) -> list[list[_Sentence]]:
+    """Sentences that follow each other, about ninety words at once; each window begins with the last one before it."""
+    windows: list[list[_Sentence]] = []
+    words = 0
+    for one in sentences:
+        text, last = texts[one.text_id], windows[-1][-1] if windows else None
+        follows = last is not None and last.text_id == one.text_id and not text.cut(last.end, one.start).strip()
+        if last is None or not follows or words >= WINDOW_WORDS:
+            before = [last] if last is not None and follows and _words(last, text) <= WINDOW_WORDS // 2 else []
+            windows.append(before)
+            words = 0
+        windows[-1].append(one)
+        words += _words(one, text)
+    return windows
+
+
+def _end(window: Sequence[_Sentence]) -> int:
+    return max(one.end for one in window)
+
+
+def _words(one: _Sentence, text: Text) -> int:
+    return len(text.cut(one.start, one.end).split())
+
+
+# --- what stands around a sentence ------------------------------------------------------------------------------------
+
+
+def _to_read(one: _Sentence, text: Text, documents: Mapping[str, Document]) -> str:
+    """A sentence as it is read alone: a row of a table below the names of its columns."""
+    header = _header(one.text_id, one.start, documents) if one.table else ""
+    row = text.cut(one.start, one.end)
+    return f"{header}\n{row}" if header else row
+
+
+def _header(text_id: str, at: int, documents: Mapping[str, Document]) -> str:
+    """The first row of the table that a place stands in; empty for that row itself and outside tables."""
+    document = documents.get(text_id)
+    tables = () if document is None else document.tables
+    table = next((table for table in tables if table.start <= at < table.end and table.rows), None)
+    if document is None or table is None or at < table.rows[0][1]:
+        return ""
+    return document.text[slice(*table.rows[0])].strip()
+
+
+def _above(one: _Sentence, text: Text) -> str:
+    """Title and heading, as the reader is given them."""
+    lines = (one.piece.hit.chunk.title, _heading(text, one.start))
+    return ". ".join(line for line in dict.fromkeys(lines) if line and not is_command(line))
+
+
+def _heading(text: Text, at: int) -> str:
+    """The heading above a place, as far as it is near."""
+    before = text.cut(max(text.start, at - REACH), at)
+    if at - REACH > text.start:
+        before = before[before.find("\n\n") + 1 :]
+    return heading_above(before, len(before))
+
+
+def _with_context(piece: Piece, text: Text, documents: Mapping[str, Document]) -> Piece:
+    """With the sentences it leans on, and what stands above them."""
+    start = piece.start
+    for _ in range(MOST_LEANT):
+        before = _leant_on(text, start, piece.end)
+        if before == start:
+            break
+        start = before
+    heading = _header(piece.text_id, start, documents) or _heading(text, start)
+    document = documents.get(piece.text_id)
+    titled = document is not None and heading == document.title.strip()
+    return replace(piece, start=start, heading="" if titled or _no_heading(heading) else heading)
+
+
+def _no_heading(line: str) -> bool:
+    """Whether what stands above is an order to the reader, an address, or the labels of a figure."""
+    return is_command(line) or "://" in line or (has_labels(line) and "|" not in line)
+
+
+def _leant_on(text: Text, start: int, end: int) -> int:
+    """Where the sentence begins that one leans on ("It must be replaced...", an item below "The steps are:")."""
+    low = max(text.start, start - BEFORE)
+    before = text.cut(low, start)
+    if "\n\n" in before[len(before.rstrip()) :] or not before.strip():
+        return start
+    if not (leans(text.cut(start, end)) or before.rstrip().endswith(":")):
+        return start
+    first, last = sentence_spans(before)[-1]
+    cut_off = first == 0 and low > text.start
+    return start if cut_off or is_command(before[first:last]) else low + first
+
+
+# --- the generator's share --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetedRefiner:
+    """Cuts what another refiner hands on to `most` tokens, best first; what fits as it is stays as it is.
+
+    Headings are counted as in a search, though a generator is given the spans alone.
+    """
+
+    refine: Refiner
+    read: EvidenceReader
+    most: int
+    count: Count
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return f"{about(self.refine)}, cut to {self.most} tokens"
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
+        """The excerpts as evidence; a hit of which none is left is dropped with that reason."""
+        refined = self.refine(query, hits)
+        if sum(self.count(piece.text) for piece in refined.evidence) <= self.most:
+            return refined
+        excerpts = self.read(query, refined.evidence).within(self.most, self.count)
+        evidence = tuple(one.evidence for one in excerpts if one.evidence is not None)
+        facts = {"max_tokens": self.most, "tokens": sum(one.tokens for one in excerpts)}
+        return Refined(
+            evidence,
+            tuple(self._judged(judgement, evidence) for judgement in refined.judgements),
+            find_conflicts(evidence).pairs if refined.conflicts else (),
+            refined.notes + Notes(facts=facts),
+        )
+
+    def _judged(self, judgement: Judgement, evidence: Sequence[Evidence]) -> Judgement:
+        chunk = judgement.hit.chunk
+        stays = any(
+            one.hit.chunk.document_id == chunk.document_id and one.start < chunk.end and chunk.start < one.end
+            for one in evidence
+        )
+        if stays or not judgement.keep:
+            return judgement
+        return replace(judgement, keep=False, reason=f"none of it is among the best {self.most} tokens")

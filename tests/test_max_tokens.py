@@ -1,0 +1,195 @@
+"""A budget of tokens: for a search, for the evidence of an answer, and what budgets are worth in a collection."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import thresher
+from tests.conftest import Run
+from thresher.collection import Collection
+from thresher.errors import UsageError
+from thresher.models.tokens import TokenCount
+from thresher.recipes.answerer import Share
+from thresher.recipes.budget import BudgetPoint
+from thresher.types import SearchResult, Verdict
+
+QUESTION = "When was the Kõpu lighthouse built?"
+MANUAL = """# Pump {number}
+
+The pump {number} stands in hall {hall}. It delivers {litres} litres of coolant a minute. The housing is of cast iron
+and was painted green by the works. Visitors are asked to keep away from it while it runs, which it does day and night.
+
+The seal of the pump {number} was replaced in {year}. A new one has to be ordered four weeks before it is needed.
+"""
+
+
+@pytest.fixture(scope="module")
+def pumps(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Thirty manuals that are alike but for their numbers."""
+    home = tmp_path_factory.mktemp("pumps")
+    (home / "in").mkdir()
+    for at in range(30):
+        text = MANUAL.format(number=f"P{at + 10}", hall=at % 7 + 1, litres=20 + 3 * at, year=1980 + at)
+        (home / "in" / f"p{at + 10}.md").write_text(text, encoding="utf-8")
+    with thresher.open(home) as collection:
+        assert collection.add(home / "in", recipe="corrective").added == 30
+        yield collection
+
+
+def verbatim(collection: Collection, result: SearchResult) -> None:
+    for span in result.spans or ():
+        assert span.evidence is not None
+        text = collection.document(span.evidence.hit.chunk.document_id).text
+        assert text[span.start : span.end] == span.text
+        assert span.heading in text
+
+
+@pytest.mark.parametrize("most", [5, 20, 60, 200, 2000])
+def test_a_search_with_a_budget_finds_the_best_spans_that_fit(pumps: Collection, most: int) -> None:
+    result = pumps.search("When was the seal of pump P17 replaced?", max_tokens=most)
+    assert result.hits == ()
+    assert result.spans
+    assert result.tokens == sum(span.tokens for span in result.spans) <= most
+    assert [span.rank for span in result.spans] == list(range(1, len(result.spans) + 1))
+    verbatim(pumps, result)
+    assert most < 20 or "was replaced in 1987" in result.spans[0].text
+
+
+def test_a_budget_tells_the_verdict_too(pumps: Collection) -> None:
+    known = pumps.search("When was the seal of pump P17 replaced?", max_tokens=100)
+    unknown = pumps.search("What is the capital of Mongolia?", max_tokens=100)
+    assert known.verdict is Verdict.CORRECT
+    assert unknown.verdict is Verdict.INCORRECT
+    assert known.confidence is not None
+    assert unknown.confidence is not None
+    assert known.confidence > unknown.confidence
+
+
+def test_a_budget_is_shown_as_json_where_one_was_given(pumps: Collection) -> None:
+    told = pumps.search("Where does the pump P12 stand?", max_tokens=100).to_dict()
+    assert list(told) == ["question", "recipe", "hits", "degraded", "spans", "verdict", "confidence", "tokens"]
+    names = "rank score scale source title page heading start end text tokens"
+    assert list(told["spans"][0]) == names.split()
+    assert list(pumps.search("Where does the pump P12 stand?").to_dict()) == ["question", "recipe", "hits", "degraded"]
+
+
+def test_spans_have_addresses(pumps: Collection) -> None:
+    settings = {"public_url": "https://docs.example.org"}
+    (span, *_) = pumps.search("Where does the pump P12 stand?", max_tokens=100, settings=settings).to_dict()["spans"]
+    assert span["url"].startswith("https://docs.example.org/d/default/")
+    assert span["url"].endswith(f"?start={span['start']}&end={span['end']}")
+
+
+@pytest.mark.parametrize("recipe", ["rag", "hybrid"])
+def test_recipes_that_do_not_judge_have_budgets_without_a_verdict(collection: Collection, recipe: str) -> None:
+    result = collection.search(QUESTION, recipe=recipe, max_tokens=40)
+    assert result.spans
+    assert "1531" in result.spans[0].text
+    assert (result.verdict, result.confidence) == (None, None)
+    assert result.to_dict()["verdict"] is None
+
+
+def test_an_answer_is_written_from_the_evidence_that_fits(pumps: Collection) -> None:
+    question = "When was the seal of pump P17 replaced?"
+    answer = pumps.ask(question, max_tokens=60)
+    assert sum(map(TokenCount(), (piece.text for piece in answer.evidence))) <= 60
+    assert "1987" in answer.text
+    (refine,) = (step for step in answer.steps if step.name == "refine")
+    assert refine.detail["max_tokens"] == 60
+    assert any(fate.reason == "none of it is among the best 60 tokens" for fate in answer.chunks)
+    assert pumps.replay(answer.trace)[1] == []
+
+
+@pytest.mark.parametrize("given", [0, -5, 2.5, "800", True])
+def test_a_budget_that_is_none_is_told(collection: Collection, given: Any) -> None:
+    with pytest.raises(UsageError, match="`max_tokens`"):
+        collection.search(QUESTION, recipe="rag", max_tokens=given)
+    with pytest.raises(UsageError, match="`max_tokens`"):
+        collection.run(QUESTION, recipe="rag", max_tokens=given)
+
+
+# --- tokens -----------------------------------------------------------------------------------------------------------
+
+COUNT = TokenCount()
+
+
+@given(st.lists(st.text(min_size=1, max_size=30), max_size=6))
+def test_a_text_has_as_many_tokens_as_its_parts_between_white_space(parts: list[str]) -> None:
+    assert COUNT(" ".join(parts)) == sum(map(COUNT, parts))
+
+
+def test_tokens_are_those_of_the_bundled_encoder() -> None:
+    assert COUNT("The seal must be replaced after 4,000 hours.") == 11
+    assert COUNT("") == 0
+
+
+# --- what budgets are worth -------------------------------------------------------------------------------------------
+
+
+def test_made_questions_say_what_budgets_keep(pumps: Collection) -> None:
+    seen: list[int] = []
+    curve = pumps.measure_budget(number=12, budgets=(5, 60, 2000), progress=seen.append)
+    assert curve.source == "questions made of the collection"
+    assert sum(seen) == curve.found.n == 12
+    kept = [point.kept.right for point in curve.points]
+    assert kept == sorted(kept)
+    assert curve.points[-1].kept.value > 0.9
+    assert [point.tokens <= point.max_tokens for point in curve.points] == [True] * 3
+    assert curve.points[-1].of_chunks < 1
+
+
+def test_questions_with_answers_say_what_budgets_keep(pumps: Collection) -> None:
+    asked = [(f"When was the seal of pump P{number} replaced?", [str(1970 + number)]) for number in range(12, 18)]
+    curve = pumps.measure_budget([*asked, ("Who is the mayor?", [])], budgets=(60,))
+    assert (curve.source, curve.found, curve.points[0].kept) == ("labels", Share(6, 6), Share(6, 6))
+
+
+def test_without_an_answer_nothing_is_measured(pumps: Collection) -> None:
+    with pytest.raises(UsageError, match="have no answers"):
+        pumps.measure_budget([("Who is the mayor?", [])])
+    with pytest.raises(UsageError, match="`max_tokens` 0"):
+        pumps.measure_budget(budgets=(0,))
+
+
+@pytest.mark.parametrize(
+    ("of_chunks", "part"),
+    [
+        (0.5, "50 % of"),
+        (0.2, "20 % of"),
+        (0.14, "a 7th of"),
+        (0.125, "an 8th of"),
+        (0.07, "a 14th of"),
+        (0.0476, "a 21st"),
+    ],
+)
+def test_a_point_is_told_in_a_sentence(of_chunks: float, part: str) -> None:
+    told = str(BudgetPoint(800, Share(185, 188), 500.0, of_chunks))
+    assert told.startswith(f"800 tokens keep 98.4 % [95.4, 99.5] of the answers, {part}")
+    assert told.endswith(" the chunks")
+
+
+# --- the command line -------------------------------------------------------------------------------------------------
+
+
+def test_the_command_line_has_budgets(pumps: Collection, run: Run, tmp_path: Path) -> None:
+    home = pumps.home
+    ran = run("search", "When was the seal of pump P17 replaced?", "--home", home, "--max-tokens", 60)
+    assert "was replaced in 1987" in ran.out
+    assert " tokens in all; Evidence: sufficient" in ran.out
+    assert run("ask", "When was the seal of pump P17 replaced?", "--home", home, "--max-tokens", 60).code == 0
+    file = tmp_path / "labelled.jsonl"
+    rows = [
+        {"question": "When was the seal of pump P17 replaced?", "answers": ["1987"]},
+        {"question": "Who is the mayor?", "answerable": False},
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    ran = run("calibrate", "--budget", "--home", home, "--questions", file)
+    assert "of 1 the answer is in the chunks" in ran.out
+    assert "  800 tokens keep 100.0 % [" in ran.out
+    assert not pumps.calibrations.file.exists()
