@@ -135,8 +135,11 @@ class LocalRelevance:
         if not sentences:
             return []
         distinct = list(dict.fromkeys(sentences))
-        found = self.encoder.encode(distinct) @ self.encoder.encode_query(question)
-        cosine = dict(zip(distinct, found.tolist(), strict=True))
+        asked = self.encoder.encode_query(question)
+        # One by one: the last digits of a product of matrices depend on how many rows there are.
+        cosine = {
+            text: float(vector @ asked) for text, vector in zip(distinct, self.encoder.encode(distinct), strict=True)
+        }
         return [cosine[sentence] for sentence in sentences]
 
 
