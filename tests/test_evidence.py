@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,35 @@ def test_a_passage_may_be_cut_to_the_sentences_that_are_evidence(collection: Col
     text = collection.document(first.hit.chunk.document_id).text
     assert text[first.spans[0].start : first.spans[0].end] == "The Kõpu lighthouse was built in 1531."
     assert sum(len(span.text) for span in first.spans) < len(first.hit.chunk.text)
+
+
+def test_a_passage_tells_another_framework_all_that_is_known_of_it(found: EvidenceResult) -> None:
+    first = found.passages[0]
+    told = found.metadata(first)
+    assert json.loads(json.dumps(told)) == told
+    assert told["source"].endswith("lighthouse.md")
+    assert (
+        told
+        | {
+            "title": "Lighthouses",
+            "origin": "inside",
+            "locator": first.locator,
+            "scale": "retrieval and judge [0, 1]",
+            "verdict": "correct",
+            "confidence": found.confidence,
+            "probability": found.confidence,
+            "spans": [[told["start"], told["end"]]],
+        }
+        == told
+    )
+    assert "page" not in told
+
+
+def test_what_is_left_out_between_spans_is_marked(collection: Collection) -> None:
+    question = "Who designed the Semmering railway and when was the Kõpu lighthouse built?"
+    passages = collection.evidence(question, settings={"refine.of": "all"}).passages
+    assert all(passage.cut.count("…") == max(0, len(passage.spans) - 1) for passage in passages)
+    assert any("1531" in passage.cut for passage in passages)
 
 
 def test_nothing_is_stored_and_nobody_is_asked(collection: Collection) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from thresher.pipeline import SLOTS, Pipeline, select
 from thresher.recipes.components import Components
@@ -41,6 +42,11 @@ class Passage:
     locator: str = ""
     """As of `Citation`."""
 
+    @property
+    def cut(self) -> str:
+        """The text of its spans, with … where something between them is left out."""
+        return " … ".join(span.text for span in self.spans)
+
 
 @dataclass(frozen=True, slots=True)
 class EvidenceResult:
@@ -62,6 +68,30 @@ class EvidenceResult:
     """What a generator would be given, in its order; also of chunks beyond those asked for."""
     degraded: tuple[str, ...]
     usage: Usage
+
+    def metadata(self, passage: Passage) -> dict[str, Any]:
+        """One of the passages for a document of another framework: flat JSON, what is not known left out.
+
+        `spans` are pairs of offsets in the document, as `start` and `end` are.
+        """
+        hit, chunk = passage.hit, passage.hit.chunk
+        told = {
+            "source": chunk.source,
+            "title": chunk.title,
+            "page": chunk.page,
+            "start": chunk.start,
+            "end": chunk.end,
+            "locator": passage.locator,
+            "url": hit.url,
+            "origin": str(hit.origin),
+            "score": hit.score.value,
+            "scale": str(hit.score.scale),
+            "probability": None if passage.probability is None else passage.probability.value,
+            "verdict": None if self.verdict is None else str(self.verdict),
+            "confidence": self.confidence,
+            "spans": [[span.start, span.end] for span in passage.spans],
+        }
+        return {name: value for name, value in told.items() if value not in (None, "")}
 
 
 Placed = Callable[[Sequence[Hit]], Sequence[str]]
