@@ -47,13 +47,19 @@ class Inputs:
         home: Path,
         progress: Callable[[IndexProgress], None] | None,
         bounds: ReadingSettings,
+        stop: Callable[[], bool] | None = None,
+        *,
+        public_only: bool = False,
     ) -> None:
         from thresher.documents.sources import Item, discover
 
         self._metadata = metadata
         self._progress = progress
         self._bounds = bounds
-        ours = (home, home / "collections", home / "replies")  # the last two where the folder itself is the home
+        self._stop = stop or _never
+        self._public_only = public_only
+        # The last three where the folder itself is the home.
+        ours = (home, home / "collections", home / "replies", home / "server")
         self._found = list(discover(arguments, include=include, exclude=exclude, skip=ours, stdin=stdin))
         self._roots = [Path(argument).resolve() for argument in arguments if Path(argument).is_dir()]
         self._sizes = {item.source: _size(item) for item in self._found if isinstance(item, Item)}
@@ -73,11 +79,13 @@ class Inputs:
 
         given = stable_json(dict(self._metadata)) if self._metadata else ""
         for item in self._found:
+            if self._stop():
+                return
             if isinstance(item, DocumentError):
                 yield item
                 continue
             try:
-                data, hints = fetch(item)
+                data, hints = fetch(item, public_only=self._public_only)
             except DocumentError as error:
                 yield error
             else:
@@ -106,7 +114,9 @@ class Inputs:
         before, size, characters = self._done, self._sizes[source], 0
         self._file = source
         self._tell()
-        for document in read():
+        for number, document in enumerate(read()):
+            if number and self._stop():
+                raise DocumentError("was left before its end", subject=source, next_step="add it again")
             if isinstance(document, Document):
                 characters += len(document.text)
                 self._done = before + min(characters, size)
@@ -117,6 +127,10 @@ class Inputs:
         if self._progress is not None:
             total = sum(self._sizes.values())
             self._progress(IndexProgress(total, self._done, self._chunks, self._file, self._unchanged))
+
+
+def _never() -> bool:
+    return False
 
 
 def _size(item: Any) -> int:

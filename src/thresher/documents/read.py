@@ -35,14 +35,17 @@ JUNK_TITLE = re.compile(
 )
 
 
-def fetch(item: Item, *, limits: Limits = DEFAULT_LIMITS) -> tuple[bytes, Hints]:
-    """The raw bytes of the input and what is known of them; DocumentError where they cannot be had."""
+def fetch(item: Item, *, limits: Limits = DEFAULT_LIMITS, public_only: bool = False) -> tuple[bytes, Hints]:
+    """The raw bytes of the input and what is known of them; DocumentError where they cannot be had.
+
+    With `public_only` an address must be on the public internet.
+    """
     with errors_about(item.source):
         if item.data is not None:
             return item.data, Hints()
         if item.path is not None:
             return read_file(item.path, limits=limits), Hints()
-        return read_url(item.address or item.source, limits=limits)
+        return read_url(item.address or item.source, limits=limits, public_only=public_only)
 
 
 def parse(

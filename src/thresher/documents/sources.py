@@ -228,14 +228,17 @@ def _check_size(size: int, limits: Limits) -> None:
         )
 
 
-def read_url(url: str, *, limits: Limits) -> tuple[bytes, Hints]:
-    """The body behind an address. The address is the caller's own and may be anywhere; where it leads is checked."""
+def read_url(url: str, *, limits: Limits, public_only: bool = False) -> tuple[bytes, Hints]:
+    """The body behind an address. The address is the caller's own and may be anywhere; where it leads is checked.
+
+    With `public_only` it is a stranger's, and must be on the public internet itself.
+    """
     from thresher.net import http
 
     try:
         final, reply = http.follow(
             http.parsed_address(url),
-            reach=http.Reach(named=True),
+            reach=http.Reach(named=not public_only),
             bounds=http.Bounds(time.monotonic() + limits.timeout_seconds, limits.max_bytes),
             wanted=lambda head: 200 <= head.status < 300,
         )

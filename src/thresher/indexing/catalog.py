@@ -119,6 +119,11 @@ class Catalog:
         entry = self._by_id.get(document.id)
         return entry is not None and not _restates(entry, document)
 
+    @property
+    def ids(self) -> Iterable[str]:
+        """The ids of all documents."""
+        return self._by_id.keys()
+
     def entry(self, document_id: str) -> Entry:
         """The entry of a document."""
         return self._by_id[document_id]
