@@ -11,7 +11,8 @@ from thresher.deadline import within
 from thresher.errors import Cancelled
 from thresher.models.usage import Meter
 from thresher.types import Answer, Step
-from thresher_server import metrics
+from thresher_server import metrics, telemetry
+from thresher_server.askers import Askers
 from thresher_server.problems import Problem
 from thresher_server.security.keys import Caller
 from thresher_server.service import Service
@@ -61,6 +62,8 @@ async def events(
                 if isinstance(event, Answer):
                     metrics.answered(event)
                     service.audit.write(caller.name, "ask", collection=collection.name, trace=event.trace)
+                    Askers(service.home).note(caller, collection.name, event.trace)
+                    telemetry.asked(event, collection.name)
                 yield event
 
 

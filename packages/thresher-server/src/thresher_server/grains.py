@@ -1,0 +1,84 @@
+"""Grain and chaff: the fate of every chunk of a question so far, told with each step that touches some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from thresher.judging.kdm import AbsoluteConfidence
+from thresher.links import Links
+from thresher.types import PROBABILITY, Correction, Decision, Judged, Judgement, Refined, Score, Step
+
+COMPARED = AbsoluteConfidence.name
+"""The score that routes where a hit has it: the bounds are compared with it, not with the judge's own."""
+
+
+class Grains:
+    """What became of each chunk by now, in the order they were met."""
+
+    def __init__(self, public_url: str, collection: str, other: str = "") -> None:
+        self._links = Links(public_url, collection, other)
+        self._chunks: dict[str, dict[str, Any]] = {}
+
+    def after(self, step: Step) -> dict[str, Any]:
+        """`chunks` after a step that touched some, and after `decide` the `thresholds`; nothing for other steps."""
+        match step.value:
+            case Judged() | Refined() | Correction():
+                self._judged(step.value.judgements, scored=not isinstance(step.value, Refined))
+                return {"chunks": self.now}
+            case Decision():
+                self._decided(step)
+                return {"chunks": self.now, "thresholds": _thresholds(step)}
+        return {}
+
+    @property
+    def now(self) -> list[dict[str, Any]]:
+        """Every chunk as it stands."""
+        return [dict(chunk) for chunk in self._chunks.values()]
+
+    def _judged(self, judgements: Iterable[Judgement], *, scored: bool) -> None:
+        for judgement in judgements:
+            told = self._chunks.setdefault(judgement.hit.chunk.id, self._placed(judgement))
+            told["kept"] = judgement.keep
+            told["reason"] = judgement.reason or told["reason"]
+            score = judgement.hit.scores.get(COMPARED) or judgement.score
+            if scored and score is not None:
+                told |= _scored(score)
+
+    def _decided(self, step: Step) -> None:
+        """What the verdict throws away, as `thresher.pipeline.select` does."""
+        if step.detail.get("verdict") != "incorrect":
+            return
+        for chunk in self._chunks.values():
+            if chunk["kept"]:
+                chunk |= {"kept": False, "reason": "the verdict is incorrect"}
+
+    def _placed(self, judgement: Judgement) -> dict[str, Any]:
+        hit = judgement.hit
+        chunk = hit.chunk
+        return {
+            "id": chunk.id,
+            "label": chunk.label,
+            "source": chunk.source,
+            "title": chunk.title,
+            "page": chunk.page,
+            "start": chunk.start,
+            "end": chunk.end,
+            "url": self._links.hit(hit).url,
+            "origin": str(hit.origin),
+            **_scored(hit.score),
+            "probability": None,
+            "kept": judgement.keep,
+            "reason": judgement.reason,
+        }
+
+
+def _scored(score: Score) -> dict[str, Any]:
+    told: dict[str, Any] = {"score": score.value, "scale": str(score.scale)}
+    return {**told, "probability": score.value} if score.scale == PROBABILITY else told
+
+
+def _thresholds(step: Step) -> dict[str, float] | None:
+    """The bounds of the decision; None where it was made by none."""
+    lower, upper = step.detail.get("lower"), step.detail.get("upper")
+    return None if lower is None or upper is None else {"lower": float(lower), "upper": float(upper)}

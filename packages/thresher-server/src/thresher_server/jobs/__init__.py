@@ -1,0 +1,38 @@
+"""Work that outlasts a request: adding, re-reading and calibrating, kept in files and done by one thread a process."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from fastapi import FastAPI
+
+from thresher_server.jobs.store import Jobs
+from thresher_server.jobs.worker import Worker
+from thresher_server.service import Service
+
+
+def mount(app: FastAPI, service: Service) -> Callable[[], AbstractAsyncContextManager[object]]:
+    """Work on jobs for as long as the application runs."""
+
+    @asynccontextmanager
+    async def working() -> AsyncIterator[None]:
+        worker = Worker(service, Jobs(service.home))
+        worker.start()
+        service.extras["jobs"] = worker
+        try:
+            yield
+        finally:
+            await worker.stopped()
+
+    return working
+
+
+def wake(service: Service) -> None:
+    """Tell this process's worker that there is something to do; another's looks by itself."""
+    worker = service.extras.get("jobs")
+    if isinstance(worker, Worker):
+        worker.wake()
+
+
+__all__ = ["Jobs", "mount", "wake"]

@@ -1,0 +1,179 @@
+"""What a job does: documents taken in or read again, a collection calibrated."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from thresher.collection import Collection
+from thresher.errors import Cancelled
+from thresher.indexing.ingest import Report
+from thresher.indexing.store import DocumentStore
+from thresher.inputs import IndexProgress
+from thresher_server.jobs.store import Claim, Progress, State
+from thresher_server.originals import Originals
+from thresher_server.service import Service
+from thresher_server.uploads import Uploads
+
+TELL_SECONDS = 0.3
+"""Between two writings of the progress: an eye follows no more."""
+
+Stopping = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a job; `is_early` where it was left before its end."""
+
+    claim: Claim
+    result: dict[str, Any] | None
+    state: State = "done"
+    is_early: bool = False
+
+
+def done(service: Service, claim: Claim, stopping: Stopping) -> Outcome:
+    """Do a job, or go on with it; it is left when it is cancelled, or `stopping` says so. Raises ThresherError."""
+    follow = Following(claim, stopping)
+    collection = service.collection(claim.job.collection)
+    match claim.job.kind:
+        case "add":
+            report = _add(collection, follow)
+            Uploads(service.home, collection).forget_unread(error.subject for error in report.failed)
+        case "reindex":
+            report = _reindex(collection, follow)
+        case "calibrate":
+            return _calibrate(collection, follow)
+    service.audit.write(claim.job.caller, claim.job.kind, collection=collection.name, job=claim.job.id)
+    return _reported(report, follow)
+
+
+class Following:
+    """Tells how far a job is, and whether it is to be left."""
+
+    def __init__(self, claim: Claim, stopping: Stopping, files: Sequence[str] = ()) -> None:
+        self.claim = claim
+        self.files = list(files)
+        self.was_left = False
+        self._stopping = stopping
+        self._began = monotonic()
+        self._told = float("-inf")
+        self._file = ""
+
+    def stop(self) -> bool:
+        """Whether the job is to be left here; what was asked once stays so."""
+        self.was_left = self.was_left or self._stopping() or self.claim.is_cancelled
+        return self.was_left
+
+    def indexing(self, so_far: IndexProgress) -> None:
+        """Keep how far an `add` is."""
+        if so_far.file != self._file:
+            self._file = so_far.file
+            self.claim.log(f"reading {shown(so_far.file)}")
+        at = self.files.index(so_far.file) if so_far.file in self.files else 0
+        over = so_far.total_bytes > 0 and so_far.done_bytes >= so_far.total_bytes
+        self.tell(
+            Progress(
+                files=len(self.files),
+                done=len(self.files) if over else at,
+                bytes=so_far.done_bytes,
+                of_bytes=so_far.total_bytes,
+                chunks=so_far.chunks,
+                file=so_far.file,
+                seconds_left=self._seconds_left(so_far),
+            )
+        )
+
+    def tell(self, progress: Progress, *, at_once: bool = False) -> None:
+        """Write it, unless it was written just now."""
+        if at_once or monotonic() - self._told >= TELL_SECONDS:
+            self._told = monotonic()
+            self.claim = self.claim.told(progress=progress)
+
+    def _seconds_left(self, so_far: IndexProgress) -> float | None:
+        read = so_far.done_bytes - so_far.unchanged_bytes
+        if read <= 0:
+            return None
+        return (monotonic() - self._began) / read * (so_far.total_bytes - so_far.done_bytes)
+
+
+def shown(source: str) -> str:
+    """A source for people: a file by its name, an address as it is."""
+    return source if "://" in source else Path(source).name or source
+
+
+def _add(collection: Collection, follow: Following) -> Report:
+    asked = follow.claim.job.arguments
+    follow.files = list(asked["sources"])
+    recipe = asked.get("recipe") or ()
+    return collection.add(
+        *follow.files,
+        recipe=recipe,
+        progress=follow.indexing,
+        stop=follow.stop,
+        public_only=asked.get("public_only", False),
+    )
+
+
+def _reindex(collection: Collection, follow: Following) -> Report:
+    """Read the files of a document again, with what was added to their metadata when they were first read."""
+    asked = follow.claim.job.arguments
+    follow.files = sorted({place.file for place in Originals(collection).places(asked["document"])})
+    known = DocumentStore(collection.folder).files()
+    together = Report()
+    for file in follow.files:
+        report = collection.add(
+            file,
+            reread=True,
+            metadata=json.loads(known.get(file, {}).get("given") or "{}"),
+            progress=follow.indexing,
+            stop=follow.stop,
+            public_only=asked["public_only"],
+        )
+        _count(together, report)
+    return together
+
+
+def _count(together: Report, one: Report) -> None:
+    for name in ("added", "updated", "unchanged", "duplicates", "removed", "chunks", "seconds"):
+        setattr(together, name, getattr(together, name) + getattr(one, name))
+    together.failed += one.failed
+    together.remarks += one.remarks
+
+
+def _reported(report: Report, follow: Following) -> Outcome:
+    """The outcome of a report, its failures in the log."""
+    for error in report.failed:
+        follow.claim.log(f"{shown(error.subject)}: {error.what}; {error.next_step}")
+    read = report.added + report.updated + report.unchanged + report.duplicates
+    state: State = "done" if not report.failed else "partly" if read else "failed"
+    told = follow.claim.job.progress
+    done_files = told.done if follow.was_left else len(follow.files)
+    follow.tell(
+        Progress(len(follow.files), done_files, told.bytes, told.of_bytes, report.chunks, "", 0.0), at_once=True
+    )
+    return Outcome(follow.claim, report.to_dict(), state, follow.was_left)
+
+
+def _calibrate(collection: Collection, follow: Following) -> Outcome:
+    asked: Mapping[str, Any] = follow.claim.job.arguments
+    questions = asked.get("questions")
+
+    def searched(number: int) -> None:
+        if follow.stop():
+            raise Cancelled("the calibration was left")
+        follow.tell(Progress(done=follow.claim.job.progress.done + number))
+
+    try:
+        made = collection.calibrate(
+            None if questions is None else [(question, answered) for question, answered in questions],
+            recipe=asked["recipe"],
+            number=asked["number"],
+            progress=searched,
+        )
+    except Cancelled:
+        return Outcome(follow.claim, None, is_early=True)
+    return Outcome(follow.claim, made.to_dict())

@@ -1,0 +1,46 @@
+"""The collection that a path names: whether there is one, and whether its name can be one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Path
+
+from thresher.collection import Collection
+from thresher.stores.registry import recorded
+from thresher_server.problems import Problem
+from thresher_server.service import Service, service_of
+
+LONGEST_NAME = 100
+"""Characters of a collection's name, which is a folder's: file systems take 255 bytes."""
+
+NAME_PATTERN = r"^[^./\\\x00-\x1f\x7f][^/\\\x00-\x1f\x7f]*$"
+
+CollectionName = Annotated[
+    str, Path(max_length=LONGEST_NAME, pattern=NAME_PATTERN, description="a collection's name", examples=["default"])
+]
+
+MOST_BYTES = 200
+"""Of a name on disk; the rest of the 255 is for the working copies beside it."""
+
+
+def is_there(collection: Collection) -> bool:
+    """Whether the collection was made, be it empty."""
+    return recorded(collection.folder) is not None
+
+
+def can_be_a_folder(name: str) -> bool:
+    """Whether the file system takes a name."""
+    return len(name.encode("utf-8", "replace")) <= MOST_BYTES
+
+
+def opened(collection: CollectionName, service: Annotated[Service, Depends(service_of)]) -> Collection:
+    """The collection of the path. Problem 404 where there is none; the one asked by default always is, be it empty."""
+    there = can_be_a_folder(collection) and recorded(service.home / "collections" / collection) is not None
+    if not there and collection != service.front.collection:
+        raise Problem(404, "is not there", subject=f"collection {collection}", next_step="see GET /api/collections")
+    return service.collection(collection)
+
+
+Opened = Annotated[Collection, Depends(opened)]
+Served = Annotated[Service, Depends(service_of)]

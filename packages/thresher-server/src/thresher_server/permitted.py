@@ -1,0 +1,71 @@
+"""Which settings a request may bring: what changes how a question is answered, not where anything goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from thresher.settings import dotted
+from thresher.trusted import guarded
+from thresher_server.problems import Problem
+from thresher_server.security.keys import Caller, Scope
+
+TABLES = (
+    "answer",
+    "combine",
+    "critic",
+    "dedup",
+    "dense",
+    "fuse",
+    "kdm",
+    "lexical",
+    "protect",
+    "refine",
+)
+"""Whole tables of settings that a person may change for a question."""
+
+SINGLE = (
+    "actions",
+    "coarse",
+    "fine",
+    "hop",
+    "judge_weight",
+    "lower",
+    "max_chunks_refined",
+    "min_keep",
+    "min_probability",
+    "reflect",
+    "rerank_weight",
+    "rewrite",
+    "score_floor",
+    "second_opinion_below",
+    "spelling",
+    "survivors",
+    "threshold",
+    "threshold_value",
+    "upper",
+    "verify",
+)
+"""Settings outside of tables. Left out are models, addresses and keys, how documents are cut and encoded (a question
+would make a new index), and what a process or the web may be used for."""
+
+
+def may_change(key: str, value: Any = None) -> bool:
+    """Whether a person may change a setting for a question."""
+    table, dot, rest = key.partition(".")
+    known = (bool(dot) and table in TABLES) or key in SINGLE
+    return known and not rest.startswith("llm.") and not guarded({key: value})
+
+
+def check_settings(caller: Caller, settings: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The settings by dotted key. Problem 403 for one that only an admin may bring."""
+    given = dict(dotted(settings or {}))
+    refused = [key for key, value in given.items() if not may_change(key, value)]
+    if refused and not caller.may(Scope.ADMIN):
+        raise Problem(
+            403,
+            "is the operator's to set",
+            subject=f"setting {refused[0]}",
+            next_step="leave it out; GET /api/recipes/NAME says which may be changed",
+        )
+    return given

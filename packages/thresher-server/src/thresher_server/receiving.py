@@ -1,0 +1,168 @@
+"""A form with files, written to disk as it comes: no file is held in memory, and none is larger than may be sent."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from fastapi import Request
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartCallbacks, MultipartParser, parse_options_header
+
+from thresher_server.problems import Problem
+
+MOST_FILES = 1000
+"""Of one form; a folder of more is sent in several."""
+
+MOST_HEADER = 16_384
+"""Bytes of the headers of one part."""
+
+MOST_FIELD = 65_536
+"""Bytes of a field that is no file."""
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@dataclass(slots=True)
+class Form:
+    """What was sent: files with the names they were sent under, and the other fields."""
+
+    files: list[tuple[str, Path]] = field(default_factory=list)
+    fields: dict[str, str] = field(default_factory=dict)
+
+
+@asynccontextmanager
+async def received(request: Request, folder: Path) -> AsyncIterator[Form]:
+    """The form of a request; its files lie below `folder` inside the block, and go at its end unless moved away.
+
+    Raises Problem 422 for what is no form, 507 where the disk is full.
+    """
+    kind, options = parse_options_header(request.headers.get("content-type", ""))
+    boundary = options.get(b"boundary")
+    if kind != b"multipart/form-data" or not boundary:
+        raise _malformed("is no form with files")
+    with on_disk():
+        folder.mkdir(parents=True, exist_ok=True)
+        here = Path(tempfile.mkdtemp(prefix=".incoming-", dir=folder))
+    try:
+        parts = _Parts(here)
+        try:
+            with on_disk():
+                parser = MultipartParser(boundary, parts.callbacks)
+                async for data in request.stream():
+                    await asyncio.to_thread(parser.write, data)  # which writes to disk
+                parser.finalize()
+        except FormParserError as error:
+            raise _malformed("cannot be read as a form") from error
+        finally:
+            parts.close()
+        if not parts.is_whole:
+            raise _malformed("ends before its end")
+        yield parts.form
+    finally:
+        await asyncio.to_thread(shutil.rmtree, here, ignore_errors=True)
+
+
+@contextmanager
+def on_disk() -> Iterator[None]:
+    """What the disk refuses inside, as Problem 507 where it is full."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            raise Problem(
+                507, "is full", subject="the disk of the server", next_step="make room, then send it again"
+            ) from error
+        raise
+
+
+class _Parts:
+    """The parts of a form as the parser meets them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.form = Form()
+        self.is_whole = False
+        self._folder = folder
+        self._header = bytearray()
+        self._value = bytearray()
+        self._disposition = b""
+        self._name = ""
+        self._file: BinaryIO | None = None
+        self._data = bytearray()
+        self.callbacks: MultipartCallbacks = {
+            "on_part_begin": self._begin,
+            "on_header_field": self._on_header,
+            "on_header_value": self._on_value,
+            "on_header_end": self._header_end,
+            "on_headers_finished": self._headers_finished,
+            "on_part_data": self._on_data,
+            "on_part_end": self._end,
+            "on_end": self._whole,
+        }
+
+    def close(self) -> None:
+        """Close the file that was being written."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _begin(self) -> None:
+        self._header.clear()
+        self._value.clear()
+        self._data.clear()
+        self._disposition, self._name = b"", ""
+
+    def _on_header(self, data: bytes, start: int, end: int) -> None:
+        self._grow(self._header, data[start:end], MOST_HEADER)
+
+    def _on_value(self, data: bytes, start: int, end: int) -> None:
+        self._grow(self._value, data[start:end], MOST_HEADER)
+
+    def _header_end(self) -> None:
+        if bytes(self._header).lower() == b"content-disposition":
+            self._disposition = bytes(self._value)
+        self._header.clear()
+        self._value.clear()
+
+    def _headers_finished(self) -> None:
+        _, options = parse_options_header(self._disposition)
+        if b"name" not in options:
+            raise _malformed("has a part without a name")
+        self._name = options[b"name"].decode("utf-8", "replace")
+        if not options.get(b"filename"):
+            return
+        if len(self.form.files) >= MOST_FILES:
+            raise _malformed(f"holds more than {MOST_FILES:,} files")
+        path = self._folder / str(len(self.form.files))
+        self.form.files.append((options[b"filename"].decode("utf-8", "replace"), path))
+        self._file = open(path, "wb")  # noqa: SIM115 - closed at the end of the part, or by `close`
+
+    def _on_data(self, data: bytes, start: int, end: int) -> None:
+        if self._file is not None:
+            self._file.write(data[start:end])
+        else:
+            self._grow(self._data, data[start:end], MOST_FIELD)
+
+    def _end(self) -> None:
+        if self._file is None:
+            self.form.fields[self._name] = self._data.decode("utf-8", "replace")
+        self.close()
+
+    def _whole(self) -> None:
+        self.is_whole = True
+
+    def _grow(self, buffer: bytearray, data: bytes, most: int) -> None:
+        if len(buffer) + len(data) > most:
+            raise _malformed(f"has a header or field of more than {most:,} bytes")
+        buffer += data
+
+
+def _malformed(what: str) -> Problem:
+    return Problem(422, what, subject="the body", next_step="send multipart/form-data with `files`")

@@ -1,0 +1,158 @@
+"""Questions: answered at once, or as events while the answer comes about."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterable, AsyncIterator, Callable
+from itertools import count
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse, Response
+from pydantic import Field
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from thresher.collection import PUBLIC_URL, Collection
+from thresher.errors import ThresherError
+from thresher.types import Answer, Step
+from thresher_server.asking import Event, asked, events
+from thresher_server.connected import while_connected
+from thresher_server.conversations import Conversations, check_room
+from thresher_server.following import Followed
+from thresher_server.grains import Grains
+from thresher_server.naming import Opened, Served
+from thresher_server.permitted import check_settings
+from thresher_server.problems import Problem, problem_of, replies
+from thresher_server.routes.search import Recipe, Settings, Tokens, Where
+from thresher_server.searching import address_of
+from thresher_server.security.access import Asker, check
+from thresher_server.security.keys import Caller, Scope
+from thresher_server.service import Service
+from thresher_server.shapes import AnswerReply, Body
+
+router = APIRouter(prefix="/api/collections/{collection}", tags=["ask"])
+
+MOST_HISTORY = 50
+MOST_BUDGET = 1_000_000_000
+PING_SECONDS = 15
+"""Between two comments that keep a silent stream alive; proxies give up after 60 seconds of silence."""
+
+Budget = Annotated[int | None, Field(ge=0, le=MOST_BUDGET)]
+
+
+class QuestionBody(Body):
+    """A question and how it is to be answered."""
+
+    question: str = Field(min_length=1, examples=["When was the lighthouse built?"])
+    recipe: Recipe = None
+    outside: str | None = Field(
+        None, max_length=200, description="none, web or collection:NAME", examples=["collection:archive"]
+    )
+    where: Where = None
+    settings: Settings = None
+    strict: bool | None = Field(None, description="refuse where a part of the recipe is not available")
+    budget_calls: Budget = Field(None, description="model calls at most")
+    budget_tokens: Budget = Field(None, description="tokens of prompts and replies at most")
+    budget_seconds: float | None = Field(None, ge=0, le=86_400, description="seconds at most")
+    max_tokens: Tokens = None
+    history: list[tuple[str, str]] = Field(
+        default_factory=list, max_length=MOST_HISTORY, description="earlier questions and answers, the oldest first"
+    )
+    conversation: str | None = Field(
+        None, max_length=100, description="id of a conversation that the question follows up on and is added to"
+    )
+    stream: bool | None = Field(
+        None, description="events instead of one object; if not given as the header Accept asks"
+    )
+
+
+STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The answer; or, streamed, the events `step`, `sentence`, `answer` and `error`.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+
+
+@router.post("/ask", summary="Ask", response_model=AnswerReply, responses=replies(404, 409, 502, 504, 507) | STREAM)
+async def ask(caller: Asker, collection: Opened, body: QuestionBody, service: Served, request: Request) -> Response:
+    """The answer with its citations, or an abstention with its reason; kept as a trace.
+
+    Streamed, `step` tells each step as it ends (with `chunks`, each chunk's fate so far), `sentence` each sentence
+    as it is written and checked, and `answer` the whole answer. A client that goes before ends the question.
+    """
+    options = await run_in_threadpool(_options, service, caller, collection, body, request)
+    conversation = Conversations(service.home, caller.name)
+
+    def keep(answer: Answer) -> None:
+        if body.conversation is not None:
+            conversation.add(collection.name, body.conversation, answer.to_dict())
+
+    if _is_streamed(body, request):
+        follow = Followed(events(service, caller, collection, body.question, options))
+        told = _told(await follow.begun(), Grains(options["settings"][PUBLIC_URL], collection.name), keep)
+        return EventSourceResponse(told, ping=PING_SECONDS, sep="\n")
+    answer = await while_connected(request, asked(service, caller, collection, body.question, options))
+    await run_in_threadpool(keep, answer)
+    return JSONResponse(answer.to_dict())
+
+
+def _options(
+    service: Service, caller: Caller, collection: Collection, body: QuestionBody, request: Request
+) -> dict[str, Any]:
+    """The options of `Collection.ask`. Problem 403 and 404 for what the caller may not use."""
+    kind, _, other = (body.outside or "").partition(":")
+    if kind == "collection" and other:
+        check(caller, Scope.READ, other)
+    history = list(body.history)
+    if body.conversation is not None:
+        found = Conversations(service.home, caller.name).get(collection.name, body.conversation)
+        check_room(found)
+        history = found.history + history
+    given: dict[str, Any] = {
+        "recipe": body.recipe or service.front.recipe,
+        "outside": body.outside,
+        "where": body.where,
+        "settings": {PUBLIC_URL: address_of(service, request), **check_settings(caller, body.settings)},
+        "strict": service.front.strict if body.strict is None else body.strict,
+        "history": history,
+    }
+    for name in ("budget_calls", "budget_tokens", "budget_seconds", "max_tokens"):
+        if (value := getattr(body, name)) is not None:
+            given[name] = value
+    return given
+
+
+def _is_streamed(body: QuestionBody, request: Request) -> bool:
+    if body.stream is not None:
+        return body.stream
+    return "text/event-stream" in request.headers.get("accept", "")
+
+
+async def _told(
+    follow: AsyncIterable[Event], grains: Grains, keep: Callable[[Answer], None]
+) -> AsyncIterator[ServerSentEvent]:
+    """The events as a client reads them, numbered."""
+    numbers = count(1)
+
+    def event(name: str, data: Any) -> ServerSentEvent:
+        return ServerSentEvent(json.dumps(data, ensure_ascii=False), event=name, id=str(next(numbers)))
+
+    try:
+        async for one in follow:
+            match one:
+                case Step():
+                    yield event("step", {**one.to_dict(), **grains.after(one)})
+                case str():
+                    yield event("sentence", {"text": one})
+                case Answer():
+                    await run_in_threadpool(keep, one)
+                    yield event("answer", one.to_dict())
+    except Problem as problem:
+        yield event("error", problem.body)
+    except ThresherError as error:
+        yield event("error", problem_of(error).body)
+    except Exception as error:  # the reply has begun: its reader is told here, and the log by what raises on
+        yield event("error", Problem(500, f"failed ({type(error).__name__})", subject="the question").body)
+        raise

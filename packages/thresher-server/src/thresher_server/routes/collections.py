@@ -1,0 +1,224 @@
+"""Collections: listed, described, made, renamed, copied and dropped."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from pydantic import Field
+
+from thresher import recipes
+from thresher.collection import Collection
+from thresher.indexing.records import DocumentRecord
+from thresher.recipes.bounds import judge_of
+from thresher.recipes.settings import CorrectiveSettings, JudgeSettings
+from thresher_server import conversations
+from thresher_server.askers import Askers
+from thresher_server.asking import worked
+from thresher_server.jobs import Jobs
+from thresher_server.naming import LONGEST_NAME, NAME_PATTERN, CollectionName, Opened, Served, can_be_a_folder, is_there
+from thresher_server.problems import Problem, replies
+from thresher_server.security.access import Admin, Reader, caller_of
+from thresher_server.security.keys import Caller, Scope
+from thresher_server.service import Service
+from thresher_server.shapes import Body, Told
+from thresher_server.uploads import TOKEN_FILE, Uploads
+
+router = APIRouter(prefix="/api/collections", tags=["collections"])
+
+FIELD_VALUES = 50
+"""Values of a field that are told, the most frequent first."""
+
+
+class CollectionLine(Told):
+    """A collection and its size."""
+
+    name: str = Field(examples=["default"])
+    documents: int
+    bytes: int
+
+
+class CollectionList(Told):
+    """Collections by name."""
+
+    collections: list[CollectionLine]
+
+
+class FieldReply(Told):
+    """A field that filters may name."""
+
+    name: str = Field(examples=["kind"])
+    values: dict[str, int] = Field(description="its most frequent values, each with its documents")
+
+
+class Status(CollectionLine):
+    """What a collection holds."""
+
+    chunks: int
+    files: int = Field(description="on disk")
+    tables: list[dict[str, Any]]
+    extractions: dict[str, int] = Field(description="documents by the version of the extraction that read them")
+    calibrated: dict[str, dict[str, Any]] = Field(description="what was learned of each judge here")
+    fields: list[FieldReply]
+
+
+class NameBody(Body):
+    """The name of a collection."""
+
+    name: str = Field(min_length=1, max_length=LONGEST_NAME, pattern=NAME_PATTERN, examples=["papers"])
+
+
+class Named(Told):
+    """The collection that was made or changed."""
+
+    name: str
+
+
+@router.get("", summary="List collections", responses=replies())
+def listed(caller: Annotated[Caller, Depends(caller_of)], service: Served) -> CollectionList:
+    """Those of the key, by name."""
+    found = [one for one in service.engine.collections if any(caller.may(scope, one.name) for scope in Scope)]
+    return CollectionList(
+        collections=[CollectionLine(name=one.name, documents=one.documents, bytes=one.bytes) for one in found]
+    )
+
+
+@router.post("", summary="Make a collection", status_code=201, responses=replies(409, 507))
+async def make(caller: Admin, body: NameBody, service: Served) -> Named:
+    """An empty one."""
+    await worked(service, lambda: _made(service, body.name))
+    service.audit.write(caller.name, "make collection", collection=body.name)
+    return Named(name=body.name)
+
+
+@router.get("/{collection}", summary="What a collection holds", responses=replies(404))
+def status(caller: Reader, collection: Opened, service: Served) -> Status:
+    """Documents, chunks, size, how it was read, what was learned of it, and the fields that filters may name."""
+    if not is_there(collection):
+        return Status(
+            name=collection.name,
+            documents=0,
+            bytes=0,
+            chunks=0,
+            files=0,
+            tables=[],
+            extractions={},
+            calibrated={},
+            fields=[],
+        )
+    records, tables, storage = collection.documents(), collection.tables(), collection.storage()
+    return Status(
+        name=collection.name,
+        documents=len(records),
+        bytes=storage["bytes"],
+        chunks=sum(table["chunks"] for table in tables if table["level"] == "chunk"),
+        files=storage["files"],
+        tables=tables,
+        extractions=collection.extractions(),
+        calibrated=_calibrated(service, collection),
+        fields=_fields(records),
+    )
+
+
+@router.patch("/{collection}", summary="Rename a collection", responses=replies(404, 409))
+async def rename(caller: Admin, collection: CollectionName, body: NameBody, service: Served) -> Named:
+    """Its documents, traces and conversations come with it; 409 while a job works on it."""
+    await worked(service, lambda: _renamed(service, collection, body.name))
+    service.audit.write(caller.name, "rename collection", collection=collection, to=body.name)
+    return Named(name=body.name)
+
+
+@router.post("/{collection}/copy", summary="Copy a collection", status_code=201, responses=replies(404, 409, 507))
+async def copy(caller: Admin, collection: CollectionName, body: NameBody, service: Served) -> Named:
+    """A second one of the same documents; the traces stay with the first."""
+    await worked(service, lambda: _copied(service, collection, body.name))
+    service.audit.write(caller.name, "copy collection", collection=collection, to=body.name)
+    return Named(name=body.name)
+
+
+@router.delete("/{collection}", summary="Drop a collection", responses=replies(404, 409))
+async def drop(caller: Admin, collection: CollectionName, service: Served) -> Named:
+    """With its documents, uploaded files, traces and conversations; 409 while a job works on it."""
+    await worked(service, lambda: _dropped(service, collection))
+    service.audit.write(caller.name, "drop collection", collection=collection)
+    return Named(name=collection)
+
+
+def _made(service: Service, name: str) -> None:
+    _check_free(service, name)
+    with tempfile.TemporaryDirectory() as nothing:
+        service.collection(name).add(nothing, recipe=service.front.recipe)
+
+
+def _renamed(service: Service, name: str, new: str) -> None:
+    _check_held(service, name)
+    _check_free(service, new)
+    Jobs(service.home).check_idle(name)
+    for one in (name, new):
+        service.engine.forget(one)
+    service.engine.collections.rename(name, new)
+    conversations.rename_collection(service.home, name, new)
+    Askers(service.home).rename(name, new)
+
+
+def _copied(service: Service, name: str, new: str) -> None:
+    _check_held(service, name)
+    _check_free(service, new)
+    service.engine.forget(new)
+    service.engine.collections.copy(name, new)
+    (service.collection(new).folder / TOKEN_FILE).unlink(missing_ok=True)  # its uploads are its own
+
+
+def _dropped(service: Service, name: str) -> None:
+    _check_held(service, name)
+    Jobs(service.home).check_idle(name)
+    Uploads(service.home, service.collection(name)).forget_all()
+    service.engine.forget(name)
+    service.engine.collections.drop(name)
+    conversations.forget_collection(service.home, name)
+    Askers(service.home).forget(name)
+
+
+def _check_held(service: Service, name: str) -> None:
+    if name not in service.engine.collections:
+        raise Problem(404, "is not there", subject=f"collection {name}", next_step="see GET /api/collections")
+
+
+def _check_free(service: Service, name: str) -> None:
+    if not can_be_a_folder(name):
+        raise Problem(422, "is too long for a folder", subject=f"collection {name}", next_step="give a shorter name")
+    if name in service.engine.collections:
+        raise Problem(409, "is there already", subject=f"collection {name}", next_step="choose another name")
+
+
+def _calibrated(service: Service, collection: Collection) -> dict[str, dict[str, Any]]:
+    """What was learned here, by recipe; nothing of a recipe that goes by what it came with."""
+    encoders = {row["encoder"] for row in collection.tables()}
+    found = {}
+    for recipe in map(recipes.get, recipes.names()):
+        configured = recipe.configured({}, home=service.home)
+        if not isinstance(configured, JudgeSettings | CorrectiveSettings):
+            continue
+        judge = _judge(recipe, configured)
+        for encoder in sorted(encoders):
+            if learned := collection.calibrations.get(judge, encoder):
+                found[recipe.name] = learned.to_dict()
+    return found
+
+
+def _judge(recipe: recipes.Recipe, settings: JudgeSettings | CorrectiveSettings) -> str:
+    """What the calibration of a recipe's judge goes by."""
+    if recipe.bounds is not None:
+        return judge_of(recipe, settings)
+    return "trained" if settings.judge == "auto" else settings.judge
+
+
+def _fields(records: list[DocumentRecord]) -> list[FieldReply]:
+    counted: dict[str, Counter[str]] = {}
+    for record in records:
+        for name, value in {"kind": record.kind, "date": record.date, **record.metadata}.items():
+            if value is not None:
+                counted.setdefault(name, Counter())[str(value)] += 1
+    return [FieldReply(name=name, values=dict(values.most_common(FIELD_VALUES))) for name, values in counted.items()]

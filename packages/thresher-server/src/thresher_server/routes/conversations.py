@@ -1,0 +1,84 @@
+"""Conversations of a caller about a collection."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from pydantic import Field
+
+from thresher_server.conversations import Conversations
+from thresher_server.naming import Opened, Served
+from thresher_server.problems import replies
+from thresher_server.security.access import Asker
+from thresher_server.shapes import AnswerReply, Told
+
+router = APIRouter(prefix="/api/collections/{collection}/conversations", tags=["conversations"])
+
+ConversationId = Annotated[str, Path(max_length=100, examples=["0f3a5c7e9b1d2f40"])]
+
+
+class Begun(Told):
+    """A new conversation."""
+
+    id: str
+
+
+class ConversationLine(Told):
+    """A conversation in short."""
+
+    id: str
+    made: str
+    turns: int
+    question: str | None = Field(description="the first one; null where nothing was asked yet")
+
+
+class ConversationList(Told):
+    """The caller's conversations, the one that was last added to first."""
+
+    conversations: list[ConversationLine]
+
+
+class ConversationReply(Told):
+    """A conversation with its answers, the oldest first."""
+
+    id: str
+    collection: str
+    made: str
+    turns: list[AnswerReply]
+
+
+@router.post("", summary="Begin a conversation", status_code=201, responses=replies(404, 507))
+def begin(caller: Asker, collection: Opened, service: Served) -> Begun:
+    """An empty one; a question that names it follows up on its last turns and is added to it."""
+    return Begun(id=Conversations(service.home, caller.name).begin(collection.name).id)
+
+
+@router.get("", summary="List conversations", responses=replies(404))
+def listed(caller: Asker, collection: Opened, service: Served) -> ConversationList:
+    """The caller's own."""
+    found = Conversations(service.home, caller.name).of(collection.name)
+    lines = [
+        ConversationLine(
+            id=one.id,
+            made=one.made,
+            turns=len(one.turns),
+            question=one.turns[0]["question"] if one.turns else None,
+        )
+        for one in found
+    ]
+    return ConversationList(conversations=lines)
+
+
+@router.get("/{conversation}", summary="One conversation", responses=replies(404), response_model_exclude_unset=True)
+def one(caller: Asker, collection: Opened, conversation: ConversationId, service: Served) -> ConversationReply:
+    """With its answers."""
+    found = Conversations(service.home, caller.name).get(collection.name, conversation)
+    turns = [AnswerReply.model_validate(turn) for turn in found.turns]
+    return ConversationReply(id=found.id, collection=found.collection, made=found.made, turns=turns)
+
+
+@router.delete("/{conversation}", summary="Remove a conversation", status_code=204, responses=replies(404))
+def drop(caller: Asker, collection: Opened, conversation: ConversationId, service: Served) -> None:
+    """Its answers stay as traces."""
+    Conversations(service.home, caller.name).drop(collection.name, conversation)

@@ -1,0 +1,341 @@
+"""Documents: sent, listed, read, opened, forgotten, and read again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query, Request
+from fastapi import Path as InPath
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import FileResponse, JSONResponse
+from pydantic import Field, ValidationError
+
+from thresher.collection import Collection
+from thresher.indexing.catalog import Place
+from thresher.indexing.records import DocumentRecord
+from thresher.indexing.store import DocumentStore
+from thresher.types import Document
+from thresher_server.asking import worked
+from thresher_server.conversations import forget_sources
+from thresher_server.jobs import Jobs, wake
+from thresher_server.jobs.store import Kind
+from thresher_server.naming import Opened, Served, is_there
+from thresher_server.originals import Originals, missing
+from thresher_server.problems import Problem, replies
+from thresher_server.receiving import on_disk, received
+from thresher_server.routes.search import LONGEST_FILTER
+from thresher_server.searching import address_of
+from thresher_server.security.access import Reader, Writer
+from thresher_server.security.keys import Caller, Scope
+from thresher_server.service import Service
+from thresher_server.shapes import Body, DocumentReply, JobStarted, Told
+from thresher_server.uploads import Uploads
+
+router = APIRouter(prefix="/api/collections/{collection}/documents", tags=["documents"])
+
+DocumentId = Annotated[str, InPath(max_length=100, description="a document's id", examples=["1f6c0a3e"])]
+
+MOST_ADDRESSES = 1000
+LONGEST_ADDRESS = 4096
+MOST_LISTED = 1000
+MOST_CHARACTERS = 1_000_000
+"""Of a document's text in one reply; a longer stretch is asked for in parts."""
+
+LARGEST_LIST = 4 * 1024 * 1024
+"""Bytes of a list of addresses."""
+
+SHOWN = {
+    ".pdf": "application/pdf",
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+    **dict.fromkeys((".txt", ".md", ".csv", ".tsv", ".json", ".jsonl", ".log", ".rst"), "text/plain; charset=utf-8"),
+}
+"""What a browser shows by itself, as what it is called; everything else is offered to be saved, HTML and SVG too, which
+could hold a script."""
+
+FILE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Cache-Control": "private, no-cache",
+}
+
+
+class DocumentList(Told):
+    """Documents in the order they were added."""
+
+    documents: list[DocumentReply]
+    total: int = Field(description="of all that fit, whatever the limit")
+
+
+class DocumentText(Told):
+    """A stretch of a document's text; offsets in code points, end exclusive."""
+
+    text: str
+    start: int
+    end: int
+    characters: int = Field(description="of the whole document")
+
+
+class Deleted(Told):
+    """What was forgotten."""
+
+    deleted: list[str]
+
+
+class Addresses(Body):
+    """Pages and files on the web."""
+
+    urls: list[Annotated[str, Field(max_length=LONGEST_ADDRESS, pattern=r"^[hH][tT][tT][pP][sS]?://\S+$")]] = Field(
+        min_length=1, max_length=MOST_ADDRESSES, examples=[["https://example.org/report.pdf"]]
+    )
+    recipe: str | None = Field(None, max_length=100, description="a recipe to cut and encode them for")
+
+
+FORM = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["files"],
+                    "properties": {
+                        "files": {"type": "array", "items": {"type": "string", "format": "binary"}, "minItems": 1},
+                        "recipe": {"type": "string", "description": "a recipe to cut and encode them for"},
+                    },
+                }
+            },
+            "application/json": {"schema": Addresses.model_json_schema()},
+        },
+    }
+}
+
+
+@router.get("", summary="List documents", responses=replies(404))
+def listed(
+    caller: Reader,
+    collection: Opened,
+    service: Served,
+    request: Request,
+    where: Annotated[
+        str | None, Query(max_length=LONGEST_FILTER, description="a filter on metadata", examples=["kind = 'pdf'"])
+    ] = None,
+    words: Annotated[str | None, Query(max_length=200, description="words that source or title must have")] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 100,
+    offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
+) -> DocumentList:
+    """Those that the filter holds for and that have the words, without their texts."""
+    if not is_there(collection):
+        return DocumentList(documents=[], total=0)
+    wanted = (words or "").casefold().split()
+    found = [
+        record
+        for record in collection.documents(where=where)
+        if all(word in f"{record.source}\n{record.title}".casefold() for word in wanted)
+    ]
+    told = _Shown(service, request, collection).all(found[offset : offset + limit])
+    return DocumentList(documents=told, total=len(found))
+
+
+@router.post(
+    "",
+    summary="Add documents",
+    status_code=202,
+    openapi_extra=FORM,
+    responses=replies(404, 507),
+    response_model=JobStarted,
+)
+async def add(caller: Writer, collection: Opened, service: Served, request: Request) -> JSONResponse:
+    """Files as a form, or addresses as JSON; a job reads them. A file of a name that was sent before replaces it."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() == "multipart/form-data":
+        arguments = await _sent(service, collection, request)
+    else:
+        body = await _addresses(request)
+        inner = caller.may(Scope.ADMIN)
+        arguments = {"sources": body.urls, "recipe": body.recipe, "public_only": not inner}
+    return await _started(service, caller, collection, "add", arguments)
+
+
+@router.get("/{document}", summary="One document", responses=replies(404))
+def one(caller: Reader, collection: Opened, document: DocumentId, service: Served, request: Request) -> DocumentReply:
+    """Without its text."""
+    return _Shown(service, request, collection).all([_record(collection, document)])[0]
+
+
+@router.get("/{document}/text", summary="A document's text", responses=replies(404))
+def text(
+    caller: Reader,
+    collection: Opened,
+    document: DocumentId,
+    start: Annotated[int, Query(ge=0, le=10**12)] = 0,
+    end: Annotated[int | None, Query(ge=0, le=10**12)] = None,
+) -> DocumentText:
+    """A stretch of it, as the engine reads it; the first million characters where no end is given."""
+    whole = _document(collection, document).text
+    last = min(len(whole) if end is None else end, len(whole), start + MOST_CHARACTERS)
+    first = min(start, last)
+    return DocumentText(text=whole[first:last], start=first, end=last, characters=len(whole))
+
+
+@router.get(
+    "/{document}/file",
+    summary="A document's original",
+    response_class=FileResponse,
+    responses=replies(404) | {200: {"content": {"application/octet-stream": {}}, "description": "the file"}},
+)
+def file(caller: Reader, collection: Opened, document: DocumentId, service: Served) -> FileResponse:
+    """The file as it was sent, or as it lies on this machine where the operator indexed it from there."""
+    path = Originals(collection).file(document)
+    if path is None:
+        raise Problem(404, "has no file here", subject=f"document {document}", next_step="see its text, or its source")
+    kind = SHOWN.get(path.suffix.lower())
+    disposition = "inline" if kind else "attachment"
+    return FileResponse(
+        path,
+        media_type=kind or "application/octet-stream",
+        headers={**FILE_HEADERS, "Content-Disposition": f"{disposition}; filename*=utf-8''{quote(path.name, safe='')}"},
+    )
+
+
+@router.delete("/{document}", summary="Forget a document", responses=replies(404))
+async def delete(
+    caller: Writer,
+    collection: Opened,
+    document: DocumentId,
+    service: Served,
+    purge: Annotated[bool, Query(description="old versions, traces and conversations that quote it too")] = False,
+) -> Deleted:
+    """With the file, where it was sent; with `purge` whatever quotes it too."""
+    gone = await worked(service, lambda: _forgotten(service, collection, document, purge))
+    service.audit.write(caller.name, "delete", collection=collection.name, sources=gone, purge=purge)
+    return Deleted(deleted=gone)
+
+
+@router.post(
+    "/{document}/reindex",
+    summary="Read a document again",
+    status_code=202,
+    responses=replies(404, 507),
+    response_model=JobStarted,
+)
+async def reindex(caller: Writer, collection: Opened, document: DocumentId, service: Served) -> JSONResponse:
+    """As is right after a new version of the extraction, or where the file has changed."""
+    await run_in_threadpool(_record, collection, document)
+    arguments = {"document": document, "public_only": not caller.may(Scope.ADMIN)}
+    return await _started(service, caller, collection, "reindex", arguments)
+
+
+# --- what is sent -----------------------------------------------------------------------------------------------------
+
+
+async def _sent(service: Service, collection: Collection, request: Request) -> dict[str, Any]:
+    """The files of a form, kept. Problem 422 without any, 409 where a name is a folder's, 507 for a full disk."""
+    uploads = Uploads(service.home, collection)
+    folder = await run_in_threadpool(lambda: uploads.folder)
+    async with received(request, folder) as form:
+        if not form.files:
+            raise Problem(422, "holds no files", subject="the form", next_step="send some as `files`")
+        with on_disk():
+            sources = await run_in_threadpool(_kept, uploads, form.files)
+    return {"sources": sources, "recipe": form.fields.get("recipe") or None}
+
+
+def _kept(uploads: Uploads, files: Iterable[tuple[str, Path]]) -> list[str]:
+    """Where the files lie now; of two of the same name in one form the last one counts."""
+    places: dict[str, Path] = {}
+    for name, path in files:
+        place = uploads.place(name)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            path.replace(place)
+        except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
+            raise Problem(409, "is a folder here, or lies in a file", subject=name, next_step="rename it") from error
+        places[str(place)] = place
+    return list(places)
+
+
+async def _addresses(request: Request) -> Addresses:
+    """The body as addresses. Problem 422."""
+    data = bytearray()
+    async for piece in request.stream():
+        data += piece
+        if len(data) > LARGEST_LIST:
+            raise Problem(413, "is too long", subject="the list of addresses", next_step="send it in parts")
+    try:
+        return Addresses.model_validate_json(bytes(data))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, ("body", *first["loc"])))
+        raise Problem(422, first["msg"], subject=place, next_step="send files as a form, or {'urls': []}") from error
+
+
+async def _started(
+    service: Service, caller: Caller, collection: Collection, kind: Kind, arguments: dict[str, Any]
+) -> JSONResponse:
+    with on_disk():
+        job = await run_in_threadpool(Jobs(service.home).make, kind, collection.name, caller.name, arguments)
+    wake(service)
+    return JSONResponse({"job": job.id}, 202, {"Location": f"/api/jobs/{job.id}"})
+
+
+# --- what is there ----------------------------------------------------------------------------------------------------
+
+
+class _Shown:
+    """Records as clients read them."""
+
+    def __init__(self, service: Service, request: Request, collection: Collection) -> None:
+        self._address = f"{address_of(service, request)}/d/{quote(collection.name, safe='')}"
+        self._originals = Originals(collection)
+
+    def all(self, records: Iterable[DocumentRecord]) -> list[DocumentReply]:
+        """With the address at which a person opens each, and whether its original is there."""
+        return [
+            DocumentReply(
+                **json.loads(json.dumps(record.to_dict())),
+                url=f"{self._address}/{record.id}",
+                file=self._originals.file(record.id) is not None,
+            )
+            for record in records
+        ]
+
+
+def _record(collection: Collection, document: str) -> DocumentRecord:
+    """Problem 404."""
+    records = collection.documents() if is_there(collection) else []
+    for record in records:
+        if record.id == document:
+            return record
+    raise missing(document)
+
+
+def _document(collection: Collection, document: str) -> Document:
+    _record(collection, document)
+    return collection.document(document)
+
+
+def _forgotten(service: Service, collection: Collection, document: str, purge: bool) -> list[str]:
+    places = Originals(collection).places(document)
+    if any(place.container for place in places):
+        _forget_rows(collection, places, purge)  # another corpus may have a row of that name
+    else:
+        collection.delete(*(place.source for place in places), purge=purge)
+    gone = sorted({place.source for place in places})
+    Uploads(service.home, collection).forget_unread(place.file for place in places)
+    if purge:
+        forget_sources(service.home, collection.name, gone)
+    return gone
+
+
+def _forget_rows(collection: Collection, places: Sequence[Place], purge: bool) -> None:
+    store = DocumentStore(collection.folder)
+    store.remove(places, files={place.file for place in places})
+    if purge:
+        store.maintain(drop_versions=True)
+        collection.traces.forget({place.source for place in places})

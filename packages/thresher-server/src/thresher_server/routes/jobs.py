@@ -1,0 +1,144 @@
+"""Jobs: listed, followed and cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Path, Query
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import Response
+from pydantic import Field
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from thresher_server.jobs import Jobs, wake
+from thresher_server.jobs.store import Job
+from thresher_server.naming import LONGEST_NAME, Served
+from thresher_server.problems import Problem, replies
+from thresher_server.security.access import caller_of
+from thresher_server.security.keys import Caller, Scope
+from thresher_server.service import Service
+from thresher_server.shapes import Told
+
+router = APIRouter(prefix="/api/jobs", tags=["jobs"])
+
+LOOK_SECONDS = 0.3
+"""Between two looks at a job's file, which another process may write."""
+
+PING_SECONDS = 15
+
+Known = Annotated[Caller, Depends(caller_of)]
+JobId = Annotated[str, Path(max_length=100, examples=["20260105T101500-1f6c0a3e"])]
+
+
+class ProgressReply(Told):
+    """How far a job is."""
+
+    files: int
+    done: int
+    bytes: int
+    of_bytes: int
+    chunks: int
+    file: str
+    seconds_left: float | None
+
+
+class JobReply(Told):
+    """A job with the last lines of its log."""
+
+    id: str
+    kind: Literal["add", "reindex", "calibrate"]
+    collection: str
+    state: Literal["queued", "running", "done", "partly", "failed", "cancelled"]
+    made: str
+    started: str | None
+    ended: str | None
+    progress: ProgressReply
+    log: list[str]
+    result: dict[str, Any] | None = Field(description="the report of an indexing, or the calibration")
+    error: dict[str, Any] | None
+
+
+class JobList(Told):
+    """Jobs, the newest first."""
+
+    jobs: list[JobReply]
+
+
+@router.get("", summary="List jobs", responses=replies())
+def listed(
+    caller: Known,
+    service: Served,
+    collection: Annotated[str | None, Query(max_length=LONGEST_NAME)] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> JobList:
+    """Those of the collections of the key, the newest first, without their logs."""
+    found = [job for job in Jobs(service.home).all() if _may_see(caller, job) and collection in (None, job.collection)]
+    return JobList(jobs=[JobReply(**job.to_dict([])) for job in found[:limit]])
+
+
+@router.get("/{job}", summary="One job", responses=replies(404))
+def one(caller: Known, job: JobId, service: Served) -> JobReply:
+    """With its progress, the last lines of its log, and its report at the end."""
+    return JobReply(**_told(service, caller, job))
+
+
+@router.post("/{job}/cancel", summary="Cancel a job", responses=replies(404))
+def cancel(caller: Known, job: JobId, service: Served) -> JobReply:
+    """It ends between two documents; what was committed stays. Nothing happens to one that has ended."""
+    found = _seen(service, caller, job)
+    if not caller.may(Scope.WRITE, found.collection):
+        raise Problem(403, "the key has not the scope write", next_step="ask the operator for one that has")
+    Jobs(service.home).cancel(job)
+    wake(service)
+    service.audit.write(caller.name, "cancel", collection=found.collection, job=job)
+    return JobReply(**_told(service, caller, job))
+
+
+@router.get(
+    "/{job}/events",
+    summary="Follow a job",
+    response_class=Response,
+    responses=replies(404)
+    | {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "events"}},
+)
+async def events(caller: Known, job: JobId, service: Served) -> Response:
+    """`progress` with the job whenever it got further, and `end` with the job at its end."""
+    await run_in_threadpool(_seen, service, caller, job)
+    return EventSourceResponse(_followed(service, caller, job), ping=PING_SECONDS, sep="\n")
+
+
+async def _followed(service: Service, caller: Caller, id_: str) -> AsyncIterator[ServerSentEvent]:
+    before: dict[str, Any] = {}
+    while True:
+        try:
+            told = await run_in_threadpool(_told, service, caller, id_)
+        except Problem as problem:  # it was cleared away meanwhile
+            yield ServerSentEvent(json.dumps(problem.body, ensure_ascii=False), event="error")
+            return
+        is_open = told["state"] in ("queued", "running")
+        if told != before or not is_open:
+            yield ServerSentEvent(json.dumps(told, ensure_ascii=False), event="progress" if is_open else "end")
+        if not is_open:
+            return
+        before = told
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+def _told(service: Service, caller: Caller, id_: str) -> dict[str, Any]:
+    job = _seen(service, caller, id_)
+    return job.to_dict(Jobs(service.home).log(id_))
+
+
+def _seen(service: Service, caller: Caller, id_: str) -> Job:
+    """Problem 404, for one of another's collection too."""
+    job = Jobs(service.home).get(id_)
+    if not _may_see(caller, job):
+        raise Problem(404, "is not there", subject=f"job {id_}", next_step="see GET /api/jobs")
+    return job
+
+
+def _may_see(caller: Caller, job: Job) -> bool:
+    return caller.may(Scope.READ, job.collection) or caller.may(Scope.WRITE, job.collection)

@@ -1,0 +1,96 @@
+"""Searches, and texts held against the documents."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+from pydantic import Field
+
+from thresher.collection import PUBLIC_URL
+from thresher_server.asking import check_length, worked
+from thresher_server.connected import while_connected
+from thresher_server.naming import Opened, Served
+from thresher_server.permitted import check_settings
+from thresher_server.problems import replies
+from thresher_server.searching import address_of
+from thresher_server.security.access import Asker, Reader
+from thresher_server.shapes import Body, CheckReply, SearchReply
+
+router = APIRouter(prefix="/api/collections/{collection}", tags=["search"])
+
+MOST_HITS = 200
+MOST_TOKENS = 1_000_000
+LONGEST_FILTER = 2000
+
+Recipe = Annotated[str | None, Field(max_length=100, description="a recipe by name; the server's default if not given")]
+Where = Annotated[
+    str | None,
+    Field(max_length=LONGEST_FILTER, description="a filter on metadata", examples=["kind = 'pdf' AND page <= 3"]),
+]
+Settings = Annotated[
+    dict[str, Any] | None,
+    Field(description="settings of the recipe by dotted key", examples=[{"answer.style": "short"}]),
+]
+Tokens = Annotated[
+    int | None,
+    Field(ge=1, le=MOST_TOKENS, description="tokens of evidence at most: the smallest set of spans, best first"),
+]
+
+
+class SearchBody(Body):
+    """What is looked for."""
+
+    question: str = Field(min_length=1, examples=["When was the lighthouse built?"])
+    recipe: Recipe = None
+    limit: int = Field(5, ge=1, le=MOST_HITS, description="passages at most")
+    where: Where = None
+    max_tokens: Tokens = None
+    settings: Settings = None
+
+
+class CheckBody(Body):
+    """A text to be checked."""
+
+    text: str = Field(min_length=1, examples=["The lighthouse was built in 1849."])
+    recipe: Recipe = None
+    where: Where = None
+
+
+@router.post("/search", summary="Find passages", response_model=SearchReply, responses=replies(404))
+async def search(
+    caller: Reader, collection: Opened, body: SearchBody, service: Served, request: Request
+) -> JSONResponse:
+    """Passages after judging, where the recipe judges, best first; never from outside."""
+    check_length(service, body.question)
+    given = {PUBLIC_URL: address_of(service, request), **check_settings(caller, body.settings)}
+    searching = partial(
+        collection.search,
+        body.question,
+        recipe=body.recipe or service.front.recipe,
+        limit=body.limit,
+        where=body.where,
+        settings=given,
+        max_tokens=body.max_tokens,
+    )
+    found = await while_connected(request, worked(service, searching))
+    service.audit.write(caller.name, "search", collection=collection.name)
+    return JSONResponse(found.to_dict())
+
+
+@router.post("/check", summary="Hold a text against the documents", response_model=CheckReply, responses=replies(404))
+async def check(caller: Asker, collection: Opened, body: CheckBody, service: Served, request: Request) -> JSONResponse:
+    """Every claim of the text with its state, and the spans that show it; no chat model is asked."""
+    check_length(service, body.text)
+    checking = partial(
+        collection.check,
+        body.text,
+        recipe=body.recipe or service.front.recipe,
+        where=body.where,
+        settings={PUBLIC_URL: address_of(service, request)},
+    )
+    checked = await while_connected(request, worked(service, checking))
+    service.audit.write(caller.name, "check", collection=collection.name)
+    return JSONResponse(checked.to_dict())

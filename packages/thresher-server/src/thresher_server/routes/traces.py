@@ -1,0 +1,135 @@
+"""Past questions: listed, explained, asked again, and said right or wrong."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path as FilePath
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import JSONResponse
+from pydantic import Field
+
+from thresher.collection import Collection
+from thresher_server.askers import Askers
+from thresher_server.asking import worked
+from thresher_server.naming import Opened, Served
+from thresher_server.problems import Problem, replies
+from thresher_server.security.access import Asker
+from thresher_server.security.keys import Caller
+from thresher_server.service import Service
+from thresher_server.shapes import Body, ExplainReply, FeedbackReply, ReplayReply, Told, TraceLine
+
+router = APIRouter(prefix="/api/collections/{collection}/traces", tags=["traces"])
+
+TraceId = Annotated[str, Path(max_length=100, description="the `trace` of an answer", examples=["1f6c0a3e5b7d"])]
+
+LINE = ("trace", "question", "text", "abstained", "verdict", "confidence", "certainty", "recipe")
+
+
+class TraceList(Told):
+    """Past questions, the newest first."""
+
+    traces: list[TraceLine]
+
+
+class FeedbackBody(Body):
+    """What a person says of an answer."""
+
+    right: bool
+    answer: str | None = Field(None, max_length=8000, description="the right answer, where it was wrong")
+
+
+@router.get("", summary="List past questions", responses=replies(404))
+def listed(
+    caller: Asker,
+    collection: Opened,
+    service: Served,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    before: Annotated[
+        datetime | None, Query(description="only those asked before: `asked` of the last one of a page")
+    ] = None,
+) -> TraceList:
+    """The caller's own, or everybody's for an admin, the newest first; the last thousand are kept."""
+    askers = Askers(service.home)
+    told: list[TraceLine] = []
+    for asked, file in _by_age(collection):
+        if before is not None and asked >= _aware(before):
+            continue
+        if not askers.may_see(caller, collection.name, file.stem):
+            continue
+        line = _line(collection, file, asked)
+        if line is not None:
+            told.append(line)
+        if len(told) == limit:
+            break
+    return TraceList(traces=told)
+
+
+@router.get("/{trace}", summary="Explain an answer", response_model=ExplainReply, responses=replies(404))
+def explain(caller: Asker, collection: Opened, trace: TraceId, service: Served) -> JSONResponse:
+    """The stored answer with the fate of every chunk that its question touched."""
+    file = _file(service, caller, collection, trace)
+    stored = {**collection.traces.load(trace), "labels": collection.traces.labels(trace)}
+    return JSONResponse({**stored, "asked": _time(file).isoformat(), "feedback": _feedback(collection, trace)})
+
+
+@router.post("/{trace}/replay", summary="Answer again", response_model=ReplayReply, responses=replies(404, 409))
+async def replay(caller: Asker, collection: Opened, trace: TraceId, service: Served) -> JSONResponse:
+    """With the replies and pages that were stored with it; nothing is sent anywhere. Tells what differs."""
+    _file(service, caller, collection, trace)
+    answer, differences = await worked(service, lambda: collection.replay(trace))
+    return JSONResponse({"answer": answer.to_dict(), "differences": differences})
+
+
+@router.post("/{trace}/feedback", summary="Say whether an answer is right", responses=replies(404))
+async def feedback(
+    caller: Asker, collection: Opened, trace: TraceId, body: FeedbackBody, service: Served
+) -> FeedbackReply:
+    """Kept as a label that calibration and training read; said again it takes the place of what was said before."""
+    _file(service, caller, collection, trace)
+    await worked(service, lambda: collection.feedback(trace, body.right, body.answer))
+    service.audit.write(caller.name, "feedback", collection=collection.name, trace=trace, right=body.right)
+    return FeedbackReply(right=body.right, answer=body.answer)
+
+
+def _file(service: Service, caller: Caller, collection: Collection, trace: str) -> FilePath:
+    """Problem 404, for the question of another caller too."""
+    file = collection.traces.folder / f"{trace}.json"
+    is_id = trace.isascii() and trace.isalnum()
+    if not is_id or not Askers(service.home).may_see(caller, collection.name, trace) or not file.is_file():
+        raise Problem(404, "is not there", subject=f"trace {trace}", next_step="see the list of traces")
+    return file
+
+
+def _by_age(collection: Collection) -> list[tuple[datetime, FilePath]]:
+    """The traces with their times, the newest first."""
+    found = []
+    for file in collection.traces.folder.glob("*.json"):
+        with suppress(FileNotFoundError):  # forgotten just now
+            found.append((_time(file), file))
+    return sorted(found, key=lambda one: (one[0], one[1].name), reverse=True)
+
+
+def _time(file: FilePath) -> datetime:
+    return datetime.fromtimestamp(file.stat().st_mtime, UTC)
+
+
+def _aware(time: datetime) -> datetime:
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _line(collection: Collection, file: FilePath, asked: datetime) -> TraceLine | None:
+    """None for a trace that is damaged."""
+    try:
+        stored: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))["answer"]
+        told = {name: stored.get(name) for name in LINE}
+    except (OSError, ValueError, KeyError, AttributeError, TypeError):
+        return None
+    return TraceLine(**told, asked=asked.isoformat(), feedback=_feedback(collection, file.stem))
+
+
+def _feedback(collection: Collection, trace: str) -> FeedbackReply | None:
+    return None

@@ -1,0 +1,118 @@
+"""Files that were sent: written to disk as they come, kept so that they can be opened and read again.
+
+They lie in `server/uploads/COLLECTION-TOKEN` of the home, under the names they were sent with, made safe. A file of the
+same name is the same document's next version. The token lies with the collection, so that a renamed one keeps its files
+and another of its old name gets its own.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+import unicodedata
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from thresher.collection import Collection
+from thresher.indexing.store import DocumentStore
+
+TOKEN_FILE = "uploads"
+"""In a collection's folder: the token of its uploads."""
+
+TOKEN_BYTES = 6
+
+LONGEST_PART = 120
+"""Bytes of a file's or folder's name; with its ending it stays below the 255 of file systems."""
+
+MOST_FOLDERS = 8
+"""That a file sent with a folder's name lies deep; more are left out, the outermost first."""
+
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*\\\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]')
+
+_RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?")
+"""Names that are devices on Windows."""
+
+
+class Uploads:
+    """The kept files of a collection."""
+
+    def __init__(self, home: Path, collection: Collection) -> None:
+        self._all = home.resolve() / "server" / "uploads"
+        self._collection = collection
+
+    @property
+    def folder(self) -> Path:
+        """Where they lie; it need not be there."""
+        return self._all / f"{safe_part(self._collection.name)}-{self._token()}"
+
+    def holds(self, file: str) -> bool:
+        """Whether a source is one of the kept files."""
+        return Path(file).is_relative_to(self._all)
+
+    def place(self, name: str) -> Path:
+        """Where a file that is sent under a name is kept."""
+        return self.folder / safe_name(name)
+
+    def forget(self, files: Iterable[str]) -> None:
+        """Remove kept files, and the folders that are empty then."""
+        for file in filter(self.holds, files):
+            path = Path(file)
+            path.unlink(missing_ok=True)
+            for folder in path.parents:
+                if folder == self._all or any(folder.iterdir()):
+                    break
+                folder.rmdir()
+
+    def forget_unread(self, files: Iterable[str]) -> None:
+        """Remove those of kept files that no document is from."""
+        kept = set(filter(self.holds, files))
+        if kept:
+            self.forget(kept - {place.file for place in DocumentStore(self._collection.folder).all_places()})
+
+    def forget_all(self) -> None:
+        """Remove every kept file of the collection."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _token(self) -> str:
+        file = self._collection.folder / TOKEN_FILE
+        try:
+            return file.read_text(encoding="ascii")
+        except FileNotFoundError:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        beside = file.with_name(f".{TOKEN_FILE}.{secrets.token_hex(TOKEN_BYTES)}")
+        beside.write_text(secrets.token_hex(TOKEN_BYTES), encoding="ascii")
+        try:
+            file.hardlink_to(beside)  # of two that begin at once, the first one's counts
+        except FileExistsError:
+            pass
+        finally:
+            beside.unlink()
+        return file.read_text(encoding="ascii")
+
+
+def safe_name(name: str) -> PurePosixPath:
+    r"""A name as it was sent as a path below a folder of ours; what leads out, hides or breaks a terminal is not.
+
+    >>> safe_name("../../etc/passwd")
+    PurePosixPath('etc/passwd')
+    >>> safe_name("C:\\Users\\me\\report.pdf")
+    PurePosixPath('C_/Users/me/report.pdf')
+    >>> safe_name("..")
+    PurePosixPath('unnamed')
+    """
+    parts = [part for part in re.split(r"[/\\]", name) if part.strip(" .")]
+    return PurePosixPath(*map(safe_part, parts[-MOST_FOLDERS:] or ["unnamed"]))
+
+
+def safe_part(part: str) -> str:
+    """One name of a path: composed, without control characters, not hidden, short enough, no device."""
+    composed = unicodedata.normalize("NFC", part.encode("utf-8", "replace").decode("utf-8"))
+    cleaned = _UNSAFE.sub("_", composed).strip(" .") or "unnamed"
+    if _RESERVED.fullmatch(cleaned):
+        cleaned = f"_{cleaned}"
+    stem, dot, ending = cleaned.rpartition(".")
+    if not stem or len(ending.encode()) > 16:  # no ending of a file is that long
+        stem, dot, ending = cleaned, "", ""
+    kept = stem.encode()[: LONGEST_PART - len((dot + ending).encode())].decode("utf-8", "ignore").strip(" .")
+    return f"{kept or 'unnamed'}{dot}{ending}"
