@@ -10,13 +10,16 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from fastapi import Request
 from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import MultipartCallbacks, MultipartParser, parse_options_header
+from python_multipart.multipart import MultipartParser, parse_options_header
 
 from thresher_server.problems import Problem
+
+if TYPE_CHECKING:
+    from python_multipart.multipart import MultipartCallbacks
 
 MOST_FILES = 1000
 """Of one form; a folder of more is sent in several."""

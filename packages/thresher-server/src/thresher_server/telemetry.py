@@ -68,7 +68,7 @@ def _of_answer(answer: Answer, collection: str) -> dict[str, Any]:
 def _tracer() -> Tracer | None:
     """None where nothing is configured."""
     named = any(os.environ.get(name) for name in ENDPOINTS)
-    if not named and "opentelemetry.sdk.trace" not in sys.modules:
+    if not named and "opentelemetry.trace" not in sys.modules:  # whoever set a provider has it
         return None
     if named:
         _begin()
