@@ -1,0 +1,66 @@
+"""The bundled judge of Thresher over what another retriever found."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from langchain_core.callbacks import Callbacks
+from langchain_core.documents import BaseDocumentCompressor, Document
+from pydantic import ConfigDict, Field, PrivateAttr
+
+from thresher import Reranker
+from thresher.recipes.rerank import RankedText
+
+
+class ThresherCompressor(BaseDocumentCompressor):
+    """Puts documents in order by the probability that they answer, and drops those that do not.
+
+        ContextualCompressionRetriever(base_retriever=yours, base_compressor=ThresherCompressor(min_score=0.3))
+
+    Needs no collection and no chat model, and sends nothing anywhere. The probability is `relevance_score` in the
+    metadata, 0 to 1, beside the `verdict` on all documents together and its `confidence`.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    top_n: int | None = Field(None, ge=1)
+    """Documents at most; all of them where it is None."""
+    min_score: float = Field(0.0, ge=0, le=1)
+    """Probability that a document needs to stay."""
+    refined: bool = False
+    """Whether a document is cut to its relevant sentences; what has none is left out."""
+    title_key: str = "title"
+    """Of the metadata, what is read before a text."""
+
+    _rerank: Reranker = PrivateAttr(default_factory=Reranker)
+
+    def compress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+    ) -> Sequence[Document]:
+        """Copies of the documents that stay, best first. Raises UsageError for an empty query."""
+        if not documents:
+            return []
+        titles = [str(document.metadata.get(self.title_key) or "") for document in documents]
+        texts = [document.page_content for document in documents]
+        ranked = self._rerank(query, texts, titles, top_n=self.top_n, spans=self.refined)
+        decision = self._rerank.decide(query, ranked)
+        told = {"verdict": str(decision.verdict), "confidence": decision.confidence}
+        return [
+            self._copy(documents[one.index], one, told)
+            for one in ranked
+            if one.score >= self.min_score and (one.spans or not self.refined)
+        ]
+
+    async def acompress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+    ) -> Sequence[Document]:
+        """The same, in a thread of its own."""
+        return await asyncio.to_thread(self.compress_documents, documents, query, callbacks)
+
+    def _copy(self, document: Document, ranked: RankedText, told: Mapping[str, object]) -> Document:
+        text, metadata = document.page_content, {**document.metadata, "relevance_score": ranked.score, **told}
+        if self.refined:
+            metadata["spans"] = [[span.start, span.end] for span in ranked.spans]
+            text = " … ".join(text[span.start : span.end] for span in ranked.spans)
+        return document.model_copy(update={"page_content": text, "metadata": metadata})
