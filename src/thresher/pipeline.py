@@ -252,8 +252,9 @@ class Pipeline:
             decision = self.settle(query, self.decide(judged.judgements))
             refined = record.run("refine", len(judged.kept), lambda: self.refine(query, judged.kept))
             spans = tuple(cut(query, refined.evidence))
-            worth = (decision.verdict, decision.confidence, sum(span.tokens for span in spans))
-            return SearchResult(asked, self.recipe, (), record.degraded, spans, *worth)
+            worth = (decision.verdict, decision.confidence, sum(span.tokens for span in spans), decision.reason)
+            dropped = tuple(judgement for judgement in judged.judgements if not judgement.keep)
+            return SearchResult(asked, self.recipe, (), record.degraded, spans, *worth, dropped)
         return SearchResult(asked, self.recipe, ranked(judged.kept[: query.limit]), record.degraded)
 
 

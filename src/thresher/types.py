@@ -727,10 +727,15 @@ class SearchResult(Public):
     """As of `Answer`."""
     tokens: int = 0
     """Of the headings and texts of all spans, counted as the bundled encoder cuts words (`thresher.models.tokens`)."""
+    reason: str = ""
+    """Of the verdict, in words; like `dropped` not in the JSON form."""
+    dropped: tuple[Judgement, ...] = field(default=(), repr=False)
+    """What the judge dropped, where a budget was given."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form of the public contract; spans, verdict, confidence and tokens where a budget was given."""
-        told: dict[str, Any] = to_json(self)
+        told: dict[str, Any] = to_json(replace(self, dropped=()))
+        del told["reason"], told["dropped"]
         of_budget = ("spans", "verdict", "confidence", "tokens")
         return {key: value for key, value in told.items() if self.spans is not None or key not in of_budget}
 
