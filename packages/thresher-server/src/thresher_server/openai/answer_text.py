@@ -1,0 +1,76 @@
+"""What a person reads: the answer with its markers, why there is none, and a short list of its sources."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from thresher.types import Answer, Citation
+
+SOURCES = "\n\nSources:\n"
+"""Before the list at the end of a text; what is behind it in an earlier answer was no part of that answer."""
+
+WHY = "\n\nWhy: "
+
+_MARKER = re.compile(r"\[(\d{1,3})\]")
+_QUOTED = re.compile(r"“[^“”]*”")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A marker in a text and what it stands for; offsets in code points, end exclusive."""
+
+    start: int
+    end: int
+    citation: Citation
+
+
+def tail(answer: Answer, *, listed: bool, linked: bool) -> str:
+    """What stands behind the answer's own text: why there is no answer, and where `listed` its sources.
+
+    With their addresses where `linked`: those of a server that only this machine reaches lead a person nowhere.
+    """
+    text = WHY + answer.reason if answer.abstained and answer.reason else ""
+    if listed and answer.citations:
+        text += SOURCES + "\n".join(_line(citation, linked) for citation in answer.citations)
+    return text
+
+
+def without_tail(text: str) -> str:
+    """An earlier answer as it was given, of a text that a client sends back."""
+    return re.split(f"{SOURCES}|{WHY}", text, maxsplit=1)[0]
+
+
+def marks(answer: Answer) -> Iterator[Mark]:
+    """The markers of an answer's text, in order; a number in brackets inside a quote is the document's."""
+    quotes = [found.span() for found in _QUOTED.finditer(answer.text)]
+    citations = {citation.marker: citation for citation in answer.citations}
+    for found in _MARKER.finditer(answer.text):
+        inside = any(start < found.start() < end for start, end in quotes)
+        if not inside and (citation := citations.get(int(found[1]))) is not None:
+            yield Mark(found.start(), found.end(), citation)
+
+
+def name_of(citation: Citation) -> str:
+    """What a person calls the source: its title and its file; of a page on the web the title alone."""
+    file = "" if _on_web(citation) else PurePath(citation.source).name
+    if not citation.title or citation.title == file:
+        return file or citation.source
+    return f"{citation.title} ({file})" if file else citation.title
+
+
+def place_of(citation: Citation) -> str:
+    """The source, and where in it."""
+    where = citation.locator or (f"page {citation.page}" if citation.page else "")
+    return f"{name_of(citation)}, {where}" if where else name_of(citation)
+
+
+def _line(citation: Citation, linked: bool) -> str:
+    shown = citation.url if linked or _on_web(citation) else ""
+    return f"- [{citation.marker}] {place_of(citation)}{f' <{shown}>' if shown else ''}"
+
+
+def _on_web(citation: Citation) -> bool:
+    return citation.source.startswith(("http://", "https://"))

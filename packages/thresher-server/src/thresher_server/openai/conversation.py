@@ -1,0 +1,129 @@
+"""What was said so far: the question, the turns before it, and what a system message asks of the answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from thresher.models.onnx import encodable
+from thresher_server.openai.answer_text import without_tail
+from thresher_server.problems import Problem
+
+TEXT_PARTS = ("text", "input_text", "output_text", "refusal")
+"""Kinds of parts of a message that are read: those of chat completions and of responses."""
+
+INSTRUCTING = ("system", "developer")
+
+_GIVEN_CONTEXT = re.compile(r"</context>(?!.*</context>)", re.DOTALL)
+_QUERY = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
+
+
+Text = Annotated[str, AfterValidator(encodable)]
+"""A text of a request, with "?" for half of a surrogate pair: JSON may hold one, no reply can."""
+
+
+class Part(BaseModel):
+    """One part of a message; text alone is read."""
+
+    model_config = ConfigDict(strict=True)
+    type: Text = Field(examples=["text"])
+    text: Text | None = None
+    refusal: Text | None = None
+
+
+class Message(BaseModel):
+    """One message of a conversation."""
+
+    model_config = ConfigDict(strict=True)
+    role: Text = Field(examples=["user"])
+    content: Text | list[Part] | None = Field(None, examples=["When does the ferry leave?"])
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation as it is asked: the last question, and what came before."""
+
+    question: str
+    history: tuple[tuple[str, str], ...] = ()
+    """Earlier questions with their answers, oldest first; the answer is empty where none came."""
+    instructions: str = ""
+    """Of system messages, in their order."""
+    said: tuple[tuple[str, str], ...] = ()
+    """(role, text) of every message, for a count of tokens and for what only a chat model reads."""
+
+
+def said_in(messages: Iterable[Message]) -> list[tuple[str, str]]:
+    """(role, text) of each message. Problem 422 for a picture, a sound or a file: only text is read."""
+    return [(message.role, text_of(message.content)) for message in messages]
+
+
+def text_of(content: str | Sequence[Part] | None) -> str:
+    """The text of a message, its parts on a line each. Problem 422 for a part that is none."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    for part in content:
+        if part.type not in TEXT_PARTS:
+            raise Problem(
+                422,
+                "cannot be read in a question",
+                subject=f"a part of type {part.type!r}",
+                next_step="ask in text; add the file to the collection, and its text is found",
+            )
+    return "\n".join(filter(None, (part.text or part.refusal for part in content)))
+
+
+def conversation(said: Sequence[tuple[str, str]], instructions: str = "") -> Conversation:
+    """The conversation of these messages; what is not from a user, an assistant or a system is left out.
+
+    Problem 422 where no user says anything.
+    """
+    turns: list[tuple[str, str]] = []
+    open_question: str | None = None
+    for role, text in said:
+        if role == "user" and text.strip():
+            if open_question is not None:
+                turns.append((open_question, ""))
+            open_question = question_of(text)
+        elif role == "assistant" and open_question is not None:
+            turns.append((open_question, without_tail(text)))
+            open_question = None
+    if open_question is None and turns:  # a client that has the last answer go on asks for it again
+        open_question = turns.pop()[0]
+    if open_question is None:
+        raise Problem(422, "has no message of the role user with text", subject="the conversation")
+    told = [instructions, *(text for role, text in said if role in INSTRUCTING)]
+    return Conversation(open_question, tuple(turns), "\n".join(filter(None, told)), tuple(said))
+
+
+def question_of(text: str) -> str:
+    """What a person asked in a message that a client may have put its own findings around.
+
+    Open WebUI does so with knowledge or files of its own: rules and `<context>` first, the question behind them or in
+    `<user_query>`. The documents that are asked here are ours, and so is what is held against them.
+    """
+    if not text.lstrip().startswith("### Task:") or (end := _GIVEN_CONTEXT.search(text)) is None:
+        return text.strip()
+    rest = text[end.end() :]
+    query = _QUERY.search(rest) or _QUERY.search(text)
+    return (query.group(1) if query else rest).strip() or text.strip()
+
+
+def refuse_unsupported(given: dict[str, Any]) -> None:
+    """Problem 422 for what a client asks of the answer that no answer here can have; `given` by its field's name."""
+    why = {
+        "n": "one answer is given to a question, which comes out the same each time",
+        "logprobs": "an answer has no log-probabilities; `thresher.certainty` says how likely it is right",
+        "response_format": "an answer is text with its citations; `thresher` in the reply has its parts as JSON",
+        "tool_choice": "tools are not called",
+        "modalities": "an answer is text",
+        "previous_response_id": "replies are not kept; send the earlier messages with the question",
+        "conversation": "replies are not kept; send the earlier messages with the question",
+        "background": "replies are not kept",
+    }
+    for name, asked in given.items():
+        if asked:
+            raise Problem(422, why[name], subject=name, next_step="leave it out")

@@ -1,0 +1,38 @@
+"""What the shapes of OpenAI have no place for, in one object: `thresher`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from thresher.types import Answer
+from thresher_server.openai.models import Target
+from thresher_server.shapes import AnswerSentenceReply, CitationReply
+
+
+class Extension(BaseModel):
+    """How an answer came about and what it is worth."""
+
+    collection: str
+    recipe: str
+    text: str = Field(description="the answer without the list of sources")
+    verdict: str | None = Field(description="what the evidence is worth: correct, ambiguous, incorrect, unsure")
+    confidence: float | None = Field(description="probability that the evidence suffices")
+    certainty: float | None = Field(description="probability that the answer is right")
+    abstained: bool
+    reason: str | None = Field(description="why there is no answer")
+    standalone: str | None = Field(None, description="the question in words that stand alone, where it followed up")
+    answered_by: str | None = Field(None, description="model or reader, where a chat model was asked")
+    sentences: list[AnswerSentenceReply] = Field(description="with offsets in `text`, which the content begins with")
+    removed: list[AnswerSentenceReply] = Field([], description="sentences that were written and are not shown")
+    citations: list[CitationReply]
+    conflicts: list[tuple[int, int]] = Field(description="markers of citations that contradict each other")
+    degraded: list[str] = Field(description="what the answer had to do without")
+    trace: str = Field(description="id for `thresher explain`")
+
+
+def extension(answer: Answer, target: Target) -> Extension:
+    """The object of an answer."""
+    told: dict[str, Any] = answer.to_dict()
+    return Extension.model_validate({**told, "collection": target.collection})

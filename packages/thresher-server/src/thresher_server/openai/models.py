@@ -1,0 +1,94 @@
+"""Models as clients name them: `COLLECTION`, or `COLLECTION/RECIPE`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import BaseModel, Field
+
+from thresher import recipes
+from thresher.errors import UnknownSetting
+from thresher.recipes.settings import RecipeSettings
+from thresher_server.problems import Problem
+from thresher_server.security.access import check
+from thresher_server.security.keys import Caller, Scope
+from thresher_server.service import Service
+
+
+class Model(BaseModel):
+    """A collection that is asked with a recipe."""
+
+    id: str = Field(examples=["default/corrective"])
+    object: str = "model"
+    created: int = Field(0, description="seconds since 1970 of the collection's last change; 0 for one to come")
+    owned_by: str = "thresher"
+
+
+class Models(BaseModel):
+    """Every model that a key may ask."""
+
+    object: str = "list"
+    data: list[Model]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a model's name means."""
+
+    name: str
+    """As the client gave it."""
+    collection: str
+    recipe: str
+
+    def settings(self, service: Service) -> RecipeSettings:
+        """What its recipe runs with here."""
+        return recipes.get(self.recipe).configured({}, home=service.home)
+
+
+def target_of(service: Service, caller: Caller, name: str) -> Target:
+    """What a name means; the collection and recipe of the front for an empty one. Problem 404 for what is not there."""
+    collection, _, recipe = name.partition("/")
+    target = Target(name, collection or service.front.collection, recipe or service.front.recipe)
+    check(caller, Scope.ASK, target.collection)
+    if not _exists(service, target.collection):
+        raise _unknown(name, f"there is no collection {target.collection}")
+    try:
+        recipes.get(target.recipe)
+    except UnknownSetting as error:
+        raise _unknown(name, str(error)) from error
+    return Target(name or target.collection, target.collection, target.recipe)
+
+
+def models(service: Service, caller: Caller) -> list[Model]:
+    """A model for each collection of the caller, and one for each recipe it can be asked with."""
+    names = [name for name in _collections(service) if caller.may(Scope.ASK, name)]
+    runnable = [name for name in recipes.names() if _runs(service, name)]
+    return [
+        Model(id=id_, created=_changed(service, name))
+        for name in names
+        for id_ in (name, *(f"{name}/{recipe}" for recipe in runnable))
+    ]
+
+
+def _runs(service: Service, name: str) -> bool:
+    """Whether a recipe has what it needs here."""
+    recipe = recipes.get(name)
+    return not recipe.needs_llm or recipe.configured({}, home=service.home).llm.configured
+
+
+def _collections(service: Service) -> list[str]:
+    """Those there are; that of the front too before it holds anything."""
+    return sorted({*service.engine.collections.names, service.front.collection})
+
+
+def _exists(service: Service, collection: str) -> bool:
+    return collection in _collections(service)
+
+
+def _changed(service: Service, collection: str) -> int:
+    folder = service.home / "collections" / collection
+    return int(folder.stat().st_mtime) if folder.exists() else 0
+
+
+def _unknown(name: str, why: str) -> Problem:
+    return Problem(404, f"is no model here: {why}", subject=f"model {name!r}", next_step="GET /v1/models lists them")

@@ -1,0 +1,108 @@
+"""What Open WebUI shows beside an answer: steps as they end, and the passages behind the markers.
+
+Its middleware hands on a key `event` of a chunk (`utils/middleware.py`, 0.9 to 0.11). A `source` is kept with the
+message; markers count the sources in the order of their `metadata.source`, so that each passage has one of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fastapi import Request
+
+from thresher.generation.sentence_support import SUPPORT
+from thresher.types import PROBABILITY, Answer, Citation, Decision, Step, Verdict
+from thresher_server.openai.answer_text import name_of
+from thresher_server.service import Service
+
+Payload = dict[str, Any]
+
+HEADERS = "x-openwebui-"
+"""Begins the headers that say for whom it asks, sent where ENABLE_FORWARD_USER_INFO_HEADERS is set there."""
+
+VERDICTS: Mapping[Verdict | None, str] = {
+    Verdict.CORRECT: "The documents answer it",
+    Verdict.AMBIGUOUS: "The documents may answer it",
+    Verdict.INCORRECT: "The documents do not answer it",
+    Verdict.UNSURE: "Whether the documents answer it is not clear",
+}
+
+
+def wants_events(request: Request, service: Service) -> bool:
+    """Whether events are sent: to Open WebUI, and to everybody where the setting `server.chat_events` says so."""
+    return service.settings.chat_events or any(name.startswith(HEADERS) for name in request.headers)
+
+
+def status(description: str, *, done: bool = False) -> Payload:
+    """A line above the answer; the last one has `done`."""
+    return {"type": "status", "data": {"description": description, "done": done}}
+
+
+def step_status(step: Step) -> Payload | None:
+    """What a step did, in a line; None for one that a person need not hear of."""
+    kept, considered = step.kept, step.considered
+    match step.name:
+        case "retrieve":
+            told = f"{_passages(kept)} found"
+        case "judge":
+            told = f"{_passages(considered)} judged, {kept} kept"
+        case "decide" if isinstance(step.value, Decision) and step.value.verdict is not None:
+            told = VERDICTS[step.value.verdict] + _percent(step.value.confidence)
+        case "correct" if kept:
+            told = f"{_passages(kept)} found outside"
+        case "refine" if kept:
+            told = f"Answering from {_passages(kept)}"
+        case _:
+            return None
+    return status(told)
+
+
+def last_status(answer: Answer) -> Payload:
+    """What came of it."""
+    if answer.abstained:
+        return status("No answer: the documents do not give one", done=True)
+    unverified = sum(one.state != "supported" for one in answer.sentences)
+    remark = f", {unverified} of {len(answer.sentences)} sentences not verified" if unverified else ""
+    return status(f"Answered from {_passages(len(answer.citations))}{remark}", done=True)
+
+
+def sources(answer: Answer) -> Iterator[Payload]:
+    """The passage behind each marker, in the order of the markers."""
+    used: set[str] = set()
+    for citation in sorted(answer.citations, key=lambda one: one.marker):
+        key = f"{citation.document_id}:{citation.page or ''}:{citation.start}-{citation.end}"
+        key = f"{key}:{citation.marker}" if key in used else key
+        used.add(key)
+        yield _source(answer, citation, key)
+
+
+def _source(answer: Answer, citation: Citation, key: str) -> Payload:
+    name = name_of(citation)
+    metadata: Payload = {"source": key, "name": name, "quote": citation.quote, "locator": citation.locator}
+    if citation.page is not None:
+        metadata["page"] = citation.page - 1  # it counts from 0 there, and one more is shown
+    if citation.url:
+        metadata["url"] = citation.url
+    source = {"id": key, "name": name} | ({"url": citation.url} if citation.url else {})
+    data: Payload = {"source": source, "document": [_passage(answer, citation)], "metadata": [metadata]}
+    if citation.score.scale in (PROBABILITY, SUPPORT):
+        data["distances"] = [citation.score.value]  # shown as per cent, and 1 is best
+    return {"type": "source", "data": data}
+
+
+def _passage(answer: Answer, citation: Citation) -> str:
+    """The evidence that the quote stands in, or the quote alone."""
+    for piece in answer.evidence:
+        inside = piece.start <= citation.start and citation.end <= piece.end
+        if inside and piece.hit.chunk.document_id == citation.document_id:
+            return piece.text
+    return citation.quote
+
+
+def _passages(number: int) -> str:
+    return f"{number} passage{'' if number == 1 else 's'}"
+
+
+def _percent(confidence: float | None) -> str:
+    return "" if confidence is None else f" ({confidence:.0%})"

@@ -1,0 +1,53 @@
+"""Replies to side tasks: of the configured chat model where it gives one of the form, else of the rules."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from fastapi.concurrency import run_in_threadpool
+
+from thresher.errors import BudgetSpent, ProviderError
+from thresher.models.usage import Meter
+from thresher.recipes.components import chat_model
+from thresher.recipes.settings import LanguageModelSettings
+from thresher.types import Usage
+from thresher_server import asking
+from thresher_server.openai.chat import ChatCompletion, reply
+from thresher_server.openai.conversation import Conversation
+from thresher_server.openai.models import target_of
+from thresher_server.openai.side_tasks import SideTask, by_model, by_rules
+from thresher_server.openai.token_usage import token_usage
+from thresher_server.problems import Problem
+from thresher_server.security.keys import Caller
+from thresher_server.service import Service
+
+
+async def side_reply(
+    service: Service, caller: Caller, model: str, side: SideTask, said: list[tuple[str, str]]
+) -> ChatCompletion:
+    """The reply to a side task. Problem 403 and 404 for a model that the caller has not; else it always has one."""
+    target = await run_in_threadpool(target_of, service, caller, model)
+    settings = await run_in_threadpool(target.settings, service)
+    text, usage = None, Usage()
+    if settings.llm.configured:
+        work = partial(_of_model, settings.llm, side, service.settings.timeout_seconds)
+        try:
+            text, usage = await asking.worked(service, work)
+        except Problem:  # too many wait, or it took too long: the rules have an answer at once
+            text = None
+    content = text or by_rules(side)
+    counted = await run_in_threadpool(token_usage, usage, Conversation(side.prompt, said=tuple(said)), content)
+    return reply(target.name, content, counted)
+
+
+def _of_model(settings: LanguageModelSettings, side: SideTask, seconds: float) -> tuple[str | None, Usage]:
+    """The model's reply, None where it gives none of the form, and what it cost."""
+    meter = Meter(max_seconds=seconds)
+    model = chat_model(settings, meter)
+    assert model is not None
+    try:
+        return by_model(side, model.complete(side.system, side.prompt)), meter.usage
+    except (ProviderError, BudgetSpent):
+        return None, meter.usage
+    finally:
+        model.close()

@@ -1,0 +1,159 @@
+"""What a chat program asks of a model besides answers: titles, tags, follow-ups, search words. No document is searched.
+
+Open WebUI sends them to the model of the chat, each as one message that begins with `### Task:` and says which JSON it
+wants (`config.py`, 0.6 to 0.11); a program that lets `metadata` through names the task there. A chat model answers them
+where one is configured. Where none is, or it fails, rules do: such a task is never refused, and it leaves no trace.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from thresher.text.entities import whole_names
+from thresher.text.terms import STOP_WORDS
+
+
+class Task(StrEnum):
+    """A side task, by the key of the JSON that it wants; an emoji is wanted bare."""
+
+    TITLE = "title"
+    TAGS = "tags"
+    FOLLOW_UPS = "follow_ups"
+    QUERIES = "queries"
+    AUTOCOMPLETE = "text"
+    IMAGE_PROMPT = "prompt"
+    TOOLS = "tool_calls"
+    EMOJI = "emoji"
+
+
+NAMED = {
+    "title_generation": Task.TITLE,
+    "tags_generation": Task.TAGS,
+    "follow_up_generation": Task.FOLLOW_UPS,
+    "query_generation": Task.QUERIES,
+    "autocomplete_generation": Task.AUTOCOMPLETE,
+    "image_prompt_generation": Task.IMAGE_PROMPT,
+    "function_calling": Task.TOOLS,
+    "emoji_generation": Task.EMOJI,
+}
+"""As `metadata.task` has them."""
+
+LISTS = (Task.TAGS, Task.FOLLOW_UPS, Task.QUERIES, Task.TOOLS)
+
+TITLE_WORDS = 6
+"""A side bar shows about so many."""
+
+TITLE_CHARACTERS = 60
+MOST_TAGS = 3
+
+EMOJI = "💬"
+"""For every mood: which one it is takes somebody who has one."""
+
+_WANTED = re.compile(rf"[\"']({'|'.join(task for task in Task if task is not Task.EMOJI)})[\"']\s*:")
+_MATERIAL = re.compile(r"<(?:chat_history|context)>")
+_HISTORY = re.compile(r"<chat_history>(.*)</chat_history>", re.DOTALL)
+_TURN = re.compile(r"^(USER|ASSISTANT): ", re.MULTILINE)
+_EMOJI_PROMPT = "Your task is to reflect the speaker's likely facial expression"
+_TOOLS_PROMPT = "Available Tools:"
+
+
+@dataclass(frozen=True, slots=True)
+class SideTask:
+    """What is wanted, and of which conversation."""
+
+    task: Task
+    system: str
+    prompt: str
+
+    @property
+    def questions(self) -> list[str]:
+        """What the user said in the conversation that the prompt holds; the whole prompt where it holds none."""
+        history = _HISTORY.search(self.prompt)
+        pieces = _TURN.split(history[1]) if history else []
+        said = [text.strip() for role, text in zip(pieces[1::2], pieces[2::2], strict=True) if role == "USER"]
+        return [one for one in said if one] or [self.prompt.strip()]
+
+
+def side_task(said: Sequence[tuple[str, str]], metadata: Mapping[str, Any] | None) -> SideTask | None:
+    """The side task that a conversation is, by (role, text); None for one that asks something."""
+    system = "\n".join(text for role, text in said if role == "system")
+    prompt = next((text for role, text in reversed(said) if role == "user"), "")
+    named = NAMED.get(str((metadata or {}).get("task", "")))
+    task = named or _task_of(system.strip(), prompt.strip())
+    return None if task is None else SideTask(task, system, prompt)
+
+
+def by_rules(side: SideTask) -> str:
+    """The reply in the form that the task wants, made of what the user said."""
+    first, last = side.questions[0], side.questions[-1]
+    match side.task:
+        case Task.TITLE:
+            value: Any = title(first)
+        case Task.TAGS:
+            value = tags(" ".join(side.questions))
+        case Task.QUERIES:
+            value = [" ".join(last.split())]
+        case Task.IMAGE_PROMPT:
+            value = " ".join(last.split())
+        case Task.FOLLOW_UPS | Task.TOOLS:
+            value = []
+        case Task.AUTOCOMPLETE:
+            value = ""
+        case Task.EMOJI:
+            return EMOJI
+    return _as_json(side.task, value)
+
+
+def by_model(side: SideTask, reply: str) -> str | None:
+    """A model's reply in the form that the task wants; None for one that is not of it."""
+    if side.task is Task.EMOJI:
+        return reply.strip() or None
+    try:
+        told = json.loads(reply[reply.find("{") : reply.rfind("}") + 1])
+    except ValueError:
+        return None
+    value = told.get(side.task.value) if isinstance(told, dict) else None
+    fits = isinstance(value, list) if side.task in LISTS else isinstance(value, str)
+    return _as_json(side.task, value) if fits else None
+
+
+def title(question: str) -> str:
+    """A question in the few words that it is about: without what it begins with in order to be one."""
+    words = re.sub(r"[?!.:;\"“”„]+", " ", question).split()
+    while words and words[0].casefold() in STOP_WORDS:
+        words = words[1:]
+    words = words[:TITLE_WORDS]
+    while words and words[-1].casefold() in STOP_WORDS:
+        words = words[:-1]
+    short = (" ".join(words) or " ".join(question.split()))[:TITLE_CHARACTERS].strip()
+    return short[:1].upper() + short[1:]
+
+
+def tags(text: str) -> list[str]:
+    """What a conversation is about: the names in it, then its longest words; "General" where nothing stands out."""
+    names = list(dict.fromkeys(whole_names(text)))
+    known = STOP_WORDS | {word.casefold() for name in names for word in name.split()}
+    words = (word for word in re.findall(r"[^\W\d_]{5,}", text) if word.casefold() not in known)
+    longest = dict.fromkeys(word.capitalize() for word in sorted(words, key=len, reverse=True))
+    return [*names, *longest][:MOST_TAGS] or ["General"]
+
+
+def _task_of(system: str, prompt: str) -> Task | None:
+    """By what the prompt says before the material it is about, which may say anything."""
+    if prompt.startswith(_EMOJI_PROMPT):
+        return Task.EMOJI
+    if system.startswith(_TOOLS_PROMPT):
+        return Task.TOOLS
+    if not prompt.startswith("### Task:") and "<chat_history>" not in prompt:
+        return None
+    wanted = _WANTED.search(_MATERIAL.split(prompt, maxsplit=1)[0])
+    return None if wanted is None else Task(wanted[1])
+
+
+def _as_json(task: Task, value: Any) -> str:
+    return json.dumps({task.value: value}, ensure_ascii=False)

@@ -1,0 +1,35 @@
+"""What a question cost, in tokens: those that a chat model read and wrote, else those of the texts themselves."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from pydantic import BaseModel
+
+from thresher.models.tokens import TokenCount
+from thresher.types import Usage
+from thresher_server.openai.conversation import Conversation
+
+
+class TokenUsage(BaseModel):
+    """Tokens of a chat completion."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+
+def token_usage(usage: Usage, conversation: Conversation, text: str) -> TokenUsage:
+    """Of a chat model where one was asked; else of the conversation and the text, by the bundled tokenizer."""
+    prompt, completion = usage.prompt_tokens, usage.completion_tokens
+    if not prompt and not completion:
+        count = _counter()
+        prompt = sum(count(one) for _, one in conversation.said)
+        completion = count(text)
+    return TokenUsage(prompt_tokens=prompt, completion_tokens=completion, total_tokens=prompt + completion)
+
+
+@cache
+def _counter() -> TokenCount:
+    """One for the process: its file takes a tenth of a second to read."""
+    return TokenCount()

@@ -1,0 +1,31 @@
+"""The models that a client of OpenAI can choose: each collection with each recipe."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+
+from thresher_server.openai import models as names
+from thresher_server.openai.models import Model, Models
+from thresher_server.openai.problems import OpenAIRoute, openai_replies
+from thresher_server.problems import Problem
+from thresher_server.security.access import Asker
+from thresher_server.service import Service, service_of
+
+router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
+
+
+@router.get("/v1/models", summary="The models there are", responses=openai_replies())
+def list_models(caller: Asker, service: Annotated[Service, Depends(service_of)]) -> Models:
+    """`COLLECTION`, asked with the recipe that is set here, and `COLLECTION/RECIPE`; those of the key alone."""
+    return Models(data=names.models(service, caller))
+
+
+@router.get("/v1/models/{model:path}", summary="One model", responses=openai_replies())
+def get_model(model: str, caller: Asker, service: Annotated[Service, Depends(service_of)]) -> Model:
+    """The model of that name."""
+    for one in names.models(service, caller):
+        if one.id == model:
+            return one
+    raise Problem(404, "is no model here", subject=f"model {model!r}", next_step="GET /v1/models lists them")

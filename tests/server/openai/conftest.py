@@ -1,0 +1,71 @@
+"""Clients of OpenAI, and a server whose questions a chat model answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openai import OpenAI
+
+from tests.server.conftest import Running, running
+from thresher.testing.llm_server import Reply, Rule, Script, ScriptedServer
+
+FERRY = "When does the ferry to Gull Island leave?"
+UNANSWERED = "How deep is the lake of Zurich?"
+
+WRITTEN = (
+    "The ferry to Gull Island leaves at 06:40 [1]. Its captain is a retired whaler from Norway [1]. "
+    "The crossing takes 35 minutes [1]."
+)
+"""What a chat model may say of the ferry: of its captain the documents say nothing."""
+
+
+def asks_for_an_answer(body: Any) -> bool:
+    """Whether a prompt is the one that answers are written from."""
+    return str(body["messages"][0]["content"]).startswith("You answer a question from numbered pieces")
+
+
+def writes(text: str, **more: Any) -> Rule:
+    """A chat model that answers with this text, and says nothing readable to anything else."""
+    return lambda body: Reply(text, **more) if asks_for_an_answer(body) else Reply("none")
+
+
+@pytest.fixture
+def client(served: Running) -> Iterator[OpenAI]:
+    with OpenAI(base_url=f"{served.url}/v1", api_key="any", max_retries=0) as one:
+        yield one
+
+
+Modelled = Callable[..., AbstractContextManager[tuple[Running, ScriptedServer]]]
+
+
+@pytest.fixture
+def modelled(indexed_home: Path, monkeypatch: pytest.MonkeyPatch) -> Modelled:
+    """A server over the documents with a chat model of these replies: `with modelled(...) as (one, model)`."""
+
+    @contextmanager
+    def started(replies: Sequence[Script] | Rule, **settings: Any) -> Iterator[tuple[Running, ScriptedServer]]:
+        with ScriptedServer(replies) as model:
+            monkeypatch.setenv("THRESHER_LLM__BASE_URL", model.base_url)
+            monkeypatch.setenv("THRESHER_LLM__MODEL", "scripted")
+            with running(indexed_home, **settings) as one:
+                yield one, model
+
+    return started
+
+
+def asked(question: str = FERRY, **more: Any) -> dict[str, Any]:
+    """The body of a question."""
+    return {"model": "default", "messages": [{"role": "user", "content": question}], **more}
+
+
+def until(true: Callable[[], bool], seconds: float = 20.0) -> bool:
+    """Whether it becomes true in that time."""
+    end = time.monotonic() + seconds
+    while not true() and time.monotonic() < end:
+        time.sleep(0.01)
+    return true()

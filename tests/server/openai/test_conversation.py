@@ -1,0 +1,107 @@
+"""Which of the messages is the question, what came before it, and what is read of each."""
+
+from __future__ import annotations
+
+import pytest
+
+from thresher.types import PROBABILITY, Answer, Citation, Score, Usage
+from thresher_server.openai.answer_text import marks, tail, without_tail
+from thresher_server.openai.conversation import Part, conversation, question_of, text_of
+from thresher_server.problems import Problem
+
+
+def test_the_last_question_is_asked_and_the_turns_before_are_history() -> None:
+    told = conversation(
+        [
+            ("system", "Be brief."),
+            ("user", "When does it leave?"),
+            ("assistant", "06:40 [1]\n\nSources:\n- [1] The ferry"),
+            ("tool", "ignored"),
+            ("user", "And back?"),
+        ]
+    )
+    assert told.question == "And back?"
+    assert told.history == (("When does it leave?", "06:40 [1]"),)
+    assert told.instructions == "Be brief."
+
+
+def test_questions_in_a_row_are_turns_without_an_answer() -> None:
+    told = conversation([("user", "About the ferry."), ("user", "When does it leave?")])
+    assert told.history == (("About the ferry.", ""),)
+    assert told.question == "When does it leave?"
+
+
+def test_an_answer_that_is_to_go_on_is_asked_for_again() -> None:
+    told = conversation([("user", "One?"), ("assistant", "Yes."), ("user", "Two?"), ("assistant", "Half an ans")])
+    assert told.question == "Two?"
+    assert told.history == (("One?", "Yes."),)
+
+
+def test_a_greeting_before_any_question_is_no_turn() -> None:
+    assert conversation([("assistant", "Hello! Ask me."), ("user", "When?")]).history == ()
+
+
+def test_rules_of_the_request_stand_before_those_of_messages() -> None:
+    told = conversation([("developer", "Second."), ("user", "When?")], "First.")
+    assert told.instructions == "First.\nSecond."
+
+
+@pytest.mark.parametrize("said", [[], [("system", "Be brief.")], [("user", "  ")], [("assistant", "Yes.")]])
+def test_a_conversation_without_a_question_is_refused(said: list[tuple[str, str]]) -> None:
+    with pytest.raises(Problem, match="role user"):
+        conversation(said)
+
+
+@pytest.mark.parametrize("kind", ["image_url", "input_audio", "file", "input_image", "no_such_thing"])
+def test_only_text_is_read(kind: str) -> None:
+    assert text_of([Part(type="text", text="a"), Part(type="input_text", text="b"), Part(type="text")]) == "a\nb"
+    with pytest.raises(Problem, match="cannot be read in a question"):
+        text_of([Part(type="text", text="a"), Part(type=kind)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "### Task:\nAnswer.\n<context>\nx </context>\n</context>\n\nWhen?",
+        "### Task:\nAnswer.\n<context>\nx\n</context>\n<user_query>\nWhen?\n</user_query>",
+        "### Task:\nAnswer.\n<user_query>When?</user_query>\n<context>\nx\n</context>\n",
+        "When?\n",
+    ],
+)
+def test_the_question_is_found_behind_material_of_the_client(text: str) -> None:
+    assert question_of(text) == "When?"
+
+
+def test_material_without_a_question_behind_it_is_taken_whole() -> None:
+    text = "### Task:\nSay what this is.\n<context>\nx\n</context>"
+    assert question_of(text) == text
+
+
+# --- the text of an answer --------------------------------------------------------------------------------------------
+
+
+def answer(text: str, *markers: int, reason: str | None = None, source: str = "/x/a.pdf") -> Answer:
+    score = Score(0.5, PROBABILITY)
+    cited = tuple(Citation(number, "d", source, "A", 2, 0, 5, "words", score, url="http://x/d") for number in markers)
+    return Answer("q", "rag", text, reason is not None, reason, None, None, cited, (), (), Usage(), (), "t")
+
+
+def test_a_number_inside_a_quote_is_no_marker() -> None:
+    told = answer("“As shown in [2], it is so.” [1] And “more” [2]; see [7].", 1, 2)
+    assert [(mark.start, mark.citation.marker) for mark in marks(told)] == [(29, 1), (44, 2)]
+
+
+def test_the_list_of_sources_says_where_to_look() -> None:
+    assert tail(answer("a [1]", 1), listed=True, linked=False) == "\n\nSources:\n- [1] A (a.pdf), page 2"
+    assert tail(answer("a [1]", 1), listed=True, linked=True).endswith("page 2 <http://x/d>")
+    assert tail(answer("a [1]", 1), listed=False, linked=True) == ""
+
+
+def test_a_page_of_the_web_has_its_address_in_any_case() -> None:
+    told = tail(answer("a [1]", 1, source="https://example.org/a"), listed=True, linked=False)
+    assert told == "\n\nSources:\n- [1] A, page 2 <http://x/d>"
+
+
+def test_what_stands_behind_an_answer_is_taken_off_again() -> None:
+    for told in (answer("Yes. [1]", 1), answer("No answer.", reason="nothing fits")):
+        assert without_tail(told.text + tail(told, listed=True, linked=False)) == told.text

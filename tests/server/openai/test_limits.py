@@ -1,0 +1,136 @@
+"""Bounds, many at once, and clients that go before the end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import openai
+import pytest
+from openai import AsyncOpenAI, OpenAI
+
+from tests.server.conftest import Running, running
+from tests.server.openai.conftest import FERRY, WRITTEN, Modelled, asked, until, writes
+from tests.server.openai.reading import chunks, content
+from thresher.testing.llm_server import ScriptedServer
+
+QUESTIONS = {
+    FERRY: "06:40",
+    "How long is the railway from Fernby to Harrow?": "24 kilometres",
+    "When was the lighthouse of Fernby built?": "1849",
+    "By how much does the tide rise in spring at Fernby?": "4.2 metres",
+}
+
+
+def test_many_ask_at_once_and_each_gets_its_own_answer(served: Running) -> None:
+    async def all_of_them() -> list[tuple[str, str]]:
+        async with AsyncOpenAI(base_url=f"{served.url}/v1", api_key="any", max_retries=0) as client:
+
+            async def one(question: str) -> tuple[str, str]:
+                text = ""
+                async for chunk in await client.chat.completions.create(
+                    model="default", messages=[{"role": "user", "content": question}], stream=True
+                ):
+                    text += chunk.choices[0].delta.content or ""
+                return question, text
+
+            return await asyncio.gather(*(one(question) for question in list(QUESTIONS) * 4))
+
+    for question, text in asyncio.run(all_of_them()):
+        assert QUESTIONS[question] in text
+    assert served.service.admission.inside == 0
+
+
+def test_a_full_queue_says_when_to_come_back(modelled: Modelled) -> None:
+    slow = writes(WRITTEN, seconds=20.0)
+    with (
+        modelled(slow, server__concurrency=1, server__queue=0) as (one, model),
+        OpenAI(base_url=f"{one.url}/v1", api_key="any", max_retries=0) as client,
+        one.client.stream("POST", "/v1/chat/completions", json=asked(stream=True)) as first,
+    ):
+        assert model.wait_for(1)
+        with pytest.raises(openai.RateLimitError) as refused:
+            client.chat.completions.create(model="default", messages=[{"role": "user", "content": FERRY}])
+        with pytest.raises(openai.RateLimitError):
+            client.responses.create(model="default", input=FERRY, stream=True)
+        first.close()
+        assert until(lambda: one.service.admission.inside == 0)
+    assert refused.value.response.headers["retry-after"] == "2"
+    assert (refused.value.type, refused.value.code) == ("rate_limit_error", "rate_limit_exceeded")
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses"])
+def test_a_client_that_leaves_a_stream_ends_its_question(modelled: Modelled, path: str) -> None:
+    body = {"model": "default", "stream": True, "messages": asked()["messages"], "input": FERRY}
+    with modelled(writes(WRITTEN, seconds=60.0)) as (one, model):
+        with one.client.stream("POST", path, json=body) as reply:
+            assert reply.status_code == 200
+            assert model.wait_for(1)
+        assert until(lambda: one.service.admission.inside == 0)
+
+
+def test_a_client_that_gives_up_on_a_whole_reply_ends_its_question(modelled: Modelled) -> None:
+    with modelled(writes(WRITTEN, seconds=60.0)) as (one, model):
+        with (
+            OpenAI(base_url=f"{one.url}/v1", api_key="any", max_retries=0, timeout=1.0) as client,
+            pytest.raises(openai.APITimeoutError),
+        ):
+            client.chat.completions.create(model="default", messages=[{"role": "user", "content": FERRY}])
+        assert model.wait_for(1)
+        assert until(lambda: one.service.admission.inside == 0)
+
+
+@pytest.mark.slow
+def test_a_server_that_is_told_to_stop_lets_a_stream_come_to_its_end(indexed_home: Path) -> None:
+    with ScriptedServer(writes(WRITTEN, seconds=3.0)) as model, ThreadPoolExecutor(1) as pool:
+        environment = os.environ | {"THRESHER_LLM__BASE_URL": model.base_url, "THRESHER_LLM__MODEL": "scripted"}
+        command = [sys.executable, "-m", "thresher", "serve", "--port", "0", "--home", str(indexed_home)]
+        serving = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        with serving, httpx.Client(base_url=address_in(serving), timeout=60) as client:
+            reading = pool.submit(chunks, client, asked())
+            assert model.wait_for(1)
+            serving.send_signal(signal.SIGTERM)
+            assert "35 minutes" in content(reading.result(30))
+        assert serving.returncode in (0, -signal.SIGTERM)  # uvicorn ends by the signal that it was stopped with
+
+
+def address_in(serving: subprocess.Popen[str]) -> str:
+    """Where it says that it answers."""
+    assert serving.stdout is not None
+    found = re.search(r"http://\S+", serving.stdout.readline())
+    assert found is not None
+    return found[0]
+
+
+def test_a_body_that_is_too_large_is_told_so(indexed_home: Path) -> None:
+    with running(indexed_home, server__max_body_megabytes=0.001) as one:
+        whole = one.client.post("/v1/chat/completions", json=asked("x" * 3000))
+        in_pieces = one.client.post(
+            "/v1/responses", content=iter([b"x" * 800] * 4), headers={"content-type": "application/json"}
+        )
+    assert whole.status_code == in_pieces.status_code == 413
+    assert "MiB" in in_pieces.json()["error"]["message"]
+
+
+def test_a_body_that_is_no_json_is_refused_in_the_same_form(served: Running) -> None:
+    told = served.client.post("/v1/responses", content=b"{", headers={"content-type": "application/json"})
+    assert told.status_code == 422
+    assert told.json()["error"]["type"] == "invalid_request_error"
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\x00b", "\u2028", "“[1]”"])
+def test_odd_characters_do_no_harm(served: Running, text: str) -> None:
+    body = json.dumps({**asked(f"When does the ferry leave? {text}"), "model": "default"})
+    told = served.client.post("/v1/chat/completions", content=body, headers={"content-type": "application/json"})
+    assert told.status_code in (200, 422)
+    body = json.dumps({"model": text, "input": "When?", "metadata": {text: text}})
+    told = served.client.post("/v1/responses", content=body, headers={"content-type": "application/json"})
+    assert told.status_code in (404, 422)

@@ -1,0 +1,153 @@
+"""Titles, tags, follow-ups and the like: answered in their form, without a search, a trace or a line in the audit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openai import OpenAI
+
+from tests.server.conftest import Running, running
+from tests.server.openai import webui
+from tests.server.openai.conftest import FERRY, Modelled, asked
+from tests.server.openai.reading import chunks, content
+from thresher.testing.llm_server import Reply
+from thresher_server.openai.side_tasks import SideTask, Task, side_task, tags, title
+
+
+def reply_to(one: Running, prompt: str, **more: Any) -> dict[str, Any]:
+    """The reply to a side task, as Open WebUI sends one."""
+    told = one.client.post("/v1/chat/completions", json=asked(prompt, stream=False, **more), headers=webui.HEADERS)
+    assert told.status_code == 200, told.text
+    return dict(told.json())
+
+
+def text_of(reply: dict[str, Any]) -> str:
+    return str(reply["choices"][0]["message"]["content"])
+
+
+def kept(home: Path) -> tuple[list[Path], bytes]:
+    """What is kept of questions: the traces and the audit."""
+    audit = home / "server" / "audit.jsonl"
+    return sorted((home / "collections").rglob("traces/**/*")), audit.read_bytes() if audit.exists() else b""
+
+
+def test_a_title_is_what_the_first_question_is_about(served: Running) -> None:
+    told = reply_to(served, webui.TITLE % webui.HISTORY)
+    assert webui.title_of(told, "the first message") == "Ferry to Gull Island leave"
+    assert told["thresher"] is None
+
+
+def test_tags_follow_ups_and_queries_are_lists(served: Running) -> None:
+    assert webui.list_of(reply_to(served, webui.TAGS % webui.HISTORY), "tags") == ["Gull Island", "Ferry", "Leave"]
+    assert webui.list_of(reply_to(served, webui.FOLLOW_UPS % webui.HISTORY), "follow_ups") == []
+    assert webui.list_of(reply_to(served, webui.QUERIES % webui.HISTORY), "queries") == ["And back?"]
+
+
+def test_nothing_is_completed_without_a_chat_model(served: Running) -> None:
+    assert json.loads(text_of(reply_to(served, webui.AUTOCOMPLETE % webui.HISTORY))) == {"text": ""}
+
+
+def test_a_picture_is_of_what_was_asked(served: Running) -> None:
+    assert json.loads(text_of(reply_to(served, webui.IMAGE_PROMPT % webui.HISTORY))) == {"prompt": "And back?"}
+
+
+def test_an_emoji_is_bare(served: Running) -> None:
+    assert text_of(reply_to(served, webui.EMOJI % "I am glad")) == "💬"
+
+
+def test_no_tool_is_called(served: Running) -> None:
+    body = asked("Query: History: USER: hello")
+    body["messages"].insert(0, {"role": "system", "content": "Available Tools: []\n\nReturn only the JSON object."})
+    told = served.client.post("/v1/chat/completions", json=body).json()
+    assert json.loads(text_of(told)) == {"tool_calls": []}
+
+
+def test_metadata_may_name_the_task(served: Running) -> None:
+    told = reply_to(served, f"Name this chat.\n{FERRY}", metadata={"task": "title_generation"})
+    assert set(json.loads(text_of(told))) == {"title"}
+
+
+def test_nothing_is_kept_of_a_side_task(indexed_home: Path) -> None:
+    with running(indexed_home) as one:
+        before = kept(indexed_home)
+        for prompt in (webui.TITLE, webui.TAGS, webui.FOLLOW_UPS, webui.QUERIES, webui.AUTOCOMPLETE):
+            reply_to(one, prompt % webui.HISTORY)
+        assert kept(indexed_home) == before
+        one.client.post("/v1/chat/completions", json=asked())
+        assert kept(indexed_home) != before
+
+
+def test_a_stream_of_one_is_the_same_text(served: Running) -> None:
+    told = chunks(served.client, asked(webui.TITLE % webui.HISTORY))
+    assert json.loads(content(told)) == {"title": "Ferry to Gull Island leave"}
+    assert told[-1]["choices"][0]["finish_reason"] == "stop"
+
+
+def test_a_response_may_be_one(served: Running) -> None:
+    with OpenAI(base_url=f"{served.url}/v1", api_key="any") as client:
+        told = client.responses.create(model="default", input=webui.TITLE % webui.HISTORY)
+        with client.responses.stream(model="default", input=webui.TITLE % webui.HISTORY) as stream:
+            streamed = stream.get_final_response()
+    assert json.loads(told.output_text) == json.loads(streamed.output_text) == {"title": "Ferry to Gull Island leave"}
+
+
+def test_a_chat_model_gives_the_title_where_there_is_one(modelled: Modelled) -> None:
+    with modelled(['Sure! {"title":"⛴️ Ferry Times"}']) as (one, model):
+        told = reply_to(one, webui.TITLE % webui.HISTORY)
+        assert webui.title_of(told, "") == "⛴️ Ferry Times"
+        assert "<chat_history>" in model.asked()[0].body["messages"][1]["content"]
+    assert told["usage"]["completion_tokens"] == 4  # as the model counts them
+
+
+@pytest.mark.parametrize("reply", ["A fine title", '{"title": 7}', '["title"]', Reply(status=401)])
+def test_rules_give_it_where_the_model_does_not(modelled: Modelled, reply: str | Reply) -> None:
+    with modelled([reply]) as (one, _):
+        told = reply_to(one, webui.TITLE % webui.HISTORY)
+    assert webui.title_of(told, "the first message") == "Ferry to Gull Island leave"
+
+
+def test_a_side_task_is_answered_where_questions_must_wait(modelled: Modelled) -> None:
+    with modelled(['{"title": "never asked"}'], server__concurrency=1, server__queue=0) as (one, model):
+        one.service.admission.inside = 1  # as while a question is worked on
+        told = reply_to(one, webui.TITLE % webui.HISTORY)
+        assert model.asked() == []
+    assert webui.title_of(told, "") == "Ferry to Gull Island leave"
+
+
+def test_a_person_may_begin_a_question_as_such_a_task_begins(served: Running) -> None:
+    told = reply_to(served, f"### Task:\n{FERRY}")
+    assert text_of(told).startswith("06:40 [1]")
+    assert told["thresher"]["verdict"] == "correct"
+
+
+def test_what_the_material_says_names_no_task() -> None:
+    assert side_task([("user", webui.RAG + FERRY)], None) is None
+    found = side_task([("user", webui.TAGS % 'USER: what is {"title": 1}?')], None)
+    assert found is not None
+    assert found.task is Task.TAGS
+
+
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ("What is the height of the tide in spring at Fernby?", "Height of the tide in spring"),
+        ("who?", "Who?"),
+        ("Gezeiten", "Gezeiten"),
+        ("灯台はいつ建てられましたか", "灯台はいつ建てられましたか"),
+        ("a " * 200 + "lamp", "Lamp"),
+        ("x" * 500, "X" + "x" * 59),
+    ],
+)
+def test_a_title_is_short(question: str, short: str) -> None:
+    assert title(question) == short
+
+
+def test_a_conversation_about_nothing_is_general() -> None:
+    assert tags("and so on?") == ["General"]
+
+
+def test_a_prompt_without_a_history_is_taken_whole() -> None:
+    assert SideTask(Task.TITLE, "", "  just this ").questions == ["just this"]

@@ -1,0 +1,230 @@
+"""Open WebUI as far as it reads a reply: its middleware for streams and titles, and how its page numbers sources.
+
+Written after `utils/middleware.py` (`streaming_chat_response_handler`, `background_tasks_handler`) and
+`Citations.svelte` of 0.9 to 0.11, for the parts that an upstream can get wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+HEADERS = {
+    "X-OpenWebUI-User-Name": "Ada",
+    "X-OpenWebUI-User-Id": "1",
+    "X-OpenWebUI-User-Email": "ada@example.org",
+    "X-OpenWebUI-User-Role": "user",
+}
+
+TITLE = """### Task:
+Generate a concise, 3-5 word title with an emoji summarizing the chat history.
+### Guidelines:
+- The title should clearly represent the main theme or subject of the conversation.
+### Output:
+JSON format: { "title": "your concise title here" }
+### Examples:
+- { "title": "📉 Stock Market Trends" },
+### Chat History:
+<chat_history>
+%s
+</chat_history>"""
+
+TAGS = """### Task:
+Generate 1-3 broad tags categorizing the main themes of the chat history, along with 1-3 more specific subtopic tags.
+### Output:
+JSON format: { "tags": ["tag1", "tag2", "tag3"] }
+### Chat History:
+<chat_history>
+%s
+</chat_history>"""
+
+FOLLOW_UPS = """### Task:
+Suggest 3-5 relevant follow-up questions or prompts that the user might naturally ask next in this conversation.
+### Output:
+JSON format: { "follow_ups": ["Question 1?", "Question 2?", "Question 3?"] }
+### Chat History:
+<chat_history>
+%s
+</chat_history>"""
+
+QUERIES = """### Task:
+Analyze the chat history to determine the necessity of generating search queries, in the given language.
+### Guidelines:
+- Respond **EXCLUSIVELY** with a JSON object.
+### Output:
+Strictly return in JSON format:
+{
+  "queries": ["query1", "query2"]
+}
+### Chat History:
+<chat_history>
+%s
+</chat_history>
+"""
+
+AUTOCOMPLETE = """### Task:
+You are an autocompletion system. Continue the text in `<text>` based on the **completion type** in `<type>`.
+5. If unsure, return: `{ "text": "" }`.
+### **Output Rules**:
+- Respond only in JSON format: `{ "text": "<your_completion>" }`.
+---
+### Context:
+<chat_history>
+%s
+</chat_history>
+<type>search query</type>
+<text>When does the fer</text>
+#### Output:
+"""
+
+IMAGE_PROMPT = """### Task:
+Generate a detailed prompt for an image generation task based on the given language and context.
+### Output:
+Strictly return in JSON format:
+{
+    "prompt": "Your detailed description here."
+}
+### Chat History:
+<chat_history>
+%s
+</chat_history>"""
+
+EMOJI = """Your task is to reflect the speaker's likely facial expression through a fitting emoji. Interpret emotions \
+from the message and reflect their facial expression using fitting, diverse emojis (e.g., 😊, 😢, 😡, 😱).
+
+Message: ```%s```"""
+
+RAG = """### Task:
+Respond to the user query using the provided context, incorporating inline citations in the format [id] **only when \
+the <source> tag includes an explicit id attribute** (e.g., <source id="1">).
+### Guidelines:
+- If you don't know the answer, clearly state that.
+<context>
+<source id="1" name="notes.txt">{ "title": "ships" } The ferry is red.</source>
+</context>
+"""
+"""What it puts before a question that has a file or knowledge of its own."""
+
+HISTORY = "USER: When does the ferry to Gull Island leave?\nASSISTANT: At 06:40 [1].\nUSER: And back?"
+
+
+@dataclass
+class Shown:
+    """What a person sees of a message."""
+
+    content: str = ""
+    statuses: list[dict[str, Any]] = field(default_factory=list)
+    sources: list[dict[str, Any]] = field(default_factory=list)
+    usage: dict[str, Any] = field(default_factory=dict)
+    error: Any = None
+
+
+def middleware(lines: Iterable[str], *, direct: bool = False) -> Shown:
+    """A stream, line by line as it reads it: `event` is handed on, then content and annotations of the first choice."""
+    shown = Shown()
+    for line in lines:
+        if not line.strip() or not line.startswith("data:"):
+            continue
+        try:
+            data = json.loads(line[len("data:") :].strip())
+        except ValueError:
+            assert "[DONE]" in line
+            continue
+        if "event" in data and not direct:
+            emitted(shown, data["event"])
+        choices = data.get("choices", [])
+        shown.usage |= data.get("usage", {}) or {}
+        if not choices:
+            shown.error = data.get("error") or shown.error
+            continue
+        delta = choices[0].get("delta", {})
+        for annotation in delta.get("annotations") or []:
+            if annotation.get("type") == "url_citation" and "url_citation" in annotation:
+                emitted(shown, source_of(annotation["url_citation"]))
+        shown.content += delta.get("content") or ""
+    return shown
+
+
+def emitted(shown: Shown, event: dict[str, Any]) -> None:
+    """An event that reaches the page; those named here are kept with the message."""
+    match event.get("type"):
+        case "status":
+            shown.statuses.append(event["data"])
+        case "source" | "citation":
+            shown.sources.append(event["data"])
+        case other:
+            raise AssertionError(f"nothing shows an event of type {other}")
+
+
+def source_of(cited: dict[str, Any]) -> dict[str, Any]:
+    """The chip that it makes of an annotation: the title in place of a passage."""
+    url = cited.get("url", "")
+    title = cited.get("title", url)
+    return {
+        "type": "source",
+        "data": {
+            "source": {"name": title, "url": url},
+            "document": [title],
+            "metadata": [{"source": url, "name": title}],
+        },
+    }
+
+
+def grouped(sources: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The numbered list that markers mean: passages with one `metadata.source` are one entry."""
+    found: list[dict[str, Any]] = []
+    for source in sources:
+        for at, document in enumerate(source["document"]):
+            metadata = source["metadata"][at]
+            distances = source.get("distances")
+            id_ = metadata.get("source") or source["source"].get("id") or "N/A"
+            name = {**source["source"], "name": metadata["name"]} if metadata.get("name") else source["source"]
+            if id_.startswith(("http://", "https://")):
+                name = {**name, "name": id_, "url": id_}
+            entry = next((one for one in found if one["id"] == id_), None)
+            if entry is None:
+                entry = {"id": id_, "source": name, "document": [], "metadata": [], "distances": []}
+                found.append(entry)
+            entry["document"].append(document)
+            entry["metadata"].append(metadata)
+            entry["distances"] += [distances[at]] if distances else []
+    return found
+
+
+def clicked(shown: Shown, marker: int) -> dict[str, Any]:
+    """What opens behind a marker in the text."""
+    assert f"[{marker}]" in shown.content
+    return grouped(shown.sources)[marker - 1]
+
+
+def shows_percent(entries: Iterable[dict[str, Any]]) -> bool:
+    """Whether relevance is shown as per cent: only where every distance lies between -1 and 1."""
+    return all(-1 <= distance <= 1 for entry in entries for distance in entry["distances"])
+
+
+def title_of(reply: dict[str, Any], first_message: str) -> str:
+    """The title of a chat, of the reply to the title prompt; its first message where that is not the JSON."""
+    assert len(reply["choices"]) == 1
+    text = reply["choices"][0]["message"].get("content") or ""
+    text = text[text.find("{") : text.rfind("}") + 1]
+    try:
+        title = json.loads(text).get("title", first_message)
+    except ValueError:
+        title = ""
+    return title or first_message
+
+
+def list_of(reply: dict[str, Any], key: str) -> list[str]:
+    """Tags, follow-ups and queries, as they are read: the list of the JSON in the reply."""
+    text = reply["choices"][0]["message"]["content"]
+    found = json.loads(text[text.find("{") : text.rfind("}") + 1])[key]
+    assert isinstance(found, list)
+    return found
+
+
+def markers(text: str) -> list[int]:
+    """The markers that it makes chips of."""
+    return [int(number) for number in re.findall(r"\[(\d+)\]", text)]
