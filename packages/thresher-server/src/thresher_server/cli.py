@@ -13,9 +13,11 @@ from typing import Annotated, Any
 
 import typer
 
+from thresher import recipes
 from thresher.cli import output
 from thresher.cli.options import Home, Settings, assignments, target_of
 from thresher.errors import UsageError
+from thresher.settings import check_known, variable
 from thresher_server.security.keys import Keys, Scope
 
 BACKLOG = 2048
@@ -32,14 +34,17 @@ def serve(
     """Answer over HTTP: an API, the shapes of other tools' clients, MCP under /mcp, and a page at /."""
     given: dict[str, Any] = {
         **assignments(settings),
-        **{f"server.{name}": value for name, value in (("host", host), ("port", port), ("workers", workers)) if value},
+        **{f"server.{name}": value for name, value in (("host", host), ("port", port), ("workers", workers)) if value is not None},
     }
     target = target_of(home, None, {}, json=False)
     run(target.home, given)
 
 
 def run(home: Path, given: dict[str, Any]) -> None:
-    """Listen until it is told to stop. UsageError where it would be reachable by anybody without a key."""
+    """Listen until it is told to stop. UsageError where it would be reachable by anybody without a key.
+
+    What is given besides `server.*` counts for every question, as if it stood in the environment.
+    """
     import uvicorn
     from uvicorn.supervisors import Multiprocess
 
@@ -47,6 +52,9 @@ def run(home: Path, given: dict[str, Any]) -> None:
     from thresher_server.metrics import SHARED_FOLDER
     from thresher_server.service import make_service
 
+    check_known(given, recipes.settings_keys())
+    os.environ |= {variable(key): str(value) for key, value in given.items() if not key.startswith("server.")}
+    given = {key: value for key, value in given.items() if key.startswith("server.")}
     service = make_service(home, given)
     bound = service.settings
     if service.needs_key and not (len(service.keys) or bound.admin_key):
