@@ -13,7 +13,8 @@ import pytest
 
 from thresher.deadline import watch, within
 from thresher.errors import BudgetSpent
-from thresher.models.pool import Batch, run_each, shared_pool
+from thresher.models.onnx import usable_cores
+from thresher.models.pool import Pool, run_each
 
 SECONDS = 20.0  # how long a test waits for another thread before it fails
 
@@ -33,14 +34,16 @@ class Turns(Executor):
             self.queued.get(timeout=SECONDS)()
 
 
-def in_a_thread(turns: Turns, work: Callable[[str], str], items: list[str], threads: int = 1) -> Future[list[str]]:
+def in_a_thread(
+    pool: Pool, turns: Turns, work: Callable[[str], str], items: list[str], threads: int = 1
+) -> Future[list[str]]:
     """What a caller of its own gets; it has queued its turns when this returns."""
     before = turns.queued.qsize()
     got: Future[list[str]] = Future()
 
     def call() -> None:
         try:
-            got.set_result(Batch(work, items).run(turns, threads))
+            got.set_result(pool.run_each(work, items, threads))
         except BaseException as error:
             got.set_exception(error)
 
@@ -60,35 +63,48 @@ def test_results_are_in_the_order_of_the_items() -> None:
             second_done.set()
         return item * item
 
-    with ThreadPoolExecutor(2) as pool:
-        assert Batch(work, [0, 1, 2, 3]).run(pool, 2) == [0, 1, 4, 9]
+    with ThreadPoolExecutor(2) as threads:
+        assert Pool(threads).run_each(work, [0, 1, 2, 3], 2) == [0, 1, 4, 9]
 
 
 def test_a_short_call_does_not_wait_for_a_long_one() -> None:
     turns, done = Turns(), []
+    pool, second_is_here = Pool(turns), threading.Event()
 
     def work(item: str) -> str:
+        if item == "a2":
+            second_is_here.set()
+            while turns.queued.qsize() < 1:
+                threading.Event().wait(0.001)
         done.append(item)
         return item.upper()
 
-    long = in_a_thread(turns, work, [f"a{number}" for number in range(100)])
-    turns.take(3)
-    short = in_a_thread(turns, work, ["b0", "b1", "b2"])
+    long = in_a_thread(pool, turns, work, [f"a{number}" for number in range(100)])
+    taking = threading.Thread(target=turns.take, args=(1,), daemon=True)
+    taking.start()
+    assert second_is_here.wait(SECONDS)
+    short = in_a_thread(pool, turns, work, ["b0", "b1", "b2"])
+    taking.join(SECONDS)
     turns.take(6)
     assert short.result(SECONDS) == ["B0", "B1", "B2"]
-    assert done == ["a0", "a1", "a2", "a3", "b0", "a4", "b1", "a5", "b2"]
-    turns.take(94)
+    assert done[:9] == ["a0", "a1", "a2", "b0", "a3", "b1", "a4", "b2", "a5"]
+    turns.take(turns.queued.qsize())
     assert long.result(SECONDS)[-1] == "A99"
 
 
-def test_a_caller_has_no_more_turns_in_the_queue_than_threads() -> None:
+def test_a_caller_has_no_more_turns_than_threads() -> None:
     turns = Turns()
-    got = in_a_thread(turns, str.upper, ["a", "b", "c", "d"], threads=2)
+    pool = Pool(turns)
+    first = in_a_thread(pool, turns, str.upper, ["a", "b", "c", "d"], threads=2)
     assert turns.queued.qsize() == 2
-    turns.take(1)
-    assert turns.queued.qsize() == 2
-    turns.take(3)
-    assert got.result(SECONDS) == ["A", "B", "C", "D"]
+    second = in_a_thread(pool, turns, str.upper, ["e", "f"], threads=9)
+    assert turns.queued.qsize() == 4
+    turns.take(2)
+    assert turns.queued.qsize() == 4
+    while turns.queued.qsize():
+        turns.take(1)
+    assert first.result(SECONDS) == ["A", "B", "C", "D"]
+    assert second.result(SECONDS) == ["E", "F"]
 
 
 def test_after_an_error_nothing_begins_and_what_runs_is_waited_for() -> None:
@@ -106,8 +122,8 @@ def test_after_an_error_nothing_begins_and_what_runs_is_waited_for() -> None:
             raise KeyError(item)
         return item
 
-    with ThreadPoolExecutor(2) as pool, pytest.raises(KeyError, match="1"):
-        Batch(work, list(range(50))).run(pool, 2)
+    with ThreadPoolExecutor(2) as threads, pytest.raises(KeyError, match="1"):
+        Pool(threads).run_each(work, list(range(50)), 2)
     assert begun == [0, 1]
 
 
@@ -118,8 +134,8 @@ def test_of_two_errors_the_first_in_the_order_of_the_items_is_raised() -> None:
         both.wait(SECONDS)
         raise KeyError(item)
 
-    with ThreadPoolExecutor(2) as pool, pytest.raises(KeyError, match="0"):
-        Batch(work, [0, 1]).run(pool, 2)
+    with ThreadPoolExecutor(2) as threads, pytest.raises(KeyError, match="0"):
+        Pool(threads).run_each(work, [0, 1], 2)
 
 
 def test_progress_is_told_of_every_item_in_the_callers_thread() -> None:
@@ -185,7 +201,7 @@ def test_many_callers_share_the_same_few_threads() -> None:
         caller.start()
     for caller in callers:
         caller.join(SECONDS)
-    assert 0 < len(names) <= shared_pool()._max_workers
+    assert 0 < len(names) <= usable_cores()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

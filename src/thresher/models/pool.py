@@ -1,8 +1,8 @@
 """One pool of threads for all models of the process: work of many callers shares the cores, in turns.
 
-Each caller queues at most `threads` turns, and a turn does one item and queues again behind the others. So a caller
-with 10 items does not wait for one with 10,000, and any number of callers keeps no more threads busy than there are
-cores. The threads start with the first call; a process that was forked starts its own.
+Each caller queues at most `threads` turns; while others are here too, a turn does one item and queues again behind
+them. So a caller with 10 items does not wait for one with 10,000, and any number of callers keeps no more threads busy
+than there are cores. The threads start with the first call; a process that was forked starts its own.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def run_each(
     it is raised (the first in the order of the items, if several raise) once the items that had begun have ended.
     """
     if threads > 1 and len(items) > 1 and not getattr(_thread, "is_of_pool", False):
-        return Batch(work, items).run(shared_pool(), threads, progress)
+        return shared_pool().run_each(work, items, threads, progress)
     results = []
     for item in items:
         results.append(work(item))
@@ -38,46 +38,73 @@ def run_each(
     return results
 
 
-class Batch(Generic[Item, Result]):
-    """The items of one call; the threads of an executor take them in their order."""
+class Pool:
+    """The threads of an executor, shared by the callers that are here at the same time."""
 
-    def __init__(self, work: Callable[[Item], Result], items: Sequence[Item]) -> None:
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self._callers = 0
+        self._counting = threading.Lock()
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether more than one caller is here."""
+        return self._callers > 1
+
+    def run_each(
+        self, work: Callable[[Item], Result], items: Sequence[Item], threads: int, progress: Progress | None = None
+    ) -> list[Result]:
+        """See the function `run_each`."""
+        self._count(1)
+        try:
+            return _Batch(self, work, items, tell_each=progress is not None).run(threads, progress)
+        finally:
+            self._count(-1)
+
+    def queue(self, turn: Callable[[], None]) -> None:
+        """Have a turn taken once those that were queued before have been."""
+        self._executor.submit(turn)
+
+    def _count(self, change: int) -> None:
+        with self._counting:
+            self._callers += change
+
+
+class _Batch(Generic[Item, Result]):
+    """The items of one call; the threads of a pool take them in their order."""
+
+    def __init__(self, pool: Pool, work: Callable[[Item], Result], items: Sequence[Item], *, tell_each: bool) -> None:
+        self._pool = pool
         self._work = work
         self._items = items
-        self._changed = threading.Condition()
+        self._tell_each = tell_each
+        self._changed = threading.Condition(threading.Lock())
         self._begun = 0
         self._stopped = False
         self._results: dict[int, Result] = {}
         self._errors: dict[int, BaseException] = {}
 
-    def run(self, pool: Executor, threads: int, progress: Progress | None = None) -> list[Result]:
-        """Do all items in `pool` and wait for them; see `run_each`."""
+    def run(self, threads: int, progress: Progress | None) -> list[Result]:
+        """Have all items done and wait for them."""
         try:
             for _ in range(min(threads, len(self._items))):
-                pool.submit(self._take_turn, pool)
+                self._pool.queue(self._take_turn)
             self._wait(progress)
         finally:  # interrupted, or the caller's progress raised: wait for what runs, and for nothing else
             with self._changed:
                 self._stopped = True
-                self._changed.wait_for(lambda: self._running == 0)
+                self._changed.wait_for(lambda: self._begun == len(self._results) + len(self._errors))
         if self._errors:
             raise self._errors.pop(min(self._errors))
         return [self._results[index] for index in range(len(self._items))]
-
-    @property
-    def _finished(self) -> int:
-        return len(self._results) + len(self._errors)
-
-    @property
-    def _running(self) -> int:
-        return self._begun - self._finished
 
     def _wait(self, progress: Progress | None) -> None:
         """Until all items are done, or one failed."""
         told = 0
         while told < len(self._items):
             with self._changed:
-                while not self._stopped and len(self._results) == told:
+                wanted = told + 1 if self._tell_each else len(self._items)
+                while not self._stopped and len(self._results) < wanted:
                     self._changed.wait()
                 if self._stopped:
                     return
@@ -86,41 +113,64 @@ class Batch(Generic[Item, Result]):
                 progress(done - told)
             told = done
 
-    def _take_turn(self, pool: Executor) -> None:
-        """Do the next item, then queue for another turn."""
-        with self._changed:
-            if self._stopped or self._begun == len(self._items):
-                return
-            index = self._begun
-            self._begun += 1
+    def _take_turn(self) -> None:
+        """Do the next item, then queue for another turn; with no other caller here, go on with the one after it."""
+        index = self._begin()
+        while index is not None:
+            index = self._do(index)
+
+    def _do(self, index: int) -> int | None:
+        """Do an item that was begun; gives the next one, if it is to be done in the same turn."""
         try:
             result = self._work(self._items[index])
-            if self._begun < len(self._items):
-                pool.submit(self._take_turn, pool)
+            go_on = not self._pool.is_shared
+            if not go_on and self._begun < len(self._items):
+                self._pool.queue(self._take_turn)
         except BaseException as error:  # whatever it is, it belongs to the caller, who is waiting
-            with self._changed:
-                self._errors[index] = error
-                self._stopped = True
+            self._fail(index, error)
+            return None
+        return self._finish(index, result, go_on=go_on)
+
+    def _begin(self) -> int | None:
+        with self._changed:
+            return self._next()
+
+    def _finish(self, index: int, result: Result, *, go_on: bool) -> int | None:
+        """Keep a result; with `go_on` the next item is begun."""
+        with self._changed:
+            self._results[index] = result
+            if self._tell_each or self._stopped or len(self._results) == len(self._items):
                 self._changed.notify_all()
-        else:
-            with self._changed:
-                self._results[index] = result
-                self._changed.notify_all()
+            return self._next() if go_on else None
+
+    def _fail(self, index: int, error: BaseException) -> None:
+        with self._changed:
+            self._errors[index] = error
+            self._stopped = True
+            self._changed.notify_all()
+
+    def _next(self) -> int | None:
+        """The number of the item that is begun now; call with the lock held."""
+        if self._stopped or self._begun == len(self._items):
+            return None
+        self._begun += 1
+        return self._begun - 1
 
 
 # --- the threads ------------------------------------------------------------------------------------------------------
 
 _thread = threading.local()
 _making = threading.Lock()
-_pool: ThreadPoolExecutor | None = None
+_pool: Pool | None = None
 
 
-def shared_pool() -> ThreadPoolExecutor:
+def shared_pool() -> Pool:
     """The threads of this process, as many as the cores it may use."""
     global _pool
     with _making:
         if _pool is None:
-            _pool = ThreadPoolExecutor(usable_cores(), thread_name_prefix="models", initializer=_mark_thread)
+            threads = ThreadPoolExecutor(usable_cores(), thread_name_prefix="models", initializer=_mark_thread)
+            _pool = Pool(threads)
         return _pool
 
 
