@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.indexing.making import ENCODER, row
-from thresher.filters import Filter, IsNull, Not
+from thresher.filters import And, Filter, In, IsNull, Not
 from thresher.stores.lance import LanceStore
 from thresher.stores.lance_chunks import LanceChunkTable
 from thresher.types import Chunk
@@ -35,8 +36,12 @@ EVERYTHING = Not(IsNull("id"))  # with a filter, the table itself is searched
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> LanceChunkTable:
-    store = LanceStore(tmp_path / "lance")
+def store(tmp_path: Path) -> LanceStore:
+    return LanceStore(tmp_path / "lance")
+
+
+@pytest.fixture
+def table(store: LanceStore) -> LanceChunkTable:
     store.create("chunks_t", dimension=ENCODER.dimension)
     opened = store.open("chunks_t")
     opened.append([row(id_, text, document_id=f"d{id_}") for id_, text in TEXTS.items()])
@@ -69,6 +74,46 @@ def test_memory_and_disk_find_the_same_chunks_in_the_same_order(warm: LanceChunk
     kept, read = search(warm, None), search(warm, EVERYTHING)
     assert [chunk for chunk, _ in kept] == [chunk for chunk, _ in read]
     assert [score for _, score in kept] == pytest.approx([score for _, score in read], abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        In("id", ("c01", "c05", "c07", "nowhere")),
+        In("document_id", ("dc02", "dc09")),
+        In("parent_id", ("p1",)),
+        And((In("document_id", ("dc02", "dc09", "dc11")), In("id", ("c09", "c11", "c12")))),
+        And((In("document_id", ("dc02", "dc09", "dc11")), Not(In("id", ("c09",))))),
+        In("id", ()),
+    ],
+    ids=["id", "document", "parent", "both", "one that is read from disk", "none"],
+)
+def test_a_filter_on_ids_finds_in_memory_what_it_finds_on_disk(
+    table: LanceChunkTable, store: LanceStore, where: Filter
+) -> None:
+    table.append([row(f"s{n}", f"part {n} of the market", document_id="dp", parent_id=f"p{n % 2}") for n in range(6)])
+    search = SEARCHES["nearest"]
+    read = search(store.open("chunks_t"), where)
+    for _ in range(2):
+        search(table, None)
+    assert table._memory is not None
+    kept = search(table, where)
+    assert [chunk for chunk, _ in kept] == [chunk for chunk, _ in read]
+    assert [score for _, score in kept] == pytest.approx([score for _, score in read], abs=1e-5)
+
+
+def test_vectors_are_those_of_the_disk(warm: LanceChunkTable, store: LanceStore) -> None:
+    wanted = ["c07", "c01", "c30", "c01"]
+    np.testing.assert_array_equal(warm.vectors(wanted), store.open("chunks_t").vectors(wanted))
+    with pytest.raises(KeyError):
+        warm.vectors(["c07", "nowhere"])
+
+
+def test_a_second_question_by_words_alone_is_answered_from_memory(table: LanceChunkTable) -> None:
+    first = table.matching("water market winter", limit=9)
+    assert table._memory is None
+    assert table.matching("water market winter", limit=9) == first
+    assert table._memory is not None
 
 
 def test_a_first_question_reads_nothing_into_memory(table: LanceChunkTable) -> None:

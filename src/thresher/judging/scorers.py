@@ -293,7 +293,8 @@ class TrainedScorer:
         if not hits:
             return Scores(())
         parts = self.local.judged(query, hits)
-        lacks = [absent_names(query.question, hit.chunk.titled) for hit in hits]
+        weighs = self.combine.lacking != 0  # where it does not, names need not be looked for
+        lacks = [absent_names(query.question, hit.chunk.titled) if weighs else 0 for hit in hits]
         values = [self.combine(_expected(part), part, absent) for part, absent in zip(parts, lacks, strict=True)]
         logits: dict[int, float] = {}
         unread = sorted(range(len(hits)), key=lambda at: -values[at])

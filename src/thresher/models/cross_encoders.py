@@ -104,7 +104,8 @@ class BundledJudge:
         """What `read` gives for each text, remembered, over the cores, which are shared with other questions."""
         keys = [(question, title, text) for title, text in zip(titles or [""] * len(texts), texts, strict=True)]
         known = known_before.get(keys)
-        new = [key for key in dict.fromkeys(keys) if key not in known]
+        # The longest first, so that no thread begins a long text when the others have nothing left to do.
+        new = sorted((key for key in dict.fromkeys(keys) if key not in known), key=lambda key: -len(key[2]))
         known |= zip(new, run_each(read, new, threads=self._threads), strict=True)
         known_before.put(known)
         return [known[key] for key in keys]

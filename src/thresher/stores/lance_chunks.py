@@ -84,9 +84,10 @@ def _best_first(scored: tuple[Chunk, float]) -> tuple[float, str]:
 
 @dataclass(slots=True)
 class _Statistics:
-    """BM25's statistics of one version of a table, as far as they were needed."""
+    """What was counted in one version of a table, as far as it was needed."""
 
     version: int
+    rows: int | None = None
     frequencies: dict[str, int] = field(default_factory=dict)
     average: float | None = None
 
@@ -97,7 +98,7 @@ class LanceChunkTable(LanceTable):
     def __init__(self, table: Any, folder: Path, *, ann_rows: int = ANN_ROWS) -> None:
         super().__init__(table, folder)
         self._ann_rows = ann_rows
-        self._searched_version = -1
+        self._searched: dict[str, int] = {}
         self._memory: MemoryIndex | None = None
         self._statistics = _Statistics(-1)
 
@@ -106,9 +107,11 @@ class LanceChunkTable(LanceTable):
     @reading
     def nearest(self, vector: Vectors, *, limit: int, where: Filter | None = None) -> list[tuple[Chunk, float]]:
         """Chunks and their cosine, best first; ties by id."""
-        memory = self._in_memory() if where is None else None
-        if memory is not None:
-            return [(_to_chunk(row), round(cosine, DECIMALS)) for row, cosine in memory.nearest(vector, limit)]
+        memory = self._in_memory(searched="vectors" if where is None else None)
+        among = None if memory is None or where is None else memory.positions_of(where)
+        if memory is not None and (where is None or among is not None):
+            rows = memory.nearest(vector, limit, among)
+            return [(_to_chunk(row), round(cosine, DECIMALS)) for row, cosine in rows]
         query = self._table.search(vector, vector_column_name="vector").distance_type("dot")
         if "vector" in self._indexed():
             query = query.nprobes(40).refine_factor(4)  # recall@10 1.00 in benchmarks/speed.py
@@ -119,17 +122,20 @@ class LanceChunkTable(LanceTable):
             ((_to_chunk(row), round(1.0 - float(row["_distance"]), DECIMALS)) for row in rows), key=_best_first
         )
 
-    def _in_memory(self) -> MemoryIndex | None:
-        """The rows in memory, from the second question of the same version on, where the table is small enough.
+    def _in_memory(self, *, searched: str | None = None) -> MemoryIndex | None:
+        """The rows in memory, where they are; with `searched` the whole table is searched, by vectors or by words.
 
-        A process that asks once, and one that asks while documents are being added, would read them in vain.
+        They are read at the second such search of the same version, so for the second question, where the table is
+        small enough. A process that asks once, or while documents are being added, would read them in vain.
         """
         version = self.version
-        searched, self._searched_version = self._searched_version, version
         if self._memory is not None and self._memory.version == version:
             return self._memory
         self._memory = None
-        if searched == version and self.count() <= MAX_ROWS:
+        if searched is None:
+            return None
+        before, self._searched[searched] = self._searched.get(searched), version
+        if before == version and self.count() <= MAX_ROWS:
             columns = [*_CHUNK_COLUMNS, "vector"]
             rows = self._table.search().with_row_id(True).select(columns).limit(None).to_arrow()
             self._memory = MemoryIndex.read(version, rows)
@@ -142,7 +148,9 @@ class LanceChunkTable(LanceTable):
         if not terms:
             return []
         search = self._full_text(" ".join(terms)).with_row_id(True)
-        if where is not None:
+        if where is None:
+            self._in_memory(searched="words")
+        else:
             search = search.where(to_sql(where), prefilter=True)
         rows = search.select(["_score"]).limit(limit).to_arrow()
         scores = dict(zip(rows["_rowid"].to_pylist(), rows["_score"].to_pylist(), strict=True))
@@ -158,15 +166,14 @@ class LanceChunkTable(LanceTable):
     def _by_row_id(self, row_ids: Iterable[int]) -> list[dict[str, Any]]:
         """Rows by their row ids; one that was deleted meanwhile is left out."""
         ids = list(row_ids)
-        if self._memory is not None and self._memory.version == self.version:
-            rows = self._memory.get(ids)
-            if rows is not None:
-                return rows
+        memory = self._in_memory()
+        rows = None if memory is None else memory.get(ids)
+        if rows is not None:
+            return rows
         if not ids:
             return []
         # Looking rows up by their ids takes a fifth of the time that a search takes to return whole rows.
-        rows = self._table.take_row_ids(ids).with_row_id().select(_CHUNK_COLUMNS).to_list()
-        return list(rows)
+        return list(self._table.take_row_ids(ids).with_row_id().select(_CHUNK_COLUMNS).to_list())
 
     @reading
     def document_frequencies(self, query: str) -> dict[str, int]:
@@ -210,6 +217,9 @@ class LanceChunkTable(LanceTable):
 
         if not ids:
             return np.zeros((0, self._table.schema.field("vector").type.list_size), dtype=np.float32)
+        memory = self._in_memory()
+        if memory is not None:
+            return memory.vectors(ids)
         rows = self._table.search().where(one_of("id", ids)).select(["id", "vector"]).limit(None).to_arrow()
         by_id = dict(zip(rows["id"].to_pylist(), rows["vector"].to_numpy(zero_copy_only=False), strict=True))
         return np.stack([by_id[id_] for id_ in ids]).astype(np.float32)
@@ -246,7 +256,10 @@ class LanceChunkTable(LanceTable):
     @reading
     def count(self) -> int:
         """Number of chunks."""
-        return int(self._table.count_rows())
+        statistics = self._current_statistics()
+        if statistics.rows is None:
+            statistics.rows = int(self._table.count_rows())
+        return statistics.rows
 
     @reading
     def document_ids(self) -> dict[str, int]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from thresher.filters import IDS, And, Filter, In
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -16,7 +19,7 @@ MAX_ROWS = 100_000
 Larger tables are searched where they lie."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MemoryIndex:
     """All rows of one version of a table."""
 
@@ -35,22 +38,50 @@ class MemoryIndex:
         import numpy as np
 
         flat = rows["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-        matrix = np.ascontiguousarray(flat.reshape(rows.num_rows, -1), np.float32)
+        matrix = np.ascontiguousarray(flat.reshape(rows.num_rows, rows["vector"].type.list_size), np.float32)
         columns = rows.drop_columns(["vector"]).combine_chunks()
         positions = {row_id: at for at, row_id in enumerate(columns["_rowid"].to_pylist())}
         return cls(version, matrix, columns, columns["id"].to_pylist(), positions)
 
-    def nearest(self, vector: Vectors, limit: int) -> list[tuple[dict[str, Any], float]]:
-        """The nearest rows and their cosines, best first; ties by id."""
+    def nearest(
+        self, vector: Vectors, limit: int, among: Sequence[int] | None = None
+    ) -> list[tuple[dict[str, Any], float]]:
+        """The nearest rows (of those at the positions `among`) and their cosines, best first; ties by id."""
         import numpy as np
 
-        cosines = self.matrix @ np.asarray(vector, np.float32)
+        positions = range(len(self.ids)) if among is None else among
+        cosines = (self.matrix if among is None else self.matrix[list(among)]) @ np.asarray(vector, np.float32)
         candidates: Iterable[int] = range(len(cosines))
         if limit < len(cosines):
             lowest = np.partition(cosines, -limit)[-limit]
             candidates = np.flatnonzero(cosines >= lowest).tolist()
-        best = sorted(candidates, key=lambda at: (-cosines[at], self.ids[at]))[:limit]
-        return list(zip(self._rows(best), cosines[best].tolist(), strict=True))
+        best = sorted(candidates, key=lambda at: (-cosines[at], self.ids[positions[at]]))[:limit]
+        return list(zip(self._rows([positions[at] for at in best]), cosines[best].tolist(), strict=True))
+
+    def vectors(self, ids: Sequence[str]) -> Vectors:
+        """(n_ids, dimension) float32 in the order of `ids`; KeyError for an id that is not there."""
+        places = self._places["id"]
+        return self.matrix[[at for id_ in ids for at in places[id_]]]
+
+    def positions_of(self, where: Filter) -> Sequence[int] | None:
+        """Where the rows stand for which a filter on ids holds, in order; None for any other filter."""
+        if isinstance(where, In) and where.field in IDS:
+            places = self._places[where.field]
+            return sorted({at for value in where.values for at in places.get(str(value), ())})
+        if isinstance(where, And) and where.operands:
+            found = [self.positions_of(operand) for operand in where.operands]
+            sets = [set(positions) for positions in found if positions is not None]
+            return sorted(set.intersection(*sets)) if len(sets) == len(found) else None
+        return None
+
+    @cached_property
+    def _places(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
+        """For each column of ids the positions of each value."""
+        places: dict[str, dict[str, list[int]]] = {name: {} for name in IDS}
+        for name, of_value in places.items():
+            for at, value in enumerate(self.columns[name].to_pylist()):
+                of_value.setdefault(value, []).append(at)
+        return places
 
     def get(self, row_ids: Iterable[int]) -> list[dict[str, Any]] | None:
         """Rows by their row ids, in that order; None when one of them is not of this version."""

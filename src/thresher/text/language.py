@@ -73,6 +73,7 @@ _ENGLISH = (
 )
 _PLAIN_ENGLISH = _SETS["English"] | frozenset(f"{_ENGLISH} than such any all".split())
 _OWN = {code: _SETS[language] | _STATING[language] for code, language in LANGUAGES.items()}
+_CODES_OF = {word: [code for code in _OWN if word in _OWN[code]] for word in frozenset().union(*_OWN.values())}
 
 READ = 20_000
 """Characters of a text that its language is told by."""
@@ -87,7 +88,10 @@ CLEAR = 2.0
 def language_of(text: str) -> str:
     """The code of the language other than English that a text is written in; "" for English and where unclear."""
     words = Counter(_words(text[:READ]))
-    counts = {code: sum(words[word] for word in small) for code, small in _OWN.items()}
+    counts = dict.fromkeys(_OWN, 0)
+    for word, times in words.items():
+        for code in _CODES_OF.get(word, ()):
+            counts[code] += times
     best = max(counts, key=lambda code: counts[code])
     share, english = counts[best] / max(1, words.total()), sum(words[word] for word in _PLAIN_ENGLISH)
     different = sum(word in words for word in _OWN[best])
