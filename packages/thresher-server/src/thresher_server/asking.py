@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, TypeVar
 
@@ -99,7 +100,7 @@ async def _followed(
 ) -> AsyncIterator[Event]:
     loop = asyncio.get_running_loop()
     told: asyncio.Queue[Event | None] = asyncio.Queue()  # None: there is no other
-    meter = Meter.of(options)
+    meter, left = Meter.of(options), threading.Event()
 
     def tell(event: Event) -> None:
         loop.call_soon_threadsafe(told.put_nowait, event)
@@ -107,6 +108,8 @@ async def _followed(
     def work() -> None:
         for step in collection.run(question, meter=meter, on_sentence=tell, **options):
             tell(step)
+            if left.is_set():
+                return  # before the answer is stored
 
     def ended(_: object) -> None:
         told.put_nowait(None)
@@ -119,6 +122,7 @@ async def _followed(
         await working
     finally:
         if not working.done():
+            left.set()
             meter.cancel()
         await asyncio.wait([working])
 

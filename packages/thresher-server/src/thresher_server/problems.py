@@ -51,7 +51,11 @@ class Problem(Exception):
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(what)
-        self.status, self.what, self.subject, self.next_step = status, what, subject, next_step
+        self.status = status
+        # Half a surrogate pair that a request brought cannot be sent back.
+        self.what, self.subject, self.next_step = (
+            text.encode("utf-8", "replace").decode("utf-8") for text in (what, subject, next_step)
+        )
         self.headers = dict(headers or {})
 
     @property

@@ -338,4 +338,6 @@ def _forget_rows(collection: Collection, places: Sequence[Place], purge: bool) -
     store.remove(places, files={place.file for place in places})
     if purge:
         store.maintain(drop_versions=True)
-        collection.traces.forget({place.source for place in places})
+        quoted = {place.source for place in places}
+        collection.traces.forget(quoted)
+        collection.labels.forget(quoted)

@@ -53,14 +53,14 @@ def listed(
     ] = None,
 ) -> TraceList:
     """The caller's own, or everybody's for an admin, the newest first; the last thousand are kept."""
-    askers = Askers(service.home)
+    askers, said = Askers(service.home), _said(collection)
     told: list[TraceLine] = []
     for asked, file in _by_age(collection):
         if before is not None and asked >= _aware(before):
             continue
         if not askers.may_see(caller, collection.name, file.stem):
             continue
-        line = _line(collection, file, asked)
+        line = _line(file, asked, said.get(file.stem))
         if line is not None:
             told.append(line)
         if len(told) == limit:
@@ -73,7 +73,9 @@ def explain(caller: Asker, collection: Opened, trace: TraceId, service: Served) 
     """The stored answer with the fate of every chunk that its question touched."""
     file = _file(service, caller, collection, trace)
     stored = {**collection.traces.load(trace), "labels": collection.traces.labels(trace)}
-    return JSONResponse({**stored, "asked": _time(file).isoformat(), "feedback": _feedback(collection, trace)})
+    said = _said(collection).get(trace)
+    told = {**stored, "asked": _time(file).isoformat(), "feedback": None if said is None else said.model_dump()}
+    return JSONResponse(told)
 
 
 @router.post("/{trace}/replay", summary="Answer again", response_model=ReplayReply, responses=replies(404, 409))
@@ -90,9 +92,9 @@ async def feedback(
 ) -> FeedbackReply:
     """Kept as a label that calibration and training read; said again it takes the place of what was said before."""
     _file(service, caller, collection, trace)
-    await worked(service, lambda: collection.feedback(trace, body.right, body.answer))
+    label = await worked(service, lambda: collection.feedback(trace, body.right, body.answer))
     service.audit.write(caller.name, "feedback", collection=collection.name, trace=trace, right=body.right)
-    return FeedbackReply(right=body.right, answer=body.answer)
+    return FeedbackReply(right=label.right, answer=label.answer)
 
 
 def _file(service: Service, caller: Caller, collection: Collection, trace: str) -> FilePath:
@@ -121,15 +123,16 @@ def _aware(time: datetime) -> datetime:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
-def _line(collection: Collection, file: FilePath, asked: datetime) -> TraceLine | None:
+def _line(file: FilePath, asked: datetime, said: FeedbackReply | None) -> TraceLine | None:
     """None for a trace that is damaged."""
     try:
         stored: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))["answer"]
         told = {name: stored.get(name) for name in LINE}
     except (OSError, ValueError, KeyError, AttributeError, TypeError):
         return None
-    return TraceLine(**told, asked=asked.isoformat(), feedback=_feedback(collection, file.stem))
+    return TraceLine(**told, asked=asked.isoformat(), feedback=said)
 
 
-def _feedback(collection: Collection, trace: str) -> FeedbackReply | None:
-    return None
+def _said(collection: Collection) -> dict[str, FeedbackReply]:
+    """What was said of answers, by trace."""
+    return {one.trace: FeedbackReply(right=one.right, answer=one.answer) for one in collection.labels.labels()}
