@@ -54,6 +54,7 @@ from thresher.recipes.components import Components, Models, Outside
 from thresher.recipes.settings import CollectionSettings, FrontSettings, LanguageModelSettings, RecipeSettings
 from thresher.retrieval.follow_up import FollowUp
 from thresher.settings import dotted, flat, flat_public, own, resolved
+from thresher.tracing.feedback import Feedback, Label, label_of
 from thresher.tracing.traces import Request, Traces, replay
 from thresher.types import Answer, Check, Document, Evidence, Metadata, Query, SearchResult, Step
 from thresher.verification.weights import EVEN
@@ -124,6 +125,7 @@ class Collection:
         self.folder = home / "collections" / name
         self.traces = Traces(self.folder / "traces")
         self.calibrations = Calibrations(self.folder / "calibrations.json")
+        self.labels = Feedback(self.folder / "feedback.jsonl")
         self._replies = ReplyCache(home / "replies")
         self._store = DocumentStore(self.folder)
         # Other collections that were looked in; an open one need not be read again.
@@ -213,7 +215,7 @@ class Collection:
         """Forget sources (a file, a URL, a corpus and all its rows); returns the sources that went.
 
         A document that is known from another source too stays under that one. `purge` also drops old versions of the
-        tables, the traces that quote the sources, and what judges were trained on.
+        tables, the traces and the labels that quote the sources, and what judges were trained on.
         """
         for source in sources:
             check_type("source", source, (str, Path), "a file, an address or a corpus")
@@ -223,6 +225,7 @@ class Collection:
         if purge:
             self._store.maintain(drop_versions=True)
             self.traces.forget(gone)
+            self.labels.forget(gone)
             self._replies.clear()  # a reply may quote them, and does not say whom it quotes
             shutil.rmtree(self.folder / "training", ignore_errors=True)  # what a judge learns from quotes them too
         return gone
@@ -494,6 +497,21 @@ class Collection:
         answer = pipeline.answer(FollowUp(parts.language_model(pipeline_settings.llm))(query, request.history))
         return self._links({"public_url": request.public_url}, place).answer(answer)
 
+    def feedback(self, trace: str | Answer, right: bool, answer: str | None = None) -> Label:
+        """Keep what a person says of an answer, given itself or by its trace (or `last`), with the right one if known.
+
+        `calibrate` and `train_judge` read it; of several labels for one answer the last counts. Raises UsageError for a
+        trace that there is not.
+        """
+        check_type("trace", trace, (str, Answer), "an answer, the id of its trace, or last")
+        check_type("right", right, bool, "True or False")
+        check_type("answer", answer or "", str, "a text")
+        self._existing()
+        answered = trace.to_dict(chunks=True) if isinstance(trace, Answer) else self.traces.load(trace)
+        label = label_of(answered, right=right, answer=answer)
+        self.labels.add(label)
+        return label
+
     def calibrate(
         self,
         questions: Sequence[tuple[str, bool]] | None = None,
@@ -508,10 +526,12 @@ class Collection:
 
         For `corrective` that is the curve of the trained judge, and how much the chat model counts where one is
         configured; for a recipe with printed bounds, others in their place. `questions` are (question, whether the
-        documents answer it); without any, `number` are made of the documents. `progress` is called with the number of
+        documents answer it); without any, `number` are made of the documents. What people said of answers (`feedback`)
+        counts beside either. `progress` is called with the number of
         searches just finished. Raises UsageError for too few questions and for a recipe that decides by no bounds.
         """
         from thresher.recipes.calibrate import calibrated
+        from thresher.recipes.feedback import answerable
 
         if questions is not None:
             for asked in questions:
@@ -523,7 +543,15 @@ class Collection:
         configured = chosen.configured(self._for_recipes(settings), home=self.home)
         self._existing()
         made = calibrated(
-            chosen, configured, parts, questions, number=number, seed=seed, limit=DEFAULT_LIMIT, progress=progress
+            chosen,
+            configured,
+            parts,
+            questions,
+            number=number,
+            seed=seed,
+            limit=DEFAULT_LIMIT,
+            feedback=answerable(self.labels.labels()),
+            progress=progress,
         )
         self.calibrations.put(made)
         return made
@@ -608,25 +636,30 @@ class Collection:
 
     def train_judge(
         self,
-        labels: Path,
+        labels: Path | None = None,
         *,
         epochs: int = 4,
         seed: int = 0,
         settings: Mapping[str, Any] | None = None,
         counting: Counting | None = None,
     ) -> Trained:
-        """Train the judge further on a file of labels; it is kept in the home folder if that made it better.
+        """Train the judge further on a file of labels, and on what people said of answers (`feedback`); it is kept in
+        the home folder if that made it better.
 
         Needs the extra `train`. A run that was cut off goes on from its last checkpoint when it is called with the
         same again. `counting` shows progress. Raises UsageError for labels that cannot be learned from.
         """
+        from thresher.recipes.feedback import passages
         from thresher.recipes.settings import CorrectiveSettings
         from thresher.recipes.train_judge import silently, train
 
         self._existing()
+        told = passages(self.labels.labels())
         configured, parts = self._configured("corrective", settings), self._parts()
         assert isinstance(configured, CorrectiveSettings)
-        return train(labels, configured, parts, self.home, epochs=epochs, seed=seed, counting=counting or silently)
+        return train(
+            labels, told, configured, parts, self.home, epochs=epochs, seed=seed, counting=counting or silently
+        )
 
     def settings(self, recipe: str | recipes.Recipe, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Every setting a recipe would run with here, by dotted key; secrets as stars."""

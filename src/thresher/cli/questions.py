@@ -106,7 +106,7 @@ def ask(
     settings = target.settings if mode is None else {**target.settings, "answer.mode": mode}
     with target.open() as collection:
         by_model = collection.settings(chosen, settings)["llm.model"]
-        history = [] if after is None else collection.traces.conversation(_trace(after, target))
+        history = [] if after is None else collection.traces.conversation(trace_of(after, target))
         run = collection.run(
             words_of(question),
             on_sentence=on_sentence if stream and by_model else in_silence,
@@ -149,7 +149,7 @@ def explain(
     ] = False,
 ) -> None:
     """Show how an answer came about: every step, and each chunk that was kept or dropped, and why."""
-    trace = _trace(trace, target)
+    trace = trace_of(trace, target)
     with target.open() as collection:
         described = collection.traces.load(trace)
         labels = collection.traces.labels(trace)
@@ -186,7 +186,7 @@ def remember(target: Target, trace: str | None) -> None:
         return
 
 
-def _trace(given: str, target: Target) -> str:
+def trace_of(given: str, target: Target) -> str:
     """The trace that is meant; `last` is this shell's last answer, or the collection's where it has asked nothing."""
     if given.strip() == "":
         raise UsageError("is no trace", subject=repr(given), next_step="give an id, or last")

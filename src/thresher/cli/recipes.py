@@ -173,9 +173,12 @@ def _labelled(file: Path) -> list[tuple[str, bool]]:
 def train_judge(
     target: Target,
     labels: Annotated[
-        Path,
-        typer.Argument(metavar="QUESTIONS", help="JSON lines: question and passage with relevant, or answers."),
-    ],
+        Path | None,
+        typer.Argument(
+            metavar="[QUESTIONS]",
+            help="JSON lines: question and passage with relevant, or answers; besides what `feedback` kept.",
+        ),
+    ] = None,
     epochs: Annotated[int, typer.Option("--epochs", min=1, help="How often each training question is read.")] = 4,
     seed: Annotated[int, typer.Option("--seed", help="Of the order of what is read.")] = 0,
 ) -> None:

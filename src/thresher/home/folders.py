@@ -32,8 +32,9 @@ MANIFEST = "thresher-collection.json"
 
 FORMAT = 1
 
-NOT_PACKED = ("commit.lock", "traces", "training")
-"""Stays at home: questions that were asked, and what a training has read, are not the documents'."""
+NOT_PACKED = ("commit.lock", "traces", "training", "feedback.jsonl", "feedback.lock")
+"""Stays at home: questions that were asked, what people said of answers and a training has read are not the
+documents'."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,9 +70,13 @@ def calibrated(
     number: int,
     seed: int,
     limit: int,
+    feedback: Sequence[tuple[str, bool]] = (),
     progress: Progress | None = None,
 ) -> Calibration:
     """Fitted on (question, whether the collection answers it), or on `number` questions made of its texts.
+
+    Those of `feedback` count beside either, each as much as one of the others; a question that is labelled twice counts
+    as `labelled` has it.
 
     Raises UsageError for a recipe that decides by no bounds, and for too few questions.
     """
@@ -82,7 +86,8 @@ def calibrated(
         )
     if recipe.bounds is None and not isinstance(settings, CorrectiveSettings):
         raise _without_bounds(recipe)
-    if labelled is not None:  # before the searches, which may take minutes
+    if labelled is not None:  # checked before the searches, which may take minutes
+        labelled = [*labelled, *(one for one in feedback if one[0] not in dict(labelled))]
         answerable = sum(answers for _, answers in labelled)
         check_enough(answerable, len(labelled) - answerable)
     parts = parts.running(settings)
@@ -97,10 +102,11 @@ def calibrated(
     else:
         questions = questions_of(evidence.texts, number, seed)
         positives, negatives = gather(questions, evidence.best)
-        known = {one.near_miss: False for one in questions}
+        known_positives, known_negatives = gather_labelled(feedback, evidence.best)
+        known = {**{one.near_miss: False for one in questions}, **dict(feedback)}
         made = fit(
-            positives,
-            negatives,
+            [*positives, *known_positives],
+            [*negatives, *known_negatives],
             judge=evidence.name,
             encoder=evidence.encoder,
             source=MADE,

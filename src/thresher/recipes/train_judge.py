@@ -24,7 +24,7 @@ from thresher.recipes.settings import CorrectiveSettings
 from thresher.settings import flat_public
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import folded, term_set
-from thresher.training.labels import Group, Labelled, PartName, Passage, parted, read_labels
+from thresher.training.labels import Group, Labelled, PartName, Passage, parted, read_labels, together
 from thresher.types import Query
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ class Trained:
 
 
 def train(
-    file: Path,
+    file: Path | None,
+    feedback: Sequence[Labelled],
     settings: CorrectiveSettings,
     parts: Components,
     home: Path,
@@ -77,10 +78,10 @@ def train(
     seed: int,
     counting: Counting = silently,
 ) -> Trained:
-    """Train on a file of labels; the judge is put into the folder `judges` of `home` if it is better on held-out ones.
+    """Train on the labels of a file and of `feedback`; the judge is kept if it is better on held-out ones.
 
-    What is cut off goes on from its last checkpoint when it is called with the same again. Raises MissingExtra
-    without torch, UsageError for labels that cannot be learned from.
+    It is put into the folder `judges` of `home`. What is cut off goes on from its last checkpoint when it is called
+    with the same again. Raises MissingExtra without torch, UsageError for labels that cannot be learned from.
     """
     try:
         from thresher.training.export import exported
@@ -90,7 +91,7 @@ def train(
             raise
         raise MissingExtra(error.name, extra="train") from error
     parts = parts.running(settings)
-    labels = read_labels(file)
+    labels = together([*([] if file is None else read_labels(file)), *feedback])
     scorer = trained_scorer(settings, parts, parts.table(corrective.index_config(settings, parts)))
     identity = [labels, flat_public(settings), epochs, seed, scorer.reader.name, parts.store.version]
     short = hashlib.sha256(repr(identity).encode("utf-8", "replace")).hexdigest()[:HASH_CHARACTERS]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -71,16 +71,23 @@ def read_labels(path: Path) -> list[Labelled]:
     except OSError as error:
         what = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
         raise UsageError(what, subject=str(path), next_step="check the path") from error
-    read: dict[str, Labelled] = {}
+    read = []
     for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
-                one = _label(json.loads(line))
+                read.append(_label(json.loads(line)))
             except ValueError as error:
                 raise UsageError("is no label", subject=f"{path}, line {number}", next_step=FORMS) from error
-            key = folded(one.question).strip()
-            read[key] = _both(read[key], one) if key in read else one
-    return [_without_contradictions(one) for one in read.values()]
+    return together(read)
+
+
+def together(labels: Iterable[Labelled]) -> list[Labelled]:
+    """What several labels say of each question, in the order of the questions."""
+    known: dict[str, Labelled] = {}
+    for one in labels:
+        key = folded(one.question).strip()
+        known[key] = _both(known[key], one) if key in known else one
+    return [_without_contradictions(one) for one in known.values()]
 
 
 def _label(fields: Any) -> Labelled:

@@ -1,0 +1,177 @@
+"""What people say of answers: one line of JSON for each label, in a file of the collection.
+
+A label quotes what it is about, so that it outlives its trace; `forget` drops those that quote a deleted source.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from thresher.errors import UsageError
+from thresher.types import Public
+
+if TYPE_CHECKING:
+    from filelock import FileLock
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledPassage(Public):
+    """A chunk that an answer cited; offsets in its document."""
+
+    source: str
+    title: str
+    start: int
+    end: int
+    text: str
+    inside: bool = True
+    """Whether it is from the collection itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label(Public):
+    """What a person said of one answer."""
+
+    trace: str
+    question: str
+    """As it stood alone."""
+    right: bool
+    answer: str | None
+    """The right one, as the person gave it."""
+    abstained: bool
+    passages: tuple[LabelledPassage, ...]
+    labelled: str
+    """ISO 8601 time of the label."""
+
+    @property
+    def answerable(self) -> bool | None:
+        """Whether the collection answers the question, as far as the label says so.
+
+        It does where an answer from it was right, where a refusal was wrong, and where the right answer was given; it
+        does not where a refusal was right.
+        """
+        if self.right:
+            return False if self.abstained else (any(passage.inside for passage in self.passages) or None)
+        return True if self.abstained or self.answer is not None else None
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Label:
+        """What `to_dict` gave, also after a trip through JSON. Raises KeyError and TypeError for anything else."""
+        passages = tuple(LabelledPassage(**passage) for passage in stored["passages"])
+        return cls(**{**stored, "passages": passages})
+
+
+def label_of(answered: Mapping[str, Any], *, right: bool, answer: str | None = None) -> Label:
+    """The label of an answer as `Answer.to_dict(chunks=True)` tells it, with the right one where a person gave that.
+
+    Raises UsageError for an empty right answer, and for an answer without a trace.
+    """
+    if not answered["trace"]:
+        raise UsageError("was not stored, so that nobody can name it", subject="the answer", next_step="ask again")
+    if answer is not None and not answer.strip():
+        raise UsageError("is empty", subject="`answer`", next_step="give the right answer, or leave it out")
+    return Label(
+        trace=answered["trace"],
+        question=answered.get("standalone") or answered["question"],
+        right=right,
+        answer=answer,
+        abstained=answered["abstained"],
+        passages=tuple(_cited(answered)),
+        labelled=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def _cited(answer: Mapping[str, Any]) -> Iterable[LabelledPassage]:
+    """Each chunk that a citation stands in, once; the quote itself where its chunk is not told."""
+    found: dict[tuple[str, int], LabelledPassage] = {}
+    for cited in answer["citations"]:
+        quote = {"start": cited["start"], "end": cited["end"], "text": cited["quote"]}
+        chunks = (
+            chunk
+            for chunk in answer["chunks"]
+            if chunk["source"] == cited["source"]
+            and chunk["start"] < cited["end"]
+            and cited["start"] < chunk["end"]
+            and chunk["kept"]
+        )
+        place = next(chunks, quote)
+        span = place["start"], place["end"], place["text"]
+        passage = LabelledPassage(cited["source"], cited["title"], *span, cited["origin"] == "inside")
+        found.setdefault((passage.source, passage.start), passage)
+    return found.values()
+
+
+class Feedback:
+    """A file of labels; absent until the first one is kept. Safe to use from several threads and processes."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def add(self, label: Label) -> None:
+        """Keep a label: on disk when this returns, whole or not at all. Raises OSError."""
+        line = json.dumps(label.to_dict(), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        with self._alone(), self.file.open("ab+") as file:
+            if file.tell() and not _ends_a_line(file):
+                line = b"\n" + line  # behind the half of one that a crash left
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def labels(self) -> list[Label]:
+        """The labels, of several for one answer the last; damaged lines are passed over, with a warning in the log."""
+        read: dict[str, Label] = {}
+        for line in self._lines():
+            try:
+                label = Label.from_dict(json.loads(line))
+            except (ValueError, KeyError, TypeError):
+                _log.warning("%s: a line is damaged and is passed over", self.file)
+                continue
+            read[label.trace] = label
+        return list(read.values())
+
+    def forget(self, sources: Iterable[str]) -> int:
+        """Drop the labels that quote any of the sources, and damaged lines; returns how many lines went."""
+        wanted = set(sources)
+        if not self.file.exists():
+            return 0
+        with self._alone():
+            lines = self._lines()
+            kept = [line for line in lines if not _quotes(line, wanted)]
+            if len(kept) < len(lines):
+                beside = self.file.with_name(f".{self.file.name}.{os.getpid()}")
+                beside.write_bytes(b"".join(line + b"\n" for line in kept))
+                beside.replace(self.file)
+        return len(lines) - len(kept)
+
+    def _alone(self) -> FileLock:
+        from filelock import FileLock
+
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        return FileLock(self.file.with_suffix(".lock"))
+
+    def _lines(self) -> Sequence[bytes]:
+        try:
+            return [line for line in self.file.read_bytes().split(b"\n") if line.strip()]
+        except FileNotFoundError:
+            return []
+
+
+def _ends_a_line(file: BinaryIO) -> bool:
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) == b"\n"
+
+
+def _quotes(line: bytes, sources: Set[str]) -> bool:
+    """Whether a line quotes a source; what a damaged one quotes cannot be known, so it counts as quoting any."""
+    try:
+        return any(passage.source in sources for passage in Label.from_dict(json.loads(line)).passages)
+    except (ValueError, KeyError, TypeError):
+        return True

@@ -1,0 +1,146 @@
+"""Labels of answers: what is kept of one, in a file that a crash and several writers leave whole."""
+
+from __future__ import annotations
+
+import json
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from thresher.errors import UsageError
+from thresher.tracing.feedback import Feedback, Label, LabelledPassage, label_of
+
+CHUNK = {"source": "pumps.txt", "start": 100, "end": 200, "text": "The seal is rubber.", "kept": True}
+CITED = {"source": "pumps.txt", "title": "Pumps", "start": 110, "end": 120, "quote": "rubber", "origin": "inside"}
+
+
+def answered(**changed: Any) -> dict[str, Any]:
+    usual = {"trace": "t1", "question": "What of?", "standalone": None, "abstained": False, "text": "rubber"}
+    return {**usual, "citations": [CITED], "chunks": [CHUNK], **changed}
+
+
+def label(trace: str, source: str = "pumps.txt", *, right: bool = True) -> Label:
+    passages = (LabelledPassage(source, "Pumps", 0, 9, "The seal."),)
+    return Label(trace, f"Question {trace}?", right, None, abstained=False, passages=passages, labelled="2026-01-01")
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Feedback:
+    return Feedback(tmp_path / "feedback.jsonl")
+
+
+# --- what is kept of an answer ----------------------------------------------------------------------------------------
+
+
+def test_a_label_has_the_chunks_that_were_cited_each_once() -> None:
+    other = {**CHUNK, "start": 300, "end": 400, "text": "Lunch."}
+    made = label_of(answered(citations=[CITED, CITED], chunks=[other, CHUNK]), right=True)
+    assert made.passages == (LabelledPassage("pumps.txt", "Pumps", 100, 200, "The seal is rubber."),)
+
+
+def test_a_quote_whose_chunk_is_not_told_stands_for_it() -> None:
+    made = label_of(answered(chunks=[]), right=True)
+    assert made.passages == (LabelledPassage("pumps.txt", "Pumps", 110, 120, "rubber"),)
+
+
+def test_a_question_is_kept_as_it_stood_alone() -> None:
+    assert (
+        label_of(answered(standalone="What is the seal made of?"), right=True).question == "What is the seal made of?"
+    )
+
+
+@pytest.mark.parametrize("answer", ["", "  "])
+def test_a_right_answer_that_is_empty_is_told(answer: str) -> None:
+    with pytest.raises(UsageError, match="`answer`: is empty"):
+        label_of(answered(), right=False, answer=answer)
+
+
+def test_an_answer_that_was_not_stored_cannot_be_labelled() -> None:
+    with pytest.raises(UsageError, match="was not stored"):
+        label_of(answered(trace=""), right=True)
+
+
+OUTSIDE = {**CITED, "origin": "outside"}
+
+
+@pytest.mark.parametrize(
+    ("right", "changed", "answer", "answerable"),
+    [
+        (True, {}, None, True),
+        (True, {"abstained": True, "citations": []}, None, False),
+        (True, {"citations": [OUTSIDE]}, None, None),
+        (False, {}, None, None),
+        (False, {}, "nitrile", True),
+        (False, {"abstained": True, "citations": []}, None, True),
+    ],
+)
+def test_a_label_says_whether_the_collection_answers_where_it_can(
+    right: bool, changed: dict[str, Any], answer: str | None, answerable: bool | None
+) -> None:
+    assert label_of(answered(**changed), right=right, answer=answer).answerable is answerable
+
+
+# --- the file ---------------------------------------------------------------------------------------------------------
+
+
+def test_labels_are_read_as_they_were_kept(kept: Feedback) -> None:
+    assert kept.labels() == []
+    made = [label("t1"), label("t2", "söurce\n.txt", right=False)]
+    for one in made:
+        kept.add(one)
+    assert kept.labels() == made
+    assert kept.file.read_bytes().count(b"\n") == 2
+
+
+def test_the_last_label_of_an_answer_counts(kept: Feedback) -> None:
+    for right in (True, False):
+        kept.add(label("t1", right=right))
+    assert [one.right for one in kept.labels()] == [False]
+
+
+@pytest.mark.parametrize("left", ['{"trace": "t9", "quest', "[]", '{"trace": 1}'])
+def test_half_a_line_that_a_crash_left_costs_that_line_alone(
+    left: str, kept: Feedback, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept.add(label("t1"))
+    with kept.file.open("a", encoding="utf-8") as file:
+        file.write(left)
+    kept.add(label("t2"))
+    with caplog.at_level(logging.WARNING):
+        assert [one.trace for one in kept.labels()] == ["t1", "t2"]
+    assert "a line is damaged" in caplog.text
+
+
+def test_several_writers_lose_nothing(kept: Feedback) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda at: Feedback(kept.file).add(label(f"t{at}")), range(40)))
+    assert {one.trace for one in kept.labels()} == {f"t{at}" for at in range(40)}
+
+
+def test_labels_that_quote_a_source_are_forgotten_and_damaged_lines_with_them(kept: Feedback) -> None:
+    assert kept.forget(["pumps.txt"]) == 0
+    assert not kept.file.exists()
+    for one in (label("t1"), label("t2", "lamps.txt")):
+        kept.add(one)
+    with kept.file.open("a", encoding="utf-8") as file:
+        file.write('{"passages": "of pumps.txt')
+    assert kept.forget(["pumps.txt"]) == 2
+    assert [one.trace for one in kept.labels()] == ["t2"]
+    assert "pumps" not in kept.file.read_text(encoding="utf-8")
+    assert kept.forget(["pumps.txt"]) == 0
+
+
+def test_a_label_is_one_line_of_json(kept: Feedback) -> None:
+    kept.add(label("t1"))
+    assert list(json.loads(kept.file.read_text(encoding="utf-8"))) == [
+        "trace",
+        "question",
+        "right",
+        "answer",
+        "abstained",
+        "passages",
+        "labelled",
+    ]
