@@ -1,0 +1,180 @@
+"""A text held against given facts or against a collection, in the frame of Google's check-grounding API.
+
+Names and meanings are those of `CheckGrounding` (Discovery Engine v1): positions are bytes of UTF-8, end exclusive, and
+`citationIndices` point into `citedChunks`. Beside them, in `thresher`, stand our own claims: code points, the state of
+each, and the spans that show it, those of what is contradicted too.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from thresher.collection import PUBLIC_URL
+from thresher.types import Check, CheckedClaim, Citation, ClaimState
+from thresher_server.asking import worked
+from thresher_server.problems import Problem, replies
+from thresher_server.searching import address_of, named
+from thresher_server.security.access import Asker
+from thresher_server.security.keys import Caller, Scope
+from thresher_server.service import Service, service_of
+from thresher_server.shapes import CheckReply
+
+router = APIRouter(tags=["check"])
+
+LONGEST_TEXT = 100_000
+"""Characters of a text to check: some thousand claims, which take minutes."""
+
+
+class Google(BaseModel):
+    """Keys as `citedChunks` or as `cited_chunks`, as Google's JSON has it."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, serialize_by_alias=True)
+
+
+class Fact(Google):
+    """A text that a claim may stand on."""
+
+    fact_text: str = Field(examples=["The ferry to Gull Island leaves at 06:40."])
+    attributes: dict[str, str] = Field({}, description="`title`, `source` or `uri` are read; others are handed back")
+
+
+class GroundingSpec(Google):
+    """How sure a citation must be."""
+
+    citation_threshold: float | None = Field(
+        None, ge=0, le=1, description="least support of a claim that is cited; where none is given, its state decides"
+    )
+
+
+class CheckRequest(Google):
+    """A text, and what to hold it against: facts; where none are given, a collection."""
+
+    answer_candidate: str = Field(examples=["The ferry leaves at 07:40."], max_length=LONGEST_TEXT)
+    facts: list[Fact] | None = None
+    grounding_spec: GroundingSpec = GroundingSpec()
+    collection: str | None = Field(
+        None, description="ours: COLLECTION or COLLECTION/RECIPE to check against; the default one without facts"
+    )
+    where: str | None = Field(None, description="ours: a filter on the collection's documents")
+
+
+class CitedChunk(Google):
+    """A fact, or a span of a document, that supports a claim."""
+
+    chunk_text: str
+    source: str = Field(description="the position of a fact in the request; of a document its source")
+    source_metadata: dict[str, str] = {}
+    title: str = ""
+    uri: str = ""
+
+
+class GroundedClaim(Google):
+    """A claim of the text, and the chunks that support it."""
+
+    start_pos: int = Field(description="bytes of UTF-8")
+    end_pos: int
+    claim_text: str
+    citation_indices: list[int]
+    grounding_check_required: bool = True
+    score: float = Field(ge=0, le=1, description="probability that the evidence supports it")
+
+
+class GroundingReply(Google):
+    """What of a text is grounded, with our own claims in `thresher`."""
+
+    support_score: float | None = Field(description="share of the claims that are supported; null without claims")
+    cited_chunks: list[CitedChunk]
+    claims: list[GroundedClaim]
+    thresher: CheckReply
+
+
+@router.post("/v1/check", summary="What of a text facts or documents support", responses=replies(404, 409, 500, 504))
+async def check_text(
+    asked: CheckRequest, request: Request, caller: Asker, service: Annotated[Service, Depends(service_of)]
+) -> GroundingReply:
+    """Every claim of the text with its state; no chat model is asked, and nothing leaves the machine."""
+    if asked.facts is not None:
+        checked = await _by_facts(asked, asked.facts, service)
+    else:
+        checked = await _by_documents(asked, request, caller, service)
+    return _reply(asked, checked)
+
+
+async def _by_facts(asked: CheckRequest, facts: list[Fact], service: Service) -> Check:
+    """The claims of the text against given texts. Problem 422 for too many of them, and for a collection beside."""
+    if asked.collection is not None:
+        raise Problem(422, "are both given", subject="facts and collection", next_step="leave one of them out")
+    most = service.settings.max_documents
+    if len(facts) > most:
+        what = f"are more than {most:,}"
+        raise Problem(422, what, subject=f"{len(facts):,} facts", next_step="send fewer at once")
+    given = [
+        {"text": fact.fact_text, "title": fact.attributes.get("title", ""), "source": str(at)}
+        for at, fact in enumerate(facts)
+    ]
+    return await worked(service, lambda: service.collection().check(asked.answer_candidate, evidence=given))
+
+
+async def _by_documents(asked: CheckRequest, request: Request, caller: Caller, service: Service) -> Check:
+    """The claims of the text against a collection."""
+    target = named(service, caller, Scope.ASK, asked.collection)
+    here = {PUBLIC_URL: address_of(service, request)}
+
+    def work() -> Check:
+        return target.collection.check(asked.answer_candidate, recipe=target.recipe, where=asked.where, settings=here)
+
+    checked = await worked(service, work)
+    service.audit.write(caller.name, "check", collection=target.collection.name)
+    return checked
+
+
+def _reply(asked: CheckRequest, checked: Check) -> GroundingReply:
+    chunks: dict[tuple[str, int, int], CitedChunk] = {}
+    grounded, claims = 0, []
+    for claim in checked.claims:
+        cited = claim.citations if _is_grounded(claim, asked.grounding_spec) else ()
+        for citation in cited:
+            chunks.setdefault(_place(citation), _cited(citation, asked))
+        grounded += bool(cited)
+        claims.append(_claim(claim, checked.text, [list(chunks).index(_place(one)) for one in cited]))
+    return GroundingReply(
+        support_score=grounded / len(claims) if claims else None,
+        cited_chunks=list(chunks.values()),
+        claims=claims,
+        thresher=CheckReply.model_validate(checked.to_dict()),
+    )
+
+
+def _is_grounded(claim: CheckedClaim, spec: GroundingSpec) -> bool:
+    return claim.state is ClaimState.SUPPORTED and claim.support >= (spec.citation_threshold or 0.0)
+
+
+def _place(citation: Citation) -> tuple[str, int, int]:
+    return citation.source, citation.start, citation.end
+
+
+def _cited(citation: Citation, asked: CheckRequest) -> CitedChunk:
+    facts = asked.facts
+    attributes = {} if facts is None else facts[int(citation.source)].attributes
+    return CitedChunk(
+        chunk_text=citation.quote,
+        source=citation.source,
+        source_metadata=attributes,
+        title=citation.title,
+        uri=attributes.get("uri", citation.url),
+    )
+
+
+def _claim(claim: CheckedClaim, text: str, cited: list[int]) -> GroundedClaim:
+    start = len(text[: claim.start].encode())
+    return GroundedClaim(
+        start_pos=start,
+        end_pos=start + len(claim.text.encode()),
+        claim_text=claim.text,
+        citation_indices=cited,
+        score=claim.support,
+    )

@@ -1,0 +1,229 @@
+"""Dify's external knowledge, which RAGFlow and others speak too: `POST /retrieval` under an address of the operator's.
+
+The shapes are those of Dify's documentation ("External Knowledge API"); `knowledge_id` is `COLLECTION` or
+`COLLECTION/RECIPE`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, Field
+
+from thresher.errors import ThresherError
+from thresher.types import Hit
+from thresher_server.conditions import among, compared, holding, joined, lacking, negated
+from thresher_server.problems import ErrorDetail, Problem, problem_of
+from thresher_server.searching import file_name, found, share
+from thresher_server.security.access import Reader
+from thresher_server.service import Service, service_of
+
+MOST_RECORDS = 100
+"""Dify's own slider ends at 10, RAGFlow's at 100."""
+MOST_CONDITIONS = 100
+
+HEADER_MALFORMED, KEY_REFUSED, NO_SUCH_KNOWLEDGE = 1001, 1002, 2001
+"""Codes of Dify's documentation; other errors have their HTTP status as code."""
+
+
+class Condition(BaseModel):
+    """What is asked of one field of the metadata, or of one of several."""
+
+    name: str | list[str] = Field(examples=["kind"])
+    comparison_operator: str = Field(examples=["is"])
+    value: str | int | float | bool | list[str | int | float] | None = Field(None, examples=["pdf"])
+
+
+class MetadataCondition(BaseModel):
+    """All of some conditions, or one of them at least."""
+
+    logical_operator: Literal["and", "or"] = "and"
+    conditions: list[Condition] = Field([], max_length=MOST_CONDITIONS)
+
+
+class RetrievalSetting(BaseModel):
+    """How many records, and how good at least."""
+
+    top_k: int = Field(5, ge=1, le=MOST_RECORDS)
+    score_threshold: float | None = Field(0.0, ge=0, le=1, description="0 for all")
+
+
+class Retrieval(BaseModel):
+    """A question to a knowledge base."""
+
+    knowledge_id: str = Field(examples=["default"], description="COLLECTION or COLLECTION/RECIPE")
+    query: str = Field(examples=["When was the lighthouse built?"])
+    retrieval_setting: RetrievalSetting = RetrievalSetting()
+    metadata_condition: MetadataCondition | None = None
+
+
+class Record(BaseModel):
+    """A passage of a document."""
+
+    content: str
+    score: float = Field(ge=0, le=1)
+    title: str
+    metadata: dict[str, str | int] = Field(
+        description="source, document_id, start, end, url, and page where it has one"
+    )
+
+
+class Records(BaseModel):
+    """Passages, best first."""
+
+    records: list[Record]
+
+
+class DifyError(BaseModel):
+    """Every reply that is no success, with our own error beside it."""
+
+    error_code: int = Field(examples=[NO_SUCH_KNOWLEDGE])
+    error_msg: str
+    error: ErrorDetail
+
+
+class DifyRoute(APIRoute):
+    """A route whose errors have that shape."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """As FastAPI has it."""
+        handle = super().get_route_handler()
+
+        async def handler(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except Problem as error:
+                problem = error
+            except ThresherError as error:
+                problem = problem_of(error)
+            except RequestValidationError as error:
+                first = error.errors()[0]
+                problem = Problem(422, first["msg"], subject=".".join(str(part) for part in first["loc"][1:]) or "body")
+            except HTTPException as error:
+                cause = error.__cause__  # FastAPI makes a bad body of a Problem that is raised while it is read
+                problem = cause if isinstance(cause, Problem) else Problem(error.status_code, str(error.detail))
+            told = {"error_code": _code(problem, request), "error_msg": problem.body["error"]["message"]}
+            return JSONResponse({**told, **problem.body}, problem.status, problem.headers)
+
+        return handler
+
+
+def _code(problem: Problem, request: Request) -> int:
+    if problem.status == 401 and not request.headers.get("authorization", "").lower().startswith("bearer "):
+        return HEADER_MALFORMED
+    return {401: KEY_REFUSED, 403: KEY_REFUSED, 404: NO_SUCH_KNOWLEDGE}.get(problem.status, problem.status)
+
+
+router = APIRouter(tags=["dify"], route_class=DifyRoute)
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": DifyError} for status in (400, 401, 403, 404, 409, 413, 422, 429, 500, 502, 503, 504)
+}
+
+
+@router.post("/retrieval", summary="Passages for Dify's external knowledge", responses=ERRORS)
+@router.post("/dify/retrieval", summary="The same, where /retrieval is taken", responses=ERRORS)
+async def retrieval(
+    asked: Retrieval, request: Request, caller: Reader, service: Annotated[Service, Depends(service_of)]
+) -> Records:
+    """Passages of a collection for a question, judged where the recipe judges, with scores from 0 to 1."""
+    setting = asked.retrieval_setting
+    hits = await found(
+        service, request, caller, asked.knowledge_id, asked.query, limit=setting.top_k, where=_where(asked)
+    )
+    records = map(_record, hits)
+    return Records(records=[one for one in records if one.score >= (setting.score_threshold or 0.0)])
+
+
+def _record(hit: Hit) -> Record:
+    chunk = hit.chunk
+    place = {"document_id": chunk.document_id, "start": chunk.start, "end": chunk.end, "url": hit.url}
+    page = {} if chunk.page is None else {"page": chunk.page}
+    return Record(
+        content=chunk.text,
+        score=share(hit.score),
+        title=chunk.title or file_name(chunk.source),
+        metadata={"source": chunk.source, **place, **page},
+    )
+
+
+# --- conditions
+
+
+def _where(asked: Retrieval) -> str | None:
+    """The filter that the conditions stand for. Problem 422 for one that is none."""
+    if asked.metadata_condition is None:
+        return None
+    each = [_either(condition) for condition in asked.metadata_condition.conditions]
+    return joined(each, asked.metadata_condition.logical_operator)
+
+
+def _either(condition: Condition) -> str:
+    names = [condition.name] if isinstance(condition.name, str) else condition.name
+    told = joined([_condition(name, condition) for name in names], "or")
+    if told is None:
+        raise Problem(422, "names no field", subject="metadata_condition", next_step="give a name")
+    return told
+
+
+def _condition(name: str, condition: Condition) -> str:
+    operator = condition.comparison_operator.strip().lower()
+    match operator:
+        case "empty" | "null":
+            return lacking(name)
+        case "not empty" | "not null":
+            return negated(lacking(name))
+        case "in":
+            return among(name, _values(condition))
+        case "not in":
+            return negated(among(name, _values(condition)))
+    value = condition.value
+    if value is None or isinstance(value, list):
+        raise Problem(422, f"needs one value with {operator!r}", subject=f"field {name}", next_step="give one")
+    match operator:
+        case "contains":
+            return holding(name, str(value))
+        case "not contains":
+            return negated(holding(name, str(value)))
+        case "start with":
+            return holding(name, str(value), before=False)
+        case "end with":
+            return holding(name, str(value), after=False)
+    if operator not in COMPARED:
+        known = ", ".join([*COMPARED, "contains", "start with", "end with", "in", "empty", "and those with `not`"])
+        raise Problem(422, "is no comparison", subject=f"comparison_operator {operator!r}", next_step=f"use {known}")
+    return compared(name, COMPARED[operator], value)
+
+
+COMPARED = {
+    "is": "=",
+    "is not": "!=",
+    "=": "=",
+    "≠": "!=",
+    "!=": "!=",
+    ">": ">",
+    "<": "<",
+    "≥": ">=",
+    ">=": ">=",
+    "≤": "<=",
+    "<=": "<=",
+    "before": "<",
+    "after": ">",
+}
+
+
+def _values(condition: Condition) -> list[str | int | float]:
+    """The values of a list; of a text, its parts between commas."""
+    match condition.value:
+        case list() as values:
+            return values
+        case str() as text:
+            return [part.strip() for part in text.split(",") if part.strip()]
+        case None:
+            return []
+        case single:
+            return [single]

@@ -1,0 +1,104 @@
+"""OpenAI's embeddings by the bundled encoder: no collection, no network."""
+
+from __future__ import annotations
+
+import base64
+from functools import cache
+from typing import Annotated, Literal
+
+import numpy as np
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, Field
+
+from thresher.models.encoders import DIMENSION
+from thresher.models.tokens import TokenCount
+from thresher.recipes.components import BUNDLED
+from thresher.recipes.settings import EncoderSettings
+from thresher_server.asking import worked
+from thresher_server.openai.problems import OpenAIRoute, openai_replies
+from thresher_server.problems import Problem
+from thresher_server.security.access import Asker
+from thresher_server.service import Service, service_of
+
+router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
+
+
+class EmbeddingsRequest(BaseModel):
+    """Texts to encode; whatever model is named, the bundled encoder answers, and the reply says so."""
+
+    input: str | list[str] | list[int] | list[list[int]] = Field(
+        examples=[["The ferry leaves at 06:40."]], description="a text or several; lists of tokens are refused"
+    )
+    model: str = Field("", examples=["all-MiniLM-L6-v2"])
+    encoding_format: Literal["float", "base64"] = "float"
+    dimensions: int | None = Field(None, description=f"{DIMENSION}, if anything")
+
+
+class Embedding(BaseModel):
+    """The vector of one text, of unit length; in base64 its numbers as 32-bit floats, little end first."""
+
+    object: Literal["embedding"] = "embedding"
+    index: int
+    embedding: list[float] | str
+
+
+class EmbeddingsUsage(BaseModel):
+    """Tokens that were read."""
+
+    prompt_tokens: int
+    total_tokens: int
+
+
+class Embeddings(BaseModel):
+    """A vector for each text, in their order."""
+
+    object: Literal["list"] = "list"
+    data: list[Embedding]
+    model: str = Field(description="the encoder and a hash of its weights", examples=["all-MiniLM-L6-v2-int8@1f6c0a"])
+    usage: EmbeddingsUsage
+
+
+@router.post("/v1/embeddings", summary="Vectors of texts, by the bundled encoder", responses=openai_replies())
+async def embeddings(
+    asked: EmbeddingsRequest, caller: Asker, service: Annotated[Service, Depends(service_of)]
+) -> Embeddings:
+    """Vectors of unit length; that of a text is the same whatever it is sent with."""
+    texts = _texts(asked, service.settings.max_documents)
+    encoder = service.engine.models.encoder(BUNDLED, EncoderSettings())
+
+    def work() -> tuple[list[Embedding], int]:
+        vectors = encoder.encode(texts)
+        data = [Embedding(index=at, embedding=_written(row, asked)) for at, row in enumerate(vectors)]
+        return data, sum(map(token_count(), texts))
+
+    data, tokens = await worked(service, work)
+    usage = EmbeddingsUsage(prompt_tokens=tokens, total_tokens=tokens)
+    return Embeddings(data=data, model=encoder.name, usage=usage)
+
+
+def _texts(asked: EmbeddingsRequest, most: int) -> list[str]:
+    """What is to be encoded. Problem 422 for what is no text, too many texts, and another dimension."""
+    if asked.dimensions not in (None, DIMENSION):
+        what = f"is not what the encoder gives, which is {DIMENSION}"
+        raise Problem(422, what, subject=f"dimensions {asked.dimensions}", next_step="leave it out")
+    given = [asked.input] if isinstance(asked.input, str) else asked.input
+    texts = [one for one in given if isinstance(one, str)]
+    if len(texts) < len(given):
+        next_step = "send texts; with LangChain's OpenAIEmbeddings set check_embedding_ctx_length=False"
+        raise Problem(422, "are tokens of another model, which cannot be read", subject="input", next_step=next_step)
+    if len(texts) > most:
+        raise Problem(422, f"are more than {most:,}", subject=f"{len(texts):,} texts", next_step="send fewer at once")
+    return texts
+
+
+def _written(row: np.ndarray[tuple[int, ...], np.dtype[np.float32]], asked: EmbeddingsRequest) -> list[float] | str:
+    if asked.encoding_format == "base64":
+        return base64.b64encode(row.astype("<f4").tobytes()).decode("ascii")
+    numbers: list[float] = row.tolist()
+    return numbers
+
+
+@cache
+def token_count() -> TokenCount:
+    """One for the process: its file takes a tenth of a second to read."""
+    return TokenCount()

@@ -1,0 +1,165 @@
+"""Open WebUI's two forms for services of one's own: a document loader, and a web search over a collection.
+
+Both are what `open_webui.retrieval` sends and reads (`loaders/external_document.py`, `web/external.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any
+from urllib.parse import unquote
+
+from fastapi import APIRouter, Depends, Header, Query, Request
+from pydantic import BaseModel, Field
+
+from thresher.documents.reading_process import ProcessLimits, ReadingProcess
+from thresher.documents.sources import Hints, Item
+from thresher.errors import DocumentError
+from thresher.recipes.registry import settings_keys
+from thresher.recipes.settings import CollectionSettings
+from thresher.settings import resolved
+from thresher.types import Document, Hit
+from thresher_server.asking import worked
+from thresher_server.problems import Problem, replies
+from thresher_server.searching import file_name, found
+from thresher_server.security.access import Asker, Reader
+from thresher_server.service import Service, service_of
+
+router = APIRouter(tags=["open webui"])
+
+MOST_RESULTS = 50
+
+NO_TEXT = "No extractable text"
+"""Words by which Open WebUI knows that it may read a file by its own means."""
+
+MEANT_OTHERWISE = frozenset({"html", "parameters", "file_id", "source_url", "name", "hash", "created_by", "page"})
+"""Metadata that means something to Open WebUI (`html` shows a text as a page): a file does not get to set it."""
+
+
+class LoadedText(BaseModel):
+    """The text of a page, or of a whole document that has none."""
+
+    page_content: str
+    metadata: dict[str, str | int | float | bool] = Field(
+        description="source, title, kind, and what the document says of itself; page counts from 0, as Open WebUI does"
+    )
+
+
+class WebSearch(BaseModel):
+    """A search as Open WebUI asks it."""
+
+    query: str = Field(examples=["When does the ferry leave?"])
+    count: int = Field(3, ge=1, le=MOST_RESULTS)
+
+
+class WebResult(BaseModel):
+    """A passage with the address that shows it."""
+
+    link: str
+    title: str
+    snippet: str
+
+
+BINARY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+@router.put(
+    "/process",
+    summary="The text of a file, for Open WebUI's external document loader",
+    responses=replies(500, 504),
+    openapi_extra=BINARY,
+)
+async def process(
+    request: Request,
+    caller: Asker,
+    service: Annotated[Service, Depends(service_of)],
+    x_filename: Annotated[str, Header(description="the file's name, percent-encoded", examples=["notes.md"])] = "",
+    content_type: Annotated[str, Header(include_in_schema=False)] = "",
+) -> list[LoadedText]:
+    """A text for each page of the file, read in a process of its own with limits; nothing is kept."""
+    data, name = await request.body(), _bare(x_filename)
+    return await worked(service, lambda: _read(service, data, name, content_type))
+
+
+@router.post("/search", summary="Passages as Open WebUI's external web search", responses=replies(404, 409, 500, 504))
+async def search(
+    asked: WebSearch,
+    request: Request,
+    caller: Reader,
+    service: Annotated[Service, Depends(service_of)],
+    collection: Annotated[str | None, Query(description="COLLECTION or COLLECTION/RECIPE")] = None,
+) -> list[WebResult]:
+    """Passages of a collection, best first; the snippet is the whole passage."""
+    hits = await found(service, request, caller, collection, asked.query, limit=asked.count)
+    return [_result(hit) for hit in hits]
+
+
+def _result(hit: Hit) -> WebResult:
+    chunk = hit.chunk
+    return WebResult(link=hit.url, title=chunk.title or file_name(chunk.source), snippet=chunk.text)
+
+
+# --- reading a file
+
+
+def _bare(given: str) -> str:
+    """The bare name that was sent, whatever folders stand before it."""
+    name = PurePosixPath(unquote(given).replace("\\", "/")).name
+    return "".join(mark for mark in name if mark.isprintable()) or "document"
+
+
+def _read(service: Service, data: bytes, name: str, content_type: str) -> list[LoadedText]:
+    """The texts of a file. Raises DocumentError for one that cannot be read, and Problem 422 where there is none."""
+    item = Item(source=name, root=name, path=Path(name))  # a name alone: the bytes are here
+    hints = Hints(content_type="" if PurePosixPath(name).suffix else content_type)
+    texts: list[LoadedText] = []
+    failed: list[str] = []
+    with _told(name), ReadingProcess(_limits(service)) as process:
+        for read in process.read(item, data, hints):
+            if isinstance(read, Document):
+                texts.extend(_texts(read))
+            else:
+                failed.append(str(read))
+    if not texts:
+        raise Problem(422, failed[0] if failed else NO_TEXT, subject=name, next_step="check its content")
+    if failed:
+        texts[0].metadata["failed"] = "; ".join(failed)
+    return texts
+
+
+@contextmanager
+def _told(name: str) -> Iterator[None]:
+    """Let an error of a file without text say so in Open WebUI's words."""
+    try:
+        yield
+    except DocumentError as error:
+        if "no text" not in error.what:
+            raise
+        raise Problem(422, f"{NO_TEXT}: {error.what}", subject=name, next_step=error.next_step) from error
+
+
+def _limits(service: Service) -> ProcessLimits:
+    """Those of the home; a reply is not waited for longer than any other."""
+    settings = resolved(CollectionSettings, {}, home=service.home, known=settings_keys()).reading
+    seconds = min(settings.seconds, service.settings.timeout_seconds)
+    return ProcessLimits(**settings.model_copy(update={"seconds": seconds}).model_dump())
+
+
+def _texts(document: Document) -> Iterator[LoadedText]:
+    own = {name: value for name, value in document.metadata.items() if name not in MEANT_OTHERWISE}
+    told = {**own, "source": document.source, "title": document.title, "kind": document.kind}
+    if document.date is not None:
+        told["date"] = document.date
+    if not document.pages:
+        yield LoadedText(page_content=document.text, metadata=told)
+    for page in document.pages:
+        text = document.text[page.start : page.end]
+        if text.strip():
+            yield LoadedText(page_content=text, metadata={**told, "page": page.number - 1})

@@ -1,0 +1,217 @@
+"""Reranking by the bundled judge, in the shapes of Cohere (v1 and v2), Jina and text-embeddings-inference.
+
+One handler behind all paths: which shape a client speaks is told by what it sends. Every document comes back, unless
+fewer are asked for: clients such as Open WebUI sort by `index` and read the scores by position.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+from uuid import uuid4
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, ConfigDict, Field
+
+from thresher.recipes.rerank import RankedText, Reranker
+from thresher_server.asking import check_length, worked
+from thresher_server.openai.problems import OpenAIRoute, openai_replies
+from thresher_server.problems import Problem
+from thresher_server.routes.embeddings import token_count
+from thresher_server.security.access import Asker
+from thresher_server.service import Service, service_of
+
+router = APIRouter(tags=["rerank"], route_class=OpenAIRoute)
+
+MODEL = "thresher-judge"
+COHERE_THRESHOLD = 0.1
+"""Score of a relevant span at least, where Cohere's client names none."""
+
+
+class RelevantSpans(BaseModel):
+    """Whether, and which, stretches of the documents are told."""
+
+    mode: Literal["enabled", "disabled"] = "disabled"
+    threshold: float | None = Field(None, ge=0, le=1)
+    max_spans: int | None = Field(None, ge=1)
+
+
+class RerankRequest(BaseModel):
+    """A question and texts; `model` is not heeded, and long texts are read whole (`max_tokens_per_doc` is not either).
+
+    A document of several fields is read as its `text`, or as its `rank_fields` one below the other.
+    """
+
+    model: str | None = Field(None, examples=[MODEL])
+    query: str = Field(examples=["When does the ferry leave?"])
+    documents: list[str | dict[str, str]] | None = Field(
+        None, examples=[["The ferry leaves at 06:40.", "The railway was opened in 1871."]]
+    )
+    texts: list[str] | None = Field(None, description="in place of `documents`: the reply is that of TEI")
+    top_n: int | None = Field(None, ge=0, description="how many results; all where it is not given, or 0")
+    return_documents: bool = False
+    rank_fields: list[str] | None = None
+    relevant_spans: RelevantSpans | None = None
+    return_text: bool = Field(False, description="of TEI")
+
+    @property
+    def wants_spans(self) -> bool:
+        """Whether stretches are asked for."""
+        return self.relevant_spans is not None and self.relevant_spans.mode == "enabled"
+
+
+class Span(BaseModel):
+    """A stretch of a document: code points, end exclusive, and the probability that it suffices."""
+
+    start: int
+    end: int
+    score: float = Field(ge=0, le=1)
+
+
+class Ranked(BaseModel):
+    """A document by its position in the request, from 0."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    index: int
+    relevance_score: float = Field(ge=0, le=1, description="probability that the document suffices to answer")
+    document: dict[str, str] | None = None
+    relevant_spans: list[Span] | None = Field(None, description="best first")
+
+
+class ApiVersion(BaseModel):
+    """Of Cohere's API."""
+
+    version: str = "2"
+
+
+class BilledUnits(BaseModel):
+    """What it would cost elsewhere."""
+
+    search_units: int = 1
+
+
+class Tokens(BaseModel):
+    """Tokens that were read."""
+
+    input_tokens: int
+
+
+class Meta(BaseModel):
+    """As Cohere has it."""
+
+    api_version: ApiVersion = ApiVersion()
+    billed_units: BilledUnits = BilledUnits()
+    tokens: Tokens
+
+
+class RerankUsage(BaseModel):
+    """As Jina has it."""
+
+    prompt_tokens: int
+    total_tokens: int
+
+
+class RerankReply(BaseModel):
+    """Documents, best first, equal ones as they came."""
+
+    id: str
+    model: str = MODEL
+    results: list[Ranked]
+    meta: Meta
+    usage: RerankUsage
+
+
+class RankedByTEI(BaseModel):
+    """A text by its position in the request, from 0."""
+
+    index: int
+    score: float = Field(ge=0, le=1)
+    text: str | None = None
+
+
+ERRORS = openai_replies()
+
+
+@router.post(
+    "/rerank", summary="The same, as Jina's and TEI's clients ask", responses=ERRORS, response_model_exclude_none=True
+)
+@router.post(
+    "/v1/rerank",
+    summary="The same, as Cohere's client v1 and Open WebUI ask",
+    responses=ERRORS,
+    response_model_exclude_none=True,
+)
+@router.post(
+    "/v2/rerank", summary="Texts put in order by the bundled judge", responses=ERRORS, response_model_exclude_none=True
+)
+async def rerank(
+    asked: RerankRequest, caller: Asker, service: Annotated[Service, Depends(service_of)]
+) -> RerankReply | list[RankedByTEI]:
+    """Texts of anybody's search, best first, each with the probability that it suffices to answer the question.
+
+    A score depends on the question and its text alone, not on what else is sent.
+    """
+    texts = _texts(asked, service)
+    ask, spans = Reranker(service.engine.models), asked.relevant_spans or RelevantSpans()
+    least = COHERE_THRESHOLD if spans.threshold is None else spans.threshold
+
+    def work() -> tuple[list[RankedText], int]:
+        top_n = asked.top_n or None
+        ranked = ask(asked.query, texts, top_n=top_n, spans=asked.wants_spans, span_score=least)
+        return ranked, sum(map(token_count(), [asked.query, *texts]))
+
+    ranked, tokens = await worked(service, work)
+    if asked.texts is not None:
+        return [_as_tei(one, texts, asked) for one in ranked]
+    return RerankReply(
+        id=str(uuid4()),
+        results=[_result(one, asked) for one in ranked],
+        meta=Meta(tokens=Tokens(input_tokens=tokens)),
+        usage=RerankUsage(prompt_tokens=tokens, total_tokens=tokens),
+    )
+
+
+def _texts(asked: RerankRequest, service: Service) -> list[str]:
+    """What is read of each document. Problem 422 for a request without documents or with too many, and a bad one."""
+    check_length(service, asked.query)
+    given = asked.texts if asked.texts is not None else asked.documents
+    if given is None:
+        raise Problem(422, "is not given", subject="documents", next_step="send a list of texts")
+    most = service.settings.max_documents
+    if len(given) > most:
+        what = f"are more than {most:,}"
+        raise Problem(422, what, subject=f"{len(given):,} documents", next_step="send fewer at once")
+    return [one if isinstance(one, str) else _of_fields(one, at, asked.rank_fields) for at, one in enumerate(given)]
+
+
+def _of_fields(document: dict[str, str], at: int, names: list[str] | None) -> str:
+    wanted = names or ["text"]
+    found = [document[name] for name in wanted if name in document]
+    if not found:
+        subject, fields = f"document {at}", ", ".join(wanted)
+        raise Problem(422, f"has no {fields}", subject=subject, next_step="give it, or name others in rank_fields")
+    return "\n".join(found)
+
+
+def _result(one: RankedText, asked: RerankRequest) -> Ranked:
+    assert asked.documents is not None
+    given = asked.documents[one.index]
+    document = {"text": given} if isinstance(given, str) else given
+    return Ranked(
+        index=one.index,
+        relevance_score=one.score,
+        document=document if asked.return_documents else None,
+        relevant_spans=_spans(one, asked),
+    )
+
+
+def _spans(one: RankedText, asked: RerankRequest) -> list[Span] | None:
+    """Best first; None where none were asked for, or none is relevant, as Cohere leaves them out."""
+    if not asked.wants_spans or asked.relevant_spans is None:
+        return None
+    best = sorted(one.spans, key=lambda span: -span.score)[: asked.relevant_spans.max_spans]
+    return [Span(start=span.start, end=span.end, score=span.score) for span in best] or None
+
+
+def _as_tei(one: RankedText, texts: list[str], asked: RerankRequest) -> RankedByTEI:
+    return RankedByTEI(index=one.index, score=one.score, text=texts[one.index] if asked.return_text else None)

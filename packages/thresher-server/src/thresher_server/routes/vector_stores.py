@@ -1,0 +1,141 @@
+"""OpenAI's search of a vector store: `client.vector_stores.search(COLLECTION, query=...)`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Path, Request
+from pydantic import BaseModel, Field
+
+from thresher.types import Hit
+from thresher_server.conditions import Value, among, compared, joined, negated
+from thresher_server.openai.problems import OpenAIRoute, openai_replies
+from thresher_server.problems import Problem
+from thresher_server.searching import file_name, found, share
+from thresher_server.security.access import Reader
+from thresher_server.service import Service, service_of
+
+router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
+
+MOST_RESULTS = 50
+"""OpenAI's own limit."""
+MOST_QUERIES = 10
+LONGEST_ATTRIBUTE = 512
+"""Characters, as OpenAI promises its clients."""
+
+COMPARED = {"eq": "=", "ne": "!=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
+
+
+class ComparisonFilter(BaseModel):
+    """A field of the metadata compared with a value, or with several."""
+
+    type: Literal["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"]
+    key: str = Field(min_length=1, examples=["kind"])
+    value: Value | list[str | int | float] = Field(examples=["pdf"])
+
+
+class CompoundFilter(BaseModel):
+    """All of some filters, or one of them at least."""
+
+    type: Literal["and", "or"]
+    filters: list[ComparisonFilter | CompoundFilter] = Field(min_length=1, max_length=100)
+
+
+class RankingOptions(BaseModel):
+    """How good a result is at least; a `ranker` is not heeded, the recipe has its own."""
+
+    score_threshold: float = Field(0.0, ge=0, le=1)
+
+
+class VectorStoreSearch(BaseModel):
+    """A question to a vector store; of several, each is searched and the best passages are returned."""
+
+    query: str | Annotated[list[str], Field(min_length=1, max_length=MOST_QUERIES)] = Field(
+        examples=["When was the lighthouse built?"]
+    )
+    filters: ComparisonFilter | CompoundFilter | None = None
+    max_num_results: int = Field(10, ge=1, le=MOST_RESULTS)
+    ranking_options: RankingOptions | None = None
+
+
+class TextContent(BaseModel):
+    """The text of a passage."""
+
+    type: Literal["text"] = "text"
+    text: str
+
+
+class StoreHit(BaseModel):
+    """A passage; `file_id` is its document's id."""
+
+    file_id: str
+    filename: str
+    score: float = Field(ge=0, le=1)
+    attributes: dict[str, str | int] = Field(description="title, source, url, start, end, and page where it has one")
+    content: list[TextContent]
+
+
+class StoreHits(BaseModel):
+    """All passages, best first, on one page."""
+
+    object: Literal["vector_store.search_results.page"] = "vector_store.search_results.page"
+    search_query: list[str]
+    data: list[StoreHit]
+    has_more: bool = False
+    next_page: str | None = None
+
+
+@router.post(
+    "/v1/vector_stores/{vector_store_id:path}/search",
+    summary="Search a collection as OpenAI's vector store",
+    responses=openai_replies(),
+)
+async def search(
+    asked: VectorStoreSearch,
+    vector_store_id: Annotated[str, Path(description="COLLECTION or COLLECTION/RECIPE", examples=["default"])],
+    request: Request,
+    caller: Reader,
+    service: Annotated[Service, Depends(service_of)],
+) -> StoreHits:
+    """Passages of a collection, judged where the recipe judges, with scores from 0 to 1."""
+    queries = [asked.query] if isinstance(asked.query, str) else asked.query
+    where = None if asked.filters is None else _where(asked.filters)
+    best: dict[str, Hit] = {}
+    for query in queries:
+        limit = asked.max_num_results
+        for hit in await found(service, request, caller, vector_store_id, query, limit=limit, where=where):
+            known = best.get(hit.chunk.id)
+            if known is None or share(known.score) < share(hit.score):
+                best[hit.chunk.id] = hit
+    least = asked.ranking_options.score_threshold if asked.ranking_options else 0.0
+    rows = sorted(map(_row, best.values()), key=lambda row: -row.score)
+    return StoreHits(search_query=queries, data=[row for row in rows if row.score >= least][: asked.max_num_results])
+
+
+def _row(hit: Hit) -> StoreHit:
+    chunk = hit.chunk
+    texts = {"title": chunk.title, "source": chunk.source, "url": hit.url}
+    attributes: dict[str, str | int] = {name: text[:LONGEST_ATTRIBUTE] for name, text in texts.items()}
+    attributes |= {"start": chunk.start, "end": chunk.end}
+    if chunk.page is not None:
+        attributes["page"] = chunk.page
+    return StoreHit(
+        file_id=chunk.document_id,
+        filename=file_name(chunk.source),
+        score=share(hit.score),
+        attributes=attributes,
+        content=[TextContent(text=chunk.text)],
+    )
+
+
+def _where(asked: ComparisonFilter | CompoundFilter) -> str:
+    if isinstance(asked, CompoundFilter):
+        return joined([_where(one) for one in asked.filters], asked.type) or ""
+    several = isinstance(asked.value, list)
+    if several != (asked.type in ("in", "nin")):
+        wanted = "one value" if several else "a list of values"
+        raise Problem(422, f"needs {wanted}", subject=f"filter {asked.type} on {asked.key}")
+    if isinstance(asked.value, list):
+        listed = among(asked.key, asked.value)
+        return listed if asked.type == "in" else negated(listed)
+    return compared(asked.key, COMPARED[asked.type], asked.value)
