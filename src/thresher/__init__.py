@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from thresher.aio import AsyncCollection
     from thresher.collection import Collection
+    from thresher.engine import Engine
     from thresher.errors import (
         BudgetSpent,
         Cancelled,
@@ -64,6 +65,7 @@ __all__ = [
     "Document",
     "DocumentError",
     "EncoderMismatch",
+    "Engine",
     "Evidence",
     "Hit",
     "MissingExtra",

@@ -1,0 +1,122 @@
+"""A collection of Thresher as a retriever."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from haystack import Document, component, default_from_dict, default_to_dict
+from haystack_integrations.components.retrievers.thresher.filters import where_of
+
+import thresher
+from thresher.recipes.evidence import EvidenceResult
+
+UNDECIDED = "none"
+"""The verdict of a recipe that does not decide."""
+
+
+@component
+class ThresherRetriever:
+    """Passages of your own documents, judged, and the verdict: no passage at all where they do not answer.
+
+        retriever = ThresherRetriever(home=".thresher", top_k=3)
+        retriever.run(query="How many layers has BERT-base?")
+        # {"documents": [...], "verdict": "correct"}
+
+    Each document says in its meta where it stands (`source`, `title`, `page`, `start`, `end`, `locator`) and what it is
+    worth (`score` and its `scale`, `probability`), with the `verdict` and the `confidence` of the whole search.
+    """
+
+    def __init__(
+        self,
+        home: str | Path = ".thresher",
+        collection: str = "default",
+        *,
+        top_k: int = 5,
+        recipe: str = "corrective",
+        outside: str | None = None,
+        where: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        refined: bool = False,
+        keep_incorrect: bool = False,
+    ) -> None:
+        """Cheap: models are loaded in `warm_up`, or with the first question.
+
+        `outside` is where to look when the documents do not suffice (`web` or `collection:NAME`), `where` a filter on
+        metadata (`kind = 'pdf' AND page <= 3`), `settings` are Thresher's by dotted key. With `refined` a document is
+        cut to the sentences that are evidence, with `keep_incorrect` the best there is comes though it is no answer.
+        """
+        self.home = str(home)
+        self.collection = collection
+        self.top_k = top_k
+        self.recipe = recipe
+        self.outside = outside
+        self.where = where
+        self.settings = dict(settings or {})
+        self.refined = refined
+        self.keep_incorrect = keep_incorrect
+        self._engine = thresher.Engine(self.home)
+
+    def warm_up(self) -> None:
+        """Load the models; a second time there is nothing to do."""
+        self._engine.warm_up()
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `from_dict` makes it of again."""
+        return default_to_dict(
+            self,
+            home=self.home,
+            collection=self.collection,
+            top_k=self.top_k,
+            recipe=self.recipe,
+            outside=self.outside,
+            where=self.where,
+            settings=self.settings,
+            refined=self.refined,
+            keep_incorrect=self.keep_incorrect,
+        )
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> ThresherRetriever:
+        """What `to_dict` gave, made again."""
+        return default_from_dict(cls, data)
+
+    @component.output_types(documents=list[Document], verdict=str)
+    def run(self, query: str, filters: dict[str, Any] | None = None, top_k: int | None = None) -> dict[str, Any]:
+        """The documents, best first, and the verdict. `filters` are Haystack's, on top of `where`."""
+        found = self._engine.collection(self.collection).evidence(
+            query,
+            recipe=self.recipe,
+            limit=self.top_k if top_k is None else top_k,
+            outside=self.outside,
+            where=self._restricted(filters),
+            settings={**({"refine.of": "all"} if self.refined else {}), **self.settings},
+        )
+        verdict = UNDECIDED if found.verdict is None else str(found.verdict)
+        return {"documents": self._documents(found), "verdict": verdict}
+
+    @component.output_types(documents=list[Document], verdict=str)
+    async def run_async(
+        self, query: str, filters: dict[str, Any] | None = None, top_k: int | None = None
+    ) -> dict[str, Any]:
+        """The same, in a thread of its own."""
+        return await asyncio.to_thread(self.run, query, filters, top_k)
+
+    def _restricted(self, filters: Mapping[str, Any] | None) -> str | None:
+        given = [where for where in (self.where, where_of(filters) if filters else None) if where]
+        return " AND ".join(f"({where})" for where in given) or None
+
+    def _documents(self, found: EvidenceResult) -> list[Document]:
+        passages = found.passages or (found.rejected if self.keep_incorrect else ())
+        return [
+            Document(
+                id=passage.hit.chunk.id,
+                content=passage.cut if self.refined else passage.hit.chunk.text,
+                meta=found.metadata(passage),
+                score=passage.hit.score.value,
+            )
+            for passage in passages
+            if passage.spans or not self.refined
+        ]
