@@ -299,9 +299,8 @@ class Components:
         """How often each word occurs in the collection; empty for one that is too large to be read for a word."""
         key = (str(self.store.folder), self.store.version)
         if key not in self.models.words:
-            records = self.store.records()
-            small = sum(record.characters for record in records) <= READ_FOR_SPELLING
-            texts = self.store.texts([record.id for record in records]).values() if small else ()
+            small = self.store.characters() <= READ_FOR_SPELLING
+            texts = self.store.every_text() if small else ()
             counts: Counter[str] = Counter()
             allow = watch()
             for text in texts:

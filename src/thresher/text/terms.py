@@ -94,7 +94,8 @@ def folded(text: str) -> str:
     if text.isascii():
         return text.lower()
     marks = unicodedata.normalize("NFKD", text)
-    bare = "".join(mark for mark in marks if mark in _VOICED or not unicodedata.combining(mark))
+    accents = {ord(mark): None for mark in set(marks) if unicodedata.combining(mark) and mark not in _VOICED}
+    bare = marks.translate(accents) if accents else marks
     # Composed again: taken apart, a Korean syllable is no longer in the range that is split into pairs.
     return unicodedata.normalize("NFC", bare).lower()
 
