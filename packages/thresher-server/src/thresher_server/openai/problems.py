@@ -53,7 +53,9 @@ def openai_replies(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def streaming(description: str) -> dict[int | str, dict[str, Any]]:
     """The reply that is a stream, beside the whole one, for the OpenAPI description."""
-    return {200: {"description": description, "content": {"text/event-stream": {"schema": {"type": "string"}}}}}
+    text = {"type": "string"}
+    event = {"type": "object", "properties": {"event": text, "data": text}, "required": ["data"]}
+    return {200: {"description": description, "content": {"text/event-stream": {"schema": event}}}}
 
 
 def error_body(error: Problem | ThresherError) -> dict[str, Any]:
