@@ -16,6 +16,7 @@ from pydantic.alias_generators import to_camel
 from thresher.collection import PUBLIC_URL
 from thresher.types import Check, CheckedClaim, Citation, ClaimState
 from thresher_server.asking import worked
+from thresher_server.openai.conversation import Text
 from thresher_server.problems import Problem, replies
 from thresher_server.searching import address_of, named
 from thresher_server.security.access import Asker
@@ -38,8 +39,8 @@ class Google(BaseModel):
 class Fact(Google):
     """A text that a claim may stand on."""
 
-    fact_text: str = Field(examples=["The ferry to Gull Island leaves at 06:40."])
-    attributes: dict[str, str] = Field({}, description="`title`, `source` or `uri` are read; others are handed back")
+    fact_text: Text = Field(examples=["The ferry to Gull Island leaves at 06:40."])
+    attributes: dict[Text, Text] = Field({}, description="`title`, `source` or `uri` are read; others are handed back")
 
 
 class GroundingSpec(Google):
@@ -53,13 +54,13 @@ class GroundingSpec(Google):
 class CheckRequest(Google):
     """A text, and what to hold it against: facts; where none are given, a collection."""
 
-    answer_candidate: str = Field(examples=["The ferry leaves at 07:40."], max_length=LONGEST_TEXT)
+    answer_candidate: Text = Field(examples=["The ferry leaves at 07:40."], max_length=LONGEST_TEXT)
     facts: list[Fact] | None = None
     grounding_spec: GroundingSpec = GroundingSpec()
-    collection: str | None = Field(
+    collection: Text | None = Field(
         None, description="ours: COLLECTION or COLLECTION/RECIPE to check against; the default one without facts"
     )
-    where: str | None = Field(None, description="ours: a filter on the collection's documents")
+    where: Text | None = Field(None, description="ours: a filter on the collection's documents")
 
 
 class CitedChunk(Google):

@@ -18,6 +18,7 @@ from pydantic import BaseModel, Field
 from thresher.errors import ThresherError
 from thresher.types import Hit
 from thresher_server.conditions import among, compared, holding, joined, lacking, negated
+from thresher_server.openai.conversation import Text
 from thresher_server.problems import ErrorDetail, Problem, problem_of
 from thresher_server.searching import file_name, found, share
 from thresher_server.security.access import Reader
@@ -34,9 +35,9 @@ HEADER_MALFORMED, KEY_REFUSED, NO_SUCH_KNOWLEDGE = 1001, 1002, 2001
 class Condition(BaseModel):
     """What is asked of one field of the metadata, or of one of several."""
 
-    name: str | list[str] = Field(examples=["kind"])
+    name: Text | list[Text] = Field(examples=["kind"])
     comparison_operator: str = Field(examples=["is"])
-    value: str | int | float | bool | list[str | int | float] | None = Field(None, examples=["pdf"])
+    value: Text | int | float | bool | list[Text | int | float] | None = Field(None, examples=["pdf"])
 
 
 class MetadataCondition(BaseModel):
@@ -56,8 +57,8 @@ class RetrievalSetting(BaseModel):
 class Retrieval(BaseModel):
     """A question to a knowledge base."""
 
-    knowledge_id: str = Field(examples=["default"], description="COLLECTION or COLLECTION/RECIPE")
-    query: str = Field(examples=["When was the lighthouse built?"])
+    knowledge_id: Text = Field(examples=["default"], description="COLLECTION or COLLECTION/RECIPE")
+    query: Text = Field(examples=["When was the lighthouse built?"])
     retrieval_setting: RetrievalSetting = RetrievalSetting()
     metadata_condition: MetadataCondition | None = None
 

@@ -15,6 +15,7 @@ from thresher.models.tokens import TokenCount
 from thresher.recipes.components import BUNDLED
 from thresher.recipes.settings import EncoderSettings
 from thresher_server.asking import worked
+from thresher_server.openai.conversation import Text
 from thresher_server.openai.problems import OpenAIRoute, openai_replies
 from thresher_server.problems import Problem
 from thresher_server.security.access import Asker
@@ -26,7 +27,7 @@ router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
 class EmbeddingsRequest(BaseModel):
     """Texts to encode; whatever model is named, the bundled encoder answers, and the reply says so."""
 
-    input: str | list[str] | list[int] | list[list[int]] = Field(
+    input: Text | list[Text] | list[int] | list[list[int]] = Field(
         examples=[["The ferry leaves at 06:40."]], description="a text or several; lists of tokens are refused"
     )
     model: str = Field("", examples=["all-MiniLM-L6-v2"])

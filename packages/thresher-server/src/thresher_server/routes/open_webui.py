@@ -22,6 +22,7 @@ from thresher.recipes.settings import CollectionSettings
 from thresher.settings import resolved
 from thresher.types import Document, Hit
 from thresher_server.asking import worked
+from thresher_server.openai.conversation import Text
 from thresher_server.problems import Problem, replies
 from thresher_server.searching import file_name, found
 from thresher_server.security.access import Asker, Reader
@@ -50,7 +51,7 @@ class LoadedText(BaseModel):
 class WebSearch(BaseModel):
     """A search as Open WebUI asks it."""
 
-    query: str = Field(examples=["When does the ferry leave?"])
+    query: Text = Field(examples=["When does the ferry leave?"])
     count: int = Field(3, ge=1, le=MOST_RESULTS)
 
 

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from thresher.recipes.rerank import RankedText, Reranker
 from thresher_server.asking import check_length, worked
+from thresher_server.openai.conversation import Text
 from thresher_server.openai.problems import OpenAIRoute, openai_replies
 from thresher_server.problems import Problem
 from thresher_server.routes.embeddings import token_count
@@ -42,14 +43,14 @@ class RerankRequest(BaseModel):
     """
 
     model: str | None = Field(None, examples=[MODEL])
-    query: str = Field(examples=["When does the ferry leave?"])
-    documents: list[str | dict[str, str]] | None = Field(
+    query: Text = Field(examples=["When does the ferry leave?"])
+    documents: list[Text | dict[Text, Text]] | None = Field(
         None, examples=[["The ferry leaves at 06:40.", "The railway was opened in 1871."]]
     )
-    texts: list[str] | None = Field(None, description="in place of `documents`: the reply is that of TEI")
+    texts: list[Text] | None = Field(None, description="in place of `documents`: the reply is that of TEI")
     top_n: int | None = Field(None, ge=0, description="how many results; all where it is not given, or 0")
     return_documents: bool = False
-    rank_fields: list[str] | None = None
+    rank_fields: list[Text] | None = None
     relevant_spans: RelevantSpans | None = None
     return_text: bool = Field(False, description="of TEI")
 

@@ -8,7 +8,8 @@ from fastapi import APIRouter, Depends, Path, Request
 from pydantic import BaseModel, Field
 
 from thresher.types import Hit
-from thresher_server.conditions import Value, among, compared, joined, negated
+from thresher_server.conditions import among, compared, joined, negated
+from thresher_server.openai.conversation import Text
 from thresher_server.openai.problems import OpenAIRoute, openai_replies
 from thresher_server.problems import Problem
 from thresher_server.searching import file_name, found, share
@@ -30,8 +31,8 @@ class ComparisonFilter(BaseModel):
     """A field of the metadata compared with a value, or with several."""
 
     type: Literal["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"]
-    key: str = Field(min_length=1, examples=["kind"])
-    value: Value | list[str | int | float] = Field(examples=["pdf"])
+    key: Text = Field(min_length=1, examples=["kind"])
+    value: Text | int | float | bool | list[Text | int | float] = Field(examples=["pdf"])
 
 
 class CompoundFilter(BaseModel):
@@ -50,7 +51,7 @@ class RankingOptions(BaseModel):
 class VectorStoreSearch(BaseModel):
     """A question to a vector store; of several, each is searched and the best passages are returned."""
 
-    query: str | Annotated[list[str], Field(min_length=1, max_length=MOST_QUERIES)] = Field(
+    query: Text | Annotated[list[Text], Field(min_length=1, max_length=MOST_QUERIES)] = Field(
         examples=["When was the lighthouse built?"]
     )
     filters: ComparisonFilter | CompoundFilter | None = None

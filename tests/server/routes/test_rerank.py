@@ -1,0 +1,243 @@
+"""Reranking as the real clients of Cohere ask it, and as Open WebUI, Jina's and TEI's clients do."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import cohere
+import httpx
+import pytest
+
+from tests.server.conftest import Running, running
+from thresher_server.security.keys import Keys, Scope
+
+QUESTION = "When does the ferry to Gull Island leave?"
+TEXTS = [
+    "The railway from Fernby to Harrow was opened in 1871.",
+    "It is windy on most days. The ferry to Gull Island leaves at 06:40. Tickets cost four euros.",
+    "",
+    "Grüße aus Zürich 🎉: die Fähre ist rot.",
+    "The railway from Fernby to Harrow was opened in 1871.",
+]
+FERRY = 1
+
+
+def ranked(served: Running, texts: list[Any], path: str = "/v1/rerank", **more: Any) -> list[dict[str, Any]]:
+    reply = served.client.post(path, json={"model": "any", "query": QUESTION, "documents": texts, **more})
+    assert reply.status_code == 200, reply.text
+    results: list[dict[str, Any]] = reply.json()["results"]
+    return results
+
+
+# --- Cohere's own clients
+
+
+def test_cohere_v2_ranks_every_document(served: Running) -> None:
+    with httpx.Client() as http:
+        client = cohere.ClientV2("any", base_url=served.url, httpx_client=http)
+        reply = client.rerank(model="rerank-v5.0-pro", query=QUESTION, documents=TEXTS)
+    assert reply.results[0].index == FERRY
+    assert sorted(one.index for one in reply.results) == list(range(len(TEXTS)))
+    assert all(0 <= one.relevance_score <= 1 for one in reply.results)
+    assert reply.results[0].relevant_spans is None
+    assert reply.id
+    assert reply.meta is not None
+    assert reply.meta.api_version is not None
+    assert reply.meta.api_version.version == "2"
+    assert reply.meta.tokens is not None
+    assert reply.meta.tokens.input_tokens
+
+
+def test_cohere_v2_is_told_the_spans_that_answer(served: Running) -> None:
+    with httpx.Client() as http:
+        client = cohere.ClientV2("any", base_url=served.url, httpx_client=http)
+        spans = cohere.RerankRelevantSpans(mode="enabled", threshold=0.2)
+        reply = client.rerank(model="any", query=QUESTION, documents=TEXTS, top_n=2, relevant_spans=spans)
+    best, other = reply.results
+    assert best.relevant_spans is not None
+    (span,) = best.relevant_spans
+    assert TEXTS[best.index][span.start : span.end] == "The ferry to Gull Island leaves at 06:40."
+    assert span.score >= 0.2
+    assert other.relevant_spans is None
+
+
+def test_cohere_v2_asynchronously(served: Running) -> None:
+    async def ask() -> list[int]:
+        async with httpx.AsyncClient() as http:
+            client = cohere.AsyncClientV2("any", base_url=served.url, httpx_client=http)
+            reply = await client.rerank(model="any", query=QUESTION, documents=TEXTS, top_n=1)
+            return [one.index for one in reply.results]
+
+    assert asyncio.run(ask()) == [FERRY]
+
+
+def test_cohere_v1_is_given_its_documents_back(served: Running) -> None:
+    with httpx.Client() as http:
+        client = cohere.Client("any", base_url=served.url, httpx_client=http)
+        documents = [{"text": text, "id": str(at)} for at, text in enumerate(TEXTS)]
+        reply = client.rerank(query=QUESTION, documents=documents, return_documents=True, top_n=3)
+        plain = client.rerank(query=QUESTION, documents=TEXTS, return_documents=True)
+        without = client.rerank(query=QUESTION, documents=TEXTS)
+    assert len(reply.results) == 3
+    first = reply.results[0]
+    assert first.document is not None
+    assert first.document.text == TEXTS[FERRY]
+    assert first.document.model_dump()["id"] == str(FERRY)
+    assert plain.results[0].document is not None
+    assert plain.results[0].document.text == TEXTS[FERRY]
+    assert without.results[0].document is None
+
+
+def test_cohere_v1_asynchronously_reads_the_fields_that_are_named(served: Running) -> None:
+    documents = [{"title": "Railway", "body": "opened in 1871"}, {"title": QUESTION, "body": TEXTS[FERRY]}]
+
+    async def ask() -> int:
+        async with httpx.AsyncClient() as http:
+            client = cohere.AsyncClient("any", base_url=served.url, httpx_client=http)
+            reply = await client.rerank(query=QUESTION, documents=documents, rank_fields=["title", "body"])
+            return reply.results[0].index
+
+    assert asyncio.run(ask()) == 1
+
+
+def test_cohere_raises_its_own_error_for_a_bad_request(served: Running) -> None:
+    with httpx.Client() as http:
+        client = cohere.ClientV2("any", base_url=served.url, httpx_client=http)
+        with pytest.raises(cohere.UnprocessableEntityError) as raised:
+            client.rerank(model="any", query="  ", documents=TEXTS)
+    assert "question is empty" in str(raised.value.body)
+
+
+# --- the other shapes
+
+
+def test_open_webui_reads_every_score_by_position(served: Running) -> None:
+    body = {"model": "reranker", "query": QUESTION, "documents": TEXTS, "top_n": len(TEXTS)}
+    reply = served.client.post("/v1/rerank", json=body, headers={"Authorization": "Bearer any"})
+    by_position = [one["relevance_score"] for one in sorted(reply.json()["results"], key=lambda one: one["index"])]
+    assert len(by_position) == len(TEXTS)
+    assert by_position[FERRY] == max(by_position)
+    assert by_position[0] == by_position[4]
+    assert by_position[2] < 0.01
+
+
+def test_jina_is_told_the_model_and_the_tokens(served: Running) -> None:
+    body = {"model": "jina-reranker-v2", "query": QUESTION, "documents": TEXTS, "top_n": 1, "return_documents": True}
+    told = served.client.post("/rerank", json=body).json()
+    assert told["model"]
+    assert told["usage"]["total_tokens"] > 20
+    assert told["results"][0]["document"] == {"text": TEXTS[FERRY]}
+
+
+def test_tei_is_given_a_plain_list(served: Running) -> None:
+    told = served.client.post("/rerank", json={"query": QUESTION, "texts": TEXTS, "raw_scores": True}).json()
+    assert [set(one) for one in told] == [{"index", "score"}] * len(TEXTS)
+    assert told[0]["index"] == FERRY
+    assert all(0 <= one["score"] <= 1 for one in told)
+    told = served.client.post("/rerank", json={"query": QUESTION, "texts": TEXTS, "return_text": True}).json()
+    assert [one["text"] for one in told] == [TEXTS[one["index"]] for one in told]
+
+
+@pytest.mark.parametrize("path", ["/rerank", "/v1/rerank", "/v2/rerank"])
+def test_all_paths_give_the_same(served: Running, path: str) -> None:
+    assert ranked(served, TEXTS, path) == ranked(served, TEXTS)
+
+
+# --- scores, order and spans
+
+
+def test_a_score_is_the_same_whatever_else_is_sent(served: Running) -> None:
+    words = [word for text in TEXTS for word in text.split()]
+    chosen = random.Random(7)
+    texts = [" ".join(chosen.sample(words, 12)) + ". " + chosen.choice(TEXTS) for _ in range(25)]
+    together = {texts[one["index"]]: one["relevance_score"] for one in ranked(served, texts)}
+    for size in (1, 2, 7):
+        some = chosen.sample(texts, size)
+        assert all(one["relevance_score"] == together[some[one["index"]]] for one in ranked(served, some))
+
+
+def test_equal_texts_keep_their_order(served: Running) -> None:
+    results = ranked(served, [TEXTS[0], TEXTS[FERRY], TEXTS[0], TEXTS[0]])
+    assert [one["index"] for one in results] == [1, 0, 2, 3]
+
+
+def test_spans_are_verbatim_code_points_of_any_script(served: Running) -> None:
+    text = "🎉🎉 Grüße! Ось відповідь 👩‍👩‍👧. " + TEXTS[FERRY] + " Ende — 完。"
+    (one,) = ranked(served, [text], "/v2/rerank", relevant_spans={"mode": "enabled", "threshold": 0})
+    told = [text[span["start"] : span["end"]] for span in one["relevant_spans"]]
+    assert told[0] == "The ferry to Gull Island leaves at 06:40."
+    scores = [span["score"] for span in one["relevant_spans"]]
+    assert scores == sorted(scores, reverse=True)
+    (one,) = ranked(served, [text], "/v2/rerank", relevant_spans={"mode": "enabled", "threshold": 0, "max_spans": 1})
+    assert len(one["relevant_spans"]) == 1
+
+
+def test_an_answer_at_the_end_of_a_long_text_is_found(served: Running) -> None:
+    long = "The weather of Fernby is described here at length. " * 200 + TEXTS[FERRY]
+    assert len(long) > 10_000
+    assert ranked(served, [TEXTS[0], long])[0]["index"] == 1
+
+
+# --- limits
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"query": QUESTION}, "documents: is not given"),
+        ({"query": QUESTION, "documents": [1]}, "documents"),
+        ({"query": QUESTION, "documents": [None]}, "documents"),
+        ({"query": QUESTION, "documents": "a text"}, "documents"),
+        ({"query": QUESTION, "texts": [["x"]]}, "texts"),
+        ({"query": 7, "documents": TEXTS}, "query"),
+        ({"documents": TEXTS}, "query"),
+        ({"query": QUESTION, "documents": [{"body": "x"}]}, "document 0: has no text"),
+        ({"query": QUESTION, "documents": TEXTS, "top_n": -1}, "top_n"),
+        ({"query": "x" * 8001, "documents": TEXTS}, "longer than 8,000"),
+    ],
+)
+def test_a_bad_request_is_told_what_is_wrong(served: Running, body: dict[str, Any], said: str) -> None:
+    reply = served.client.post("/v1/rerank", content=json.dumps(body), headers={"Content-Type": "application/json"})
+    assert reply.status_code == 422
+    assert said in reply.json()["error"]["message"]
+
+
+def test_half_a_surrogate_pair_breaks_nothing(served: Running) -> None:
+    body = {"query": "ferry \ud800?", "documents": [TEXTS[FERRY] + "\ud83d"], "return_documents": True}
+    reply = served.client.post("/v1/rerank", content=json.dumps(body), headers={"Content-Type": "application/json"})
+    assert reply.json()["results"][0]["document"]["text"] == TEXTS[FERRY] + "?"
+
+
+def test_no_documents_are_no_error(served: Running) -> None:
+    assert ranked(served, []) == []
+    assert served.client.post("/rerank", json={"query": QUESTION, "texts": []}).json() == []
+
+
+def test_more_documents_than_allowed_are_refused(indexed_home: Path, serving: Callable[..., Any]) -> None:
+    with serving(indexed_home, server__max_documents=3) as one:
+        body = {"query": QUESTION, "documents": TEXTS}
+        reply = one.client.post("/v1/rerank", json=body)
+        assert reply.status_code == 422
+        assert "5 documents: are more than 3" in reply.json()["error"]["message"]
+        assert one.client.post("/v1/rerank", json={**body, "documents": TEXTS[:3]}).status_code == 200
+
+
+def test_a_key_needs_the_scope_to_ask(tmp_path: Path) -> None:
+    keys = Keys(tmp_path)
+    asker, reader = keys.make("asker", [Scope.ASK], None), keys.make("reader", [Scope.READ], None)
+    body = {"query": QUESTION, "documents": TEXTS}
+    with running(tmp_path, server__require_key=True) as one, httpx.Client() as http:
+        assert one.client.post("/v1/rerank", json=body).status_code == 401
+        headers = {"Authorization": f"Bearer {reader}"}
+        assert one.client.post("/v1/rerank", json=body, headers=headers).status_code == 403
+        client = cohere.ClientV2(asker, base_url=one.url, httpx_client=http)
+        assert client.rerank(model="any", query=QUESTION, documents=TEXTS).results[0].index == FERRY
+        with pytest.raises(cohere.UnauthorizedError):
+            cohere.ClientV2("thr_0_0", base_url=one.url, httpx_client=http).rerank(
+                model="any", query=QUESTION, documents=TEXTS
+            )
