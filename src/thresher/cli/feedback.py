@@ -18,7 +18,7 @@ SHOWN_CHARACTERS = 80
 @on_collection(reads_settings=False)
 def feedback(
     target: Target,
-    trace: Annotated[str, typer.Argument(help="Id of a trace, or `last`: this shell's last answer.")],
+    trace: Annotated[str, typer.Argument(metavar="TRACE", help="Id of a trace, or `last`: this shell's last answer.")],
     judgement: Annotated[Literal["right", "wrong"], typer.Argument(metavar="right|wrong", help="What you say of it.")],
     answer: Annotated[
         str | None, typer.Option("--answer", metavar="TEXT", help="The right answer, as the documents have it.")

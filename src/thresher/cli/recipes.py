@@ -175,7 +175,7 @@ def train_judge(
     labels: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[QUESTIONS]",
+            metavar="QUESTIONS",
             help="JSON lines: question and passage with relevant, or answers; besides what `feedback` kept.",
         ),
     ] = None,

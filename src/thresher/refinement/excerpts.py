@@ -17,7 +17,20 @@ from thresher.text.boilerplate import has_labels, heading_above, leans
 from thresher.text.entities import lacking
 from thresher.text.injection import is_command
 from thresher.text.sentences import Span, line_spans, sentence_spans
-from thresher.types import UNIT, Document, Evidence, Excerpt, Hit, Judgement, Notes, Query, Reading, Refined, Score
+from thresher.types import (
+    UNIT,
+    Document,
+    Evidence,
+    Excerpt,
+    Hit,
+    Judgement,
+    Notes,
+    Query,
+    Reading,
+    Refined,
+    Score,
+    Table,
+)
 from thresher.verification.conflicts import find_conflicts
 
 WINDOW_WORDS = 90
@@ -171,7 +184,7 @@ def _sentences(question: str, evidence: Sequence[Evidence], documents: Mapping[s
         text_id, table = _text_id(piece, documents), piece.hit.chunk.kind == "table"
         meant = _meant(question, piece)
         for start, end in line_spans(piece.text) if table else sentence_spans(piece.text):
-            if is_command(piece.text[start:end]):
+            if is_command(piece.text[start:end]) or (table and _is_header(text_id, piece.start + start, documents)):
                 continue
             for low, high in _short(piece.text, start, end):
                 if word_count(piece.text[low:high]) >= LEAST_WORDS:
@@ -222,11 +235,21 @@ def _to_read(one: _Sentence, text: Text, documents: Mapping[str, Document]) -> s
 def _header(text_id: str, at: int, documents: Mapping[str, Document]) -> str:
     """The first row of the table that a place stands in; empty for that row itself and outside tables."""
     document = documents.get(text_id)
-    tables = () if document is None else document.tables
-    table = next((table for table in tables if table.start <= at < table.end and table.rows), None)
+    table = _table(document, at)
     if document is None or table is None or at < table.rows[0][1]:
         return ""
     return document.text[slice(*table.rows[0])].strip()
+
+
+def _is_header(text_id: str, at: int, documents: Mapping[str, Document]) -> bool:
+    """Whether a place is in the first of several rows: it names the columns, answers nothing, and stands above them."""
+    table = _table(documents.get(text_id), at)
+    return table is not None and len(table.rows) > 1 and at < table.rows[0][1]
+
+
+def _table(document: Document | None, at: int) -> Table | None:
+    tables = () if document is None else document.tables
+    return next((table for table in tables if table.start <= at < table.end and table.rows), None)
 
 
 def _above(one: _Sentence, text: Text) -> str:
