@@ -125,6 +125,15 @@ def test_a_system_message_is_a_rule_for_the_chat_model(modelled: Modelled) -> No
     assert any("- Answer like a pirate." in system for system in systems)
 
 
+def test_a_system_message_has_a_bound(modelled: Modelled) -> None:
+    body = asked()
+    body["messages"].insert(0, {"role": "system", "content": "x" * 8001})
+    with modelled(writes(WRITTEN)) as (one, _):
+        told = one.client.post("/v1/chat/completions", json=body)
+    assert told.status_code == 422
+    assert "the system message: is longer than 8,000 characters" in told.json()["error"]["message"]
+
+
 def test_a_system_message_changes_nothing_where_no_chat_model_is_configured(client: OpenAI) -> None:
     told = client.chat.completions.create(
         model="default",

@@ -6,7 +6,7 @@ import pytest
 
 from thresher.types import PROBABILITY, Answer, Citation, Score, Usage
 from thresher_server.openai.answer_text import marks, tail, without_tail
-from thresher_server.openai.conversation import Part, conversation, question_of, text_of
+from thresher_server.openai.conversation import TURN_CHARACTERS, TURNS, Part, conversation, question_of, text_of
 from thresher_server.problems import Problem
 
 
@@ -39,6 +39,14 @@ def test_an_answer_that_is_to_go_on_is_asked_for_again() -> None:
 
 def test_a_greeting_before_any_question_is_no_turn() -> None:
     assert conversation([("assistant", "Hello! Ask me."), ("user", "When?")]).history == ()
+
+
+def test_a_long_conversation_is_kept_by_its_end() -> None:
+    said = [pair for at in range(30) for pair in (("user", f"Question {at}?"), ("assistant", "long " * 9000))]
+    told = conversation([*said, ("user", "And now?")])
+    assert len(told.history) == TURNS
+    assert told.history[-1][0] == "Question 29?"
+    assert max(len(text) for text in told.texts) == TURN_CHARACTERS
 
 
 def test_rules_of_the_request_stand_before_those_of_messages() -> None:

@@ -109,6 +109,13 @@ def test_rules_give_it_where_the_model_does_not(modelled: Modelled, reply: str |
     assert webui.title_of(told, "the first message") == "Ferry to Gull Island leave"
 
 
+def test_a_prompt_that_is_too_long_is_left_to_the_rules(modelled: Modelled) -> None:
+    with modelled(['{"title": "never asked"}']) as (one, model):
+        told = reply_to(one, webui.TITLE % f"{webui.HISTORY} {'and on ' * 10_000}")
+        assert model.asked() == []
+    assert webui.title_of(told, "") == "Ferry to Gull Island leave"
+
+
 def test_a_side_task_is_answered_where_questions_must_wait(modelled: Modelled) -> None:
     with modelled(['{"title": "never asked"}'], server__concurrency=1, server__queue=0) as (one, model):
         one.service.admission.inside = 1  # as while a question is worked on

@@ -15,6 +15,7 @@ from thresher_server.asking import Event
 from thresher_server.following import Followed
 from thresher_server.openai.conversation import Conversation
 from thresher_server.openai.models import Target, target_of
+from thresher_server.problems import Problem
 from thresher_server.security.keys import Caller
 from thresher_server.service import Service
 
@@ -49,7 +50,7 @@ class Asked:
 
 
 def prepared(service: Service, caller: Caller, request: Request, model: str, conversation: Conversation) -> Asked:
-    """The question with its options. It reads files: call it in a thread. Problem 403 and 404, UsageError.
+    """The question with its options. It reads files: call it in a thread. Problem 403, 404 and 422, UsageError.
 
     System messages are rules for a chat model; where none is configured there is nobody to heed them.
     """
@@ -57,6 +58,7 @@ def prepared(service: Service, caller: Caller, request: Request, model: str, con
     configured = target.settings(service)
     settings: dict[str, Any] = {"public_url": service.public_url or str(request.base_url)}
     if configured.llm.configured and conversation.instructions:
+        _check_length(conversation.instructions, service.settings.max_question_characters)
         rules = filter(None, (configured.answer.instructions, conversation.instructions))
         settings["answer.instructions"] = "\n".join(rules)
     options = {
@@ -66,3 +68,8 @@ def prepared(service: Service, caller: Caller, request: Request, model: str, con
         "settings": settings,
     }
     return Asked(service, caller, target, conversation, options, linked=bool(service.public_url))
+
+
+def _check_length(instructions: str, most: int) -> None:
+    if len(instructions) > most:
+        raise Problem(422, f"is longer than {most:,} characters", subject="the system message", next_step="say less")

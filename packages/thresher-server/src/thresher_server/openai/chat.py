@@ -104,7 +104,7 @@ def completion(asked: Asked, answer: Answer) -> ChatCompletion:
     return reply(
         asked.target.name,
         content,
-        token_usage(answer.usage, asked.conversation, content),
+        token_usage(answer.usage, asked.conversation.texts, content),
         annotations=annotated(answer),
         thresher=extension(answer, asked.target),
     )

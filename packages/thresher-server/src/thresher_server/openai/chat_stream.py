@@ -91,6 +91,6 @@ def _ending(chunk: Chunks, asked: Asked, answer: Answer, *, events: bool) -> lis
     elif marked := annotated(answer):
         # in one piece: the SDK takes the first list as it is, and wants an index in each entry of a second one
         ending.append(chunk({"annotations": [one.model_dump() for one in marked]}))
-    usage = token_usage(answer.usage, asked.conversation, answer.text + rest)
+    usage = token_usage(answer.usage, asked.conversation.texts, answer.text + rest)
     worth = extension(answer, asked.target)
     return [*ending, chunk(finish_reason="stop", usage=usage.model_dump(), thresher=worth.model_dump())]

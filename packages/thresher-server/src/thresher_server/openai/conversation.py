@@ -18,6 +18,10 @@ TEXT_PARTS = ("text", "input_text", "output_text", "refusal")
 
 INSTRUCTING = ("system", "developer")
 
+TURNS, TURN_CHARACTERS = 10, 4000
+"""Of earlier turns that are kept with a question, and of each question and answer: a follow-up seldom means more than
+the last three, and a client sends all of a conversation again each time."""
+
 _GIVEN_CONTEXT = re.compile(r"</context>(?!.*</context>)", re.DOTALL)
 _QUERY = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
 
@@ -52,8 +56,11 @@ class Conversation:
     """Earlier questions with their answers, oldest first; the answer is empty where none came."""
     instructions: str = ""
     """Of system messages, in their order."""
-    said: tuple[tuple[str, str], ...] = ()
-    """(role, text) of every message, for a count of tokens and for what only a chat model reads."""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All that is read of it."""
+        return (self.instructions, *(text for turn in self.history for text in turn), self.question)
 
 
 def said_in(messages: Iterable[Message]) -> list[tuple[str, str]]:
@@ -96,7 +103,8 @@ def conversation(said: Sequence[tuple[str, str]], instructions: str = "") -> Con
     if open_question is None:
         raise Problem(422, "has no message of the role user with text", subject="the conversation")
     told = [instructions, *(text for role, text in said if role in INSTRUCTING)]
-    return Conversation(open_question, tuple(turns), "\n".join(filter(None, told)), tuple(said))
+    history = tuple((asked[:TURN_CHARACTERS], answer[:TURN_CHARACTERS]) for asked, answer in turns[-TURNS:])
+    return Conversation(open_question, history, "\n".join(filter(None, told)))
 
 
 def question_of(text: str) -> str:

@@ -156,7 +156,7 @@ def answered(begun: ResponseReply, asked: Asked, answer: Answer, message_id: str
     """The response to a question. It counts tokens: call it in a thread."""
     part = output_text(asked, answer)
     message = OutputMessage(content=[part]) if message_id is None else OutputMessage(id=message_id, content=[part])
-    usage = token_usage(answer.usage, asked.conversation, part.text)
+    usage = token_usage(answer.usage, asked.conversation.texts, part.text)
     return completed(begun, message, usage, extension(answer, asked.target))
 
 

@@ -13,7 +13,6 @@ from thresher.recipes.settings import LanguageModelSettings
 from thresher.types import Usage
 from thresher_server import asking
 from thresher_server.openai.chat import ChatCompletion, reply
-from thresher_server.openai.conversation import Conversation
 from thresher_server.openai.models import target_of
 from thresher_server.openai.side_tasks import SideTask, by_model, by_rules
 from thresher_server.openai.token_usage import token_usage
@@ -21,22 +20,23 @@ from thresher_server.problems import Problem
 from thresher_server.security.keys import Caller
 from thresher_server.service import Service
 
+LONGEST_PROMPT = 60_000
+"""Characters of a side task that a chat model is asked: the last six messages of a chat, long ones."""
 
-async def side_reply(
-    service: Service, caller: Caller, model: str, side: SideTask, said: list[tuple[str, str]]
-) -> ChatCompletion:
+
+async def side_reply(service: Service, caller: Caller, model: str, side: SideTask) -> ChatCompletion:
     """The reply to a side task. Problem 403 and 404 for a model that the caller has not; else it always has one."""
     target = await run_in_threadpool(target_of, service, caller, model)
     settings = await run_in_threadpool(target.settings, service)
     text, usage = None, Usage()
-    if settings.llm.configured:
+    if settings.llm.configured and len(side.prompt) + len(side.system) <= LONGEST_PROMPT:
         work = partial(_of_model, settings.llm, side, service.settings.timeout_seconds)
         try:
             text, usage = await asking.worked(service, work)
         except Problem:  # too many wait, or it took too long: the rules have an answer at once
             text = None
     content = text or by_rules(side)
-    counted = await run_in_threadpool(token_usage, usage, Conversation(side.prompt, said=tuple(said)), content)
+    counted = await run_in_threadpool(token_usage, usage, (side.system, side.prompt[:LONGEST_PROMPT]), content)
     return reply(target.name, content, counted)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 from pydantic import BaseModel
 
 from thresher.models.tokens import TokenCount
 from thresher.types import Usage
-from thresher_server.openai.conversation import Conversation
 
 
 class TokenUsage(BaseModel):
@@ -19,12 +19,12 @@ class TokenUsage(BaseModel):
     total_tokens: int
 
 
-def token_usage(usage: Usage, conversation: Conversation, text: str) -> TokenUsage:
-    """Of a chat model where one was asked; else of the conversation and the text, by the bundled tokenizer."""
+def token_usage(usage: Usage, read: Iterable[str], text: str) -> TokenUsage:
+    """Of a chat model where one was asked; else of the texts that were read and of the reply, as TokenCount has them."""
     prompt, completion = usage.prompt_tokens, usage.completion_tokens
     if not prompt and not completion:
         count = _counter()
-        prompt = sum(count(one) for _, one in conversation.said)
+        prompt = sum(map(count, read))
         completion = count(text)
     return TokenUsage(prompt_tokens=prompt, completion_tokens=completion, total_tokens=prompt + completion)
 

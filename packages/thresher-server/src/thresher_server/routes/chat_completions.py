@@ -35,7 +35,7 @@ async def chat_completions(
     """The last message is the question, those before it what it follows up on; see docs/chat.md for the rest."""
     said = said_in(body.messages)
     if (side := side_task(said, body.metadata)) is not None:
-        small = await side_reply(service, caller, body.model, side, said)
+        small = await side_reply(service, caller, body.model, side)
         return streamed(service, whole_as_stream(small)) if body.stream else small
     body.refuse_unsupported()
     asked = await run_in_threadpool(prepared, service, caller, request, body.model, conversation(said))

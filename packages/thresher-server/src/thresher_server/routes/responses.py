@@ -43,7 +43,7 @@ async def responses(
     """The last message of the input is the question; nothing of it is kept for a `previous_response_id`."""
     said = said_in(body.messages)
     if (side := side_task(said, body.metadata)) is not None:
-        small = await _side(service, caller, body, side, said)
+        small = await _side(service, caller, body, side)
         return streamed(service, whole_as_stream(small)) if body.stream else small
     body.refuse_unsupported()
     asked = await run_in_threadpool(
@@ -56,9 +56,7 @@ async def responses(
     return await run_in_threadpool(answered, response, asked, answer)
 
 
-async def _side(
-    service: Service, caller: Caller, body: ResponseRequest, side: SideTask, said: list[tuple[str, str]]
-) -> ResponseReply:
-    small = await side_reply(service, caller, body.model, side, said)
+async def _side(service: Service, caller: Caller, body: ResponseRequest, side: SideTask) -> ResponseReply:
+    small = await side_reply(service, caller, body.model, side)
     message = OutputMessage(content=[OutputText(text=small.choices[0].message.content)])
     return completed(begun(small.model, body), message, small.usage, None)
