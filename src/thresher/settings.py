@@ -252,7 +252,7 @@ def ambient(
     for file in config_files(home, environment, here):
         found.append(_read(file, known))
         check_trusted(file, found[-1].values, environment)
-    variables = {_variable(key): key for key in sorted(known)} | {_variable(old): old for old in RENAMED}
+    variables = {variable(key): key for key in sorted(known)} | {variable(old): old for old in RENAMED}
     for name, value in environment.items():
         if name in variables:
             found.append(Layer(name, renamed({variables[name]: value})))
@@ -320,7 +320,8 @@ def _misspelt(variable: str, known: Iterable[str]) -> bool:
     return bool(difflib.get_close_matches(name, names, n=1, cutoff=0.85))
 
 
-def _variable(key: str) -> str:
+def variable(key: str) -> str:
+    """The environment variable of a setting, THRESHER_LLM__BASE_URL for `llm.base_url`."""
     return ENVIRONMENT_PREFIX + key.upper().replace(".", "__")
 
 

@@ -6,10 +6,11 @@ import json
 import os
 import socket
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +20,11 @@ from thresher.cli.options import Home, Settings, assignments, target_of
 from thresher.errors import UsageError
 from thresher.settings import check_known, variable
 from thresher_server.security.keys import Keys, Scope
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from thresher_server.service import Service
 
 BACKLOG = 2048
 """Connections that wait to be taken, as uvicorn has it by default."""
@@ -32,18 +38,29 @@ def serve(
     settings: Settings = None,
 ) -> None:
     """Answer over HTTP: an API, the shapes of other tools' clients, MCP under /mcp, and a page at /."""
+    named = {"host": host, "port": port, "workers": workers}
     given: dict[str, Any] = {
         **assignments(settings),
-        **{f"server.{name}": value for name, value in (("host", host), ("port", port), ("workers", workers)) if value is not None},
+        **{f"server.{name}": value for name, value in named.items() if value is not None},
     }
     target = target_of(home, None, {}, json=False)
     run(target.home, given)
 
 
-def run(home: Path, given: dict[str, Any]) -> None:
+def for_all(given: dict[str, Any]) -> dict[str, Any]:
+    """The settings of the server; what is given besides counts for every question, as if it stood in the environment.
+
+    Raises UnknownSetting.
+    """
+    check_known(given, recipes.settings_keys())
+    os.environ |= {variable(key): str(value) for key, value in given.items() if not key.startswith("server.")}
+    return {key: value for key, value in given.items() if key.startswith("server.")}
+
+
+def run(home: Path, given: dict[str, Any], *, app: Callable[[Service], FastAPI] | None = None, path: str = "/") -> None:
     """Listen until it is told to stop. UsageError where it would be reachable by anybody without a key.
 
-    What is given besides `server.*` counts for every question, as if it stood in the environment.
+    `app` makes another application than the whole one, for this process alone; `path` is where people find it.
     """
     import uvicorn
     from uvicorn.supervisors import Multiprocess
@@ -52,9 +69,7 @@ def run(home: Path, given: dict[str, Any]) -> None:
     from thresher_server.metrics import SHARED_FOLDER
     from thresher_server.service import make_service
 
-    check_known(given, recipes.settings_keys())
-    os.environ |= {variable(key): str(value) for key, value in given.items() if not key.startswith("server.")}
-    given = {key: value for key, value in given.items() if key.startswith("server.")}
+    given = for_all(given)
     service = make_service(home, given)
     bound = service.settings
     if service.needs_key and not (len(service.keys) or bound.admin_key):
@@ -65,7 +80,7 @@ def run(home: Path, given: dict[str, Any]) -> None:
         )
     listening = _listening(bound.host, bound.port)
     shown = bound.host if ":" not in bound.host else f"[{bound.host}]"
-    output.say(f"thresher answers at http://{shown}:{listening.getsockname()[1]}/ (home {home}); ctrl-c stops it")
+    output.say(f"thresher answers at http://{shown}:{listening.getsockname()[1]}{path} (home {home}); ctrl-c stops it")
     common: dict[str, Any] = {
         "log_level": "warning",
         "proxy_headers": False,
@@ -73,9 +88,9 @@ def run(home: Path, given: dict[str, Any]) -> None:
         "timeout_graceful_shutdown": int(bound.drain_seconds) + 1,  # whole seconds
         "backlog": BACKLOG,
     }
-    if bound.workers == 1:
+    if bound.workers == 1 or app is not None:
         with listening, suppress(KeyboardInterrupt):  # raised again by uvicorn after what was open has ended
-            uvicorn.Server(uvicorn.Config(create_app(service), **common)).run([listening])
+            uvicorn.Server(uvicorn.Config((app or create_app)(service), **common)).run([listening])
         return
     service.close()
     os.environ |= {HOME_VARIABLE: str(home.absolute()), SETTINGS_VARIABLE: json.dumps(given)}
