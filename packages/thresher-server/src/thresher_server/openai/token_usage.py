@@ -20,7 +20,7 @@ class TokenUsage(BaseModel):
 
 
 def token_usage(usage: Usage, read: Iterable[str], text: str) -> TokenUsage:
-    """Of a chat model where one was asked; else of the texts that were read and of the reply, as TokenCount has them."""
+    """Of a chat model where one was asked; else of what was read and of the reply, as TokenCount has them."""
     prompt, completion = usage.prompt_tokens, usage.completion_tokens
     if not prompt and not completion:
         count = _counter()
