@@ -157,9 +157,12 @@ def test_a_key_is_told_apart_as_dify_does(indexed_home: Path, tmp_path: Path) ->
             reply = one.client.post("/retrieval", json=body(), headers=headers)
             return reply.status_code, reply.json().get("error_code")
 
-        assert ask(None) == (401, 1001)
-        assert ask(f"Basic {reader}") == (401, 1001)
-        assert ask("Bearer thr_0_0") == (401, 1002)
+        assert ask(None) == (403, 1001)
+        assert ask(f"Basic {reader}") == (403, 1001)
+        assert ask("Bearer thr_0_0") == (403, 1002)
+        # Entering an address, Dify sends nothing but the key, and takes all but 403, 404 and 502 for a good one.
+        tried = [one.client.post("/retrieval", headers={"Authorization": f"Bearer {key}"}) for key in ("x", reader)]
+        assert [reply.status_code for reply in tried] == [403, 422]
         assert ask(f"Bearer {asker}") == (403, 1002)
         assert ask(f"Bearer {other}") == (404, 2001)
         assert ask(f"Bearer {reader}") == (200, None)

@@ -109,6 +109,8 @@ class DifyRoute(APIRoute):
                 cause = error.__cause__  # FastAPI makes a bad body of a Problem that is raised while it is read
                 problem = cause if isinstance(cause, Problem) else Problem(error.status_code, str(error.detail))
             told = {"error_code": _code(problem, request), "error_msg": problem.body["error"]["message"]}
+            if problem.status == 401:
+                problem.status = 403  # the one that Dify tells a person of when an address is entered
             return JSONResponse({**told, **problem.body}, problem.status, problem.headers)
 
         return handler
@@ -122,7 +124,7 @@ def _code(problem: Problem, request: Request) -> int:
 
 router = APIRouter(tags=["dify"], route_class=DifyRoute)
 ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": DifyError} for status in (400, 401, 403, 404, 409, 413, 422, 429, 500, 502, 503, 504)
+    status: {"model": DifyError} for status in (400, 403, 404, 409, 413, 422, 429, 500, 502, 503, 504)
 }
 
 
