@@ -45,10 +45,9 @@ NAMED = {
 
 LISTS = (Task.TAGS, Task.FOLLOW_UPS, Task.QUERIES, Task.TOOLS)
 
-TITLE_WORDS = 6
-"""A side bar shows about so many."""
-
 TITLE_CHARACTERS = 60
+"""Two lines of a side bar."""
+
 MOST_TAGS = 3
 
 EMOJI = "💬"
@@ -123,15 +122,12 @@ def by_model(side: SideTask, reply: str) -> str | None:
 
 
 def title(question: str) -> str:
-    """A question in the few words that it is about: without what it begins with in order to be one."""
-    words = re.sub(r"[?!.:;\"“”„]+", " ", question).split()
-    while words and words[0].casefold() in STOP_WORDS:
-        words = words[1:]
-    words = words[:TITLE_WORDS]
-    while words and words[-1].casefold() in STOP_WORDS:
-        words = words[:-1]
-    short = (" ".join(words) or " ".join(question.split()))[:TITLE_CHARACTERS].strip()
-    return short[:1].upper() + short[1:]
+    """A question as it was asked, on one line, cut between two words where it is long."""
+    line = " ".join(question.split())
+    if len(line) > TITLE_CHARACTERS:
+        cut = line[:TITLE_CHARACTERS]
+        line = (cut.rpartition(" ")[0] or cut).rstrip(",;:.") + "…"
+    return line[:1].upper() + line[1:]
 
 
 def tags(text: str) -> list[str]:
