@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from importlib import import_module
 from pathlib import Path
@@ -14,13 +14,37 @@ from fastapi.middleware.cors import CORSMiddleware
 import thresher
 from thresher_server import metrics
 from thresher_server.problems import answer_problems
-from thresher_server.security.guard import MEBIBYTE, Bounds, Guard
+from thresher_server.security.guard import Guard, bounds_of
 from thresher_server.service import Service, make_service
 
-ROUTES = ("health",)
+ROUTES = (
+    "health",
+    "session",
+    "collections",
+    "documents",
+    "search",
+    "ask",
+    "conversations",
+    "traces",
+    "calibrate",
+    "jobs",
+    "recipes",
+    "models",
+    "chat_completions",
+    "responses",
+    "rerank",
+    "embeddings",
+    "dify",
+    "check",
+    "vector_stores",
+    "open_webui",
+    "page",
+    "viewer",
+    "gaps",
+)
 """Files of `routes`, each with a `router`."""
 
-MOUNTS: tuple[str, ...] = ()
+MOUNTS: tuple[str, ...] = ("jobs", "mcp.mount")
 """Modules with `mount(app, service)`, which returns what is entered while the app runs, or None."""
 
 HOME_VARIABLE = "THRESHER_SERVER_HOME"
@@ -32,8 +56,8 @@ DESCRIPTION = """Questions to a person's own documents, answered from what was j
 Every error is `{"error": {"message", "what", "subject", "next", "status"}}`."""
 
 
-def create_app(service: Service) -> FastAPI:
-    """The application of one process over a service, which it closes when it stops."""
+def create_app(service: Service, *, routes: Sequence[str] = ROUTES, mounts: Sequence[str] = MOUNTS) -> FastAPI:
+    """The application of one process over a service, which it closes when it stops; with all doors or some."""
     entered: list[Callable[[], AbstractAsyncContextManager[object]]] = []
 
     @asynccontextmanager
@@ -47,9 +71,9 @@ def create_app(service: Service) -> FastAPI:
     app = FastAPI(title="Thresher", version=thresher.__version__, description=DESCRIPTION, lifespan=lifespan)
     app.state.service = service
     answer_problems(app)
-    for name in ROUTES:
+    for name in routes:
         app.include_router(import_module(f"thresher_server.routes.{name}").router)
-    for name in MOUNTS:
+    for name in mounts:
         enter = import_module(f"thresher_server.{name}").mount(app, service)
         if enter is not None:
             entered.append(enter)
@@ -58,15 +82,15 @@ def create_app(service: Service) -> FastAPI:
 
 
 def _guard(app: FastAPI, service: Service) -> None:
-    settings = service.settings
-    origins = [origin for origin in settings.allowed_origins.split(",") if origin]
-    names = [name for name in (*settings.allowed_hosts.split(","), service.public_host) if name]
-    if origins:
+    bounds = bounds_of(service)
+    if bounds.origins:
         app.add_middleware(
-            CORSMiddleware, allow_origins=origins, allow_methods=["*"], allow_headers=["authorization", "content-type"]
+            CORSMiddleware,
+            allow_origins=bounds.origins,
+            allow_methods=["*"],
+            allow_headers=["authorization", "content-type", "mcp-protocol-version", "mcp-session-id"],
         )
-    body, upload = int(settings.max_body_megabytes * MEBIBYTE), int(settings.max_upload_megabytes * MEBIBYTE)
-    app.add_middleware(Guard, bounds=Bounds(names, origins, body, max(body, upload)))
+    app.add_middleware(Guard, bounds=bounds)
 
 
 def from_environment() -> FastAPI:

@@ -19,7 +19,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from thresher_server.problems import Problem
-from thresher_server.service import is_loopback
+from thresher_server.service import Service, is_loopback
 
 MEBIBYTE = 1_048_576
 
@@ -51,6 +51,15 @@ class Bounds:
     body: int = 4 * MEBIBYTE
     upload: int = 200 * MEBIBYTE
     headers: dict[str, str] = field(default_factory=lambda: dict(HEADERS))
+
+
+def bounds_of(service: Service) -> Bounds:
+    """What the settings of a service let in."""
+    settings = service.settings
+    origins = [origin for origin in settings.allowed_origins.split(",") if origin]
+    names = [name for name in (*settings.allowed_hosts.split(","), service.public_host) if name]
+    body, upload = int(settings.max_body_megabytes * MEBIBYTE), int(settings.max_upload_megabytes * MEBIBYTE)
+    return Bounds(names, origins, body, max(body, upload))
 
 
 class Guard:
@@ -101,15 +110,7 @@ class Guard:
         return most
 
     def _is_ours(self, host: str) -> bool:
-        name = _name_of(host)
-        if name is None:
-            return False
-        if is_loopback(name) or _is_address(name):
-            return True
-        return any(
-            name.endswith(one[1:].casefold()) if one.startswith("*.") else name == one.casefold()
-            for one in self.bounds.names
-        )
+        return is_ours(host, self.bounds.names)
 
     def _may_call(self, origin: str, host: str) -> bool:
         return origin in self.bounds.origins or urlsplit(origin).netloc.casefold() == host.casefold() != ""
@@ -123,6 +124,16 @@ class Guard:
             await send(message)
 
         return sending
+
+
+def is_ours(host: str, names: Sequence[str]) -> bool:
+    """Whether a Host header names this server: by loopback's name, by an address, or by one of `names`."""
+    name = _name_of(host)
+    if name is None:
+        return False
+    if is_loopback(name) or _is_address(name):
+        return True
+    return any(name.endswith(one[1:].casefold()) if one.startswith("*.") else name == one.casefold() for one in names)
 
 
 def _limited(receive: Receive, most: int) -> Receive:

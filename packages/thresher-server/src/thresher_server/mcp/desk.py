@@ -1,0 +1,174 @@
+"""What the tools of one MCP server work with: who asks, which collections they see, how work and its errors go.
+
+Work on the engine runs in a thread, in its turn among the questions of the service. Whatever goes wrong reaches the
+agent as a text it can act on (`ToolError`); that there is no evidence is a result.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextvars import ContextVar, copy_context
+from dataclasses import dataclass, field
+from functools import partial, wraps
+from typing import Any, ParamSpec, TypeVar
+
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.mcpserver.exceptions import MCPServerError, ToolError
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_REQUEST
+
+from thresher import recipes
+from thresher.collection import PUBLIC_URL, Collection
+from thresher.errors import StoreError, ThresherError
+from thresher_server import asking
+from thresher_server.asking import Event
+from thresher_server.mcp.offer import Offer
+from thresher_server.problems import Problem
+from thresher_server.searching import address_of
+from thresher_server.security.keys import Caller, Scope
+from thresher_server.service import Service
+
+Value = TypeVar("Value")
+Parameters = ParamSpec("Parameters")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """One request: whose it is, and the address below which its documents open for people, or nothing."""
+
+    caller: Caller
+    public_url: str = ""
+
+
+_asking: ContextVar[Asking] = ContextVar("asking")
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """`own` is who asks where no request over HTTP says it (stdio); None refuses those."""
+
+    service: Service
+    offer: Offer
+    own: Caller | None = None
+    opens: bool = False
+    """Whether the service that answers also shows documents to people, at its own address."""
+    scopes: dict[str, Scope] = field(default_factory=dict)
+    """That a tool needs, by its name."""
+
+    # --- who asks
+
+    async def admit(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """Middleware of the server: keep who asks while a message is handled, and list only tools that they may use."""
+        asking = self._asked_by(ctx.request)
+        token = _asking.set(asking)
+        try:
+            result = await call_next(ctx)
+        finally:
+            _asking.reset(token)
+        if ctx.method == "tools/list":
+            return _without(result, {name for name, scope in self.scopes.items() if not asking.caller.may(scope)})
+        return result
+
+    def _asked_by(self, request: Any) -> Asking:
+        caller = self.own if request is None else getattr(request.state, "caller", None)
+        if caller is None:
+            raise MCPError(INVALID_REQUEST, "nobody is known to ask this")
+        if request is None or not self.opens:
+            return Asking(self.offer.to(caller), self.service.public_url)
+        return Asking(self.offer.to(caller), address_of(self.service, request))
+
+    @property
+    def asking(self) -> Asking:
+        """Of the request that is being handled."""
+        return _asking.get()
+
+    @property
+    def caller(self) -> Caller:
+        """Who asks, with the rights that count here."""
+        return self.asking.caller
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a question is asked with, so that what it cites has an address."""
+        return {PUBLIC_URL: self.asking.public_url} if self.asking.public_url else {}
+
+    # --- where
+
+    def names(self) -> list[str]:
+        """The collections that the caller sees, sorted."""
+        return [name for name in self.service.engine.collections.names if self.caller.may(Scope.READ, name)]
+
+    def named(self, name: str | None, scope: Scope) -> Collection:
+        """The collection of that name; the usual one, or the only one, where none is named. ToolError for no such."""
+        self.check(scope)
+        own = [one for one in self.service.engine.collections.names if self.caller.may(scope, one)]
+        usual = self.service.front.collection
+        if name is None:
+            name = usual if usual in own else own[0] if len(own) == 1 else None
+        if name in own and name is not None:
+            return self.service.collection(name)
+        if not own:
+            raise ToolError("no documents were taken in yet; ask the person to add some: thresher index PATH")
+        said = "say which collection" if name is None else f"there is no collection {name!r} here"
+        raise ToolError(f"{said}; there are: {', '.join(own)}")
+
+    def check(self, scope: Scope) -> None:
+        """Raise ToolError where the caller may not do that."""
+        if not self.caller.may(scope):
+            raise ToolError(f"this needs a key with the scope {scope}; ask the operator for one")
+
+    def recipe(self, name: str | None) -> str:
+        """A recipe by its name, or the usual one. ToolError for an unknown one."""
+        if name is None:
+            return self.service.front.recipe
+        if name not in recipes.names():
+            raise ToolError(f"there is no recipe {name!r}; there are: {', '.join(recipes.names())}")
+        return name
+
+    # --- work
+
+    async def worked(self, work: Callable[[], Value]) -> Value:
+        """What some work on the engine returns; it runs in a thread, for the same caller."""
+        return await asking.worked(self.service, partial(copy_context().run, work))
+
+    def events(self, collection: Collection, question: str, options: dict[str, Any]) -> AsyncIterator[Event]:
+        """What happens to a question, the answer last."""
+        return asking.events(self.service, self.caller, collection, question, options)
+
+    def did(self, what: str, collection: Collection, **details: Any) -> None:
+        """Keep in the audit log what was done."""
+        self.service.audit.write(self.caller.name, what, collection=collection.name, via="mcp", **details)
+
+
+def told(
+    tool: Callable[Parameters, Awaitable[Value]],
+) -> Callable[Parameters, Awaitable[Value]]:
+    """The tool, its errors in words that an agent can act on."""
+
+    @wraps(tool)
+    async def telling(*args: Parameters.args, **given: Parameters.kwargs) -> Value:
+        try:
+            return await tool(*args, **given)
+        except (MCPError, MCPServerError):
+            raise
+        except Problem as problem:
+            raise ToolError(problem.body["error"]["message"]) from problem
+        except StoreError as error:
+            raise ToolError(f"{error} (a fault of the index and not of the question: tell the operator)") from error
+        except ThresherError as error:
+            raise ToolError(str(error)) from error
+        except Exception as error:  # told by its kind alone: its text may say what is nobody's outside
+            _log.exception("a tool failed")
+            advice = "this is a fault of the server or its index and not of the question: tell the operator"
+            raise ToolError(f"failed inside ({type(error).__name__}); {advice} to run `thresher doctor`") from error
+
+    return telling
+
+
+def _without(listed: HandlerResult, names: set[str]) -> HandlerResult:
+    """A list of tools, as it goes over the wire, without some."""
+    assert isinstance(listed, dict)
+    return {**listed, "tools": [tool for tool in listed["tools"] if tool["name"] not in names]}

@@ -1,0 +1,78 @@
+"""What stands before MCP over HTTP: the keys of the server, and its names as the SDK asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from fastapi.responses import JSONResponse
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from thresher_server.problems import Problem
+from thresher_server.security.access import identify
+from thresher_server.security.guard import Bounds, is_ours
+from thresher_server.service import Service
+
+
+class Door:
+    """Lets a request with a key that counts through to the SDK, and says whose it is; 401 as RFC 6750 has it."""
+
+    def __init__(self, app: ASGIApp, service: Service) -> None:
+        self.app = app
+        self.service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """As ASGI has it."""
+        headers = Headers(scope=scope)
+        kind, _, bearer = headers.get("authorization", "").partition(" ")
+        given = bearer.strip() if kind.casefold() == "bearer" else headers.get("x-api-key")
+        try:
+            caller = identify(self.service, given)
+        except Problem as problem:
+            await _unauthorized(problem, given)(scope, receive, send)
+            return
+        token = AccessToken(token=given or "", client_id=caller.name, scopes=sorted(caller.scopes))
+        state = {**scope.get("state", {}), "caller": caller}
+        await self.app({**scope, "state": state, "user": AuthenticatedUser(token)}, receive, send)
+
+
+def _unauthorized(problem: Problem, given: str | None) -> JSONResponse:
+    """What a client shows; the code of an error only where there was a key."""
+    said = problem.body["error"]["message"].replace('"', "'")
+    wrong = f', error="invalid_token", error_description="{said}"' if given else ""
+    body = {"error": "invalid_token", "error_description": said}
+    return JSONResponse(body, 401, {"WWW-Authenticate": f'Bearer realm="thresher"{wrong}'})
+
+
+class _Hosts(list[str]):
+    """The Host headers that the guard lets in, as a list that the SDK looks into."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(names)
+        self._names = names
+
+    def __contains__(self, host: object) -> bool:
+        return isinstance(host, str) and is_ours(host, self._names)
+
+
+class _Origins(_Hosts):
+    """The same for Origin: those that are allowed, and those of our own names; the guard compares with Host too."""
+
+    def __init__(self, names: Sequence[str], origins: Sequence[str]) -> None:
+        super().__init__(names)
+        self._origins = origins
+
+    def __contains__(self, origin: object) -> bool:
+        return isinstance(origin, str) and (origin in self._origins or super().__contains__(urlsplit(origin).netloc))
+
+
+def security(bounds: Bounds) -> TransportSecuritySettings:
+    """The SDK's own check of Host and Origin, armed, with the guard's rules: it has no word for `any address`."""
+    settings = TransportSecuritySettings(enable_dns_rebinding_protection=True)
+    settings.allowed_hosts = _Hosts(bounds.names)
+    settings.allowed_origins = _Origins(bounds.names, bounds.origins)
+    return settings

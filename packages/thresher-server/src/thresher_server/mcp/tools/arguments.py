@@ -1,0 +1,36 @@
+"""Arguments that several tools take, as an agent is told of them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from mcp_types import ToolAnnotations
+from pydantic import Field
+
+LONGEST_FILTER = 2000
+
+MOST_TOKENS = 4000
+"""Of evidence: what an agent reads of documents in one step; five times the usual."""
+
+CollectionName = Annotated[
+    str | None,
+    Field(max_length=100, description="which collection; list_documents names them; leave out for the usual"),
+]
+Recipe = Annotated[
+    str | None,
+    Field(max_length=100, description="how to search and judge; leave out unless the person names a recipe"),
+]
+Where = Annotated[
+    str | None,
+    Field(
+        max_length=LONGEST_FILTER,
+        description="a filter on documents: kind, source, title, page, date, added or their metadata, "
+        "e.g. kind = 'pdf' AND page <= 3; title LIKE '%report%'",
+    ),
+]
+Question = Annotated[
+    str, Field(min_length=1, description="one question about one thing, in whole words and with the names it is about")
+]
+
+READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+READS_THE_WEB = ToolAnnotations(read_only_hint=True, open_world_hint=True)

@@ -1,0 +1,160 @@
+"""`add_document` and `delete_document`, where the operator lets agents write.
+
+A text is kept as a file of the home, as uploads are; an address must be on the public internet, because it is a model
+that chose it. No file of this machine can be named.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Annotated
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult, ToolAnnotations
+from pydantic import Field
+
+from thresher.collection import Collection
+from thresher.indexing.ingest import Report
+from thresher_server.mcp.addresses import found, parts, resource
+from thresher_server.mcp.desk import Desk, told
+from thresher_server.mcp.fitting import Reply
+from thresher_server.mcp.shapes import AddedDocument, DeletedDocument
+from thresher_server.mcp.tools.arguments import CollectionName
+from thresher_server.originals import Originals
+from thresher_server.security.keys import Scope
+from thresher_server.uploads import Uploads
+
+LONGEST_TEXT = 1_000_000
+"""Characters; about 400 pages."""
+
+TEXT_KINDS = (".md", ".txt", ".markdown", ".html", ".csv", ".json", ".jsonl")
+"""Endings of a name that say how a text is read; any other name gets the first one."""
+
+WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True)
+DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
+
+
+def add(server: MCPServer, desk: Desk) -> None:
+    """Register both tools."""
+    changing = Changing(desk)
+    for tool, title, hints in (
+        (changing.add_document, "Add a document", WRITES),
+        (changing.delete_document, "Delete a document", DELETES),
+    ):
+        server.add_tool(tool, title=title, description=inspect.getdoc(tool), annotations=hints)
+        desk.scopes[tool.__name__] = Scope.WRITE
+
+
+@dataclass(frozen=True, slots=True)
+class Changing:
+    """The tools over a desk."""
+
+    desk: Desk
+
+    @told
+    async def add_document(
+        self,
+        text: Annotated[str | None, Field(max_length=LONGEST_TEXT, description="the document; or give `url`")] = None,
+        url: Annotated[
+            str | None, Field(max_length=4096, pattern=r"^[hH][tT][tT][pP][sS]?://\S+$", description="a page or file")
+        ] = None,
+        name: Annotated[
+            str | None, Field(min_length=1, max_length=200, description="a file name for `text`, e.g. minutes.md")
+        ] = None,
+        collection: CollectionName = None,
+    ) -> Annotated[CallToolResult, AddedDocument]:
+        """Add a text, or a page or file of the public web, to the person's documents.
+
+        Call it only when the person wants something kept. A text of a name that is there already replaces it. Do not
+        call it for notes of your own.
+        """
+        there = self._writable(collection)
+        if (text is None) == (url is None):
+            raise ToolError("give either `text` with a `name`, or `url`")
+        if url is not None:
+            address = url
+            report = await self.desk.worked(lambda: there.add(address, public_only=True))
+            return self._added(there, address, report)
+        if not name or not text or not text.strip():
+            raise ToolError("a text needs words, and a `name` such as minutes.md")
+        place = Uploads(self.desk.service.home, there).place(_with_ending(name))
+        content = text
+        report = await self.desk.worked(lambda: _kept(there, place, content))
+        return self._added(there, str(place), report)
+
+    @told
+    async def delete_document(
+        self,
+        document: Annotated[
+            str, Field(min_length=1, description="`document` of list_documents, an id or a file's name")
+        ],
+        collection: CollectionName = None,
+    ) -> Annotated[CallToolResult, DeletedDocument]:
+        """Forget one of the person's documents; a file of theirs stays where it is.
+
+        Call it only when the person names the document and wants it gone; it cannot be undone here.
+        """
+        in_address, named = parts(document)
+        there = self.desk.named(in_address or collection, Scope.WRITE)
+        gone = await self.desk.worked(lambda: self._forgotten(there, named))
+        self.desk.did("delete", there, sources=gone)
+        result = DeletedDocument(collection=there.name, deleted=gone)
+        return Reply(f"Forgotten in collection {there.name}: {', '.join(gone)}.", result).result()
+
+    def _writable(self, name: str | None) -> Collection:
+        """The collection to add to: one that the key names may be made by its first document."""
+        caller = self.desk.caller
+        wanted = name or self.desk.service.front.collection
+        is_new = wanted not in self.desk.service.engine.collections.names
+        may_be_made = caller.may(Scope.WRITE, wanted) and (caller.collections is not None or name is None)
+        return self.desk.service.collection(wanted) if is_new and may_be_made else self.desk.named(name, Scope.WRITE)
+
+    def _added(self, collection: Collection, source: str, report: Report) -> CallToolResult:
+        if report.failed:
+            failed = report.failed[0]
+            raise ToolError(f"{PurePosixPath(source).name}: not added: {failed.what}; {failed.next_step}")
+        self.desk.did("add", collection, sources=[source])
+        ids = [one.id for one in collection.documents() if source in (one.source, *one.also)]
+        result = AddedDocument(
+            collection=collection.name,
+            name=PurePosixPath(source).name,
+            state=_state(report),
+            documents=[resource(collection.name, id_) for id_ in ids],
+            chunks=report.chunks,
+            seconds=report.seconds,
+        )
+        return Reply(f"{result.name}: {result.state} in collection {collection.name}.", result).result()
+
+    def _forgotten(self, collection: Collection, named: str) -> list[str]:
+        record = found(collection, named)
+        places = Originals(collection).places(record.id)
+        if any(place.container for place in places):
+            raise ToolError(
+                f"{record.source} is a row of {places[0].container}, which is forgotten as a whole by the operator: "
+                "thresher delete"
+            )
+        gone = collection.delete(*(place.source for place in places))
+        Uploads(self.desk.service.home, collection).forget_unread(place.file for place in places)
+        return gone
+
+
+def _state(report: Report) -> str:
+    counts = {"added": report.added, "updated": report.updated, "duplicate": report.duplicates}
+    return next((state for state, number in counts.items() if number), "unchanged")
+
+
+def _with_ending(name: str) -> str:
+    return name if PurePosixPath(name).suffix.lower() in TEXT_KINDS else f"{name}{TEXT_KINDS[0]}"
+
+
+def _kept(collection: Collection, place: Path, text: str) -> Report:
+    """Write a text and take it in; what cannot be read does not stay."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, encoding="utf-8", errors="replace")
+    report = collection.add(place)
+    if report.failed:
+        place.unlink(missing_ok=True)
+    return report

@@ -1,0 +1,138 @@
+"""`search` and `fetch`, in the exact form that ChatGPT's connectors and deep research read.
+
+An id is `COLLECTION/DOCUMENT`, or `COLLECTION/DOCUMENT@OFFSET` for the rest of a document that is too long for one
+result: `metadata.next_id` names it. Collections are those that the operator named, or the usual one.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import dataclass
+from typing import Annotated
+from urllib.parse import quote, unquote
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from thresher.collection import Collection
+from thresher.indexing.records import DocumentRecord
+from thresher.types import Hit
+from thresher_server.asking import check_length
+from thresher_server.mcp.addresses import found, opened, whole
+from thresher_server.mcp.desk import Desk, told
+from thresher_server.mcp.fitting import MOST_TOKENS, Reply, beginning, fitted
+from thresher_server.mcp.shapes import FetchedPage, FoundPage, FoundPages
+from thresher_server.mcp.tools.arguments import READS
+from thresher_server.searching import file_name, share
+from thresher_server.security.keys import Scope
+
+MOST_FOUND = 10
+"""Documents of a search, as OpenAI's example has it."""
+
+SEARCHED = 5
+"""Collections that one search goes through at most."""
+
+ID = re.compile(r"(?P<collection>[^/@]+)/(?P<document>[^/@]+)(?:@(?P<start>[0-9]{1,12}))?")
+
+
+def add(server: MCPServer, desk: Desk) -> None:
+    """Register both tools."""
+    tools = ForChatGPT(desk)
+    for tool, title in ((tools.search, "Search"), (tools.fetch, "Fetch")):
+        server.add_tool(tool, title=title, description=inspect.getdoc(tool), annotations=READS)
+        desk.scopes[tool.__name__] = Scope.READ
+
+
+@dataclass(frozen=True, slots=True)
+class ForChatGPT:
+    """The tools over a desk."""
+
+    desk: Desk
+
+    @told
+    async def search(
+        self, query: Annotated[str, Field(min_length=1, description="one question, in whole words")]
+    ) -> Annotated[CallToolResult, FoundPages]:
+        """Find documents of the person that answer a question; what the judge found beside the point is left out.
+
+        No results mean that the documents do not say it. Fetch a result to read it.
+        """
+        desk = self.desk
+        check_length(desk.service, query)
+        hits: list[tuple[Collection, Hit]] = []
+        for there in self._searched():
+            hits += [(there, hit) for hit in await desk.worked(lambda: _hits(desk, there, query))]  # noqa: B023
+            desk.did("search", there)
+        hits.sort(key=lambda one: share(one[1].score), reverse=True)
+        results: dict[str, FoundPage] = {}
+        for there, hit in hits:
+            page = _page(there, hit)
+            results.setdefault(page.id, page)
+        return _as_json(FoundPages(results=list(results.values())[:MOST_FOUND])).result()
+
+    @told
+    async def fetch(
+        self, id: Annotated[str, Field(min_length=1, max_length=400, description="the id of a result of search")]
+    ) -> Annotated[CallToolResult, FetchedPage]:
+        """Read a document that search found. Where `metadata.next_id` is there, fetch that for what follows."""
+        desk = self.desk
+        parts = ID.fullmatch(id)
+        if parts is None:
+            raise ToolError(f"{id!r} is no id; take one that search returned")
+        there = desk.named(unquote(parts["collection"]), Scope.READ)
+        start = int(parts["start"] or 0)
+        record = await desk.worked(lambda: found(there, unquote(parts["document"])))
+        document = await desk.worked(lambda: there.document(record.id))
+        rest = beginning(document.text[start:], MOST_TOKENS / 2)  # which a result holds twice
+        url = whole(desk.asking.public_url, there.name, record)
+
+        def reply(number: int) -> Reply:
+            end = start + number
+            more = {"next_id": f"{_id(there.name, record.id)}@{end}"} if end < len(document.text) else {}
+            return _as_json(_fetched(id, there, record, url, rest[:number], more))
+
+        return fitted(reply, len(rest))
+
+    def _searched(self) -> list[Collection]:
+        """The usual collection; those that the operator or the key names, where they name some."""
+        named = self.desk.caller.collections
+        if named is None:
+            return [self.desk.named(None, Scope.READ)]
+        there = [name for name in self.desk.names() if name in named]
+        return [self.desk.service.collection(name) for name in there[:SEARCHED]] or [self.desk.named(None, Scope.READ)]
+
+
+def _hits(desk: Desk, collection: Collection, query: str) -> tuple[Hit, ...]:
+    """What the judge keeps; nothing where its verdict is that this does not answer the question."""
+    recipe = desk.service.front.recipe
+    found = collection.evidence(query, recipe=recipe, limit=MOST_FOUND, outside="none", settings=desk.settings)
+    return tuple(passage.hit for passage in found.passages)
+
+
+def _page(collection: Collection, hit: Hit) -> FoundPage:
+    chunk = hit.chunk
+    return FoundPage(
+        id=_id(collection.name, chunk.document_id),
+        title=chunk.title or file_name(chunk.source),
+        url=opened(hit.url, collection.name, chunk.document_id, chunk.source, chunk.page),
+    )
+
+
+def _fetched(
+    id_: str, collection: Collection, record: DocumentRecord, url: str, text: str, more: dict[str, str]
+) -> FetchedPage:
+    known = {"source": record.source, "kind": record.kind, "collection": collection.name, "date": record.date}
+    metadata = {name: value for name, value in known.items() if value} | more
+    return FetchedPage(id=id_, title=record.title or file_name(record.source), text=text, url=url, metadata=metadata)
+
+
+def _id(collection: str, document: str) -> str:
+    return f"{quote(collection, safe='')}/{quote(document, safe='')}"
+
+
+def _as_json(page: FoundPages | FetchedPage) -> Reply:
+    """The structure, and one text with the same JSON."""
+    return Reply(page.model_dump_json(), page)

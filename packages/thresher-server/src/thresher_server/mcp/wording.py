@@ -1,0 +1,129 @@
+"""Results in short texts with markers: what a model reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from thresher.tracing.explain import assessment, counted, shortened
+from thresher_server.mcp.shapes import (
+    AnswerResult,
+    CheckResult,
+    Citation,
+    Claim,
+    DocumentList,
+    DocumentTold,
+    Dropped,
+    Passage,
+    SearchResult,
+)
+from thresher_server.searching import file_name
+
+QUOTED = 300
+"""Characters of a quote in the text; it stands whole in the structure."""
+
+MEANT = {
+    "ambiguous": "The passages may not suffice: say so, and check what you conclude.",
+    "unsure": "The judge cannot tell whether the passages suffice: say so.",
+    "incorrect": "No evidence: do not answer from these documents. Ask in other words, ask another collection, or tell "
+    "the person that the documents do not say it.",
+}
+"""What an agent makes of a verdict."""
+
+
+def search(result: SearchResult, others: Sequence[str]) -> str:
+    """Passages with their markers, and what they are worth."""
+    found = counted(len(result.passages), "passage")
+    lines = [_head(result.verdict, result.confidence, None), f"{found} in collection {result.collection}."]
+    if result.verdict in MEANT:
+        lines.append(MEANT[result.verdict] + (f" Why: {result.reason}." if result.reason else ""))
+    if not result.passages and others:
+        lines.append(f"Other collections: {', '.join(others)}.")
+    lines += [f"\n[{one.marker}] {_headed(one.heading)}{one.text}\n    {_where(one)}" for one in result.passages]
+    lines += ["", *_dropped(result.dropped, result.dropped_in_all)] if result.dropped else []
+    lines += _without(result.degraded, result.omitted)
+    return "\n".join(filter(None, lines))
+
+
+def answer(result: AnswerResult) -> str:
+    """The answer, what it stands on, and what is not supported."""
+    lines = [result.answer, f"Why: {result.reason}" if result.reason else ""]
+    lines.append(_head(result.verdict, result.confidence, result.certainty))
+    lines += [_cited(one) for one in result.citations]
+    lines += [
+        f"{'removed, ' if one.removed else ''}{one.state}: “{shortened(one.text, QUOTED)}” {one.reason}".rstrip()
+        for one in result.sentences
+        if one.state != "supported"
+    ]
+    lines += [f"[{one}] and [{other}] contradict each other" for one, other in result.conflicts]
+    lines += _dropped(result.dropped, result.dropped_in_all) if result.abstained else []
+    lines += _without(result.degraded, result.omitted)
+    lines.append(f"Trace {result.trace}" if result.trace else "")
+    return "\n".join(filter(None, lines))
+
+
+def check(result: CheckResult) -> str:
+    """Every claim with its state; those that are not supported come first."""
+    if result.support is None:
+        return "The text makes no claims that could be checked."
+    supported = sum(one.state == "supported" for one in result.claims)
+    whole = len(result.claims) == result.claims_in_all
+    counts = f"{supported} of {result.claims_in_all} claims supported" if whole else f"{result.support:.0%} supported"
+    lines = [f"{counts} by collection {result.collection}."]
+    for one in result.claims:
+        lines.append(_claim(one))
+        lines += [f"    {_cited(cited)}" for cited in one.citations]
+    return "\n".join([*lines, *_without([], result.omitted)])
+
+
+def documents(result: DocumentList, offset: int) -> str:
+    """A line for each document."""
+    number = len(result.documents)
+    shown = f"{offset + 1} to {offset + number} of " if 0 < number < result.total else ""
+    lines = [f"Collection {result.collection}: {shown}{counted(result.total, 'document')}."]
+    lines += [_listed(one) for one in result.documents]
+    others = [f"{one.name} ({one.documents})" for one in result.collections if one.name != result.collection]
+    lines.append(f"Other collections: {', '.join(others)}." if others else "")
+    lines.append(f"More: offset={result.next_offset}." if result.next_offset is not None else "")
+    return "\n".join(filter(None, lines))
+
+
+def _listed(one: DocumentTold) -> str:
+    pages = f", {counted(one.pages, 'page')}" if one.pages else ""
+    return f"- {one.title or file_name(one.source)} ({one.kind}{pages}) {one.document}"
+
+
+def _head(verdict: str | None, confidence: float | None, certainty: float | None) -> str:
+    said = assessment(verdict, confidence, certainty)
+    return f"{said}." if said else ""
+
+
+def _headed(heading: str) -> str:
+    return f"({heading}) " if heading else ""
+
+
+def _where(one: Passage) -> str:
+    page = f", page {one.page}" if one.page else ""
+    return f"{file_name(one.source)}{page}, characters {one.start}-{one.end}, {one.url}"
+
+
+def _cited(one: Citation) -> str:
+    place = f", {one.locator}" if one.locator else f", page {one.page}" if one.page else ""
+    outside = ", from outside" if one.origin == "outside" else ""
+    return f"[{one.marker}] {file_name(one.source)}{place}{outside}: “{shortened(one.quote, QUOTED)}” {one.url}"
+
+
+def _claim(one: Claim) -> str:
+    why = f" ({one.reason})" if one.reason else ""
+    return f"- {one.state} ({one.support:.2f}): “{shortened(one.text, QUOTED)}”{why}"
+
+
+def _dropped(dropped: Sequence[Dropped], in_all: int) -> list[str]:
+    if not dropped:
+        return []
+    said = "; ".join(f"{file_name(one.source)}{f' page {one.page}' if one.page else ''} ({one.why})" for one in dropped)
+    more = f" and {in_all - len(dropped)} more" if in_all > len(dropped) else ""
+    return [f"Dropped: {said}{more}."]
+
+
+def _without(degraded: Sequence[str], omitted: str) -> list[str]:
+    return [*(f"Without: {one}" for one in degraded), *([omitted] if omitted else [])]
