@@ -1,12 +1,12 @@
 """What a budget of tokens keeps: answers in the spans of `search(..., max_tokens=...)` of those in the chunks whole.
 
-python -m benchmarks.token_budget                 # three sets, 100 questions each; eight minutes on two cores
+python -m benchmarks.token_budget                 # three sets; eight minutes on two idle cores
 python -m benchmarks.token_budget --only squad    # a part; results are written only where all three were measured
 
-SQuAD 2.0 (the 259 paragraphs of six articles), Natural Questions (2,000 passages of Wikipedia and those retrieved for
-the questions) and 41 papers. The questions of the first two are not those that anything was chosen on; of those to the
-papers half are. The last lines ask every question twice, with the chunks whole and with 18 % of their tokens, and count
-right answers: the bar is that 82 % are cut at equal answers (OpenProvence).
+100 questions of SQuAD 2.0 (the 259 paragraphs of six articles), 100 of Natural Questions (2,000 passages of Wikipedia
+and those retrieved for the questions) and 64 to 41 papers. Those of the first two are not those that anything was
+chosen on; 52 of those to the papers are. The last lines ask every question twice, with the chunks whole and with 18 %
+of their tokens, and count right answers: the bar is that 82 % are cut at equal answers (OpenProvence).
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def nq() -> list[Asked]:
 
 
 def papers() -> list[Asked]:
-    """The 52 questions of the dataset `papers`, and facts asked of the same papers by benchmarks/real_text."""
+    """The 52 questions of the dataset `papers`, and the facts asked of the same papers by benchmarks/real_text."""
     known = [json.loads(line) for line in PAPERS.read_text(encoding="utf-8").splitlines()]
     text = (BENCHMARKS / "real_text" / "questions.jsonl").read_text(encoding="utf-8")
     further = [json.loads(line) for line in text.splitlines()]
