@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -241,3 +242,21 @@ def test_a_key_needs_the_scope_to_ask(tmp_path: Path) -> None:
             cohere.ClientV2("thr_0_0", base_url=one.url, httpx_client=http).rerank(
                 model="any", query=QUESTION, documents=TEXTS
             )
+
+
+def test_work_that_nobody_waits_for_ends(indexed_home: Path, serving: Callable[..., Any]) -> None:
+    texts = [f"{at}. " + "The weather of Fernby is described here at length. " * 40 for at in range(800)]
+    with serving(indexed_home, server__concurrency=1) as one:
+        with httpx.Client(base_url=one.url, timeout=0.5) as hasty, pytest.raises(httpx.ReadTimeout):
+            hasty.post("/v1/rerank", json={"query": QUESTION, "documents": texts})
+        started = time.monotonic()
+        assert ranked(one, TEXTS[:2])[0]["index"] == FERRY
+        assert time.monotonic() - started < 10  # all 800 would take half a minute
+
+
+def test_work_that_takes_too_long_is_told_so(indexed_home: Path, serving: Callable[..., Any]) -> None:
+    texts = [f"{at}. " + "The weather of Fernby is described here at length. " * 40 for at in range(800)]
+    with serving(indexed_home, server__timeout_seconds=0.5) as one:
+        reply = one.client.post("/v1/rerank", json={"query": QUESTION, "documents": texts})
+        assert reply.status_code == 504
+        assert "0.5 seconds" in reply.json()["error"]["message"]

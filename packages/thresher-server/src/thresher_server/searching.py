@@ -15,6 +15,7 @@ from thresher import recipes
 from thresher.collection import PUBLIC_URL, Collection
 from thresher.types import L2, Hit, Score, logistic
 from thresher_server.asking import check_length, worked
+from thresher_server.connected import while_connected
 from thresher_server.problems import Problem
 from thresher_server.security.access import check
 from thresher_server.security.keys import Caller, Scope
@@ -66,7 +67,7 @@ async def found(
     def search() -> tuple[Hit, ...]:
         return asked.collection.search(question, recipe=asked.recipe, limit=limit, where=where, settings=here).hits
 
-    hits = await worked(service, search)
+    hits = await while_connected(request, worked(service, search))
     service.audit.write(caller.name, "search", collection=asked.collection.name)
     return hits
 
@@ -77,7 +78,7 @@ def address_of(service: Service, request: Request) -> str:
 
 
 def share(score: Score) -> float:
-    """A score from 0 to 1, in the same order: a logit as a probability, a distance turned round, a cosine at least 0."""
+    """A score from 0 to 1, in the same order: a logit as a probability, a distance turned round, a cosine cut at 0."""
     low, high = score.scale.low, score.scale.high
     if low >= -1 and high <= 1:
         return min(max(score.value, 0.0), 1.0)

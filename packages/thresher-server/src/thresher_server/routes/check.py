@@ -16,6 +16,7 @@ from pydantic.alias_generators import to_camel
 from thresher.collection import PUBLIC_URL
 from thresher.types import Check, CheckedClaim, Citation, ClaimState
 from thresher_server.asking import worked
+from thresher_server.connected import while_connected
 from thresher_server.openai.conversation import Text
 from thresher_server.problems import Problem, replies
 from thresher_server.searching import address_of, named
@@ -93,15 +94,17 @@ class GroundingReply(Google):
     thresher: CheckReply
 
 
-@router.post("/v1/check", summary="What of a text facts or documents support", responses=replies(404, 409, 500, 504))
+@router.post(
+    "/v1/check", summary="What of a text facts or documents support", responses=replies(400, 404, 409, 500, 504)
+)
 async def check_text(
     asked: CheckRequest, request: Request, caller: Asker, service: Annotated[Service, Depends(service_of)]
 ) -> GroundingReply:
     """Every claim of the text with its state; no chat model is asked, and nothing leaves the machine."""
     if asked.facts is not None:
-        checked = await _by_facts(asked, asked.facts, service)
+        checked = await while_connected(request, _by_facts(asked, asked.facts, service))
     else:
-        checked = await _by_documents(asked, request, caller, service)
+        checked = await while_connected(request, _by_documents(asked, request, caller, service))
     return _reply(asked, checked)
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Annotated, Literal
 
 import numpy as np
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 
 from thresher.models.encoders import DIMENSION
@@ -15,6 +15,7 @@ from thresher.models.tokens import TokenCount
 from thresher.recipes.components import BUNDLED
 from thresher.recipes.settings import EncoderSettings
 from thresher_server.asking import worked
+from thresher_server.connected import while_connected
 from thresher_server.openai.conversation import Text
 from thresher_server.openai.problems import OpenAIRoute, openai_replies
 from thresher_server.problems import Problem
@@ -61,7 +62,7 @@ class Embeddings(BaseModel):
 
 @router.post("/v1/embeddings", summary="Vectors of texts, by the bundled encoder", responses=openai_replies())
 async def embeddings(
-    asked: EmbeddingsRequest, caller: Asker, service: Annotated[Service, Depends(service_of)]
+    asked: EmbeddingsRequest, request: Request, caller: Asker, service: Annotated[Service, Depends(service_of)]
 ) -> Embeddings:
     """Vectors of unit length; that of a text is the same whatever it is sent with."""
     texts = _texts(asked, service.settings.max_documents)
@@ -72,7 +73,7 @@ async def embeddings(
         data = [Embedding(index=at, embedding=_written(row, asked)) for at, row in enumerate(vectors)]
         return data, sum(map(token_count(), texts))
 
-    data, tokens = await worked(service, work)
+    data, tokens = await while_connected(request, worked(service, work))
     usage = EmbeddingsUsage(prompt_tokens=tokens, total_tokens=tokens)
     return Embeddings(data=data, model=encoder.name, usage=usage)
 

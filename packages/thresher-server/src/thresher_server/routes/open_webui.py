@@ -22,6 +22,7 @@ from thresher.recipes.settings import CollectionSettings
 from thresher.settings import resolved
 from thresher.types import Document, Hit
 from thresher_server.asking import worked
+from thresher_server.connected import while_connected
 from thresher_server.openai.conversation import Text
 from thresher_server.problems import Problem, replies
 from thresher_server.searching import file_name, found
@@ -86,10 +87,12 @@ async def process(
 ) -> list[LoadedText]:
     """A text for each page of the file, read in a process of its own with limits; nothing is kept."""
     data, name = await request.body(), _bare(x_filename)
-    return await worked(service, lambda: _read(service, data, name, content_type))
+    return await while_connected(request, worked(service, lambda: _read(service, data, name, content_type)))
 
 
-@router.post("/search", summary="Passages as Open WebUI's external web search", responses=replies(404, 409, 500, 504))
+@router.post(
+    "/search", summary="Passages as Open WebUI's external web search", responses=replies(400, 404, 409, 500, 504)
+)
 async def search(
     asked: WebSearch,
     request: Request,

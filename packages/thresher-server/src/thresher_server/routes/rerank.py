@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Annotated, Literal
 from uuid import uuid4
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from thresher.recipes.rerank import RankedText, Reranker
 from thresher_server.asking import check_length, worked
+from thresher_server.connected import while_connected
 from thresher_server.openai.conversation import Text
 from thresher_server.openai.problems import OpenAIRoute, openai_replies
 from thresher_server.problems import Problem
@@ -146,7 +147,7 @@ ERRORS = openai_replies()
     "/v2/rerank", summary="Texts put in order by the bundled judge", responses=ERRORS, response_model_exclude_none=True
 )
 async def rerank(
-    asked: RerankRequest, caller: Asker, service: Annotated[Service, Depends(service_of)]
+    asked: RerankRequest, request: Request, caller: Asker, service: Annotated[Service, Depends(service_of)]
 ) -> RerankReply | list[RankedByTEI]:
     """Texts of anybody's search, best first, each with the probability that it suffices to answer the question.
 
@@ -161,7 +162,7 @@ async def rerank(
         ranked = ask(asked.query, texts, top_n=top_n, spans=asked.wants_spans, span_score=least)
         return ranked, sum(map(token_count(), [asked.query, *texts]))
 
-    ranked, tokens = await worked(service, work)
+    ranked, tokens = await while_connected(request, worked(service, work))
     if asked.texts is not None:
         return [_as_tei(one, texts, asked) for one in ranked]
     return RerankReply(
