@@ -1,0 +1,113 @@
+// The text of an answer: its sentences with what the documents say to them, and markers that open what they rest on.
+
+import { element } from "./dom.js";
+import { counted } from "./words.js";
+
+const SHORT = 48; // characters
+const TAGS = { supported: "✓", unverified: "unverified", contradicted: "contradicted" };
+const SAYS = {
+  supported: "supported by the documents",
+  unverified: "unverified: the documents neither show nor deny it",
+  contradicted: "contradicted: the documents say otherwise",
+};
+
+/** Paragraphs and lists of an answer; `cite` is called with a citation. */
+export function answerText(answer, cite) {
+  const blocks = [];
+  let block = null;
+  let sentenceNode = null;
+  let bold = false;
+  const bolds = !answer.citations.some((one) => one.quote.includes("**"));
+  const byMarker = new Map(answer.citations.map((one) => [one.marker, one]));
+
+  const begin = (tag) => {
+    block = element(tag);
+    sentenceNode = null;
+    blocks.push(block);
+  };
+  const put = (node, sentence) => {
+    if (!block) begin("p");
+    if (!sentence) { block.append(node); return; }
+    if (sentenceNode?.dataset.start !== String(sentence.start)) {
+      sentenceNode = element("span", { class: `sentence ${sentence.state}`, "data-start": sentence.start });
+      block.append(sentenceNode);
+    }
+    sentenceNode.append(node);
+  };
+  const inline = (text, sentence) => {
+    for (const piece of text.split(/(\*\*|\[\d+\])/)) {
+      const marker = /^\[(\d+)\]$/.exec(piece);
+      if (piece === "") continue;
+      if (piece === "**" && bolds) bold = !bold;
+      else if (marker && byMarker.has(Number(marker[1]))) put(citeButton(byMarker.get(Number(marker[1])), cite), sentence);
+      else put(bold ? element("strong", {}, piece) : document.createTextNode(piece), sentence);
+    }
+  };
+  for (const { text, sentence } of segments(answer)) {
+    text.split(/(\n+)/).forEach((line) => {
+      if (/^\n\n/.test(line)) block = null;
+      else if (line === "\n") begin("p");
+      else if (line) {
+        const item = block?.childNodes.length ? null : /^\s*[-*•] (.*)/s.exec(line);
+        if (item) begin("li");
+        inline(item ? item[1] : line, sentence);
+      }
+    });
+    if (sentence) put(stateTag(sentence.state), sentence);
+  }
+  return grouped(blocks);
+}
+
+/** The text in the order it is read, cut where its sentences begin and end. */
+function segments(answer) {
+  const characters = Array.from(answer.text);
+  const shown = answer.answered_by === "model" ? answer.sentences.filter((one) => one.end > one.start) : [];
+  const cut = [];
+  let at = 0;
+  for (const sentence of shown) {
+    if (sentence.start > at) cut.push({ text: characters.slice(at, sentence.start).join("") });
+    cut.push({ text: characters.slice(sentence.start, sentence.end).join(""), sentence });
+    at = sentence.end;
+  }
+  if (at < characters.length) cut.push({ text: characters.slice(at).join("") });
+  return cut;
+}
+
+function grouped(blocks) {
+  const out = [];
+  for (const block of blocks) {
+    if (block.tagName !== "LI") out.push(block);
+    else if (out.at(-1)?.tagName === "UL") out.at(-1).append(block);
+    else out.push(element("ul", {}, block));
+  }
+  return out;
+}
+
+const stateTag = (state) => element("span", { class: `state ${state}`, role: "img", "aria-label": SAYS[state], title: SAYS[state] }, TAGS[state]);
+
+function citeButton(citation, cite) {
+  const where = citation.title || citation.source;
+  return element("button", {
+    type: "button", class: `cite ${citation.origin}`, "data-marker": citation.marker,
+    "aria-label": `Source ${citation.marker}: ${where}`, onclick: (event) => cite(citation, event.currentTarget),
+  }, String(citation.marker));
+}
+
+/** Whether an answer is a name, a number, a date: it is shown large. */
+export const isShort = (answer) => answer.text.length < SHORT;
+
+/** How the sentences stand, and those that the documents do not show, each with why; null for an answer without. */
+export function sentenceReport(answer) {
+  const removed = answer.removed ?? [];
+  if (answer.answered_by !== "model" || !(answer.sentences.length + removed.length)) return null;
+  const numbers = {};
+  for (const one of [...answer.sentences, ...removed]) numbers[one.state] = (numbers[one.state] ?? 0) + 1;
+  const summary = Object.entries(numbers).map(([state, many]) => element("span", { class: `tally ${state}` }, `${many} ${state}`));
+  const doubtful = [...answer.sentences.filter((one) => one.state !== "supported"), ...removed];
+  const items = doubtful.map((one) => element("li", {},
+    element("q", {}, one.text.replace(/\s*\[\d+\]/g, "").trim()),
+    element("span", { class: "why" }, `${one.state}${one.end ? "" : ", and taken out of the answer"}${one.reason ? `: ${one.reason}` : ""}`)));
+  return element("div", { class: "sentences" },
+    element("p", { class: "tallies" }, element("span", { class: "label" }, counted(answer.sentences.length + removed.length, "sentence"), ":"), summary),
+    items.length ? element("ul", {}, items) : null);
+}

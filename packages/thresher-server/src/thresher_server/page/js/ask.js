@@ -1,0 +1,177 @@
+// The first view: a question, what happens to it, and the next one.
+
+import { call } from "./api.js";
+import { element, icon } from "./dom.js";
+import { openPlace } from "./panel.js";
+import { inCollection, may, state } from "./state.js";
+import { pastTurn, turn } from "./turn.js";
+import { dropZone } from "./uploads.js";
+import { counted, day, number, shortened } from "./words.js";
+
+const NOWHERE = "none";
+const RECENT = 4; // questions that are shown before the first one
+
+/** The conversation is kept while a person looks at other views. */
+let talk = null;
+
+/** Show the conversation, or the place to begin one; `trace` shows a question of the past. */
+export async function askView(main, trace) {
+  if (trace) { await showPast(main, trace); return; }
+  if (talk?.collection !== state.collection) talk = conversation();
+  main.replaceChildren(talk.node);
+  await talk.ready;
+  talk.field.focus({ preventScroll: true });
+}
+
+/** Put a question into the field, and ask it. */
+export async function askAgain(question) {
+  location.hash = "#/ask";
+  if (talk?.collection !== state.collection) talk = conversation();
+  await talk.ready;
+  talk.ask(question);
+}
+
+async function showPast(main, trace) {
+  main.replaceChildren(element("p", { class: "loading", role: "status" }, "Looking it up…"));
+  const shown = await pastTurn(trace, { open: openPlace, suggestions });
+  main.replaceChildren(element("div", { class: "conversation" }, element("h1", { class: "unseen" }, "A past question"), element("p", { class: "back" }, element("a", { href: "#/past" }, icon("left"), "Past questions")), shown,
+    element("p", { class: "row" }, element("button", { type: "button", onclick: () => askAgain(shown.querySelector(".question").textContent) }, icon("again"), "Ask it again today"))));
+}
+
+function conversation() {
+  const turns = element("div", { class: "turns" });
+  const welcome = element("div", { class: "welcome" });
+  let kept = null; // the server's id of this conversation
+  let stop = null;
+
+  const ask = async (question, { apart = false } = {}) => {
+    const recipes = [form.recipe(), form.beside()].filter(Boolean);
+    recent.remove();
+    if (welcome.isConnected) welcome.replaceWith(element("h1", { class: "unseen" }, "Questions and answers"));
+    stop = new AbortController();
+    form.busy(true);
+    kept ??= await begun();
+    const options = { ...form.options(), ...(kept && !apart ? { conversation: kept } : {}) };
+    const one = turn({ question, recipes, options }, { open: openPlace, suggestions, signal: stop.signal, asAsked: () => ask(question, { apart: true }) });
+    turns.append(one.node);
+    fresh.hidden = false;
+    one.node.scrollIntoView({ block: "start", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+    await one.all;
+    form.busy(false);
+  };
+  const form = composer(ask, () => stop?.abort());
+  const fresh = element("button", { type: "button", class: "quiet", hidden: true, onclick: () => { talk = null; askView(document.getElementById("main")); } }, "Begin anew");
+  form.foot.append(fresh);
+  const recent = element("div", { class: "recent" });
+  const node = element("div", { class: "conversation" }, turns, welcome, form.node, recent);
+  const ready = welcomed(welcome, recent, node, ask);
+  return { collection: state.collection, node, ask, ready, field: form.field };
+}
+
+/** A conversation of the server, so that follow-ups are understood; without one each question stands alone. */
+async function begun() {
+  return call("POST", inCollection("conversations"), { body: {} }).then((made) => made.id, () => null);
+}
+
+// --- before the first question -----------------------------------------------------------------------------------------
+
+async function welcomed(welcome, recent, node, ask) {
+  welcome.replaceChildren(element("p", { class: "loading", role: "status" }, "Looking what is there…"));
+  const status = await call("GET", ["api", "collections", state.collection]);
+  node.classList.toggle("empty", !status.documents);
+  if (!status.documents) {
+    welcome.replaceChildren(...firstVisit((job) => {
+      node.classList.remove("empty");
+      if (job.state === "done") welcomed(welcome, recent, node, ask); // of what failed the reasons stay
+    }));
+    return;
+  }
+  welcome.replaceChildren(...greeting(status));
+  recent.replaceChildren(...await before(ask));
+}
+
+function firstVisit(done) {
+  return [
+    element("h1", {}, "Answers from your own documents."),
+    element("p", { class: "lead" }, "Thresher reads what you give it, judges every passage it finds, and answers only from what holds. When nothing holds, it says so."),
+    may("write") ? dropZone(done) : element("p", { class: "hint" }, "This collection holds no documents yet. Ask whoever runs the server for a key that may add some."),
+  ];
+}
+
+function greeting(status) {
+  return [
+    element("h1", {}, "What would you like to know?"),
+    element("p", { class: "lead" }, `${counted(status.documents, "document")}, ${number(status.chunks)} passages in “${state.collection}”. Every passage that a question touches is judged before it is trusted.`),
+  ];
+}
+
+/** The last questions, each once. */
+async function before(ask) {
+  const { traces } = await call("GET", inCollection("traces"), { parameters: { limit: 20 } });
+  const questions = [...new Map(traces.map((one) => [one.question, one])).values()].slice(0, RECENT);
+  if (!questions.length) return [];
+  return [element("h2", {}, "Asked before"), element("ul", {}, questions.map((one) => element("li", {},
+    element("button", { type: "button", class: "link", onclick: () => ask(one.question) }, shortened(one.question, 90)), element("span", { class: "hint" }, day(one.asked)))))];
+}
+
+function suggestions(answer) {
+  return element("div", { class: "row suggestions" },
+    may("write") ? element("a", { class: "button", href: "#/documents" }, "Add documents") : null,
+    element("button", { type: "button", onclick: () => { talk.field.value = answer.question; talk.field.focus(); talk.field.select(); } }, "Ask in other words"),
+    element("a", { class: "button", href: "#/gaps" }, "See the gaps"));
+}
+
+// --- where a question is written ---------------------------------------------------------------------------------------
+
+function composer(ask, stop) {
+  const field = element("textarea", { id: "question", rows: "1", placeholder: "Ask your documents", maxlength: "8000", "aria-label": "Your question" });
+  const recipe = choice("Recipe", state.recipes.map((one) => [one.name, one.name]), state.session.recipe);
+  const beside = choice("Beside", [["", "no other"], ...state.recipes.map((one) => [one.name, one.name])], "");
+  const others = state.collections.filter((one) => one.name !== state.collection).map((one) => [`collection:${one.name}`, one.name]);
+  const outside = choice("Elsewhere", [["", "as set"], [NOWHERE, "nowhere"], ["web", "the web"], ...others], "");
+  const where = element("input", { type: "text", placeholder: "kind = 'pdf' AND page <= 3", spellcheck: "false", autocomplete: "off" });
+  const send = element("button", { class: "primary round", "aria-label": "Ask", title: "Ask" }, icon("send"));
+  const halt = element("button", { type: "button", class: "primary round", "aria-label": "Stop", title: "Stop", hidden: true, onclick: stop }, icon("stop"));
+  const grow = () => {
+    field.style.setProperty("height", "auto");
+    field.style.setProperty("height", `${Math.min(field.scrollHeight, 200)}px`);
+  };
+  const submit = (event) => {
+    event?.preventDefault();
+    const question = field.value.trim();
+    if (!question || send.hidden) return;
+    field.value = "";
+    grow();
+    choices.open = false;
+    ask(question);
+  };
+  field.addEventListener("input", grow);
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) submit(event);
+  });
+  const summary = element("summary", {}, "How to ask");
+  const choices = element("details", { class: "choices", onchange: () => { summary.textContent = ["How to ask", chosen()].filter(Boolean).join(": "); } },
+    summary, element("div", { class: "row" }, recipe.node, beside.node, outside.node, element("label", {}, "Only where", where)));
+  const chosen = () => [
+    recipe.value() === state.session.recipe ? "" : `with ${recipe.value()}`, beside.value() ? `beside ${beside.value()}` : "",
+    outside.value() ? `elsewhere ${outside.value().replace(/^collection:/, "")}` : "", where.value.trim() ? `where ${where.value.trim()}` : "",
+  ].filter(Boolean).join(", ");
+  const foot = element("div", { class: "composer-foot" }, choices);
+  const node = element("form", { class: "composer", onsubmit: submit }, element("div", { class: "field" }, field, send, halt), foot);
+  return {
+    node, field, foot,
+    recipe: () => recipe.value(),
+    beside: () => (beside.value() === recipe.value() ? null : beside.value()),
+    options: () => ({
+      ...(outside.value() ? { outside: outside.value() } : {}),
+      ...(where.value.trim() ? { where: where.value.trim() } : {}),
+      ...(Object.keys(state.settings).length ? { settings: state.settings } : {}),
+    }),
+    busy: (is) => { send.hidden = is; halt.hidden = !is; },
+  };
+}
+
+function choice(name, options, chosen) {
+  const select = element("select", {}, options.map(([value, label]) => element("option", { value, selected: value === chosen }, label)));
+  return { node: element("label", {}, name, select), value: () => select.value };
+}
