@@ -1,0 +1,165 @@
+"""Questions at the page: what is shown of an answer, and of one that there is none of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.server.conftest import Running, running
+from tests.server.page.browsing import ask, violations, visiting
+from thresher.testing.llm_server import Reply, ScriptedServer
+
+pytestmark = pytest.mark.slow
+
+FERRY = "When does the first ferry to Gull Island leave?"
+WRITTEN = "The first ferry to Gull Island leaves at 06:40 [1]. Its captain is a retired whaler from Norway [1]."
+
+
+def choose(page: Page, label: str, value: str) -> None:
+    page.get_by_text("How to ask").click()
+    page.get_by_label(label).select_option(value)
+
+
+def test_every_passage_is_kept_or_dropped_in_one_picture_and_in_a_table(page: Page) -> None:
+    ask(page, FERRY)
+    kept, dropped = page.locator(".threshing .kept"), page.locator(".threshing .dropped")
+    expect(page.locator(".count")).to_have_text(f"{kept.count()} grain{dropped.count()} chaff")
+    assert kept.count()
+    assert dropped.count()
+    assert page.locator(".bound").count() == 2  # the thresholds
+
+    heights = [[box["y"] for box in map(bounds, side.all())] for side in (kept, dropped)]
+    sieve = bounds(page.locator(".sieve"))["y"]
+    assert min(heights[0]) > sieve > max(heights[1])
+
+    page.get_by_text("The same as a table").click()
+    rows = page.locator(".as-table tbody tr")
+    assert rows.count() == kept.count() + dropped.count()
+    expect(rows.first).to_contain_text("kept")
+    assert violations(page) == []
+
+
+def bounds(locator: Any) -> dict[str, float]:
+    box: dict[str, float] = locator.bounding_box()
+    return box
+
+
+def test_a_grain_that_is_walked_to_tells_its_text_and_its_reason(page: Page) -> None:
+    ask(page, FERRY)
+    first = page.locator(".threshing [tabindex='0']")
+    first.focus()
+    page.keyboard.press("End")
+    focused = page.locator(".threshing .one:focus")
+    expect(focused).to_have_attribute("aria-label", re.compile(r"^dropped by \w+, (0\.\d\d|not scored): "))
+    expect(page.locator(".card .fate")).to_contain_text("dropped by")
+    assert page.locator(".card .why").inner_text()
+    assert page.locator(".card .card-text").inner_text()
+    page.keyboard.press("Enter")
+    expect(page.locator("#panel mark").first).to_be_visible()
+
+
+def test_each_step_is_shown_with_its_time(page: Page) -> None:
+    ask(page, FERRY)
+    steps = page.locator(".steps li.ended")
+    names = [one.inner_text() for one in steps.locator(".name").all()]
+    assert names == ["rewrite", "retrieve", "judge", "decide", "correct", "refine", "generate", "verify"]
+    expect(steps.locator(".time")).to_have_text([re.compile(r"\d+ (ms|s)$")] * 8)
+
+
+def test_a_question_that_the_documents_do_not_answer_is_refused_with_its_reason(page: Page) -> None:
+    ask(page, "Who is the mayor of Fernby?")
+    expect(page.locator(".refusal h3")).to_have_text("Not answered")
+    expect(page.locator(".refusal .why")).to_contain_text("does not suffice")
+    expect(page.locator(".judged")).to_contain_text("Evidence: insufficient")
+    expect(page.locator(".nearest li")).to_have_count(3)
+    expect(page.locator(".answer")).to_have_count(0)
+    assert violations(page) == []
+
+
+def test_what_comes_from_outside_says_so(page: Page) -> None:
+    choose(page, "Elsewhere", "collection:archive")
+    ask(page, "What was the Skerry called before 1790?")
+    expect(page.locator(".answer")).to_contain_text("Priest's Rock")
+    expect(page.locator(".sources .outside-tag")).to_have_text("from outside")
+    page.locator("button.cite").first.click()
+    expect(page.locator("#panel mark")).to_contain_text("Priest's Rock")
+    assert violations(page) == []
+
+
+def test_two_recipes_answer_side_by_side(page: Page) -> None:
+    choose(page, "Beside", "hybrid")
+    ask(page, "How high is the lighthouse?")
+    expect(page.locator(".recipe-name")).to_have_text(["corrective", "hybrid"])
+    left, right = (bounds(one) for one in page.locator(".result").all())
+    assert left["x"] + left["width"] <= right["x"]
+    expect(page.locator(".picture .count")).to_have_count(2)
+    assert violations(page) == []
+
+
+def test_a_follow_up_is_asked_of_the_same_conversation(page: Page, town: Running) -> None:
+    ask(page, "When was the lighthouse of Fernby built?")
+    ask(page, "And who built it?")
+    expect(page.locator(".turn")).to_have_count(2)
+    kept = town.client.get("/api/collections/default/conversations").json()["conversations"]
+    assert kept[0]["turns"] == 2
+    page.get_by_role("button", name="Begin anew").click()
+    expect(page.locator(".turn")).to_have_count(0)
+
+
+def test_a_question_that_fails_says_why_and_can_be_asked_again(page: Page) -> None:
+    page.get_by_text("How to ask").click()
+    page.get_by_label("Only where").fill("kind === 3")
+    ask(page, FERRY)
+    problem = page.get_by_role("alert")
+    expect(problem).to_contain_text("This question failed.")
+    expect(problem.get_by_role("button", name="Ask again")).to_be_visible()
+    assert violations(page) == []
+
+
+# --- with a chat model ------------------------------------------------------------------------------------------------
+
+
+def writes(body: Any) -> Reply:
+    """An answer whose second sentence the documents do not show; anything else is not readable."""
+    first = str(body["messages"][0]["content"])
+    return Reply(WRITTEN if first.startswith("You answer a question from numbered pieces") else "none")
+
+
+@pytest.fixture
+def written(browser: Browser, town_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
+    """The page of a server whose chat model says `WRITTEN`."""
+    with ScriptedServer(writes) as model:
+        monkeypatch.setenv("THRESHER_LLM__BASE_URL", model.base_url)
+        monkeypatch.setenv("THRESHER_LLM__MODEL", "scripted")
+        with running(town_home) as one, visiting(browser, one.url) as page:
+            yield page
+
+
+def test_a_sentence_that_nothing_shows_is_marked_by_more_than_colour(written: Page) -> None:
+    ask(written, FERRY)
+    sentences = written.locator(".answer .sentence")
+    expect(sentences).to_have_count(2)
+    expect(sentences.nth(0).locator(".state")).to_have_text("✓")
+    expect(sentences.nth(1).locator(".state")).to_have_text("unverified")
+    assert "dotted" in sentences.nth(1).evaluate("(one) => getComputedStyle(one).textDecorationStyle")
+    expect(written.locator(".tallies")).to_contain_text("1 unverified")
+    expect(written.locator(".sentences li q")).to_contain_text("retired whaler")
+    expect(written.locator(".cost")).to_contain_text("model call")
+    expect(written.locator(".cost")).to_contain_text("sent to 127.0.0.1")
+    assert violations(written) == []
+
+
+def test_a_question_can_be_stopped(browser: Browser, town_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ScriptedServer([Reply("none", seconds=20)]) as model:
+        monkeypatch.setenv("THRESHER_LLM__BASE_URL", model.base_url)
+        monkeypatch.setenv("THRESHER_LLM__MODEL", "scripted")
+        with running(town_home) as one, visiting(browser, one.url) as page:
+            page.get_by_label("Your question").fill(FERRY)
+            page.keyboard.press("Enter")
+            page.get_by_role("button", name="Stop").click()
+            expect(page.get_by_role("alert")).to_contain_text("You stopped this question.")
