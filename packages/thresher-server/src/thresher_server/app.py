@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -12,6 +14,7 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 import thresher
+from thresher.errors import ThresherError
 from thresher_server import metrics
 from thresher_server.problems import answer_problems
 from thresher_server.security.guard import Guard, bounds_of
@@ -51,6 +54,8 @@ HOME_VARIABLE = "THRESHER_SERVER_HOME"
 SETTINGS_VARIABLE = "THRESHER_SERVER_GIVEN"
 """How the command hands the home, and the settings it was given as JSON, to the processes it starts."""
 
+_log = logging.getLogger(__name__)
+
 DESCRIPTION = """Questions to a person's own documents, answered from what was judged to suffice, or refused.
 
 Every error is `{"error": {"message", "what", "subject", "next", "status"}}`."""
@@ -62,7 +67,7 @@ def create_app(service: Service, *, routes: Sequence[str] = ROUTES, mounts: Sequ
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack, metrics.lag_watched():
+        async with AsyncExitStack() as stack, metrics.lag_watched(), _warmed(service):
             for enter in entered:
                 await stack.enter_async_context(enter())
             yield  # what is under way ends before this goes on, see `serve`
@@ -79,6 +84,21 @@ def create_app(service: Service, *, routes: Sequence[str] = ROUTES, mounts: Sequ
             entered.append(enter)
     _guard(app, service)
     return app
+
+
+@asynccontextmanager
+async def _warmed(service: Service) -> AsyncIterator[None]:
+    """Load the models beside the first requests. What keeps them from it is told to the question that needs them."""
+
+    def warm() -> None:
+        try:
+            service.engine.warm_up()
+        except ThresherError as error:
+            _log.warning("%s", error)
+
+    warming = asyncio.get_running_loop().run_in_executor(service.threads, warm)
+    yield
+    await warming
 
 
 def _guard(app: FastAPI, service: Service) -> None:

@@ -1,0 +1,48 @@
+"""One engine for all collections of a home."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import thresher
+from thresher.errors import UsageError
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> thresher.Engine:
+    (tmp_path / "ferry.txt").write_text("The ferry leaves at 06:40.", encoding="utf-8")
+    engine = thresher.Engine(tmp_path / "home")
+    engine.collection("boats").add(tmp_path / "ferry.txt", recipe="rag")
+    return engine
+
+
+def test_a_collection_is_opened_once(engine: thresher.Engine) -> None:
+    assert engine.collection("boats") is engine.collection("boats")
+    assert engine.collections.names == ["boats"]
+
+
+def test_collections_share_the_models(engine: thresher.Engine) -> None:
+    assert engine.collection("boats")._models is engine.collection("trains")._models
+
+
+def test_a_collection_that_is_forgotten_is_closed_and_opened_anew(engine: thresher.Engine) -> None:
+    old = engine.collection("boats")
+    engine.forget("boats")
+    engine.collections.rename("boats", "ships")
+    with pytest.raises(UsageError, match="is closed"):
+        old.documents()
+    assert len(engine.collection("ships").documents()) == 1
+
+
+def test_a_closed_engine_closes_its_collections(engine: thresher.Engine) -> None:
+    with engine:
+        opened = engine.collection("boats")
+    with pytest.raises(UsageError, match="is closed"):
+        opened.documents()
+
+
+def test_models_are_loaded_before_the_first_question(engine: thresher.Engine) -> None:
+    engine.warm_up()
+    assert engine.models.judge()._loaded is not None
