@@ -32,7 +32,7 @@ def test_the_verdict_is_that_of_the_answer(found: EvidenceResult, collection: Co
 
 def test_a_passage_says_where_it_stands_and_what_it_is_worth(found: EvidenceResult) -> None:
     first = found.passages[0]
-    assert [span.text for span in first.spans] == [first.hit.chunk.text]
+    assert [span.text for span in first.spans] == [first.text] == [first.hit.chunk.text]
     assert first.locator == "lines 1 to 3, heading “Lighthouses”"
     assert first.probability is not None
     assert first.probability.scale == PROBABILITY
@@ -41,10 +41,21 @@ def test_a_passage_says_where_it_stands_and_what_it_is_worth(found: EvidenceResu
 
 
 def test_a_passage_may_be_cut_to_the_sentences_that_are_evidence(collection: Collection) -> None:
-    first = collection.evidence(QUESTION, settings={"refine.of": "all"}).passages[0]
+    first = collection.evidence(QUESTION, refined=True).passages[0]
     text = collection.document(first.hit.chunk.document_id).text
     assert text[first.spans[0].start : first.spans[0].end] == "The Kõpu lighthouse was built in 1531."
-    assert sum(len(span.text) for span in first.spans) < len(first.hit.chunk.text)
+    assert first.text == " … ".join(span.text for span in first.spans)
+    assert len(first.text) < len(first.hit.chunk.text)
+
+
+def test_refined_a_passage_without_evidence_gives_its_place_to_the_next(collection: Collection) -> None:
+    asked = "When was the Semmering railway opened?"
+    loose = {"min_probability": 0, "refine.min_score": 0.2}
+    whole = collection.evidence(asked, settings=loose).passages
+    cut = collection.evidence(asked, settings=loose, refined=True).passages
+    assert len(whole) > len(cut) >= 1
+    assert all(passage.spans for passage in cut)
+    assert [passage.hit.rank for passage in cut] == list(range(1, len(cut) + 1))
 
 
 def test_a_passage_tells_another_framework_all_that_is_known_of_it(found: EvidenceResult) -> None:
@@ -69,13 +80,6 @@ def test_a_passage_tells_another_framework_all_that_is_known_of_it(found: Eviden
     assert "page" not in told
 
 
-def test_what_is_left_out_between_spans_is_marked(collection: Collection) -> None:
-    question = "Who designed the Semmering railway and when was the Kõpu lighthouse built?"
-    passages = collection.evidence(question, settings={"refine.of": "all"}).passages
-    assert all(passage.cut.count("…") == max(0, len(passage.spans) - 1) for passage in passages)
-    assert any("1531" in passage.cut for passage in passages)
-
-
 def test_nothing_is_stored_and_nobody_is_asked(collection: Collection) -> None:
     before = len(list(collection.traces.folder.glob("*"))) if collection.traces.folder.exists() else 0
     found = collection.evidence(QUESTION)
@@ -90,6 +94,7 @@ def test_an_incorrect_verdict_leaves_nothing_and_shows_what_it_rejects(collectio
     assert found.verdict is Verdict.INCORRECT
     assert found.passages == found.evidence == ()
     assert found.rejected
+    assert collection.evidence(UNANSWERABLE, settings={"min_probability": 0}, refined=True).rejected == found.rejected
 
 
 def test_what_is_outside_comes_in_where_the_verdict_lets_it(home: Path, tmp_path: Path) -> None:

@@ -326,20 +326,23 @@ class Collection:
         outside: str | WebSearch | None = None,
         where: str | None = None,
         settings: Mapping[str, Any] | None = None,
+        refined: bool = False,
         strict: bool = False,
     ) -> EvidenceResult:
         """What `ask` would answer from, with the verdict and no answer: for whoever writes the answer elsewhere.
 
-        At most `limit` passages; none where the verdict is incorrect and nothing was found `outside`. Nothing is
-        stored.
+        At most `limit` passages; none where the verdict is incorrect and nothing was found `outside`. With `refined`
+        each is cut to its sentences that are evidence, and has some. Nothing is stored.
         """
         from thresher.recipes.evidence import gathered, placing
 
+        if refined:
+            settings = {"refine.of": "all", **dict(dotted(settings or {}))}
         configured = self._configured(recipe, settings)
         place = self._place(outside or configured.outside)
         parts, linked = self._parts(outside=place), self._links(settings, place).hit
         pipeline, query = self._pipeline(recipe, configured, parts), self._query(question, limit, where)
-        return gathered(pipeline, query, placing(parts), linked, strict=strict)
+        return gathered(pipeline, query, placing(parts), linked, refined=refined, strict=strict)
 
     def check(
         self,

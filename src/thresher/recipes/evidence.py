@@ -37,15 +37,12 @@ class Passage:
     probability: Score | None
     """What the judge gave it; `hit.score`, which the order is by, may count retrieval too."""
     spans: tuple[Evidence, ...]
-    """In the order of the document: the chunk whole, or with `refine.of=all` those of its sentences that are evidence;
-    empty where none is, and for a chunk beyond those that the recipe hands on."""
+    """In the order of the document: the chunk whole, or those of its sentences that are evidence; empty for a chunk
+    beyond those that the recipe hands on."""
+    text: str
+    """The chunk's; of a refined passage that of its spans, with … where something between them is left out."""
     locator: str = ""
     """As of `Citation`."""
-
-    @property
-    def cut(self) -> str:
-        """The text of its spans, with … where something between them is left out."""
-        return " … ".join(span.text for span in self.spans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +60,7 @@ class EvidenceResult:
     passages: tuple[Passage, ...]
     """Best first, at most as many as were asked for, inside before outside; what the verdict rejects is not there."""
     rejected: tuple[Passage, ...]
-    """What the judge would have kept and the verdict rejects: all that is inside, where it is incorrect."""
+    """What the judge would have kept and the verdict rejects: all that is inside, where it is incorrect; whole."""
     evidence: tuple[Evidence, ...]
     """What a generator would be given, in its order; also of chunks beyond those asked for."""
     degraded: tuple[str, ...]
@@ -99,11 +96,17 @@ Placed = Callable[[Sequence[Hit]], Sequence[str]]
 
 
 def gathered(
-    pipeline: Pipeline, query: Query, placed: Placed, linked: Callable[[Hit], Hit], *, strict: bool = False
+    pipeline: Pipeline,
+    query: Query,
+    placed: Placed,
+    linked: Callable[[Hit], Hit],
+    *,
+    refined: bool = False,
+    strict: bool = False,
 ) -> EvidenceResult:
     """The run of a pipeline up to what a generator would be given; `linked` gives a hit its address.
 
-    Raises Degraded as a question does.
+    With `refined` a passage is what the refinement left of it. Raises Degraded as a question does.
     """
     later = tuple(f"{slot}:" for slot in SLOTS[SLOTS.index("generate") :])
     lacks = tuple(lack for lack in pipeline.degraded if not lack.startswith(later))
@@ -115,24 +118,24 @@ def gathered(
         degraded |= dict.fromkeys(step.value.notes.degraded)
         if step.name == "refine":
             break
-    judged, decision, correction, refined = (steps[slot] for slot in ("judge", "decide", "correct", "refine"))
+    judged, decision, correction, left = (steps[slot] for slot in ("judge", "decide", "correct", "refine"))
     assert isinstance(judged, Judged)
     assert isinstance(decision, Decision)
     assert isinstance(correction, Correction)
-    assert isinstance(refined, Refined)
+    assert isinstance(left, Refined)
     chosen = select(decision, judged.kept, correction.hits)
     inside = {hit.chunk.id for hit in chosen}
     rejected = [hit for hit in judged.kept if hit.chunk.id not in inside]
-    passages = _Passages((*judged.judgements, *correction.judgements), refined.evidence, placed, linked)
+    passages = _Passages((*judged.judgements, *correction.judgements), left.evidence, placed, linked, refined)
     return EvidenceResult(
         question=query.question,
         recipe=pipeline.recipe,
         verdict=decision.verdict,
         confidence=decision.confidence,
         reason=decision.reason,
-        passages=passages(chosen[: query.limit]),
-        rejected=passages(rejected[: query.limit]),
-        evidence=refined.evidence,
+        passages=passages(chosen, query.limit),
+        rejected=replace(passages, refined=False)(rejected, query.limit),
+        evidence=left.evidence,
         degraded=tuple(degraded),
         usage=pipeline.meter.usage,
     )
@@ -144,14 +147,18 @@ class _Passages:
     evidence: Sequence[Evidence]
     placed: Placed
     linked: Callable[[Hit], Hit]
+    refined: bool
 
-    def __call__(self, hits: Sequence[Hit]) -> tuple[Passage, ...]:
-        """Hits with what is known of them, ranked anew."""
+    def __call__(self, hits: Sequence[Hit], limit: int) -> tuple[Passage, ...]:
+        """The first hits with what is known of them, ranked anew; refined, those that have evidence."""
+        shown = [hit for hit in hits if self._spans(hit) or not self.refined][:limit]
+        return tuple(map(self._passage, ranked(shown), self.placed(shown)))
+
+    def _passage(self, hit: Hit, place: str) -> Passage:
         scores = {judgement.hit.chunk.id: judgement.score for judgement in self.judgements}
-        return tuple(
-            Passage(self.linked(hit), scores.get(hit.chunk.id), self._spans(hit), place)
-            for hit, place in zip(ranked(hits), self.placed(hits), strict=True)
-        )
+        spans = self._spans(hit)
+        text = " … ".join(span.text for span in spans) if self.refined else hit.chunk.text
+        return Passage(self.linked(hit), scores.get(hit.chunk.id), spans, text, place)
 
     def _spans(self, hit: Hit) -> tuple[Evidence, ...]:
         own = [piece for piece in self.evidence if piece.hit.chunk.id == hit.chunk.id]

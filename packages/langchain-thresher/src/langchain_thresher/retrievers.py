@@ -55,14 +55,14 @@ class ThresherRetriever(BaseRetriever):
 
     def evidence(self, query: str, *, k: int | None = None) -> EvidenceResult:
         """What the documents are made of, for those who want the verdict without them."""
-        cut = {"refine.of": "all"} if self.refined else {}
         return self._opened.evidence(
             query,
             recipe=self.recipe,
             limit=self.k if k is None else k,
             outside=self.outside,
             where=self.where,
-            settings={**cut, **self.settings},
+            settings=self.settings,
+            refined=self.refined,
         )
 
     def _get_relevant_documents(
@@ -85,10 +85,9 @@ class ThresherRetriever(BaseRetriever):
         passages = found.passages or (found.rejected if self.keep_incorrect else ())
         return [
             Document(
-                passage.cut if self.refined else passage.hit.chunk.text,
+                passage.text,
                 id=passage.hit.chunk.id,
                 metadata=found.metadata(passage),
             )
             for passage in passages
-            if passage.spans or not self.refined
         ]

@@ -50,8 +50,8 @@ class ThresherRetriever(BaseRetriever):
         self.similarity_top_k = similarity_top_k
         self._asked = thresher.open(home, collection) if isinstance(collection, str) else collection
         self._recipe, self._outside, self._where = recipe, outside, where
-        self._settings = {**({"refine.of": "all"} if refined else {}), **(settings or {})}
-        self._refined, self._keep_incorrect, self._fallback = refined, keep_incorrect, fallback
+        self._settings, self._refined = dict(settings or {}), refined
+        self._keep_incorrect, self._fallback = keep_incorrect, fallback
 
     def evidence(self, question: str) -> EvidenceResult:
         """What the nodes are made of, for those who want the verdict without them."""
@@ -62,6 +62,7 @@ class ThresherRetriever(BaseRetriever):
             outside=self._outside,
             where=self._where,
             settings=self._settings,
+            refined=self._refined,
         )
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
@@ -78,18 +79,14 @@ class ThresherRetriever(BaseRetriever):
 
     def _nodes(self, found: EvidenceResult) -> list[NodeWithScore]:
         passages = found.passages or (found.rejected if self._keep_incorrect else ())
-        return [
-            NodeWithScore(node=self._node(found, passage), score=passage.hit.score.value)
-            for passage in passages
-            if passage.spans or not self._refined
-        ]
+        return [NodeWithScore(node=self._node(found, passage), score=passage.hit.score.value) for passage in passages]
 
     def _node(self, found: EvidenceResult, passage: Passage) -> TextNode:
         chunk, metadata = passage.hit.chunk, found.metadata(passage)
         hidden = [key for key in metadata if key not in READ_BY_A_MODEL]
         return TextNode(
             id_=chunk.id,
-            text=passage.cut if self._refined else chunk.text,
+            text=passage.text,
             start_char_idx=chunk.start,
             end_char_idx=chunk.end,
             metadata=metadata,

@@ -92,7 +92,8 @@ class ThresherRetriever:
             limit=self.top_k if top_k is None else top_k,
             outside=self.outside,
             where=self._restricted(filters),
-            settings={**({"refine.of": "all"} if self.refined else {}), **self.settings},
+            settings=self.settings,
+            refined=self.refined,
         )
         verdict = UNDECIDED if found.verdict is None else str(found.verdict)
         return {"documents": self._documents(found), "verdict": verdict}
@@ -113,10 +114,9 @@ class ThresherRetriever:
         return [
             Document(
                 id=passage.hit.chunk.id,
-                content=passage.cut if self.refined else passage.hit.chunk.text,
+                content=passage.text,
                 meta=found.metadata(passage),
                 score=passage.hit.score.value,
             )
             for passage in passages
-            if passage.spans or not self.refined
         ]
