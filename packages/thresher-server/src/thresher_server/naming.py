@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import Depends, Path
 
 from thresher.collection import Collection
+from thresher.indexing.store import DocumentStore
 from thresher.stores.registry import recorded
 from thresher_server.problems import Problem
 from thresher_server.service import Service, service_of
@@ -25,8 +26,8 @@ MOST_BYTES = 200
 
 
 def is_there(collection: Collection) -> bool:
-    """Whether the collection was made, be it empty."""
-    return recorded(collection.folder) is not None
+    """Whether the collection was made, be it empty; one that is being made just now is not yet."""
+    return recorded(collection.folder) is not None and DocumentStore(collection.folder).exists
 
 
 def can_be_a_folder(name: str) -> bool:

@@ -61,7 +61,6 @@ class Following:
         self._stopping = stopping
         self._began = monotonic()
         self._told = float("-inf")
-        self._file = ""
 
     def stop(self) -> bool:
         """Whether the job is to be left here; what was asked once stays so."""
@@ -70,9 +69,6 @@ class Following:
 
     def indexing(self, so_far: IndexProgress) -> None:
         """Keep how far an `add` is."""
-        if so_far.file != self._file:
-            self._file = so_far.file
-            self.claim.log(f"reading {shown(so_far.file)}")
         at = self.files.index(so_far.file) if so_far.file in self.files else 0
         over = so_far.total_bytes > 0 and so_far.done_bytes >= so_far.total_bytes
         self.tell(

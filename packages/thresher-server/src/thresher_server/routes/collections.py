@@ -96,7 +96,8 @@ async def make(caller: Admin, body: NameBody, service: Served) -> Named:
 @router.get("/{collection}", summary="What a collection holds", responses=replies(404))
 def status(caller: Reader, collection: Opened, service: Served) -> Status:
     """Documents, chunks, size, how it was read, what was learned of it, and the fields that filters may name."""
-    if not is_there(collection):
+    records = collection.documents() if is_there(collection) else []
+    if not records:
         return Status(
             name=collection.name,
             documents=0,
@@ -108,7 +109,7 @@ def status(caller: Reader, collection: Opened, service: Served) -> Status:
             calibrated={},
             fields=[],
         )
-    records, tables, storage = collection.documents(), collection.tables(), collection.storage()
+    tables, storage = collection.tables(), collection.storage()
     return Status(
         name=collection.name,
         documents=len(records),

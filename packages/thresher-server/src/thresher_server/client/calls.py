@@ -1,0 +1,190 @@
+"""What both clients share: each call as a value, errors as the library's, how long to wait and try again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Generic, TypeAlias, TypeVar
+from urllib.parse import quote
+
+import httpx
+
+from thresher.errors import BudgetSpent, Cancelled, ModelError, ProviderError, StoreError, ThresherError, UsageError
+from thresher.types import Answer, Step
+from thresher_server.client import reading
+
+Value = TypeVar("Value")
+
+Source: TypeAlias = str | Path | tuple[str, bytes]
+"""A file, a folder, an address, or a name with its bytes."""
+
+RETRIES = 6
+"""Times that a request which came too early (429) is sent again."""
+
+LONGEST_WAIT = 30.0
+"""Seconds to wait before one of them, whatever the server says."""
+
+CONNECT_SECONDS = 10.0
+
+ERRORS: Mapping[int, type[ThresherError]] = {
+    404: StoreError,
+    500: ModelError,
+    502: ProviderError,
+    503: Cancelled,
+    504: BudgetSpent,
+    507: StoreError,
+    429: ProviderError,
+}
+"""The error of a status; UsageError for the others below 500."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[Value]):
+    """A request, and how its reply is read."""
+
+    method: str
+    path: str
+    read: Callable[[Any], Value]
+    json: Any = None
+    params: Mapping[str, Any] | None = None
+
+
+def at(collection: str, *rest: str) -> str:
+    """The path of something of a collection."""
+    return "/".join(("/api/collections", *(quote(part, safe="") for part in (collection, *rest))))
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """The options that were given."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def question(words: str, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
+    """The body of a question; earlier answers stand for themselves in `history`."""
+    history = [_turn(turn) for turn in options.get("history") or ()]
+    return {**given(**options), "question": words, "stream": stream, "history": history}
+
+
+def _turn(turn: tuple[str, str] | Answer) -> Sequence[str]:
+    return (turn.standalone or turn.question, turn.text) if isinstance(turn, Answer) else turn
+
+
+# --- errors -----------------------------------------------------------------------------------------------------------
+
+
+def check_reply(reply: httpx.Response) -> None:
+    """Raise the error that a reply is, in the words of the server; its body was read."""
+    if reply.status_code < 400:
+        return
+    try:
+        error = reply.json()["error"]
+    except (ValueError, KeyError, TypeError):
+        error = {"what": f"answered {reply.status_code}", "subject": str(reply.request.url)}
+    raise error_of(reply.status_code, error)
+
+
+def error_of(status: int, error: Mapping[str, Any]) -> ThresherError:
+    """The library's error for what the server says."""
+    kind = ERRORS.get(status) or (UsageError if status < 500 else ModelError)
+    words = {"subject": error.get("subject", ""), "next_step": error.get("next", "")}
+    what = error.get("what") or error.get("message", "")
+    if issubclass(kind, ProviderError):
+        return kind(what, **words, retryable=status == 429)
+    return kind(what, **words)
+
+
+@contextmanager
+def reaching(url: str) -> Iterator[None]:
+    """What the network does inside, as the library's error."""
+    try:
+        yield
+    except httpx.TimeoutException as error:
+        raise ProviderError("took too long", subject=url, next_step="raise `timeout`", retryable=True) from error
+    except httpx.HTTPError as error:
+        raise ProviderError(
+            f"cannot be reached ({error})", subject=url, next_step="is the server running?", retryable=True
+        ) from error
+
+
+def wait_of(reply: httpx.Response, tried: int) -> float | None:
+    """Seconds after which a request is sent again; None where it is not."""
+    if reply.status_code != 429 or tried >= RETRIES:
+        return None
+    try:
+        return min(max(float(reply.headers["retry-after"]), 0.0), LONGEST_WAIT)
+    except (KeyError, ValueError):
+        return min(2.0**tried, LONGEST_WAIT)
+
+
+# --- events -----------------------------------------------------------------------------------------------------------
+
+
+class Events:
+    """Lines of a stream to its events."""
+
+    def __init__(self) -> None:
+        self._name = ""
+
+    def of(self, line: str) -> tuple[str, Any] | None:
+        """The event that a line completes; None for any other. Raises ThresherError for an `error`."""
+        field, _, value = line.partition(": ")
+        if field == "event":
+            self._name = value
+        if field != "data":
+            return None
+        told = json.loads(value)
+        if self._name == "error":
+            raise error_of(told["error"].get("status", 500), told["error"])
+        return self._name, told
+
+
+def happened(name: str, told: Any) -> Step | str | Answer:
+    """An event of a question."""
+    match name:
+        case "step":
+            return reading.step(told)
+        case "sentence":
+            return str(told["text"])
+        case _:
+            return reading.answer(told)
+
+
+# --- what is added ----------------------------------------------------------------------------------------------------
+
+
+def addresses(sources: Iterable[Source]) -> list[str]:
+    """Those that are addresses."""
+    return [one for one in sources if _is_address(one)]  # type: ignore[misc]
+
+
+@contextmanager
+def form(sources: Iterable[Source]) -> Iterator[list[tuple[str, tuple[str, BinaryIO | bytes]]]]:
+    """The others as files of a form, opened inside the block; a folder's with their paths in it. UsageError."""
+    with ExitStack() as opened:
+        files: list[tuple[str, tuple[str, BinaryIO | bytes]]] = []
+        for source in sources:
+            if isinstance(source, tuple):
+                files.append(("files", source))
+            elif not _is_address(source):
+                for name, path in _files(Path(source)):
+                    files.append(("files", (name, opened.enter_context(open(path, "rb")))))
+        yield files
+
+
+def _files(path: Path) -> Iterator[tuple[str, Path]]:
+    if path.is_dir():
+        for file in sorted(path.rglob("*")):
+            inner = file.relative_to(path)
+            if file.is_file() and not any(part.startswith(".") for part in inner.parts):
+                yield (Path(path.resolve().name) / inner).as_posix(), file
+    elif path.is_file():
+        yield path.name, path
+    else:
+        raise UsageError("no such file or folder", subject=str(path), next_step="check the path")
+
+
+def _is_address(source: Source) -> bool:
+    return isinstance(source, str) and source.lower().startswith(("http://", "https://"))

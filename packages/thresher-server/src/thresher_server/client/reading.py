@@ -1,0 +1,191 @@
+"""JSON of the public contract back into the library's types.
+
+What the contract does not tell is empty: ids of chunks, values of steps. A document's id is read from the address.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from thresher.errors import DocumentError, UsageError
+from thresher.home.folders import Summary
+from thresher.indexing.ingest import Remark, Report
+from thresher.indexing.records import DocumentRecord
+from thresher.links import place_of
+from thresher.types import (
+    Answer,
+    AnswerSentence,
+    Check,
+    CheckedClaim,
+    Chunk,
+    ChunkTrace,
+    Citation,
+    ClaimState,
+    Excerpt,
+    Hit,
+    Origin,
+    Scale,
+    Score,
+    SearchResult,
+    Step,
+    Usage,
+    Verdict,
+)
+
+Told = Mapping[str, Any]
+
+_SCALE = re.compile(r"(?P<name>.*) \[(?P<low>[^,]+), (?P<high>[^\])]+)[\])]")
+
+
+def answer(told: Told, labels: Mapping[str, str] | None = None) -> Answer:
+    """An answer; with `chunks` where they were told, by what people call them."""
+    return Answer(
+        **{name: told[name] for name in ("question", "recipe", "text", "abstained", "reason", "confidence", "trace")},
+        verdict=_verdict(told["verdict"]),
+        citations=tuple(map(citation, told["citations"])),
+        conflicts=tuple((one, other) for one, other in told["conflicts"]),
+        steps=tuple(map(step, told["steps"])),
+        usage=Usage.from_dict(told["usage"]),
+        degraded=tuple(told["degraded"]),
+        chunks=tuple(_chunk_trace(chunk, labels or {}) for chunk in told.get("chunks", ())),
+        certainty=told["certainty"],
+        standalone=told["standalone"],
+        answered_by=told["answered_by"],
+        sentences=tuple(map(_sentence, told["sentences"])),
+        removed=tuple(map(_sentence, told.get("removed", ()))),
+    )
+
+
+def step(told: Told) -> Step:
+    """A step, without the value of its slot; what the server told besides is in its `detail`."""
+    own = {name: told[name] for name in ("name", "seconds", "considered", "kept")}
+    besides = {name: told[name] for name in ("chunks", "thresholds") if name in told}
+    return Step(**own, detail={**told["detail"], **besides})
+
+
+def search_result(told: Told) -> SearchResult:
+    """What a search found."""
+    spans = told.get("spans")
+    return SearchResult(
+        told["question"],
+        told["recipe"],
+        tuple(map(_hit, told["hits"])),
+        tuple(told["degraded"]),
+        None if spans is None else tuple(map(_excerpt, spans)),
+        _verdict(told.get("verdict")),
+        told.get("confidence"),
+        told.get("tokens", 0),
+    )
+
+
+def check(told: Told) -> Check:
+    """A text that was checked."""
+    return Check(told["text"], told["support"], tuple(map(_claim, told["claims"])))
+
+
+def citation(told: Told) -> Citation:
+    """A citation."""
+    url = told.get("url", "")
+    same = ("marker", "source", "title", "page", "start", "end", "quote", "fetched")
+    return Citation(
+        **{name: told[name] for name in same},
+        document_id=_document_of(url),
+        score=score(told["score"], told["scale"]),
+        origin=Origin(told["origin"]),
+        locator=told.get("locator", ""),
+        url=url,
+    )
+
+
+def document(told: Told) -> DocumentRecord:
+    """A document without its text; its number is not told."""
+    own = {one.name: told[one.name] for one in fields(DocumentRecord) if one.name != "number"}
+    return DocumentRecord(**{**own, "also": tuple(told["also"])}, number=0)
+
+
+def summary(told: Told) -> Summary:
+    """A collection and its size."""
+    return Summary(told["name"], told["documents"], told["bytes"])
+
+
+def report(told: Told) -> Report:
+    """What an indexing did."""
+    numbers = ("added", "updated", "unchanged", "duplicates", "removed", "chunks", "seconds")
+    return Report(
+        **{name: told[name] for name in numbers},
+        failed=[DocumentError(one["error"], subject=one["source"], next_step=one["next"]) for one in told["failed"]],
+        remarks=[Remark(**one) for one in told["remarks"]],
+    )
+
+
+def score(value: float, scale: str) -> Score:
+    """A number with the scale it is told with. Raises UsageError for what is no scale."""
+    found = _SCALE.fullmatch(scale)
+    if found is None:
+        raise UsageError("is no scale", subject=scale, next_step="use a client of the server's version")
+    return Score(value, Scale(found["name"], float(found["low"]), float(found["high"])))
+
+
+def _hit(told: Told) -> Hit:
+    return Hit(
+        _chunk(told, told["text"], told["title"]),
+        score(told["score"], told["scale"]),
+        told["rank"],
+        url=told.get("url", ""),
+    )
+
+
+def _excerpt(told: Told) -> Excerpt:
+    same = ("rank", "source", "title", "page", "heading", "start", "end", "text", "tokens")
+    return Excerpt(
+        **{name: told[name] for name in same}, score=score(told["score"], told["scale"]), url=told.get("url", "")
+    )
+
+
+def _chunk(told: Told, text: str, title: str = "", label: str = "") -> Chunk:
+    return Chunk(
+        id=told.get("id", ""),
+        document_id=_document_of(told.get("url", "")),
+        source=told["source"],
+        title=title,
+        start=told["start"],
+        end=told["end"],
+        text=text,
+        page=told["page"],
+        label=label,
+    )
+
+
+def _chunk_trace(told: Told, labels: Mapping[str, str]) -> ChunkTrace:
+    scores = {name: score(one["value"], one["scale"]) for name, one in told["scores"].items()}
+    chunk = _chunk(told, told["text"], label=labels.get(told["id"], ""))
+    best = next(iter(scores.values()), Score(0.0, Scale("none", 0.0, 1.0)))
+    hit = Hit(chunk, best, 0, Origin(told["origin"]), scores)
+    return ChunkTrace(hit, told["kept"], told["dropped_by"], told["reason"], tuple(told["stood_for"]))
+
+
+def _sentence(told: Told) -> AnswerSentence:
+    return AnswerSentence(**_place(told), citations=tuple(told["citations"]))
+
+
+def _claim(told: Told) -> CheckedClaim:
+    return CheckedClaim(**_place(told), citations=tuple(map(citation, told["citations"])))
+
+
+def _place(told: Told) -> dict[str, Any]:
+    same = {name: told[name] for name in ("start", "end", "text", "support")}
+    return {**same, "state": ClaimState(told["state"]), "reason": told.get("reason", "")}
+
+
+def _verdict(told: str | None) -> Verdict | None:
+    return None if told is None else Verdict(told)
+
+
+def _document_of(url: str) -> str:
+    try:
+        return place_of(url).document_id
+    except UsageError:
+        return ""

@@ -1,0 +1,123 @@
+"""Jobs as files: made, claimed by one at a time, cancelled, and forgotten after a week."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from thresher_server.jobs.store import Jobs, Progress
+from thresher_server.problems import Problem
+
+
+def test_the_oldest_job_is_claimed_and_nobody_else_has_it(tmp_path: Path) -> None:
+    jobs = Jobs(tmp_path)
+    made = {jobs.make("add", "default", "ann", {"sources": [str(number)]}).id for number in range(2)}
+    with jobs.claimed() as first, Jobs(tmp_path).claimed() as second, Jobs(tmp_path).claimed() as third:
+        assert first is not None
+        assert second is not None
+        assert {first.job.id, second.job.id} == made
+        assert third is None
+    with jobs.claimed() as again:  # let go of, and not ended
+        assert again is not None
+
+
+def test_a_job_that_ended_is_claimed_no_more(tmp_path: Path) -> None:
+    jobs = Jobs(tmp_path)
+    jobs.make("add", "default", "ann", {"sources": []})
+    with jobs.claimed() as claim:
+        assert claim is not None
+        claim.told(state="done", ended="2026-01-05T10:15:00+00:00", progress=Progress(files=1, done=1))
+    with jobs.claimed() as claim:
+        assert claim is None
+
+
+def test_a_job_that_nobody_works_on_is_cancelled_at_once(tmp_path: Path) -> None:
+    jobs = Jobs(tmp_path)
+    job = jobs.make("add", "default", "ann", {"sources": []})
+    assert jobs.cancel(job.id).state == "cancelled"
+    assert jobs.cancel(job.id).state == "cancelled"  # and once more does nothing
+    with jobs.claimed() as claim:
+        assert claim is None
+
+
+def test_a_job_that_is_worked_on_is_told_that_it_is_cancelled(tmp_path: Path) -> None:
+    jobs = Jobs(tmp_path)
+    job = jobs.make("add", "default", "ann", {"sources": []})
+    with jobs.claimed() as claim:
+        assert claim is not None
+        claim = claim.told(state="running")
+        assert not claim.is_cancelled
+        assert jobs.cancel(job.id).state == "running"
+        assert claim.is_cancelled
+
+
+def test_a_line_of_a_log_is_one_line_and_the_last_ones_are_told(tmp_path: Path) -> None:
+    jobs = Jobs(tmp_path)
+    job = jobs.make("add", "default", "ann", {"sources": []})
+    with jobs.claimed() as claim:
+        assert claim is not None
+        claim.log("a name\nwith a break, and half a pair \udce9")
+        for number in range(1100):
+            claim.log(str(number))
+    told = jobs.log(job.id)
+    assert len(told) == 1000
+    assert told[-1].endswith(" 1099")
+
+
+@pytest.mark.parametrize("id_", ["", "..", "x", "20260105T101500-zzzzzzzz", "../../keys", "20260105T101500-00000000"])
+def test_what_is_no_job_is_told(tmp_path: Path, id_: str) -> None:
+    with pytest.raises(Problem) as refused:
+        Jobs(tmp_path).get(id_)
+    assert refused.value.status == 404
+
+
+def test_a_job_is_forgotten_a_week_after_its_end(tmp_path: Path) -> None:
+    jobs = Jobs(tmp_path)
+    old, young = (jobs.make("add", "default", "ann", {"sources": []}) for _ in range(2))
+    for job, days in ((old, 8), (young, 6)):
+        file = jobs.folder / job.id / "job.json"
+        ended = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="seconds")
+        file.write_text(json.dumps({**json.loads(file.read_text()), "state": "done", "ended": ended}))
+    made = jobs.make("add", "default", "ann", {"sources": []})
+    assert {job.id for job in jobs.all()} == {young.id, made.id}
+
+
+def test_a_damaged_job_stops_nobody(tmp_path: Path) -> None:
+    jobs = Jobs(tmp_path)
+    job = jobs.make("add", "default", "ann", {"sources": []})
+    (jobs.folder / job.id / "job.json").write_text("{")
+    other = jobs.make("add", "default", "ann", {"sources": []})
+    with jobs.claimed() as claim:
+        assert claim is not None
+        assert claim.job.id == other.id
+
+
+def claim_all(home: Path) -> list[str]:
+    """Claim and end jobs until there is none."""
+    done = []
+    while True:
+        with Jobs(home).claimed() as claim:
+            if claim is None:
+                return done
+            claim.told(state="running")
+            done.append(claim.told(state="done", ended="2026-01-05T10:15:00+00:00").job.id)
+
+
+def test_threads_share_jobs_without_one_done_twice(tmp_path: Path) -> None:
+    made = sorted(Jobs(tmp_path).make("add", "default", "ann", {"sources": []}).id for _ in range(40))
+    with ThreadPoolExecutor(4) as threads:
+        done = [id_ for each in threads.map(claim_all, [tmp_path] * 4) for id_ in each]
+    assert sorted(done) == made
+
+
+@pytest.mark.slow
+def test_processes_share_jobs_without_one_done_twice(tmp_path: Path) -> None:
+    made = sorted(Jobs(tmp_path).make("add", "default", "ann", {"sources": []}).id for _ in range(60))
+    with ProcessPoolExecutor(3, multiprocessing.get_context("spawn")) as processes:
+        done = [id_ for each in processes.map(claim_all, [tmp_path] * 3) for id_ in each]
+    assert sorted(done) == made

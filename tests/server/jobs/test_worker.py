@@ -1,0 +1,227 @@
+"""Jobs as they are worked on: left between two documents, handed back, taken up again after a kill."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+import thresher
+from tests.server.conftest import running
+from tests.server.own_api import DEFAULT, added, copied, documents, ended, with_key
+from thresher_server.jobs.store import Jobs
+from thresher_server.jobs.work import done
+from thresher_server.security.keys import Scope
+from thresher_server.service import make_service
+
+
+def notes(folder: Path, number: int, padding: str = "") -> list[str]:
+    """So many files, each with a text of its own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = []
+    for at in range(number):
+        file = folder / f"note{at:03}.txt"
+        file.write_text(f"Note {at}. The buoy number {at} lies {at + 3} miles off the coast of Fernby.{padding}")
+        files.append(str(file))
+    return files
+
+
+class Left:
+    """Says that the work is to be left once it was asked so many times."""
+
+    def __init__(self, after: int) -> None:
+        self.after = after
+        self.asked = 0
+
+    def __call__(self) -> bool:
+        self.asked += 1
+        return self.asked > self.after
+
+
+def test_a_job_is_left_between_two_documents_and_what_was_read_stays(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    files = notes(tmp_path / "notes", 6)
+    Jobs(home).make("add", "default", "ann", {"sources": files})
+    service = make_service(home)
+    with Jobs(home).claimed() as claim:
+        assert claim is not None
+        outcome = done(service, claim, Left(after=3))
+    assert outcome.is_early
+    assert outcome.result is not None
+    assert outcome.result["added"] == 3
+    assert outcome.claim.job.progress.files == 6
+    with Jobs(home).claimed() as claim:  # taken up again, nothing is repeated
+        assert claim is not None
+        outcome = done(service, claim, lambda: False)
+    assert outcome.result is not None
+    assert (outcome.result["added"], outcome.result["unchanged"]) == (3, 3)
+    service.close()
+
+
+def test_a_job_that_is_cancelled_ends_as_cancelled(indexed_home: Path, tmp_path: Path) -> None:
+    home = copied(indexed_home, tmp_path)
+    files = notes(tmp_path / "notes", 400)
+    with running(home) as one:
+        job = Jobs(home).make("add", "default", "ann", {"sources": files})
+        with one.client.stream("GET", f"/api/jobs/{job.id}/events") as reply:
+            for line in reply.iter_lines():
+                if '"state": "running"' in line and '"done": 0' not in line:
+                    break
+        assert one.client.post(f"/api/jobs/{job.id}/cancel").status_code == 200
+        told = ended(one, job.id)
+        assert told["state"] == "cancelled"
+        assert told["progress"]["done"] < 400
+        assert told["result"]["added"] > 0
+        assert len(documents(one, words="note", limit=1000)) == told["result"]["added"]
+        assert one.client.post(f"/api/jobs/{job.id}/cancel").json()["state"] == "cancelled"
+
+
+def test_a_server_that_stops_hands_its_job_back(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    files = notes(tmp_path / "notes", 400)
+    with running(home) as one:
+        job = Jobs(home).make("add", "default", "ann", {"sources": files})
+        with one.client.stream("GET", f"/api/jobs/{job.id}/events") as reply:
+            for line in reply.iter_lines():
+                if '"state": "running"' in line and '"done": 0' not in line:
+                    break
+    handed = Jobs(home).get(job.id)
+    assert handed.state == "queued"
+    assert any("handed back" in line for line in Jobs(home).log(job.id))
+    with running(home) as one:
+        told = ended(one, job.id)
+        assert (told["state"], told["result"]["added"] + told["result"]["unchanged"]) == ("done", 400)
+        assert told["result"]["unchanged"] > 0
+
+
+def test_an_unexpected_failure_ends_its_job_and_not_the_worker(indexed_home: Path, tmp_path: Path) -> None:
+    home = copied(indexed_home, tmp_path)
+    with running(home) as one:
+        strange = Jobs(home).make("add", "default", "ann", {"no": "sources"})
+        told = ended(one, strange.id)
+        assert told["state"] == "failed"
+        assert "KeyError" in told["error"]["message"]
+        assert added(one, [("a.txt", b"The buoy is red.")])["state"] == "done"
+
+
+def test_jobs_are_seen_by_those_who_see_their_collection(indexed_home: Path, tmp_path: Path) -> None:
+    home = copied(indexed_home, tmp_path)
+    mine, other = (with_key(home, name, Scope.READ, Scope.WRITE, collections=[name]) for name in ("default", "papers"))
+    reader = with_key(home, "reader", Scope.READ)
+    with running(home, server__require_key=True) as one:
+        files = {"files": ("a.txt", b"The buoy is red.")}
+        job = one.client.post(f"{DEFAULT}/documents", files=files, headers=mine).json()["job"]
+        assert one.client.get(f"/api/jobs/{job}", headers=mine).status_code == 200
+        assert one.client.get(f"/api/jobs/{job}", headers=other).status_code == 404
+        assert one.client.get(f"/api/jobs/{job}/events", headers=other).status_code == 404
+        assert one.client.post(f"/api/jobs/{job}/cancel", headers=other).status_code == 404
+        assert one.client.post(f"/api/jobs/{job}/cancel", headers=reader).status_code == 403
+        assert one.client.get("/api/jobs", headers=other).json() == {"jobs": []}
+        listed = one.client.get("/api/jobs", params={"collection": "default"}, headers=mine).json()["jobs"]
+        assert [line["id"] for line in listed] == [job]
+
+
+# --- killed -----------------------------------------------------------------------------------------------------------
+
+SERVER = """
+import sys, uvicorn
+from pathlib import Path
+from thresher_server.app import create_app
+from thresher_server.service import make_service
+app = create_app(make_service(Path(sys.argv[1])))
+config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error")
+server = uvicorn.Server(config)
+original = server.startup
+async def startup(sockets=None):
+    await original(sockets)
+    print(server.servers[0].sockets[0].getsockname()[1], flush=True)
+server.startup = startup
+server.run()
+"""
+
+
+class Served:
+    """A server in a process of its own."""
+
+    def __init__(self, home: Path) -> None:
+        self.process = subprocess.Popen([sys.executable, "-c", SERVER, str(home)], stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        port = int(self.process.stdout.readline())
+        self.client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60)
+
+    def kill(self) -> None:
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.close()
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.close()
+
+    def close(self) -> None:
+        self.client.close()
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+@pytest.mark.slow
+def test_a_job_survives_the_kill_of_its_process_and_repeats_nothing(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    files = notes(tmp_path / "notes", 300, padding=" The rest is sand." * 50)
+    first = Served(home)
+    job = Jobs(home).make("add", "default", "ann", {"sources": files})
+    with first.client.stream("GET", f"/api/jobs/{job.id}/events") as reply:
+        for _ in reply.iter_lines():  # a few a second
+            if httpx.get(f"{first.client.base_url}{DEFAULT}").json()["documents"]:
+                break  # a batch was committed
+    first.kill()
+    assert Jobs(home).get(job.id).state == "running"
+    with thresher.open(home) as collection:
+        committed = len(collection.documents())
+    assert 0 < committed < 300
+    second = Served(home)
+    try:
+        told = last(second.client, job.id)
+        assert told["state"] == "done", told
+        assert told["result"]["unchanged"] >= committed
+        assert told["result"]["added"] == 300 - told["result"]["unchanged"]
+        assert any("taken up again" in line for line in told["log"])
+        assert second.client.get(f"{DEFAULT}").json()["documents"] == 300
+    finally:
+        second.stop()
+
+
+@pytest.mark.slow
+def test_two_processes_over_one_home_do_each_job_once(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    both = [Served(home), Served(home)]
+    try:
+        jobs = []
+        for number in range(12):
+            files = {"files": (f"n{number}.txt", f"The buoy number {number} lies off Fernby.".encode())}
+            jobs.append(both[number % 2].client.post(f"{DEFAULT}/documents", files=files).json()["job"])
+        ends = [last(both[number % 2].client, job) for number, job in enumerate(jobs)]
+        assert [told["state"] for told in ends] == ["done"] * 12
+        assert [told["result"]["added"] for told in ends] == [1] * 12
+        assert all(sum(line.endswith("begun") for line in told["log"]) == 1 for told in ends)
+        assert both[0].client.get(DEFAULT).json()["documents"] == 12
+    finally:
+        for one in both:
+            one.stop()
+
+
+def last(client: httpx.Client, job: str) -> dict[str, Any]:
+    """The last thing told of a job."""
+    told: dict[str, Any] = {}
+    with client.stream("GET", f"/api/jobs/{job}/events") as reply:
+        for line in reply.iter_lines():
+            if line.startswith("data: "):
+                told = json.loads(line.removeprefix("data: "))
+    return told
