@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ def test_an_answer_is_labelled_by_its_trace_by_last_and_by_itself(home: Path) ->
 
 
 def test_what_cannot_be_labelled_is_told(home: Path) -> None:
+    shutil.rmtree(home / "collections" / "default" / "traces", ignore_errors=True)
     with thresher.open(home) as collection:
         given: list[tuple[Any, Any, Any, str]] = [
             ("nothing", True, None, "no such trace"),
