@@ -16,8 +16,8 @@ Count = Callable[[str], int]
 
 WORTH = 0.2
 """Share of the best piece's score that a piece needs. Of the answers in the chunks all 48 of papers, all 99 of SQuAD
-and 96 of 97 of NQ then stay within 800 tokens, for 26, 22 and 49 % of the chunks; with 0.4 it is 47, 98 and 94 for 19, 12
-and 34 % (questions that benchmarks/token_budget.py leaves out, those of papers aside)."""
+and 96 of 97 of NQ then stay within 800 tokens, for 26, 22 and 49 % of the chunks; with 0.4 it is 47, 98 and 94 for
+19, 12 and 34 % (questions that benchmarks/token_budget.py leaves out, those of papers aside)."""
 
 LEAST = 0.005
 """Score that a piece needs whatever the best one has: what answers with less is no answer. No answer is lost by it; one

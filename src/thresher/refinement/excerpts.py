@@ -44,8 +44,8 @@ LEAST_WORDS = 2
 
 BASE, OF_EACH = 0.1, 0.45
 """What a sentence is worth in a window that answers, and what its own two readings add, 1 in all. The order hardly
-depends on them: within 430 tokens 94 % of the answers stay for papers and all for NQ and SQuAD, with the encoder's cosine
-as a third reading as many."""
+depends on them: within 430 tokens 94 % of the answers stay for papers and all for NQ and SQuAD, with the encoder's
+cosine as a third reading as many."""
 
 OF_A_LOOKALIKE = 0.7
 """What is left of the worth for each name and number of the question that neither chunk nor title has: a manual of the
