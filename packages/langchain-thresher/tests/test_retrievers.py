@@ -93,6 +93,13 @@ def test_an_open_collection_may_be_given(home: Path) -> None:
         assert ThresherRetriever(collection=collection, k=1).invoke(QUESTION)
 
 
+def test_several_questions_are_asked_at_once(retriever: ThresherRetriever) -> None:
+    answered, unanswered, other = retriever.batch([QUESTION, UNANSWERABLE, "Who designed the Semmering railway?"])
+    assert len(answered) >= 3
+    assert unanswered == []
+    assert "Carl von Ghega" in other[0].page_content
+
+
 def test_it_is_a_step_of_a_chain(retriever: ThresherRetriever) -> None:
     chain = RunnablePassthrough() | retriever | (lambda documents: [one.metadata["verdict"] for one in documents])
     assert set(chain.invoke(QUESTION)) == {"correct"}
