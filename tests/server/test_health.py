@@ -55,3 +55,17 @@ def test_a_key_is_asked_for_where_it_must_be(tmp_path: Path) -> None:
         assert one.client.get("/metrics", headers={"X-API-Key": other}).status_code == 403
         keys.revoke("reader")
         assert one.client.get("/metrics", headers={"X-API-Key": reader}).status_code == 401
+
+
+def test_a_body_that_comes_in_pieces_is_refused_as_soon_as_it_is_too_large(tmp_path: Path) -> None:
+    with running(tmp_path, server__max_body_megabytes=0.001) as one:
+        told = one.client.post("/v2/rerank", content=(b"x" * 500 for _ in range(10)), headers=JSON)
+        assert told.status_code == 413
+
+
+def test_half_a_surrogate_pair_in_a_request_is_told_and_not_fallen_over(served: Running) -> None:
+    told = served.client.post("/api/collections/default/search", content=rb'{"question": 1, "\ud800": 2}', headers=JSON)
+    assert told.status_code == 422
+
+
+JSON = {"Content-Type": "application/json"}

@@ -92,7 +92,7 @@ class ErrorReply(BaseModel):
 
 def replies(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The errors of a route, for the OpenAPI description."""
-    return {status: {"model": ErrorReply} for status in sorted({*statuses, 401, 403, 413, 422, 429, 503})}
+    return {status: {"model": ErrorReply} for status in sorted({*statuses, 400, 401, 403, 413, 422, 429, 503})}
 
 
 def problem_of(error: ThresherError) -> Problem:
@@ -122,5 +122,7 @@ def answer_problems(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def other(_: Request, error: HTTPException) -> JSONResponse:
+        if isinstance(error.__cause__, Problem):  # the guard's, met while the body was read
+            return await refused(_, error.__cause__)
         problem = Problem(error.status_code, str(error.detail))
         return JSONResponse(problem.body, error.status_code, error.headers)
