@@ -18,7 +18,8 @@ from threading import Event
 from types import TracebackType
 from typing import Any, TypeVar, Unpack
 
-from thresher.collection import AskOptions, Collection
+from thresher.asking import AskOptions
+from thresher.collection import Collection
 from thresher.errors import Cancelled
 from thresher.indexing.ingest import Report
 from thresher.models.usage import Meter

@@ -7,61 +7,47 @@ with thresher.open(home="notes") as collection:
 
 from __future__ import annotations
 
-import logging
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 from time import perf_counter
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO, Never, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, BinaryIO, Never, TypeVar, Unpack
 
 from thresher import recipes
+from thresher.asking import AskOptions, check_max_tokens, check_options, check_question, search_option, turn
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.deadline import within
 from thresher.errors import (
     BudgetSpent,
-    StoreError,
-    UnknownSetting,
     UsageError,
     WrongType,
-    check_awaits_nothing,
     check_type,
-    without_password,
 )
 from thresher.filters import holds, parse, resolve
 from thresher.generation.checked_answer import in_silence
-from thresher.home import folders
-from thresher.indexing.catalog import Place
 from thresher.indexing.doctor import Finding, examine
-from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Ingest, Report
 from thresher.indexing.records import DocumentRecord
-from thresher.indexing.store import DocumentStore
 from thresher.inputs import IndexProgress, Inputs
-from thresher.judging.calibration import Calibration, Calibrations
-from thresher.links import Links
+from thresher.judging.calibration import Calibration
 from thresher.models.cassette import Exchanges
-from thresher.models.reply_cache import ReplyCache
 from thresher.models.usage import Meter
-from thresher.pipeline import Pipeline
+from thresher.opened import OpenCollection
 from thresher.pipeline import as_is as whole
-from thresher.recipes.components import Components, Models, Outside
-from thresher.recipes.settings import CollectionSettings, FrontSettings, LanguageModelSettings, RecipeSettings
+from thresher.recipes.settings import CollectionSettings, LanguageModelSettings
 from thresher.retrieval.follow_up import FollowUp
 from thresher.settings import dotted, flat, flat_public, own, resolved
-from thresher.tracing.feedback import Feedback, Label, label_of
-from thresher.tracing.traces import Request, Traces, replay
-from thresher.types import Answer, Check, Document, Evidence, Metadata, Query, SearchResult, Step
+from thresher.tracing.feedback import Label, label_of
+from thresher.tracing.traces import Request, replay
+from thresher.types import Answer, Check, Document, Evidence, Metadata, SearchResult, Step
 from thresher.verification.weights import EVEN
 
 if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch
-    from thresher.protocols import Encoder
     from thresher.recipes.answerer import AnswererWorth
     from thresher.recipes.budget import BudgetCurve
     from thresher.recipes.check import Passage
@@ -78,81 +64,8 @@ PUBLIC_URL = "public_url"
 """The setting of the front that a question may be asked with: a server knows its own address."""
 
 
-class AskOptions(TypedDict, total=False):
-    """How a question is asked."""
-
-    recipe: str | recipes.Recipe
-    """`corrective` when not given; a name, or one with parts of your own (`recipes.derive`)."""
-    outside: str | WebSearch | None
-    """Where a recipe that corrects may look: `none`, `web`, `collection:NAME`, or a web search of your own
-    (`thresher.correction.providers.WebSearch`); None is what the setting says."""
-    where: str | None
-    """A filter on metadata, e.g. `kind = 'pdf' AND page <= 3`."""
-    settings: Mapping[str, Any] | None
-    """By dotted key; they win over `thresher.toml` and the environment."""
-    history: Sequence[tuple[str, str] | Answer]
-    """Earlier questions with their answers, oldest first: a question that follows up on them is put into words that
-    stand alone (`Answer.standalone`)."""
-    on_sentence: Callable[[str], None]
-    """Told the sentences of the answer, each as soon as it is written and checked; together they are its text."""
-    strict: bool
-    """Raise Degraded instead of doing without a part of the recipe."""
-    budget_calls: int | None
-    """A budget ends the question with what it has by then."""
-    budget_tokens: int | None
-    budget_seconds: float | None
-    max_tokens: int | None
-    """Tokens of evidence that the answer is written from: of what was found the best spans that fit."""
-
-
-class Collection:
+class Collection(OpenCollection):
     """Documents and the questions asked of them; cheap to make, everything is loaded at its first use."""
-
-    def __init__(
-        self,
-        home: Path,
-        name: str,
-        *,
-        encoder: Encoder | None = None,
-        completing: Callable[[int, int], None] | None = None,
-        models: Models | None = None,
-    ) -> None:
-        check_type("collection", name, str, "the name of a collection")
-        if not name or name.startswith(".") or any(mark in name for mark in "/\\\0"):
-            raise UsageError("is not a collection name", subject=repr(name), next_step="use letters, digits, - and _")
-        self.home = home
-        self.name = name
-        self.folder = home / "collections" / name
-        self.traces = Traces(self.folder / "traces")
-        self.calibrations = Calibrations(self.folder / "calibrations.json")
-        self.labels = Feedback(self.folder / "feedback.jsonl")
-        self._replies = ReplyCache(home / "replies")
-        self._store = DocumentStore(self.folder)
-        # Other collections that were looked in; an open one need not be read again.
-        self._others: dict[str, DocumentStore] = {}
-        self._models = models or Models()
-        self._completing = completing or _logged
-        self._own: dict[str, Any] = {}
-        self._closed = False
-        if encoder is not None:
-            from thresher.models.encoders import ENCODERS
-
-            ENCODERS[encoder.name] = lambda: encoder
-            self._own = {"encoder": encoder.name}
-
-    def __enter__(self) -> Collection:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let go of the models; what was committed is on disk already. Whatever is asked afterwards is a UsageError."""
-        self._closed = True
-        self._models = Models()
-        self._others.clear()
 
     # --- documents
 
@@ -306,12 +219,12 @@ class Collection:
         the bundled encoder's; those of a chat model differ by some 10 to 20 % (`thresher.models.tokens`).
         """
         for name in unknown:
-            raise UsageError("unknown option of `search`", subject=name, next_step=_search_option(name))
+            raise UsageError("unknown option of `search`", subject=name, next_step=search_option(name))
         configured, parts = self._configured(recipe, settings), self._parts()
         pipeline, query = self._pipeline(recipe, configured, parts), self._query(question, limit, where)
         if max_tokens is None:
             return self._links(settings).search(pipeline.search(query, strict=strict))
-        _check_max_tokens(max_tokens)
+        check_max_tokens(max_tokens)
         from thresher.recipes.budget import spending
 
         cut = spending(configured, parts).cut(max_tokens)
@@ -411,7 +324,7 @@ class Collection:
         place = self._place(outside)
         links = self._links(options.get("settings"), place)
         parts = self._parts(meter, outside=place, on_sentence=listening)
-        history = tuple(map(_turn, options.get("history", ())))
+        history = tuple(map(turn, options.get("history", ())))
         query = FollowUp(parts.language_model(configured.llm))(self._query(question, DEFAULT_LIMIT, where), history)
         try:
             with within(meter.allow_time):
@@ -478,8 +391,8 @@ class Collection:
     def check_asked(self, question: str, options: AskOptions) -> None:
         """Raise UsageError for a closed collection, a question without words, and options that `ask` does not have."""
         self._check_open()
-        _check_question(question)
-        _check_options(options)
+        check_question(question)
+        check_options(options)
 
     def replay(self, trace: str = "last") -> tuple[Answer, list[str]]:
         """Ask the question of a stored answer again, with the replies and pages that were stored with it.
@@ -614,7 +527,7 @@ class Collection:
 
         self._existing()
         for most in budgets:
-            _check_max_tokens(most)
+            check_max_tokens(most)
         parts, chosen = self._parts(), recipes.get(recipe)
         configured = self._configured(recipe, settings)
         configured = configured.model_copy(update={"llm": LanguageModelSettings()})
@@ -672,176 +585,10 @@ class Collection:
         """Raise UsageError for an `outside` of `ask` that is no place, or not there, whatever recipe would look."""
         self._place(given)
 
-    # --- inside
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise UsageError("is closed", subject=f"collection {self.name}", next_step="open it again")
-
-    def _existing(self) -> DocumentStore:
-        self._check_open()
-        if not self._store.exists:
-            others = folders.names(self.home)
-            there = f"; there are: {', '.join(others)}" if others else ""
-            if not others and (above := folders.home_above(self.home)):
-                there = f"; or name the home that is above: `home` {above}"
-            raise StoreError(
-                "holds no documents yet",
-                subject=f"collection {self.name} in {self.home}",
-                next_step=f"call `add(PATH)`{there}",
-            )
-        return self._store
-
-    def _parts(
-        self,
-        meter: Meter | None = None,
-        *,
-        outside: Outside | None = None,
-        exchanges: Exchanges | None = None,
-        on_sentence: Callable[[str], None] = in_silence,
-    ) -> Components:
-        self._check_open()
-        return Components(
-            self._store,
-            self._models,
-            meter or Meter(),
-            self._completing,
-            outside=outside,
-            exchanges=exchanges or Exchanges(),
-            replies=self._replies,
-            calibrations=self.calibrations,
-            on_sentence=on_sentence,
-        )
-
-    def _place(self, given: str | WebSearch | None) -> Outside | None:
-        """Where `outside` points; UsageError for a place that is not there."""
-        if given is None or given == "none":
-            return None
-        if callable(given):
-            return Outside(f"web:{given.host}", search=given)
-        check_type("outside", given, str, "none, web, collection:NAME or a web search")
-        if given == "web":
-            return Outside(given)
-        subject = f"`outside` {given}"
-        prefix, _, name = given.partition(":")
-        if prefix != "collection" or not name:
-            raise UsageError("is no place to look", subject=subject, next_step="use none, web or collection:NAME")
-        if name == self.name:
-            raise UsageError("is the collection that is asked", subject=subject, next_step="name another one")
-        if name not in self._others:
-            self._others[name] = Collection(self.home, name)._store
-        other = self._others[name]
-        if not other.exists:
-            raise UsageError(
-                "holds no documents yet", subject=subject, next_step=f"call `add(PATH)` with `collection` {name}"
-            )
-        return Outside(given, other)
-
-    def _stored_place(self, given: str | None) -> Outside | None:
-        """Where `outside` of a stored answer points: a search of the caller's own is known by its host alone."""
-        kind, _, host = (given or "").partition(":")
-        if kind != "web" or not host:
-            return self._place(given)
-        from thresher.correction.providers import StoredSearch
-
-        return Outside(f"web:{host}", search=StoredSearch(host))
-
-    def _configured(self, name: str | recipes.Recipe, settings: Mapping[str, Any] | None) -> RecipeSettings:
-        return recipes.get(name).configured(self._for_recipes(settings), home=self.home)
-
-    def _for_recipes(self, settings: Mapping[str, Any] | None) -> dict[str, Any]:
-        """The settings of a call without those of the collection, of which `store` is heeded here."""
-        check_type("settings", settings or {}, Mapping, "a mapping of dotted keys to values")
-        given = {**self._own, **dict(dotted(settings or {}))}
-        if "store" in given:
-            self._store.choose(str(given["store"]))
-        ours = {*own(CollectionSettings, given), PUBLIC_URL}
-        return {key: value for key, value in given.items() if key not in ours}
-
-    def _budgeted(
-        self, pipeline: Pipeline, max_tokens: int | None, configured: RecipeSettings, parts: Components
-    ) -> Pipeline:
-        """The pipeline, its generator given so many tokens of evidence at most."""
-        if max_tokens is None:
-            return pipeline
-        from thresher.recipes.budget import spending
-
-        return spending(configured, parts).budgeted(pipeline, max_tokens)
-
-    def _links(self, settings: Mapping[str, Any] | None, outside: Outside | None = None) -> Links:
-        """What gives hits and citations their addresses; `outside` is where text from outside comes from."""
-        given = {key: value for key, value in dotted(settings or {}) if key == PUBLIC_URL}
-        front = resolved(FrontSettings, given, home=self.home, known=recipes.settings_keys())
-        kind, _, other = ("" if outside is None else outside.given).partition(":")
-        return Links(front.public_url, self.name, other if kind == "collection" else "")
-
-    def _index_configs(
-        self, names: Sequence[str | recipes.Recipe], settings: Mapping[str, Any] | None, parts: Components
-    ) -> list[IndexConfig]:
-        """What recipes need of the index, without repeats; a setting counts for the recipes that have it."""
-        given = self._for_recipes(settings)
-        configs: dict[str, IndexConfig] = {}
-        for recipe, configured in recipes.configured(names or [recipes.DEFAULT], given, home=self.home):
-            config = recipe.index_config(configured, replace(parts, indexing=True))
-            if config is not None:
-                configs.setdefault(config.fingerprint, config)
-        return list(configs.values())
-
-    def _pipeline(self, name: str | recipes.Recipe, configured: RecipeSettings, parts: Components) -> Pipeline:
-        recipe = recipes.get(name)
-        config = recipe.index_config(configured, parts)
-        if config is not None:
-            self._existing().check_encoder(config)
-        return recipe.pipeline(configured, parts)
-
-    def _query(self, question: str, limit: int, where: str | None) -> Query:
-        _check_question(question)
-        check_type("limit", limit, int, "a whole number")
-        check_type("where", where or "", str, "a filter as text, e.g. `kind = 'pdf'`")
-        if limit < 1:
-            raise UsageError("must be at least 1", subject=f"`limit` {limit}")
-        question = question.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair, from a broken argument
-        restricted = None if where is None else resolve(parse(where), self._existing().metadata)
-        return Query(question, question, limit, restricted, today=date.today().isoformat())
-
-    def _places(self, source: str) -> list[Place]:
-        """The places a person means by a source: exact, a path from here, a corpus file, or an ending of one source."""
-        places = sorted(self._existing().catalog().places())
-        for name in (source, without_password(source), str(Path(source).absolute()), str(Path(source).resolve())):
-            exact = [place for place in places if name in (place.source, place.container)]
-            if exact:
-                return exact
-        # An absolute path means what it says: it is never taken for the ending of another one.
-        ending = [place for place in places if not Path(source).is_absolute() and place.file.endswith(f"/{source}")]
-        files = {place.file for place in ending}
-        if len(files) == 1:
-            return ending
-        if files:
-            raise UsageError(
-                f"means {len(files)} sources", subject=source, next_step=f"give more of the path, e.g. {min(files)}"
-            )
-        raise UnknownSetting(source, {place.source for place in places}, kind="source")
-
-
-def _logged(done: int, total: int) -> None:
-    """What a library's caller is told of a chunk table that is made for a question: a line in the log, no silence."""
-    if done == 0:
-        logging.getLogger("thresher").warning("cutting and encoding %d documents anew for this recipe", total)
-
 
 def _columns(record: DocumentRecord) -> dict[str, Any]:
     """The columns of chunks that a document says of itself."""
     return {name: getattr(record, name) for name in ("source", "title", "kind", "added", "date")}
-
-
-def _turn(turn: tuple[str, str] | Answer) -> tuple[str, str]:
-    """A question as it stands alone, with its answer. Raises WrongType."""
-    if isinstance(turn, Answer):
-        return turn.standalone or turn.question, turn.text
-    match turn:
-        case (str() as question, str() as answer):
-            return question, answer
-    raise WrongType("history", turn, "pairs of a question and its answer, or answers")
 
 
 Item = TypeVar("Item", bound=str | recipes.Recipe)
@@ -853,40 +600,3 @@ def _listed(name: str, given: Item | Sequence[Item]) -> Sequence[Item]:
         return [given]
     check_type(name, given, Sequence, "one, or a list of them")
     return given
-
-
-def _check_question(question: str) -> None:
-    check_type("question", question, str, "a text")
-    if not question.strip():
-        raise UsageError("the question is empty", next_step="ask something")
-
-
-def _search_option(name: str) -> str:
-    """What to say instead of an option that `search` does not have."""
-    if name in ("k", "n", "top_k", "number", "size"):
-        return "say `limit`"
-    return "there are: limit, max_tokens, recipe, settings, strict, where"
-
-
-def _check_max_tokens(given: object) -> None:
-    """Raise WrongType or UsageError for what is no number of tokens."""
-    check_type("max_tokens", given, int, "a whole number")
-    if isinstance(given, int) and given < 1:
-        raise UsageError("must be at least 1", subject=f"`max_tokens` {given}")
-
-
-def _check_options(options: Mapping[str, object]) -> None:
-    """Raise UnknownSetting for an option that `ask` does not have, WrongType for what is no function to be told."""
-    for name in options:
-        if name not in AskOptions.__annotations__:
-            raise UnknownSetting(name, AskOptions.__annotations__, kind="option of `ask`")
-    for name in ("budget_calls", "budget_tokens", "budget_seconds"):
-        check_type(name, given := options.get(name) or 0, (int, float), "a number")
-        if isinstance(given, (int, float)) and given < 0:
-            raise UsageError("must be at least 0", subject=f"`{name}` {given}")
-    if options.get("max_tokens") is not None:
-        _check_max_tokens(options["max_tokens"])
-    check_type("strict", options.get("strict", False), bool, "True or False")
-    if not callable(options.get("on_sentence", in_silence)):
-        raise WrongType("on_sentence", options["on_sentence"], "a function that takes a text")
-    check_awaits_nothing("on_sentence", options.get("on_sentence"))

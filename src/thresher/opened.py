@@ -1,0 +1,256 @@
+"""A collection that is open: its folder, its models, and what a question, an addition or a measurement is made from."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from thresher import recipes
+from thresher.asking import check_question
+from thresher.errors import (
+    StoreError,
+    UnknownSetting,
+    UsageError,
+    check_type,
+    without_password,
+)
+from thresher.filters import parse, resolve
+from thresher.generation.checked_answer import in_silence
+from thresher.home import folders
+from thresher.indexing.catalog import Place
+from thresher.indexing.index_config import IndexConfig
+from thresher.indexing.store import DocumentStore
+from thresher.judging.calibration import Calibrations
+from thresher.links import Links
+from thresher.models.cassette import Exchanges
+from thresher.models.reply_cache import ReplyCache
+from thresher.models.usage import Meter
+from thresher.pipeline import Pipeline
+from thresher.recipes.components import Components, Models, Outside
+from thresher.recipes.settings import CollectionSettings, FrontSettings, RecipeSettings
+from thresher.settings import dotted, own, resolved
+from thresher.tracing.feedback import Feedback
+from thresher.tracing.traces import Traces
+from thresher.types import Query
+
+if TYPE_CHECKING:
+    from thresher.correction.providers import WebSearch
+    from thresher.protocols import Encoder
+
+DEFAULT_LIMIT = 5
+
+CHECKED_PASSAGES = 8
+"""Passages that a claim is held against, as many as an answer is written from."""
+
+
+PUBLIC_URL = "public_url"
+"""The setting of the front that a question may be asked with: a server knows its own address."""
+
+
+class OpenCollection:
+    """What every method of a collection stands on; cheap to make, everything is loaded at its first use."""
+
+    def __init__(
+        self,
+        home: Path,
+        name: str,
+        *,
+        encoder: Encoder | None = None,
+        completing: Callable[[int, int], None] | None = None,
+        models: Models | None = None,
+    ) -> None:
+        check_type("collection", name, str, "the name of a collection")
+        if not name or name.startswith(".") or any(mark in name for mark in "/\\\0"):
+            raise UsageError("is not a collection name", subject=repr(name), next_step="use letters, digits, - and _")
+        self.home = home
+        self.name = name
+        self.folder = home / "collections" / name
+        self.traces = Traces(self.folder / "traces")
+        self.calibrations = Calibrations(self.folder / "calibrations.json")
+        self.labels = Feedback(self.folder / "feedback.jsonl")
+        self._replies = ReplyCache(home / "replies")
+        self._store = DocumentStore(self.folder)
+        # Other collections that were looked in; an open one need not be read again.
+        self._others: dict[str, DocumentStore] = {}
+        self._models = models or Models()
+        self._completing = completing or _logged
+        self._own: dict[str, Any] = {}
+        self._closed = False
+        if encoder is not None:
+            from thresher.models.encoders import ENCODERS
+
+            ENCODERS[encoder.name] = lambda: encoder
+            self._own = {"encoder": encoder.name}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the models; what was committed is on disk already. Whatever is asked afterwards is a UsageError."""
+        self._closed = True
+        self._models = Models()
+        self._others.clear()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise UsageError("is closed", subject=f"collection {self.name}", next_step="open it again")
+
+    def _existing(self) -> DocumentStore:
+        self._check_open()
+        if not self._store.exists:
+            others = folders.names(self.home)
+            there = f"; there are: {', '.join(others)}" if others else ""
+            if not others and (above := folders.home_above(self.home)):
+                there = f"; or name the home that is above: `home` {above}"
+            raise StoreError(
+                "holds no documents yet",
+                subject=f"collection {self.name} in {self.home}",
+                next_step=f"call `add(PATH)`{there}",
+            )
+        return self._store
+
+    def _parts(
+        self,
+        meter: Meter | None = None,
+        *,
+        outside: Outside | None = None,
+        exchanges: Exchanges | None = None,
+        on_sentence: Callable[[str], None] = in_silence,
+    ) -> Components:
+        self._check_open()
+        return Components(
+            self._store,
+            self._models,
+            meter or Meter(),
+            self._completing,
+            outside=outside,
+            exchanges=exchanges or Exchanges(),
+            replies=self._replies,
+            calibrations=self.calibrations,
+            on_sentence=on_sentence,
+        )
+
+    def _place(self, given: str | WebSearch | None) -> Outside | None:
+        """Where `outside` points; UsageError for a place that is not there."""
+        if given is None or given == "none":
+            return None
+        if callable(given):
+            return Outside(f"web:{given.host}", search=given)
+        check_type("outside", given, str, "none, web, collection:NAME or a web search")
+        if given == "web":
+            return Outside(given)
+        subject = f"`outside` {given}"
+        prefix, _, name = given.partition(":")
+        if prefix != "collection" or not name:
+            raise UsageError("is no place to look", subject=subject, next_step="use none, web or collection:NAME")
+        if name == self.name:
+            raise UsageError("is the collection that is asked", subject=subject, next_step="name another one")
+        if name not in self._others:
+            self._others[name] = OpenCollection(self.home, name)._store
+        other = self._others[name]
+        if not other.exists:
+            raise UsageError(
+                "holds no documents yet", subject=subject, next_step=f"call `add(PATH)` with `collection` {name}"
+            )
+        return Outside(given, other)
+
+    def _stored_place(self, given: str | None) -> Outside | None:
+        """Where `outside` of a stored answer points: a search of the caller's own is known by its host alone."""
+        kind, _, host = (given or "").partition(":")
+        if kind != "web" or not host:
+            return self._place(given)
+        from thresher.correction.providers import StoredSearch
+
+        return Outside(f"web:{host}", search=StoredSearch(host))
+
+    def _configured(self, name: str | recipes.Recipe, settings: Mapping[str, Any] | None) -> RecipeSettings:
+        return recipes.get(name).configured(self._for_recipes(settings), home=self.home)
+
+    def _for_recipes(self, settings: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The settings of a call without those of the collection, of which `store` is heeded here."""
+        check_type("settings", settings or {}, Mapping, "a mapping of dotted keys to values")
+        given = {**self._own, **dict(dotted(settings or {}))}
+        if "store" in given:
+            self._store.choose(str(given["store"]))
+        ours = {*own(CollectionSettings, given), PUBLIC_URL}
+        return {key: value for key, value in given.items() if key not in ours}
+
+    def _budgeted(
+        self, pipeline: Pipeline, max_tokens: int | None, configured: RecipeSettings, parts: Components
+    ) -> Pipeline:
+        """The pipeline, its generator given so many tokens of evidence at most."""
+        if max_tokens is None:
+            return pipeline
+        from thresher.recipes.budget import spending
+
+        return spending(configured, parts).budgeted(pipeline, max_tokens)
+
+    def _links(self, settings: Mapping[str, Any] | None, outside: Outside | None = None) -> Links:
+        """What gives hits and citations their addresses; `outside` is where text from outside comes from."""
+        given = {key: value for key, value in dotted(settings or {}) if key == PUBLIC_URL}
+        front = resolved(FrontSettings, given, home=self.home, known=recipes.settings_keys())
+        kind, _, other = ("" if outside is None else outside.given).partition(":")
+        return Links(front.public_url, self.name, other if kind == "collection" else "")
+
+    def _index_configs(
+        self, names: Sequence[str | recipes.Recipe], settings: Mapping[str, Any] | None, parts: Components
+    ) -> list[IndexConfig]:
+        """What recipes need of the index, without repeats; a setting counts for the recipes that have it."""
+        given = self._for_recipes(settings)
+        configs: dict[str, IndexConfig] = {}
+        for recipe, configured in recipes.configured(names or [recipes.DEFAULT], given, home=self.home):
+            config = recipe.index_config(configured, replace(parts, indexing=True))
+            if config is not None:
+                configs.setdefault(config.fingerprint, config)
+        return list(configs.values())
+
+    def _pipeline(self, name: str | recipes.Recipe, configured: RecipeSettings, parts: Components) -> Pipeline:
+        recipe = recipes.get(name)
+        config = recipe.index_config(configured, parts)
+        if config is not None:
+            self._existing().check_encoder(config)
+        return recipe.pipeline(configured, parts)
+
+    def _query(self, question: str, limit: int, where: str | None) -> Query:
+        check_question(question)
+        check_type("limit", limit, int, "a whole number")
+        check_type("where", where or "", str, "a filter as text, e.g. `kind = 'pdf'`")
+        if limit < 1:
+            raise UsageError("must be at least 1", subject=f"`limit` {limit}")
+        question = question.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair, from a broken argument
+        restricted = None if where is None else resolve(parse(where), self._existing().metadata)
+        return Query(question, question, limit, restricted, today=date.today().isoformat())
+
+    def _places(self, source: str) -> list[Place]:
+        """The places a person means by a source: exact, a path from here, a corpus file, or an ending of one source."""
+        places = sorted(self._existing().catalog().places())
+        for name in (source, without_password(source), str(Path(source).absolute()), str(Path(source).resolve())):
+            exact = [place for place in places if name in (place.source, place.container)]
+            if exact:
+                return exact
+        # An absolute path means what it says: it is never taken for the ending of another one.
+        ending = [place for place in places if not Path(source).is_absolute() and place.file.endswith(f"/{source}")]
+        files = {place.file for place in ending}
+        if len(files) == 1:
+            return ending
+        if files:
+            raise UsageError(
+                f"means {len(files)} sources", subject=source, next_step=f"give more of the path, e.g. {min(files)}"
+            )
+        raise UnknownSetting(source, {place.source for place in places}, kind="source")
+
+
+def _logged(done: int, total: int) -> None:
+    """What a library's caller is told of a chunk table that is made for a question: a line in the log, no silence."""
+    if done == 0:
+        logging.getLogger("thresher").warning("cutting and encoding %d documents anew for this recipe", total)
