@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -69,6 +70,25 @@ def ask(page: Page, question: str) -> None:
     page.keyboard.press("Enter")
     page.locator(".turn").nth(before).wait_for()
     page.get_by_role("button", name="Ask", exact=True).wait_for()
+
+
+HAND_OVER = """(files) => {
+  const data = new DataTransfer();
+  for (const [name, content] of files) {
+    data.items.add(new File([Uint8Array.from(atob(content), (one) => one.charCodeAt(0))], name));
+  }
+  const zone = document.querySelector(".drop");
+  for (const event of ["dragenter", "dragover", "drop"]) {
+    zone.dispatchEvent(new DragEvent(event, { dataTransfer: data, bubbles: true, cancelable: true }));
+  }
+}"""
+"""What a browser does when a person lets files go over the page."""
+
+
+def drop(page: Page, *files: Path) -> None:
+    """Let files go over the place for them."""
+    page.locator(".drop").wait_for()
+    page.evaluate(HAND_OVER, [[file.name, base64.b64encode(file.read_bytes()).decode()] for file in files])
 
 
 def violations(page: Page) -> list[str]:

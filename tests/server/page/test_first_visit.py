@@ -8,27 +8,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.server.conftest import running
-from tests.server.page.browsing import ask, fits, violations, visiting
+from tests.server.page.browsing import ask, drop, fits, violations, visiting
 from tests.server.page.samples import HANDBOOK, pdf
 
 pytestmark = pytest.mark.slow
-
-HAND_OVER = """([name, content, type]) => {
-  const data = new DataTransfer();
-  data.items.add(new File([Uint8Array.from(atob(content), (one) => one.charCodeAt(0))], name, { type }));
-  const zone = document.querySelector(".drop");
-  for (const event of ["dragenter", "dragover", "drop"]) {
-    zone.dispatchEvent(new DragEvent(event, { dataTransfer: data, bubbles: true, cancelable: true }));
-  }
-}"""
-"""What a browser does when a person lets a file go over the page."""
-
-
-def drop(page: Page, file: Path) -> None:
-    import base64
-
-    page.locator(".drop").wait_for()
-    page.evaluate(HAND_OVER, [file.name, base64.b64encode(file.read_bytes()).decode(), "application/octet-stream"])
 
 
 def test_a_pdf_is_dropped_asked_and_opened_at_the_sentence(browser: Browser, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import { element } from "./dom.js";
 import { counted } from "./words.js";
 
 const SHORT = 48; // characters
+const STATE_IN_WORDS = /\s*\((?:unverified|contradicted)\)/g;
 const TAGS = { supported: "✓", unverified: "unverified", contradicted: "contradicted" };
 const SAYS = {
   supported: "supported by the documents",
@@ -65,13 +66,16 @@ function segments(answer) {
   const cut = [];
   let at = 0;
   for (const sentence of shown) {
-    if (sentence.start > at) cut.push({ text: characters.slice(at, sentence.start).join("") });
+    if (sentence.start > at) cut.push(between(characters, at, sentence.start));
     cut.push({ text: characters.slice(sentence.start, sentence.end).join(""), sentence });
     at = sentence.end;
   }
-  if (at < characters.length) cut.push({ text: characters.slice(at).join("") });
+  if (at < characters.length) cut.push(between(characters, at, characters.length));
   return cut;
 }
+
+/** What stands between two sentences: markers, and the states in words, for which there are marks here. */
+const between = (characters, from, to) => ({ text: characters.slice(from, to).join("").replace(STATE_IN_WORDS, "") });
 
 function grouped(blocks) {
   const out = [];

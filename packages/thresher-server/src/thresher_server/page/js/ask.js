@@ -63,7 +63,7 @@ function conversation() {
   const fresh = element("button", { type: "button", class: "quiet", hidden: true, onclick: () => { talk = null; askView(document.getElementById("main")); } }, "Begin anew");
   form.foot.append(fresh);
   const recent = element("div", { class: "recent" });
-  const node = element("div", { class: "conversation" }, turns, welcome, form.node, recent);
+  const node = element("div", { class: "conversation bare" }, turns, welcome, form.node, recent); // bare: nothing to ask yet
   const ready = welcomed(welcome, recent, node, ask);
   return { collection: state.collection, node, ask, ready, field: form.field };
 }
@@ -78,15 +78,15 @@ async function begun() {
 async function welcomed(welcome, recent, node, ask) {
   welcome.replaceChildren(element("p", { class: "loading", role: "status" }, "Looking what is there…"));
   const status = await call("GET", ["api", "collections", state.collection]);
-  node.classList.toggle("empty", !status.documents);
   if (!status.documents) {
     welcome.replaceChildren(...firstVisit((job) => {
-      node.classList.remove("empty");
+      node.classList.remove("bare");
       if (job.state === "done") welcomed(welcome, recent, node, ask); // of what failed the reasons stay
     }));
     return;
   }
   welcome.replaceChildren(...greeting(status));
+  node.classList.remove("bare");
   recent.replaceChildren(...await before(ask));
 }
 

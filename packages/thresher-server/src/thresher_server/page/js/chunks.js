@@ -10,8 +10,9 @@ export function chunksOf(explained, before = []) {
   return comparable(explained.chunks.map((chunk) => {
     const seen = known.get(chunk.id) ?? {};
     const score = scoreOf(chunk.scores, common);
+    const cited = explained.citations.find((one) => one.source === chunk.source && chunk.start <= one.start && one.end <= chunk.end);
     return {
-      title: titles.get(chunk.source) ?? "", ...seen, ...chunk,
+      title: titles.get(chunk.source) ?? "", ...seen, ...chunk, quote: cited?.quote ?? null,
       score: seen.score ?? score?.value ?? null,
       scale: seen.scale ?? score?.scale ?? null,
     };

@@ -5,6 +5,8 @@ import { element, iconButton } from "./dom.js";
 import { stretchesOf } from "./quotes.js";
 
 const VENDOR = new URL("../vendor/", import.meta.url);
+const LEGIBLE = 620; // pixels that a page is drawn wide at least, on a screen as narrow as a phone's
+const ZOOM = 1.25; // from one size to the next
 const MOST_PIXELS = 2; // of the drawing for one of the screen: more costs memory and shows nothing
 
 let library = null;
@@ -26,16 +28,20 @@ export async function pagesView(body, path, place, quote) {
   const marks = element("div", { class: "pdf-marks", "aria-hidden": "true" });
   const layer = element("div", { class: "textLayer" });
   const sheet = element("div", { class: "sheet" }, canvas, marks, layer);
+  const room = element("div", { class: "sheet-room", tabindex: "0", role: "region", "aria-label": "Page" }, sheet);
   const status = element("p", { class: "page-status", role: "status" });
   const before = iconButton("left", "Page before", () => turn(-1));
   const after = iconButton("right", "Next page", () => turn(1));
+  const smaller = iconButton("minus", "Smaller", () => resize(1 / ZOOM));
+  const larger = iconButton("plus", "Larger", () => resize(ZOOM));
+  let zoom = 1;
   let current = Math.min(Math.max(1, place.page ?? 1), file.numPages);
   let drawing = Promise.resolve();
 
   const draw = async () => {
     const page = await file.getPage(current);
     const natural = page.getViewport({ scale: 1 });
-    const width = Math.max(240, Math.min(body.clientWidth || 600, 1000));
+    const width = zoom * Math.max(LEGIBLE, Math.min(body.clientWidth, 1000));
     const viewport = page.getViewport({ scale: width / natural.width });
     const dense = Math.min(MOST_PIXELS, devicePixelRatio || 1);
     canvas.width = Math.round(viewport.width * dense);
@@ -58,10 +64,14 @@ export async function pagesView(body, path, place, quote) {
     current = Math.min(file.numPages, Math.max(1, current + by));
     drawing = drawing.then(draw);
   };
-  body.replaceChildren(element("div", { class: "page-bar" }, before, status, after), sheet);
+  const resize = (by) => {
+    zoom *= by;
+    drawing = drawing.then(draw);
+  };
+  body.replaceChildren(element("div", { class: "page-bar" }, before, status, after, element("span", { class: "zoom" }, smaller, larger)), room);
   const found = await draw();
-  if (found) marks.firstElementChild.scrollIntoView({ block: "center" });
-  else if (quote) body.insertBefore(element("blockquote", { class: "unmarked" }, quote), sheet);
+  if (found) marks.firstElementChild.scrollIntoView({ block: "center", inline: "start" });
+  else if (quote) body.insertBefore(element("blockquote", { class: "unmarked" }, quote), room);
 }
 
 /** Draw what a pen would: a stroke over each line of the quote. False where it was not found. */

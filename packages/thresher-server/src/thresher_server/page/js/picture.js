@@ -26,7 +26,7 @@ export function picture(open) {
   canvas.append(ground, grains);
   const count = element("p", { class: "count", id: `${id}-count` });
   const card = element("div", { class: "card", "aria-live": "polite" });
-  const table = element("details", { class: "as-table" });
+  const table = element("details", { class: "as-table", hidden: true });
   const node = element("figure", { class: "picture", "aria-labelledby": `${id}-count` }, count, canvas, card, table);
   let told = { chunks: [], thresholds: null, stage: "empty" };
   let nodes = new Map();
@@ -66,7 +66,8 @@ export function picture(open) {
     if (told.stage === "settled") chosen ??= best(told.chunks)?.id ?? null;
     nodes = fill(grains, told, nodes, { choose, keys, open });
     count.replaceChildren(...headline(told));
-    if (told.stage === "settled") table.replaceChildren(...tableOf(told, open));
+    table.hidden = told.stage !== "settled";
+    if (!table.hidden) table.replaceChildren(...tableOf(told, open));
     const shown = told.chunks.find((one) => one.id === chosen);
     if (shown) card.replaceChildren(...cardOf(shown, told));
     else card.replaceChildren(element("p", { class: "hint" }, told.chunks.length ? "Point at a grain to read it, or walk through them with the arrow keys." : "What is found will fall on the sieve."));
@@ -206,7 +207,8 @@ function cardOf(chunk, { stage }) {
     element("p", { class: "card-head" }, element("b", { class: "number" }, scoreText(chunk)), fate, chunk.origin === "outside" ? element("span", { class: "outside-tag" }, "from outside") : null),
     element("p", { class: "card-title" }, [titleOf(chunk), placeOf(chunk)].filter(Boolean).join(" · ")),
     chunk.reason ? element("p", { class: "why" }, chunk.reason) : null,
-    chunk.text ? element("p", { class: "card-text" }, shortened(chunk.text.replace(/^#+ .*\n+/, ""), 260)) : null,
+    chunk.quote ? element("blockquote", {}, shortened(chunk.quote, 260)) : null,
+    chunk.text && !chunk.quote ? element("p", { class: "card-text" }, shortened(chunk.text.replace(/^#+ .*\n+/, ""), 260)) : null,
   ].filter(Boolean);
 }
 
