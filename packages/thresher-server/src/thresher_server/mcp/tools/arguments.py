@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import inspect
+import re
+from collections.abc import Callable
+from typing import Annotated, Any
 
 from mcp_types import ToolAnnotations
 from pydantic import Field
@@ -34,3 +37,8 @@ Question = Annotated[
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 READS_THE_WEB = ToolAnnotations(read_only_hint=True, open_world_hint=True)
+
+
+def described(tool: Callable[..., Any]) -> str:
+    """What an agent is told of a tool: its docstring, each paragraph on one line."""
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.getdoc(tool) or "")

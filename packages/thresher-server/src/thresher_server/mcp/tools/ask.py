@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -30,6 +29,7 @@ from thresher_server.mcp.tools.arguments import (
     Question,
     Recipe,
     Where,
+    described,
 )
 from thresher_server.mcp.tools.search import FEW
 from thresher_server.security.keys import Scope
@@ -50,7 +50,7 @@ def add(server: MCPServer, desk: Desk) -> None:
     configured = recipes.get(desk.service.front.recipe).configured({}, home=desk.service.home)
     annotations = READS_THE_WEB if configured.outside == "web" else READS
     tool = Asking(desk).ask
-    server.add_tool(tool, title="Ask the documents", description=inspect.getdoc(tool), annotations=annotations)
+    server.add_tool(tool, title="Ask the documents", description=described(tool), annotations=annotations)
     desk.scopes[tool.__name__] = Scope.ASK
 
 

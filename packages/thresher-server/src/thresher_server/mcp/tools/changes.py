@@ -6,7 +6,6 @@ that chose it. No file of this machine can be named.
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Annotated
@@ -22,7 +21,7 @@ from thresher_server.mcp.addresses import found, parts, resource
 from thresher_server.mcp.desk import Desk, told
 from thresher_server.mcp.fitting import Reply
 from thresher_server.mcp.shapes import AddedDocument, DeletedDocument
-from thresher_server.mcp.tools.arguments import CollectionName
+from thresher_server.mcp.tools.arguments import CollectionName, described
 from thresher_server.originals import Originals
 from thresher_server.security.keys import Scope
 from thresher_server.uploads import Uploads
@@ -44,7 +43,7 @@ def add(server: MCPServer, desk: Desk) -> None:
         (changing.add_document, "Add a document", WRITES),
         (changing.delete_document, "Delete a document", DELETES),
     ):
-        server.add_tool(tool, title=title, description=inspect.getdoc(tool), annotations=hints)
+        server.add_tool(tool, title=title, description=described(tool), annotations=hints)
         desk.scopes[tool.__name__] = Scope.WRITE
 
 

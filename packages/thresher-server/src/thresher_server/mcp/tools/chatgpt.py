@@ -6,7 +6,6 @@ result: `metadata.next_id` names it. Collections are those that the operator nam
 
 from __future__ import annotations
 
-import inspect
 import re
 from dataclasses import dataclass
 from typing import Annotated
@@ -25,7 +24,7 @@ from thresher_server.mcp.addresses import found, opened, whole
 from thresher_server.mcp.desk import Desk, told
 from thresher_server.mcp.fitting import MOST_TOKENS, Reply, beginning, fitted
 from thresher_server.mcp.shapes import FetchedPage, FoundPage, FoundPages
-from thresher_server.mcp.tools.arguments import READS
+from thresher_server.mcp.tools.arguments import READS, described
 from thresher_server.searching import file_name, share
 from thresher_server.security.keys import Scope
 
@@ -42,7 +41,7 @@ def add(server: MCPServer, desk: Desk) -> None:
     """Register both tools."""
     tools = ForChatGPT(desk)
     for tool, title in ((tools.search, "Search"), (tools.fetch, "Fetch")):
-        server.add_tool(tool, title=title, description=inspect.getdoc(tool), annotations=READS)
+        server.add_tool(tool, title=title, description=described(tool), annotations=READS)
         desk.scopes[tool.__name__] = Scope.READ
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
@@ -13,14 +12,20 @@ from pydantic import Field
 
 from thresher.collection import Collection
 from thresher.types import Check, CheckedClaim, ClaimState
-from thresher_server.asking import check_length
 from thresher_server.mcp import wording
 from thresher_server.mcp.desk import Desk, told
 from thresher_server.mcp.fitting import Reply, fitted
 from thresher_server.mcp.shapes import CheckResult, Claim
-from thresher_server.mcp.tools.arguments import READS, CollectionName, Recipe, Where
+from thresher_server.mcp.tools.arguments import READS, CollectionName, Recipe, Where, described
 from thresher_server.mcp.tools.ask import citation
 from thresher_server.security.keys import Scope
+
+LONGEST_TEXT = 40_000
+"""Characters of a text: some four hundred claims, which take a minute."""
+
+Text = Annotated[
+    str, Field(min_length=1, max_length=LONGEST_TEXT, description="an answer, a draft or a report, in plain sentences")
+]
 
 WORST_FIRST = (ClaimState.CONTRADICTED, ClaimState.UNVERIFIED, ClaimState.SUPPORTED)
 
@@ -28,7 +33,7 @@ WORST_FIRST = (ClaimState.CONTRADICTED, ClaimState.UNVERIFIED, ClaimState.SUPPOR
 def add(server: MCPServer, desk: Desk) -> None:
     """Register the tool."""
     tool = Checking(desk).check
-    server.add_tool(tool, title="Check a text", description=inspect.getdoc(tool), annotations=READS)
+    server.add_tool(tool, title="Check a text", description=described(tool), annotations=READS)
     desk.scopes[tool.__name__] = Scope.ASK
 
 
@@ -41,7 +46,7 @@ class Checking:
     @told
     async def check(
         self,
-        text: Annotated[str, Field(min_length=1, description="an answer, a draft or a report, in plain sentences")],
+        text: Text,
         collection: CollectionName = None,
         where: Where = None,
         recipe: Recipe = None,
@@ -54,7 +59,6 @@ class Checking:
         """
         desk = self.desk
         there = desk.named(collection, Scope.ASK)
-        check_length(desk.service, text)
         checking = partial(there.check, text, recipe=desk.recipe(recipe), where=where, settings=desk.settings)
         checked = await desk.worked(checking)
         desk.did("check", there)

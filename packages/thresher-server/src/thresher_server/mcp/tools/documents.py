@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -18,7 +17,7 @@ from thresher_server.mcp.addresses import resource, whole
 from thresher_server.mcp.desk import Desk, told
 from thresher_server.mcp.fitting import Reply, fitted
 from thresher_server.mcp.shapes import CollectionTold, DocumentList, DocumentTold
-from thresher_server.mcp.tools.arguments import READS, CollectionName, Where
+from thresher_server.mcp.tools.arguments import READS, CollectionName, Where, described
 from thresher_server.security.keys import Scope
 
 MOST_COLLECTIONS = 100
@@ -29,7 +28,7 @@ Words = Annotated[str | None, Field(max_length=200, description="words that sour
 def add(server: MCPServer, desk: Desk) -> None:
     """Register the tool."""
     tool = Listing(desk).list_documents
-    server.add_tool(tool, title="List documents", description=inspect.getdoc(tool), annotations=READS)
+    server.add_tool(tool, title="List documents", description=described(tool), annotations=READS)
     desk.scopes[tool.__name__] = Scope.READ
 
 

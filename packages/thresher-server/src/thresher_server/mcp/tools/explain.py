@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -18,7 +17,7 @@ from thresher_server.askers import Askers
 from thresher_server.mcp.desk import Desk, told
 from thresher_server.mcp.fitting import MOST_TOKENS, Reply, beginning, fitted
 from thresher_server.mcp.shapes import ChunkTold, Explanation, StepTold
-from thresher_server.mcp.tools.arguments import READS, CollectionName
+from thresher_server.mcp.tools.arguments import READS, CollectionName, described
 from thresher_server.mcp.tools.ask import ANSWER_TOKENS, TEXT_TOKENS
 from thresher_server.security.keys import Scope
 
@@ -29,7 +28,7 @@ PICTURE_TOKENS = MOST_TOKENS / 3
 def add(server: MCPServer, desk: Desk) -> None:
     """Register the tool."""
     tool = Explaining(desk).explain
-    server.add_tool(tool, title="Explain an answer", description=inspect.getdoc(tool), annotations=READS)
+    server.add_tool(tool, title="Explain an answer", description=described(tool), annotations=READS)
     desk.scopes[tool.__name__] = Scope.ASK
 
 

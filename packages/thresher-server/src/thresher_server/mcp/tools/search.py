@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +20,7 @@ from thresher_server.mcp.addresses import opened, resource
 from thresher_server.mcp.desk import Desk, told
 from thresher_server.mcp.fitting import Reply, fitted
 from thresher_server.mcp.shapes import Dropped, Passage, SearchResult
-from thresher_server.mcp.tools.arguments import MOST_TOKENS, READS, CollectionName, Question, Recipe, Where
+from thresher_server.mcp.tools.arguments import MOST_TOKENS, READS, CollectionName, Question, Recipe, Where, described
 from thresher_server.security.keys import Scope
 
 USUAL_TOKENS = 800
@@ -37,7 +36,7 @@ Limit = Annotated[int, Field(ge=1, le=MOST_HITS, description="chunks to look at,
 def add(server: MCPServer, desk: Desk) -> None:
     """Register the tool."""
     tool = Searching(desk).search_documents
-    server.add_tool(tool, title="Search documents", description=inspect.getdoc(tool), annotations=READS)
+    server.add_tool(tool, title="Search documents", description=described(tool), annotations=READS)
     desk.scopes[tool.__name__] = Scope.READ
 
 
