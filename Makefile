@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Two workers where there are two cores or more: each imports everything again, and four would cost as much as they save.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 2
 
-.PHONY: install demo serve test proofs training check bench docs clean
+.PHONY: install demo serve test proofs adapters training check bench docs clean
 
 install: $(VENV)/.installed
 
@@ -27,6 +27,9 @@ test: install
 
 proofs: install
 	$(PYTEST) --dist loadfile -m slow
+
+adapters:
+	PYTHON=$(PYTHON) bash packages/test-adapters
 
 training: install
 	$(BIN)/python -m pip install --quiet --editable '.[train]'
