@@ -9,6 +9,7 @@ import { dropZone } from "./uploads.js";
 import { counted, day, number, shortened } from "./words.js";
 
 const NOWHERE = "none";
+const REMEMBERED = 10; // turns that a recipe beside the first one is told, as many as the server tells the first
 const RECENT = 4; // questions that are shown before the first one
 
 /** The conversation is kept while a person looks at other views. */
@@ -41,6 +42,7 @@ async function showPast(main, trace) {
 function conversation() {
   const turns = element("div", { class: "turns" });
   const welcome = element("div", { class: "welcome" });
+  const said = []; // questions and answers of it
   let kept = null; // the server's id of this conversation
   let stop = null;
 
@@ -51,11 +53,15 @@ function conversation() {
     stop = new AbortController();
     form.busy(true);
     kept ??= await begun();
-    const options = { ...form.options(), ...(kept && !apart ? { conversation: kept } : {}) };
-    const one = turn({ question, recipes, options }, { open: openPlace, suggestions, signal: stop.signal, asAsked: () => ask(question, { apart: true }) });
+    const goesOn = kept && !apart;
+    const conversation = goesOn ? { conversation: kept } : {};
+    const history = goesOn ? { history: said.slice(-REMEMBERED) } : {};
+    const one = turn({ question, recipes, options: form.options(), conversation, history }, { open: openPlace, suggestions, signal: stop.signal, asAsked: () => ask(question, { apart: true }) });
     turns.append(one.node);
     fresh.hidden = false;
     one.node.scrollIntoView({ block: "start", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+    const answer = await one.done;
+    if (answer && goesOn) said.push([answer.standalone ?? question, answer.text]);
     await one.all;
     form.busy(false);
   };

@@ -1,4 +1,5 @@
-// One question with what became of it: by one recipe, or by two side by side.
+// One question with what became of it: by one recipe, or by two side by side, of which the first one goes on with the
+// conversation and the other one is told what was said in it.
 
 import { call } from "./api.js";
 import { element } from "./dom.js";
@@ -15,7 +16,7 @@ export function turn(asked, { open, suggestions, signal, asAsked }) {
   const node = element("article", { class: "turn", "aria-labelledby": id }, element("h2", { id, class: "question", tabindex: "-1" }, asked.question), standalone, row);
   const ask = (recipe, at) => {
     const one = result({ recipe, label: `${recipe}: ${asked.question}`, named: asked.recipes.length > 1, open, suggestions, retry: () => { const again = ask(recipe, at); one.node.replaceWith(again.node); } });
-    one.done = one.run({ question: asked.question, ...asked.options }, signal);
+    one.done = one.run({ question: asked.question, ...asked.options, ...(at === 0 ? asked.conversation : asked.history) }, signal);
     return one;
   };
   const results = asked.recipes.map(ask);
