@@ -120,9 +120,10 @@ def _claim(one: Claim) -> str:
 def _dropped(dropped: Sequence[Dropped], in_all: int) -> list[str]:
     if not dropped:
         return []
-    said = "; ".join(f"{file_name(one.source)}{f' page {one.page}' if one.page else ''} ({one.why})" for one in dropped)
-    more = f" and {in_all - len(dropped)} more" if in_all > len(dropped) else ""
-    return [f"Dropped: {said}{more}."]
+    pages = [f" page {one.page}" if one.page else "" for one in dropped]
+    told = dict.fromkeys(f"{file_name(one.source)}{page} ({one.why})" for one, page in zip(dropped, pages, strict=True))
+    likeliest = "the likeliest of them " if in_all > len(told) else ""
+    return [f"Dropped {counted(in_all, 'passage')}: {likeliest}{'; '.join(told)}."]
 
 
 def _without(degraded: Sequence[str], omitted: str) -> list[str]:

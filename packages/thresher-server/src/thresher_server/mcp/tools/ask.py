@@ -37,8 +37,11 @@ from thresher_server.security.keys import Scope
 ANSWER_TOKENS = 6000.0
 """Of an answer: what is longer is no answer but a document."""
 
+REASON_TOKENS = 2000.0
+"""Of the reason of an abstention, which may quote the passage that comes nearest."""
+
 TEXT_TOKENS = 300.0
-"""Of a reason or a note, of which there may be several."""
+"""Of a note, of which there may be several."""
 
 Budget = Annotated[
     int | None, Field(ge=1, le=MOST_TOKENS, description="tokens of evidence the answer is written from, at most")
@@ -121,7 +124,7 @@ def _result(collection: Collection, answer: Answer, number: int) -> AnswerResult
         recipe=answer.recipe,
         answer=text,
         abstained=answer.abstained,
-        reason=beginning(answer.reason or "", TEXT_TOKENS),
+        reason=beginning(answer.reason or "", REASON_TOKENS),
         verdict=None if answer.verdict is None else answer.verdict.value,
         confidence=answer.confidence,
         certainty=answer.certainty,

@@ -18,7 +18,7 @@ from thresher_server.mcp.desk import Desk, told
 from thresher_server.mcp.fitting import MOST_TOKENS, Reply, beginning, fitted
 from thresher_server.mcp.shapes import ChunkTold, Explanation, StepTold
 from thresher_server.mcp.tools.arguments import READS, CollectionName, described
-from thresher_server.mcp.tools.ask import ANSWER_TOKENS, TEXT_TOKENS
+from thresher_server.mcp.tools.ask import ANSWER_TOKENS, REASON_TOKENS, TEXT_TOKENS
 from thresher_server.security.keys import Scope
 
 PICTURE_TOKENS = MOST_TOKENS / 3
@@ -74,7 +74,7 @@ def _explanation(collection: Collection, stored: Mapping[str, Any], number: int)
         recipe=stored["recipe"],
         answer=beginning(stored["text"], ANSWER_TOKENS),
         abstained=stored["abstained"],
-        reason=beginning(stored["reason"] or "", TEXT_TOKENS),
+        reason=beginning(stored["reason"] or "", REASON_TOKENS),
         verdict=stored["verdict"],
         confidence=stored["confidence"],
         steps=[_step(step) for step in stored["steps"]],
