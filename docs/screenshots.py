@@ -89,7 +89,7 @@ def keep(page: Page, name: str) -> None:
     page.wait_for_timeout(SETTLED_MILLISECONDS)
     file = IMAGES / f"{name}.png"
     drawn = Image.open(BytesIO(page.screenshot())).convert("RGB")
-    drawn.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(file, optimize=True)
+    drawn.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(file, optimize=True)
     size = file.stat().st_size
     assert size < LARGEST, f"{file} has {size:,} bytes"
     sys.stdout.write(f"{file.relative_to(ROOT)} {size:,} bytes\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from thresher.testing.llm_server import Reply, ScriptedServer
 pytestmark = pytest.mark.slow
 
 FERRY = "When does the first ferry to Gull Island leave?"
+ALMANAC = "The football world cup in 1998 was won by France. The country beat Brazil in the final."
 WRITTEN = "The first ferry to Gull Island leaves at 06:40 [1]. Its captain is a retired whaler from Norway [1]."
 
 
@@ -119,6 +121,43 @@ def test_a_question_that_fails_says_why_and_can_be_asked_again(page: Page) -> No
     expect(problem).to_contain_text("This question failed.")
     expect(problem.get_by_role("button", name="Ask again")).to_be_visible()
     assert violations(page) == []
+
+
+def test_a_page_of_the_web_is_linked_with_its_address(
+    browser: Browser, town_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages: dict[str, str | Reply] = {}
+    with ScriptedServer(pages=pages) as web:
+        found = {"url": f"{web.address}/cup", "title": "World cup", "content": ALMANAC, "score": 0.9}
+        results = Reply(json.dumps({"results": [found]}), headers={"Content-Type": "application/json"})
+        monkeypatch.setenv("THRESHER_WEB__PROVIDER", "searxng")
+        monkeypatch.setenv("THRESHER_WEB__BASE_URL", web.address)
+        pages["/search"] = results
+        with running(town_home) as one, visiting(browser, one.url) as page:
+            choose(page, "Elsewhere", "web")
+            ask(page, "Which country won the football world cup in 1998?")
+            expect(page.locator(".answer")).to_contain_text("France")
+            link = page.locator(".sources a").first
+            expect(link).to_have_attribute("href", f"{web.address}/cup")
+            expect(link).to_have_attribute("rel", "noopener noreferrer")
+            expect(page.locator(".source-place")).to_contain_text(f"{web.host}")
+            expect(page.locator(".cost")).to_contain_text("1 web request")
+            assert violations(page) == []
+
+
+def test_what_a_document_says_is_never_read_as_markup(browser: Browser, tmp_path: Path) -> None:
+    hostile = "<img src=x onerror=document.body.remove()>"
+    note = tmp_path / "note.md"
+    note.write_text(f"# {hostile} rules\n\nThe harbour of {hostile} was built in 1850.\n", encoding="utf-8")
+    with running(tmp_path / "home") as one:
+        one.service.collection().add(note)
+        with visiting(browser, one.url) as page:
+            ask(page, f"When was the harbour of {hostile} built?")
+            expect(page.locator(".question")).to_contain_text(hostile)
+            expect(page.locator(".said, .card").first).to_be_visible()
+            page.locator(".threshing .one").first.click()
+            expect(page.locator("#panel")).to_contain_text("was built in 1850")
+            assert page.locator("img").count() == 0
 
 
 # --- with a chat model ------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ export function chunksOf(explained, before = []) {
   return comparable(explained.chunks.map((chunk) => {
     const seen = known.get(chunk.id) ?? {};
     const score = scoreOf(chunk.scores, common);
-    const cited = explained.citations.find((one) => one.source === chunk.source && chunk.start <= one.start && one.end <= chunk.end);
+    const cited = explained.citations.find((one) => one.source === chunk.source && one.start < chunk.end && chunk.start < one.end);
     return {
       title: titles.get(chunk.source) ?? "", ...seen, ...chunk, quote: cited?.quote ?? null,
       score: seen.score ?? score?.value ?? null,

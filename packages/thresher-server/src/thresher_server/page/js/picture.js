@@ -81,8 +81,11 @@ export function picture(open) {
 /** How large a grain is drawn: few are large, so that one that counts is seen at a glance. */
 const sizeOf = (many) => (many <= 14 ? 1.25 : many <= 30 ? 1 : 0.75);
 
-/** What is shown before a person points at anything: the grain that counted most. */
-const best = (chunks) => chunks.filter((one) => one.kept && one.score !== null).reduce((most, one) => (most && most.score >= one.score ? most : one), null);
+/** What is shown before a person points at anything: the grain that counted most, or where there is none the chaff. */
+function best(chunks) {
+  const worth = (one) => (one.kept ? 1e9 : 0) + (one.score ?? -1e9);
+  return chunks.reduce((most, one) => (most && worth(most) >= worth(one) ? most : one), null);
+}
 
 function headline({ chunks, stage, falling }) {
   if (stage === "empty") return ["Nothing on the sieve yet"];

@@ -119,7 +119,8 @@ const MOONS = { correct: "full", ambiguous: "half", unsure: "half", incorrect: "
 function judged(answer) {
   const line = assessment(answer);
   if (!line) return null;
-  return element("p", { class: `judged ${MOONS[answer.verdict] ?? ""}` }, answer.verdict ? element("span", { class: "moon", "aria-hidden": "true" }) : null, line);
+  return element("p", { class: `judged ${MOONS[answer.verdict] ?? ""}` }, answer.verdict ? element("span", { class: "moon", "aria-hidden": "true" }) : null, line,
+    answer.citations.some((one) => one.origin === "outside") ? element("span", { class: "outside-tag" }, "answered from outside") : null);
 }
 
 function refusal(answer, chunks, open, suggestions) {
