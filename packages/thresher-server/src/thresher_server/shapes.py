@@ -22,6 +22,22 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+EVENT_STREAM = {
+    "text/event-stream": {
+        "schema": {
+            "type": "object",
+            "required": ["data"],
+            "properties": {
+                "event": {"type": "string"},
+                "data": {"type": "string", "description": "JSON"},
+                "id": {"type": "string"},
+            },
+        }
+    }
+}
+"""What a route that streams says of each of its events."""
+
+
 class HitReply(Told):
     """A passage that was found."""
 

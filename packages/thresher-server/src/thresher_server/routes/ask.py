@@ -29,7 +29,7 @@ from thresher_server.searching import address_of
 from thresher_server.security.access import Asker, check
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service
-from thresher_server.shapes import AnswerReply, Body
+from thresher_server.shapes import EVENT_STREAM, AnswerReply, Body
 
 router = APIRouter(prefix="/api/collections/{collection}", tags=["ask"])
 
@@ -70,7 +70,7 @@ class QuestionBody(Body):
 STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The answer; or, streamed, the events `step`, `sentence`, `answer` and `error`.",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        "content": EVENT_STREAM,
     }
 }
 

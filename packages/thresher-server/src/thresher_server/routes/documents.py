@@ -60,6 +60,11 @@ SHOWN = {
 """What a browser shows by itself, as what it is called; everything else is offered to be saved, HTML and SVG too, which
 could hold a script."""
 
+FILE_CONTENT: dict[str, dict[str, Any]] = {
+    kind.partition(";")[0]: {} for kind in ("application/octet-stream", *SHOWN.values())
+}
+"""What a file may be sent as."""
+
 FILE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cache-Control": "private, no-cache",
@@ -187,7 +192,7 @@ def text(
     "/{document}/file",
     summary="A document's original",
     response_class=FileResponse,
-    responses=replies(404) | {200: {"content": {"application/octet-stream": {}}, "description": "the file"}},
+    responses=replies(404) | {200: {"content": FILE_CONTENT, "description": "the file"}},
 )
 def file(caller: Reader, collection: Opened, document: DocumentId, service: Served) -> FileResponse:
     """The file as it was sent, or as it lies on this machine where the operator indexed it from there."""

@@ -20,7 +20,7 @@ from thresher_server.problems import Problem, replies
 from thresher_server.security.access import caller_of
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service
-from thresher_server.shapes import Told
+from thresher_server.shapes import EVENT_STREAM, Told
 
 router = APIRouter(prefix="/api/jobs", tags=["jobs"])
 
@@ -101,8 +101,7 @@ def cancel(caller: Known, job: JobId, service: Served) -> JobReply:
     "/{job}/events",
     summary="Follow a job",
     response_class=Response,
-    responses=replies(404)
-    | {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "events"}},
+    responses=replies(404) | {200: {"content": EVENT_STREAM, "description": "events"}},
 )
 async def events(caller: Known, job: JobId, service: Served) -> Response:
     """`progress` with the job whenever it got further, and `end` with the job at its end."""

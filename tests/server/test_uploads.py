@@ -1,0 +1,91 @@
+"""Files that are sent under hostile names, and with hostile contents."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from tests.documents import hostile
+from tests.server.conftest import running
+from tests.server.own_api import DEFAULT, added, documents
+from thresher_server.uploads import LONGEST_PART, safe_name
+
+NAMES = [
+    "../../../etc/passwd.txt",
+    "/etc/cron.d/evil.txt",
+    "..\\..\\windows\\win.txt",
+    "C:\\temp\\a.txt",
+    "a\x00b.txt",
+    "x" * 3000 + ".txt",
+    "é" * 300 + ".txt",
+    "a/" * 50 + "deep.txt",
+    ".hidden.txt",
+    "...",
+    " ",
+    "con.txt",
+    "a\r\nX-Header: b.txt",
+    "evil\u202etxt.exe",
+    "\udce9.txt",
+    "~root.txt",
+    "$(reboot).txt",
+    "-rf.txt",
+    "a:b*c?.txt",
+]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+def test_a_hostile_name_becomes_a_path_below_ours(name: str) -> None:
+    path = safe_name(name)
+    assert path.parts
+    assert not path.is_absolute()
+    assert all(part not in ("", ".", "..") and not part.startswith(".") for part in path.parts)
+    assert all(part.isprintable() and len(part.encode()) <= LONGEST_PART for part in path.parts)
+    assert len(path.parts) <= 8
+    assert safe_name(str(path)) == path  # safe names stay as they are
+
+
+def test_an_ordinary_name_stays_as_it_is() -> None:
+    for name in ("Bericht 2024 (final).pdf", "日本語.md", "a.b.c.txt", "folder/sub/x.md", "README"):
+        assert safe_name(name) == PurePosixPath(name)
+
+
+def test_hostile_names_write_nothing_beside_the_uploads(tmp_path: Path) -> None:
+    home = tmp_path / "deep" / "home"
+    sendable = [name for name in NAMES if "\udce9" not in name]
+    with running(home) as one:
+        job = added(one, [(name, f"The buoy number {at} is red.".encode()) for at, name in enumerate(sendable)])
+        assert job["state"] == "done", job["log"]
+        sources = [Path(document["source"]) for document in documents(one)]
+    assert len(sources) >= len(sendable) - 2
+    assert all(source.is_relative_to((home / "server" / "uploads").resolve()) for source in sources)
+    outside = [file for file in tmp_path.rglob("*") if file.is_file() and not file.is_relative_to(home)]
+    assert outside == []
+
+
+def test_a_file_where_a_folder_is_is_refused(tmp_path: Path) -> None:
+    with running(tmp_path) as one:
+        added(one, [("a/b.txt", b"The buoy is red.")])
+        told = one.client.post(f"{DEFAULT}/documents", files={"files": ("a", b"x")})
+        assert told.status_code == 409
+        told = one.client.post(f"{DEFAULT}/documents", files={"files": ("a/b.txt/c.txt", b"x")})
+        assert told.status_code == 409
+
+
+@pytest.mark.slow
+def test_hostile_contents_fail_with_a_reason_and_the_others_are_read(tmp_path: Path) -> None:
+    bombs = [
+        ("book.epub", hostile.nested_book()),
+        ("far.xlsx", hostile.far_cell()),
+        ("wide.docx", hostile.wide_cell()),
+        ("empty.txt", b""),
+        ("zeros.pdf", b"\0" * 1000),
+        ("zip.docx", b"PK\x03\x04" + b"\0" * 100),
+        ("page.html", b"<a>" * 50_000),
+    ]
+    with running(tmp_path) as one:
+        job = added(one, [*bombs, ("good.txt", b"The buoy is red.")])
+        assert job["state"] in ("done", "partly"), job
+        assert all(failed["error"] for failed in job["result"]["failed"])
+        assert "good.txt" in {Path(document["source"]).name for document in documents(one)}
+        assert one.client.get("/health").status_code == 200
