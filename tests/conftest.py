@@ -30,6 +30,13 @@ settings.register_profile("dev", max_examples=20, deadline=None)
 settings.register_profile("ci", max_examples=100, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The blocks of the documentation come first: they run in turn, and what stands at the end of a process's list is
+    taken over by one that has nothing left to do."""
+    items.sort(key=lambda item: item.path.name != "test_docs.py")
+
+
 LIGHTHOUSE = """# Lighthouses
 
 The Kõpu lighthouse was built in 1531. It stands on the island of Hiiumaa. Its light reaches 26 nautical miles.

@@ -34,6 +34,7 @@ COMMANDS = {
     "explain": [],
     "calibrate": [],
     "train-judge": ["labels.jsonl"],
+    "feedback": ["last", "right"],
     "show": ["rag"],
 }
 
