@@ -23,7 +23,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def town_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with the town's documents, and those of its archive in a second collection; do not change it."""
+    """A home with the town's documents, and those of its archive in a second collection, which no test changes."""
     folder = tmp_path_factory.mktemp("town")
     (folder / "files").mkdir()
     with thresher.open(folder / "home") as town:

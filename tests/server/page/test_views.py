@@ -96,6 +96,34 @@ def test_a_setting_that_a_person_changes_goes_with_the_question(page: Page, town
     page.get_by_role("link", name="Ask", exact=True).click()
     ask(page, BUILT)
     expect(page.locator(".judged")).to_contain_text("in doubt")
+    page.get_by_role("link", name="Settings").click()
+    page.get_by_role("button", name="Take all changes back").click()
+    expect(page.locator(".setting.changed")).to_have_count(0)
+
+
+def test_each_recipe_has_its_own_changes(page: Page, town: Running) -> None:
+    """`upper` is no setting of hybrid, which would refuse a question that brings it."""
+    page.goto(f"{town.url}/#/settings")
+    page.get_by_label("upper", exact=True).fill("0.999")
+    page.get_by_label("upper", exact=True).blur()
+    page.get_by_role("link", name="Ask", exact=True).click()
+    page.get_by_text("How to ask").click()
+    page.get_by_label("Beside").select_option("hybrid")
+    ask(page, BUILT)
+    expect(page.locator(".answer")).to_have_count(2)
+
+
+def test_a_key_that_may_not_ask_is_told_so_and_sees_its_own_collection(browser: Browser, town_home: Path) -> None:
+    key = Keys(town_home).make("librarian", [Scope.READ], ["archive"])
+    with running(town_home, server__require_key=True) as one, visiting(browser, one.url) as page:
+        page.get_by_role("textbox", name="Key").fill(key)
+        page.get_by_role("button", name="Go on").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("You may read, not ask.")
+        expect(page.get_by_label("Collection")).to_have_value("archive")
+        page.get_by_role("link", name="Documents").click()
+        expect(page.get_by_text("2 documents")).to_be_visible()
+        expect(page.locator(".drop")).to_have_count(0)
+        assert violations(page) == []
 
 
 def test_everything_is_done_with_the_keyboard_alone(page: Page) -> None:

@@ -84,6 +84,10 @@ async function begun() {
 async function welcomed(welcome, recent, node, ask) {
   welcome.replaceChildren(element("p", { class: "loading", role: "status" }, "Looking what is there…"));
   const status = await call("GET", ["api", "collections", state.collection]);
+  if (!may("ask")) {
+    welcome.replaceChildren(element("h1", {}, "You may read, not ask."), element("p", { class: "lead" }, "Your key opens the documents. Whoever runs the server can give you one that may ask them, too."));
+    return;
+  }
   if (!status.documents) {
     welcome.replaceChildren(...firstVisit((job) => {
       node.classList.remove("bare");
@@ -171,7 +175,6 @@ function composer(ask, stop) {
     options: () => ({
       ...(outside.value() ? { outside: outside.value() } : {}),
       ...(where.value.trim() ? { where: where.value.trim() } : {}),
-      ...(Object.keys(state.settings).length ? { settings: state.settings } : {}),
     }),
     busy: (is) => { send.hidden = is; halt.hidden = !is; },
   };

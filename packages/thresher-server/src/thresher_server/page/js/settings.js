@@ -2,7 +2,7 @@
 
 import { call, key } from "./api.js";
 import { element } from "./dom.js";
-import { applyTheme, keep, state } from "./state.js";
+import { applyTheme, changesOf, keep, state } from "./state.js";
 
 const THEMES = [["auto", "As the system"], ["light", "Light"], ["dark", "Dark"]];
 
@@ -38,46 +38,63 @@ function facts(session) {
   return element("dl", { class: "facts" }, told.map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
 }
 
-async function showRecipe(rows, name) {
-  const told = await call("GET", ["api", "recipes", name], { parameters: { collection: state.collection } });
-  const may = told.settings.filter((one) => one.may_change);
-  const slots = element("details", {}, element("summary", {}, "What stands in each step"), element("dl", { class: "facts" }, Object.entries(told.slots).map(([slot, part]) => [element("dt", {}, slot), element("dd", {}, part)])));
+async function showRecipe(rows, recipe) {
+  const told = await call("GET", ["api", "recipes", recipe], { parameters: { collection: state.collection } });
+  const slots = element("details", {}, element("summary", {}, "What stands in each step"),
+    element("dl", { class: "facts" }, Object.entries(told.slots).map(([slot, part]) => [element("dt", {}, slot), element("dd", {}, part)])));
+  const back = () => {
+    delete state.settings[recipe];
+    keep();
+    showRecipe(rows, recipe);
+  };
+  const undo = element("button", { type: "button", onclick: back }, "Take all changes back");
+  const changed = () => { undo.hidden = changesOf(recipe) === null; };
   const filter = element("input", { type: "search", placeholder: "Search settings", "aria-label": "Search settings" });
-  const list = element("div", { class: "setting-list" }, may.map(setting));
+  const list = element("div", { class: "setting-list" }, told.settings.filter((one) => one.may_change).map((one) => setting(recipe, one, changed)));
   filter.addEventListener("input", () => {
     for (const row of list.children) row.hidden = !row.textContent.toLowerCase().includes(filter.value.toLowerCase());
   });
-  const changed = Object.keys(state.settings).length;
-  rows.replaceChildren(...[slots, changed ? element("button", { type: "button", onclick: () => { state.settings = {}; keep(); showRecipe(rows, name); } }, "Take all changes back") : null, filter, list].filter(Boolean));
+  changed();
+  rows.replaceChildren(slots, undo, filter, list);
 }
 
-function setting({ key: name, value, description, form }) {
+/** A setting of a recipe with the field to change it; `changed` is called when it was. */
+function setting(recipe, { key: name, value, description, form }, changed) {
   const id = `setting-${name}`;
-  const current = state.settings[name] ?? value;
-  const field = fieldFor(id, current, value, form);
-  const mark = () => field.closest(".setting")?.classList.toggle("changed", name in state.settings);
+  const own = state.settings[recipe] ?? {};
+  const field = fieldFor(id, name in own ? own[name] : value, form);
+  const row = element("div", { class: name in own ? "setting changed" : "setting" }, element("label", { for: id }, name), field, element("p", { class: "hint" }, description));
   field.addEventListener("change", () => {
-    const given = field.type === "checkbox" ? field.checked : parsed(field.value, value);
-    if (String(given) === String(value)) delete state.settings[name];
-    else state.settings[name] = given;
+    const given = givenIn(field, form);
+    const { [name]: _, ...others } = state.settings[recipe] ?? {};
+    state.settings[recipe] = given === value ? others : { ...others, [name]: given };
     keep();
-    mark();
+    row.classList.toggle("changed", given !== value);
+    changed();
   });
-  const row = element("div", { class: "setting" }, element("label", { for: id }, name), field, element("p", { class: "hint" }, description));
-  mark();
-  row.classList.toggle("changed", name in state.settings);
   return row;
 }
 
-function fieldFor(id, current, usual, form) {
-  const choices = form.enum ?? form.anyOf?.find((one) => one.enum)?.enum;
-  if (choices) return element("select", { id }, choices.map((one) => element("option", { value: one, selected: one === current }, String(one))));
-  if (typeof usual === "boolean") return element("input", { id, type: "checkbox", checked: current === true });
-  if (typeof usual === "number") return element("input", { id, type: "number", step: form.type === "integer" ? 1 : "any", min: form.minimum, max: form.maximum, value: String(current) });
-  return element("input", { id, type: "text", value: current === null ? "" : String(current), spellcheck: "false" });
+/** The forms that a value may have, apart from none: of `anyOf` those that are not null. */
+const formsOf = (form) => (form.anyOf ?? [form]).filter((one) => one.type !== "null");
+const mayBeNone = (form) => formsOf(form).length < (form.anyOf ?? [form]).length;
+const isNumber = (form) => formsOf(form).some((one) => one.type === "number" || one.type === "integer");
+
+function fieldFor(id, current, form) {
+  const [first] = formsOf(form);
+  const choices = first.enum;
+  if (choices) {
+    const options = [...(mayBeNone(form) ? [["", "as it is"]] : []), ...choices.map((one) => [one, one])];
+    return element("select", { id }, options.map(([value, label]) => element("option", { value, selected: value === (current ?? "") }, String(label))));
+  }
+  if (first.type === "boolean") return element("input", { id, type: "checkbox", checked: current === true });
+  const value = current === null ? "" : String(current);
+  if (!isNumber(form)) return element("input", { id, type: "text", value, spellcheck: "false" });
+  return element("input", { id, type: "number", step: first.type === "integer" ? 1 : "any", min: first.minimum, max: first.maximum, value });
 }
 
-function parsed(text, usual) {
-  if (typeof usual === "number") return Number(text);
-  return usual === null && text === "" ? null : text;
+function givenIn(field, form) {
+  if (field.type === "checkbox") return field.checked;
+  if (field.value === "" && mayBeNone(form)) return null;
+  return isNumber(form) ? Number(field.value) : field.value;
 }

@@ -18,7 +18,7 @@ export const state = {
   collections: [],
   /** Name of the collection that is asked. */
   collection: "default",
-  /** Settings a person changed, by dotted key; they go with every question. */
+  /** Settings a person changed, by recipe and dotted key; they go with every question to that recipe. */
   settings: kept().settings ?? {},
   theme: kept().theme ?? "auto",
 };
@@ -41,11 +41,16 @@ export async function load() {
   state.collections = collections.collections;
   const names = state.collections.map((one) => one.name);
   const wanted = kept().collection;
-  state.collection = names.includes(wanted) ? wanted : state.session.collection;
+  const { collection, collections: own } = state.session;
+  const usual = own && !own.includes(collection) ? names[0] ?? own[0] ?? collection : collection;
+  state.collection = names.includes(wanted) ? wanted : usual;
 }
 
 /** Whether the person may do that: read, ask, write or admin. */
 export const may = (scope) => state.session.scopes.includes(scope) || state.session.scopes.includes("admin");
+
+/** What a person changed of a recipe; null for nothing. */
+export const changesOf = (recipe) => (Object.keys(state.settings[recipe] ?? {}).length ? state.settings[recipe] : null);
 
 /** A path of the API below the chosen collection. */
 export const inCollection = (...parts) => ["api", "collections", state.collection, ...parts];

@@ -4,7 +4,7 @@
 import { call } from "./api.js";
 import { element } from "./dom.js";
 import { result } from "./result.js";
-import { inCollection } from "./state.js";
+import { changesOf, inCollection } from "./state.js";
 
 let turns = 0;
 
@@ -16,7 +16,8 @@ export function turn(asked, { open, suggestions, signal, asAsked }) {
   const node = element("article", { class: "turn", "aria-labelledby": id }, element("h2", { id, class: "question", tabindex: "-1" }, asked.question), standalone, row);
   const ask = (recipe, at) => {
     const one = result({ recipe, label: `${recipe}: ${asked.question}`, named: asked.recipes.length > 1, open, suggestions, retry: () => { const again = ask(recipe, at); one.node.replaceWith(again.node); } });
-    one.done = one.run({ question: asked.question, ...asked.options, ...(at === 0 ? asked.conversation : asked.history) }, signal);
+    const before = at === 0 ? asked.conversation : asked.history;
+    one.done = one.run({ question: asked.question, ...asked.options, ...before, settings: changesOf(recipe) }, signal);
     return one;
   };
   const results = asked.recipes.map(ask);
