@@ -342,6 +342,15 @@ def test_no_result_is_longer_than_agents_take(nasty_home: Path) -> None:
         assert tokens_at_most(whole) < LIMIT, tool
 
 
+def test_a_long_document_is_cut_and_says_so(nasty_home: Path) -> None:
+    async def read(client: Client) -> str:
+        return _text((await client.read_resource("thresher://default/long_word.txt")).contents[0])
+
+    text = acted(nasty_home, read)
+    assert text.endswith("search_documents reads the whole)")
+    assert tokens_at_most(text) < LIMIT
+
+
 def test_what_was_left_out_is_told(indexed_home: Path) -> None:
     text = " ".join(f"Town {n} is called {'Ñandú' * 60}{n}." for n in range(30))
     told = structure_of(called(indexed_home, "check", text=text))
