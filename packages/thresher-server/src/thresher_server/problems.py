@@ -124,5 +124,7 @@ def answer_problems(app: FastAPI) -> None:
     async def other(_: Request, error: HTTPException) -> JSONResponse:
         if isinstance(error.__cause__, Problem):  # the guard's, met while the body was read
             return await refused(_, error.__cause__)
-        problem = Problem(error.status_code, str(error.detail))
-        return JSONResponse(problem.body, error.status_code, error.headers)
+        # A body that is no JSON at all is a body that does not fit, as one that breaks off is.
+        status = 422 if error.status_code == 400 else error.status_code
+        problem = Problem(status, str(error.detail))
+        return JSONResponse(problem.body, status, error.headers)
