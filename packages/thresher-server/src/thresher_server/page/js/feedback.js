@@ -1,7 +1,7 @@
 // Thumbs up and down: what a person says of an answer is kept beside its trace, for `calibrate` and `train-judge`.
 
 import { call } from "./api.js";
-import { element, iconButton, tell } from "./dom.js";
+import { element, iconButton } from "./dom.js";
 import { inCollection } from "./state.js";
 
 /** Two thumbs; after the one down a field for what would have been right. `before` is what was said earlier. */
@@ -26,10 +26,11 @@ export function feedbackForm(answer, before = null) {
     down.setAttribute("aria-pressed", String(right === false));
   };
   press(before?.right ?? null);
-  const copy = element("button", { type: "button", class: "quiet", onclick: async () => {
-    await navigator.clipboard?.writeText(answer.text);
-    tell("Copied.");
-  } }, "Copy");
+  const toClipboard = async () => {
+    await navigator.clipboard.writeText(answer.text.replaceAll("**", ""));
+    status.textContent = "Copied.";
+  };
+  const copy = navigator.clipboard ? element("button", { type: "button", class: "quiet", onclick: toClipboard }, "Copy") : null; // none over plain HTTP
   return element("div", { class: "feedback" }, element("div", { class: "row" }, up, down, copy, status), more);
 }
 
