@@ -82,11 +82,19 @@ def test_what_is_refused_at_once_has_its_status_streamed_or_not(served: Running)
 
 
 def test_an_error_in_the_middle_is_an_event(served: Running) -> None:
-    with served.client.stream("POST", f"{DEFAULT}/ask", json={**QUESTION, "strict": True, "stream": True}) as reply:
-        told = list(events(reply)) if reply.status_code == 200 else []
-        status = reply.status_code
-    assert status == 200 or told == []
-    refused = asked(served, recipe="chunkrag", strict=True)
+    with ScriptedServer([Reply(status=500)] * 40) as chat:
+        body = {**QUESTION, "strict": True, "stream": True, "settings": model(chat)}
+        with served.client.stream("POST", f"{DEFAULT}/ask", json=body) as reply:
+            assert reply.status_code == 200
+            told = list(events(reply))
+    assert told[0][0] == "step"
+    name, last = told[-1]
+    assert (name, last["error"]["status"]) == ("error", 409)
+    assert "answer" not in {name for name, _ in told}
+
+
+def test_what_strict_misses_is_refused_before_anything_is_sent(served: Running) -> None:
+    refused = asked(served, recipe="chunkrag", strict=True, stream=True)
     assert refused.status_code == 409
     assert "chat model" in refused.json()["error"]["message"]
 
@@ -139,11 +147,11 @@ def test_a_full_queue_says_when_to_come_back(indexed_home: Path, tmp_path: Path)
     home = copied(indexed_home, tmp_path)
     slow = [Reply("It was built in 1849 [1].", seconds=30.0)] * 4
     with ScriptedServer(slow) as chat, running(home, server__concurrency=1, server__queue=0) as one:
-        with httpx.Client(base_url=one.url, timeout=60) as other:
-            with other.stream("POST", f"{DEFAULT}/ask", json={**QUESTION, "settings": model(chat), "stream": True}):
-                assert chat.wait_for(1)  # the first one is being worked on
-                told = asked(one)
-                searched = one.client.post(f"{DEFAULT}/search", json=QUESTION)
+        body = {**QUESTION, "settings": model(chat), "stream": True}
+        with httpx.Client(base_url=one.url) as other, other.stream("POST", f"{DEFAULT}/ask", json=body):
+            assert chat.wait_for(1)  # the first one is being worked on
+            told = asked(one)
+            searched = one.client.post(f"{DEFAULT}/search", json=QUESTION)
     assert (told.status_code, searched.status_code) == (429, 429)
     assert int(told.headers["retry-after"]) >= 1
 
@@ -154,7 +162,7 @@ def test_a_client_that_goes_ends_its_question(indexed_home: Path, tmp_path: Path
     slow = [Reply("It was built in 1849 [1].", seconds=60.0)] * 4
     with ScriptedServer(slow) as chat, running(home, server__concurrency=1, server__queue=0) as one:
         body = {**QUESTION, "settings": model(chat), "stream": stream}
-        with httpx.Client(base_url=one.url, timeout=httpx.Timeout(60, read=None if stream else 3)) as other:
+        with httpx.Client(base_url=one.url, timeout=httpx.Timeout(60, read=None if stream else 1.5)) as other:
             if stream:
                 with other.stream("POST", f"{DEFAULT}/ask", json=body):
                     assert chat.wait_for(1)
