@@ -10,13 +10,15 @@ from playwright.sync_api import Browser, Page
 
 import thresher
 from tests.server.conftest import Running, running
-from tests.server.page.browsing import chromium, visiting
+from tests.server.page.browsing import CHROMIUM, chromium, visiting
 from tests.server.page.samples import ARCHIVE, write_notes, write_town
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One for a file: as long as it is open, nothing else in this process may run an event loop of its own."""
+    if not CHROMIUM.exists():
+        pytest.skip(f"{CHROMIUM} is not there: apt-get install chromium")
     with chromium() as one:
         yield one
 

@@ -125,6 +125,7 @@ async def _followed(
             left.set()
             meter.cancel()
         await asyncio.wait([working])
+        working.exception()  # raised above, unless nobody reads any more: then it is of no interest
 
 
 class _InTime:
