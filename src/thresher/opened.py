@@ -34,6 +34,7 @@ from thresher.pipeline import Pipeline
 from thresher.recipes.components import Components, Models, Outside
 from thresher.recipes.settings import CollectionSettings, FrontSettings, RecipeSettings
 from thresher.settings import dotted, own, resolved
+from thresher.stores.postgres import address as postgres_address
 from thresher.tracing.feedback import Feedback
 from thresher.tracing.traces import Traces
 from thresher.types import Query
@@ -107,6 +108,8 @@ class OpenCollection:
 
     def _existing(self) -> DocumentStore:
         self._check_open()
+        if self._store.is_open_to_choice:  # another machine may have made it, in a database that the settings here name
+            self._store.choose(resolved(CollectionSettings, {}, home=self.home, known=recipes.settings_keys()).store)
         if not self._store.exists:
             others = folders.names(self.home)
             there = f"; there are: {', '.join(others)}" if others else ""
@@ -182,6 +185,8 @@ class OpenCollection:
         given = {**self._own, **dict(dotted(settings or {}))}
         if "store" in given:
             self._store.choose(str(given["store"]))
+        if database := {key.partition(".")[2]: str(given[key]) for key in given if key.startswith("postgres.")}:
+            postgres_address.say(self.folder, database)
         ours = {*own(CollectionSettings, given), PUBLIC_URL}
         return {key: value for key, value in given.items() if key not in ours}
 

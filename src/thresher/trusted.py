@@ -38,6 +38,7 @@ ADMINISTRATOR = 0
 NAMES_A_MODEL_OR_A_PLACE = {
     "home": (),
     "base_url": ("",),
+    "dsn": ("",),
     "model": ("",),
     "api_key": ("",),
     "rerank_api_key": ("",),
@@ -155,7 +156,7 @@ def shown(values: Mapping[str, Any]) -> dict[str, str]:
     """Values as they can be printed: keys as stars, nothing that a terminal would act upon, none of them long."""
 
     def one(key: str, value: Any) -> str:
-        if key.endswith("api_key"):
+        if key.endswith(("api_key", "dsn")):
             return "**********"
         written = json.dumps(value, default=str)
         return written if len(written) <= LONGEST_SHOWN else f"{written[:LONGEST_SHOWN]}…"

@@ -82,12 +82,14 @@ def rename(home: Path, name: str, new: str) -> None:
     """Give a collection another name."""
     target = _free(home, new)
     with _changing(home, name) as folder:
+        registry.check_in_folder(folder)
         _moved(folder, target)
 
 
 def drop(home: Path, name: str) -> None:
     """Remove a collection with its traces."""
     with _changing(home, name) as folder:
+        registry.drop_tables(folder)
         dropped = _working(home, name)
         folder.rename(dropped)
     shutil.rmtree(dropped, ignore_errors=True)
@@ -97,6 +99,7 @@ def copy(home: Path, name: str, new: str) -> None:
     """Make a second collection of the same documents and chunk tables; the traces stay with the first."""
     target = _free(home, new)
     with _changing(home, name) as folder, _unfinished(home, new) as beside:
+        registry.check_in_folder(folder)
         shutil.copytree(folder, beside, ignore=_left_out(folder), dirs_exist_ok=True)
         _moved(beside, target)
 
@@ -106,6 +109,7 @@ def pack(home: Path, name: str, file: Path) -> int:
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         with _changing(home, name) as folder:
+            registry.check_in_folder(folder)
             leave = _left_out(folder)
             with tarfile.open(beside, "w:gz", compresslevel=3) as packed:
                 said = json.dumps({"format": FORMAT, "name": name}).encode()

@@ -46,8 +46,6 @@ from thresher.stores import registry
 from thresher.types import Chunk, Document, Metadata
 
 if TYPE_CHECKING:
-    from filelock import FileLock
-
     from thresher.types import Vectors
 
 BATCH_CHUNKS = 256
@@ -78,7 +76,7 @@ class DocumentStore:
         """`store` in place of the one that the collection was made with, see `stores`."""
         self.folder = folder
         self._given = store
-        self._chosen = registry.DEFAULT
+        self._chosen: str | None = None
         self._lock_seconds = lock_seconds
         self._record_tables: dict[str, Records] = {}
         self._chunk_tables: dict[str, ChunkTable] = {}
@@ -89,7 +87,9 @@ class DocumentStore:
 
     @cached_property
     def _store(self) -> Store:
-        return self._given or registry.opened(self.folder, registry.recorded(self.folder) or self._chosen)
+        return self._given or registry.opened(
+            self.folder, registry.recorded(self.folder) or self._chosen or registry.DEFAULT
+        )
 
     @property
     def exists(self) -> bool:
@@ -101,13 +101,19 @@ class DocumentStore:
         """Whether no store was chosen yet."""
         return self._given is None and registry.recorded(self.folder) is None
 
+    @property
+    def is_open_to_choice(self) -> bool:
+        """Whether it is new and no call has chosen a store either."""
+        return self.is_new and self._chosen is None
+
     def choose(self, name: str) -> None:
         """Keep the tables of a new collection in the store of that name. UsageError where it was made with another."""
         registry.check(name)
         own = registry.recorded(self.folder)
         if own is None:
             self._chosen = name
-            self.__dict__.pop("_store", None)
+            for opened in ("_store", "_lock"):
+                self.__dict__.pop(opened, None)
         elif own != name:
             raise UsageError(
                 f"was made with the store {own!r}, not {name!r}",
@@ -119,7 +125,7 @@ class DocumentStore:
         """One of `RECORD_TABLES`, by name."""
         if name not in self._record_tables:
             if self._given is None:
-                registry.record(self.folder, self._chosen)
+                registry.record(self.folder, self._chosen or registry.DEFAULT)
             key, *_ = columns = RECORD_TABLES[name]
             self._record_tables[name] = self._store.records(name, key=key, columns=columns)
         return self._record_tables[name]
@@ -411,9 +417,12 @@ class DocumentStore:
             self._lock.release()
 
     @cached_property
-    def _lock(self) -> FileLock:
+    def _lock(self) -> Any:
         from filelock import FileLock
 
+        shared = getattr(self._store, "commit_lock", None)
+        if shared is not None:  # machines that share a database share no folder
+            return shared(self._lock_seconds)
         # One object, so that a thread that holds it may take it again. It dies with its holder.
         return FileLock(self.folder / "commit.lock", timeout=self._lock_seconds)
 

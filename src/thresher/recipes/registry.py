@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from thresher.errors import MisplacedSetting, UnknownSetting, UsageError, check_type
 from thresher.plugins import load_plugins
+from thresher.stores.postgres import address
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -377,6 +378,18 @@ def _check_here(given: Mapping[str, Any], chosen: Sequence[Recipe]) -> None:
         if owners:
             names = ", ".join(recipe.name for recipe in chosen)
             raise MisplacedSetting(key, f"is no setting of {names}", f"it is one of {', '.join(owners)}")
+
+
+def _postgres_around(home: Path) -> address.Address:
+    """The database that the settings around a home name."""
+    from thresher.recipes.settings import CollectionSettings
+    from thresher.settings import resolved
+
+    found = resolved(CollectionSettings, {}, home=home, known=settings_keys()).postgres
+    return address.Address(None if found.dsn is None else found.dsn.get_secret_value(), found.prefix)
+
+
+address.around = _postgres_around
 
 
 def settings_keys() -> set[str]:

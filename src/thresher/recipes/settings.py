@@ -140,11 +140,23 @@ class ReadingSettings(Frozen):
     stack_megabytes: int = Field(64, ge=1, le=1024, description="MiB of stack: how deep a file may be nested")
 
 
+class PostgresSettings(Frozen):
+    """The database of collections whose store is `postgres`."""
+
+    dsn: SecretStr | None = Field(None, description="its address: postgresql://USER:PASSWORD@HOST/DATABASE")
+    prefix: str = Field(
+        "thresher",
+        pattern="^[a-z_][a-z0-9_]{0,30}$",
+        description="what the names of schemas begin with; homes with the same database and prefix share collections",
+    )
+
+
 class CollectionSettings(Frozen):
     """What a collection has, whatever recipe it is asked with."""
 
     store: str = Field("lance", description="who keeps its tables; a collection stays with the one it was made with")
     reading: ReadingSettings = ReadingSettings()
+    postgres: PostgresSettings = PostgresSettings()
 
 
 class FrontSettings(Frozen):

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from thresher.errors import StoreError, UsageError
+from thresher.errors import MissingExtra, StoreError, UsageError
 from thresher.protocols import Store
 
 
@@ -21,8 +21,20 @@ def _lance(folder: Path) -> Store:
     return LanceStore(folder)
 
 
+def _postgres(folder: Path) -> Store:
+    from thresher.stores.postgres import address
+
+    try:
+        from thresher.stores.postgres.store import PostgresStore, schema_name
+    except ImportError as error:  # psycopg, or the library of PostgreSQL that it needs
+        raise MissingExtra("psycopg", extra="postgres") from error
+    where = address.of(folder.parent)
+    return PostgresStore(str(where.dsn), schema_name(where.prefix, folder.parent.name))
+
+
 STORES: dict[str, Callable[[Path], Store]] = {
     "lance": _lance,
+    "postgres": _postgres,
 }
 
 DEFAULT = "lance"
@@ -70,3 +82,20 @@ def opened(folder: Path, name: str) -> Store:
     """The tables of the collection in a folder, in the store of that name."""
     check(name, subject=f"collection {folder.name}")
     return STORES[name](folder / name)
+
+
+def check_in_folder(folder: Path) -> None:
+    """Raise UsageError for a collection whose tables are not in its folder and would not come along with it."""
+    if hasattr(opened(folder, recorded(folder) or DEFAULT), "drop"):
+        raise UsageError(
+            "keeps its tables in a database, not in its folder",
+            subject=f"collection {folder.name}",
+            next_step="index the documents into another collection; for a copy use the tools of the database",
+        )
+
+
+def drop_tables(folder: Path) -> None:
+    """Remove what the store of the collection in a folder keeps elsewhere."""
+    drop = getattr(opened(folder, recorded(folder) or DEFAULT), "drop", None)
+    if drop is not None:
+        drop()

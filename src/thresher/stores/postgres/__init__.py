@@ -1,0 +1,1 @@
+"""The store on PostgreSQL with pgvector: one database that several servers share."""

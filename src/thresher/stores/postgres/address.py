@@ -1,0 +1,49 @@
+"""Which database a collection is in: what a call said, else the settings around its home, else the environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from thresher.errors import UsageError
+
+PREFIX = "thresher"
+"""What the names of schemas begin with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A database and what the schemas in it begin with; homes that share both share their collections."""
+
+    dsn: str | None
+    prefix: str = PREFIX
+
+
+def _of_environment(home: Path) -> Address:
+    return Address(os.environ.get("THRESHER_POSTGRES__DSN"), os.environ.get("THRESHER_POSTGRES__PREFIX", PREFIX))
+
+
+around: Callable[[Path], Address] = _of_environment
+"""The address that the settings around a home give; no store reads settings, `thresher.recipes` puts its own here."""
+
+_said: dict[Path, Mapping[str, str]] = {}
+
+
+def say(folder: Path, given: Mapping[str, str]) -> None:
+    """Remember what a call gave for the collection in a folder: `dsn` or `prefix`, or both."""
+    _said[folder.absolute()] = {**_said.get(folder.absolute(), {}), **given}
+
+
+def of(folder: Path) -> Address:
+    """The address for the collection in a folder, which is two below its home; UsageError where nobody says any."""
+    said = _said.get(folder.absolute(), {})
+    found = Address(said["dsn"], said.get("prefix", PREFIX)) if "dsn" in said else around(folder.absolute().parents[1])
+    if not found.dsn:
+        raise UsageError(
+            "is kept on PostgreSQL, and nothing says where",
+            subject=f"collection {folder.name}",
+            next_step="set `postgres.dsn`, or THRESHER_POSTGRES__DSN, to postgresql://USER:PASSWORD@HOST/DATABASE",
+        )
+    return Address(found.dsn, said.get("prefix", found.prefix))

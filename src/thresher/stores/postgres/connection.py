@@ -1,0 +1,208 @@
+"""Connections to one database: opened when needed, kept for the next use, errors in our words without the password."""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from threading import RLock
+from time import monotonic
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import TupleRow
+
+from thresher.errors import StoreError, UsageError
+from thresher.stores.postgres import vectors
+
+Connection = psycopg.Connection[TupleRow]
+
+CONNECT_SECONDS = 10
+"""To wait for a connection where the address does not say: a server that is up answers in milliseconds."""
+
+DATABASES = 8
+"""Addresses whose connections are kept; a server has one, tests a few."""
+
+IDLE_SECONDS = 5.0
+"""A connection that was not used for so long is asked whether it is alive before it is used again."""
+
+SESSION = "SET jit = off; SET hnsw.iterative_scan = strict_order; SET hnsw.ef_search = 100"
+"""Compiling a query takes longer than these queries do. A filtered search goes on in the index until it has enough."""
+
+
+@contextmanager
+def store_errors(subject: str) -> Iterator[None]:
+    """Whatever the database raises inside is a StoreError about the subject."""
+    try:
+        yield
+    except psycopg.errors.DiskFull as error:
+        what, then = "the disk of the database is full", "free some space and run again: what was committed is kept"
+        raise StoreError(what, subject=subject, next_step=then) from error
+    except psycopg.errors.InsufficientPrivilege as error:
+        what, then = f"is not allowed ({_first_line(error)})", "grant the role of `postgres.dsn` what it lacks"
+        raise StoreError(what, subject=subject, next_step=then) from error
+    except (psycopg.Error, UnicodeEncodeError) as error:
+        what = f"cannot be read or written ({_first_line(error)})"
+        raise StoreError(what, subject=subject, next_step="call `doctor()`") from error
+
+
+def _first_line(error: Exception) -> str:
+    return " ".join(str(error).split("\n", 1)[0].split())[:300]
+
+
+def _close_all(idle: deque[tuple[float, Connection]]) -> None:
+    while idle:
+        idle.pop()[1].close()
+
+
+class Database:
+    """One database; a connection serves one thread at a time, so there are as many as threads that ask at once."""
+
+    def __init__(self, dsn: str) -> None:
+        try:
+            parts = conninfo_to_dict(dsn)
+        except psycopg.ProgrammingError:  # without the cause: its words hold the password
+            raise UsageError(
+                "is not an address of a database",
+                subject="setting postgres.dsn",
+                next_step="write it like postgresql://USER:PASSWORD@HOST/DATABASE",
+            ) from None
+        self.name = f"database {parts.get('dbname', '')} on {parts.get('host', 'this machine')}"
+        self._dsn = dsn
+        self._seconds = int(parts.get("connect_timeout") or CONNECT_SECONDS)
+        self._vector: int | None = None
+        self._idle: deque[tuple[float, Connection]] = deque()
+        self._closing = weakref.finalize(self, _close_all, self._idle)
+        self.migrated: set[str] = set()
+        """Schemas that are known to be up to date."""
+
+    def close(self) -> None:
+        """Close the connections that nobody uses."""
+        _close_all(self._idle)
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """A connection in autocommit mode; what fails in it is raised as it is."""
+        connection = self._taken()
+        try:
+            yield connection
+        finally:
+            self._back(connection)
+
+    @contextmanager
+    def transaction(self, *, snapshot: bool = False) -> Iterator[Connection]:
+        """A connection within a transaction, undone on an error; with `snapshot` every read sees the same state."""
+        with self.connection() as connection, connection.transaction():
+            if snapshot:
+                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield connection
+
+    def _taken(self) -> Connection:
+        while self._idle:
+            try:
+                since, connection = self._idle.pop()
+            except IndexError:  # another thread was faster
+                break
+            if monotonic() - since < IDLE_SECONDS or _alive(connection):
+                return connection
+            connection.close()
+        return self.opened()
+
+    def _back(self, connection: Connection) -> None:
+        if connection.closed or connection.broken or not self._closing.alive:
+            connection.close()
+        else:
+            self._idle.append((monotonic(), connection))
+
+    def opened(self) -> Connection:
+        """A new connection, which whoever asks for it closes."""
+        try:
+            connection = psycopg.connect(self._dsn, autocommit=True, connect_timeout=self._seconds)
+        except psycopg.OperationalError as error:
+            raise StoreError(
+                f"cannot be reached ({_first_line(error)})",
+                subject=self.name,
+                next_step="see that it runs and that `postgres.dsn` is its address",
+            ) from error
+        connection.execute(SESSION)
+        self.know_vectors(connection)
+        return connection
+
+    def know_vectors(self, connection: Connection) -> bool:
+        """Let a connection send and read vectors; whether the database has them."""
+        self._vector = self._vector or vectors.type_number(connection)
+        if self._vector is not None:
+            vectors.register(connection, self._vector)
+        return self._vector is not None
+
+    @property
+    def vector_type(self) -> int:
+        """The number of the type `vector` in this database."""
+        assert self._vector is not None, "the schema is made first, and pgvector with it"
+        return self._vector
+
+
+def _alive(connection: Connection) -> bool:
+    try:
+        connection.execute("SELECT 1")
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+@lru_cache(maxsize=DATABASES)
+def connected(dsn: str) -> Database:
+    """The database of an address, one for all stores of this process: they share its connections."""
+    return Database(dsn)
+
+
+class CommitLock:
+    """One thread of any process on any machine commits to a schema at a time.
+
+    It is held by a connection of its own, and goes with that one, however it ends.
+    """
+
+    def __init__(self, database: Database, schema: str, seconds: float) -> None:
+        self._database = database
+        self._schema = schema
+        self._seconds = seconds
+        self._thread = RLock()
+        self._depth = 0
+        self._held: Connection | None = None
+
+    def acquire(self) -> None:
+        """Take it, again where this thread has it. Raises `filelock.Timeout` when another holds it for too long."""
+        from filelock import Timeout
+
+        if not self._thread.acquire(timeout=self._seconds):
+            raise Timeout(self._schema)
+        if self._depth == 0:
+            try:
+                self._lock()
+            except psycopg.errors.LockNotAvailable:
+                self._thread.release()
+                raise Timeout(self._schema) from None
+            except BaseException:
+                self._thread.release()
+                raise
+        self._depth += 1
+
+    def _lock(self) -> None:
+        connection = self._database.opened()
+        try:
+            connection.execute("SELECT set_config('lock_timeout', %s, false)", [str(int(self._seconds * 1000))])
+            connection.execute("SELECT pg_advisory_lock(hashtextextended(%s, 1))", [self._schema])
+        except BaseException:
+            connection.close()
+            raise
+        self._held = connection
+
+    def release(self) -> None:
+        """Give it back as often as it was taken."""
+        self._depth -= 1
+        if self._depth == 0 and self._held is not None:
+            self._held.close()
+            self._held = None
+        self._thread.release()

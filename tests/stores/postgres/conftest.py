@@ -1,0 +1,18 @@
+"""One server for the session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.stores.postgres.server import running, why_not
+
+
+@pytest.fixture(scope="session")
+def dsn() -> Iterator[str]:
+    """The address of a server that is there for these tests."""
+    if why_not():
+        pytest.skip(why_not())
+    with running() as address:
+        yield address
