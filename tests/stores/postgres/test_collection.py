@@ -1,0 +1,104 @@
+"""A collection on PostgreSQL: chosen by settings, shared by homes, asked, purged and dropped as any other."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+import thresher
+from tests.stores.postgres.server import why_not
+from thresher.errors import UsageError
+from thresher.trusted import guarded, shown
+
+pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
+
+QUESTION = "When was the lighthouse built?"
+
+
+@pytest.fixture
+def settings(dsn: str) -> dict[str, str]:
+    return {"store": "postgres", "postgres.dsn": dsn, "postgres.prefix": f"t{uuid4().hex[:12]}"}
+
+
+@pytest.fixture
+def around(settings: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same settings in the environment, as a second machine has them."""
+    monkeypatch.setenv("THRESHER_STORE", "postgres")
+    monkeypatch.setenv("THRESHER_POSTGRES__DSN", settings["postgres.dsn"])
+    monkeypatch.setenv("THRESHER_POSTGRES__PREFIX", settings["postgres.prefix"])
+
+
+def test_it_finds_what_one_on_lance_finds(notes: Path, tmp_path: Path, settings: dict[str, str]) -> None:
+    home = tmp_path / "home"
+    with thresher.open(home, "disk") as disk, thresher.open(home, "shared") as shared:
+        for recipe in ("rag", "hybrid", "corrective"):
+            disk.add(notes, recipe=recipe)
+            shared.add(notes, recipe=recipe, settings=settings)
+            expected, found = (one.search(QUESTION, recipe=recipe).hits for one in (disk, shared))
+            assert [hit.chunk for hit in found] == [hit.chunk for hit in expected], recipe
+            assert [hit.score.value for hit in found] == pytest.approx([hit.score.value for hit in expected], abs=1e-5)
+        assert shared.tables() == disk.tables()
+        assert not (shared.folder / "lance").exists()
+        assert not (shared.folder / "commit.lock").exists()
+        shared.delete("railway.txt", purge=True)
+        assert "railway" not in {hit.chunk.source for hit in shared.search("Semmering railway").hits}
+        assert shared.doctor() == []
+
+
+@pytest.mark.usefixtures("around")
+def test_two_machines_share_it_and_see_each_others_changes(notes: Path, tmp_path: Path) -> None:
+    with thresher.open(tmp_path / "one") as one, thresher.open(tmp_path / "two") as two:
+        one.add(notes / "lighthouse.md", recipe="rag")
+        assert [record.source for record in two.documents()] == [str(notes / "lighthouse.md")]
+        assert two.search(QUESTION, recipe="rag").hits[0].chunk.source == str(notes / "lighthouse.md")
+        two.add(notes / "railway.txt", recipe="rag")
+        assert len(one.documents()) == 2
+        assert one.search("Semmering railway", recipe="rag").hits[0].chunk.source == str(notes / "railway.txt")
+
+
+@pytest.mark.usefixtures("around")
+def test_dropping_it_empties_the_database_and_moving_it_is_refused(notes: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with thresher.open(home) as collection:
+        collection.add(notes, recipe="rag")
+    there = thresher.collections(home)
+    for change in (lambda: there.rename("default", "other"), lambda: there.copy("default", "other")):
+        with pytest.raises(UsageError, match="keeps its tables in a database"):
+            change()
+    there.drop("default")
+    with thresher.open(tmp_path / "elsewhere") as collection, pytest.raises(thresher.StoreError, match="no documents"):
+        collection.documents()
+
+
+def test_a_collection_whose_database_nobody_names_says_so(
+    notes: Path, tmp_path: Path, settings: dict[str, str]
+) -> None:
+    home = tmp_path / "home"
+    with thresher.open(home) as collection, pytest.raises(UsageError, match=r"nothing says where; set `postgres.dsn`"):
+        collection.add(notes, recipe="rag", settings={"store": "postgres"})
+
+
+def test_the_address_is_guarded_and_never_shown() -> None:
+    address = {"postgres.dsn": "host=db password=sesame"}
+    assert guarded(address) == address
+    assert "sesame" not in str(shown(address))
+
+
+def test_without_the_package_it_says_what_to_install(tmp_path: Path) -> None:
+    code = f"""
+import sys
+sys.modules["psycopg"] = None
+from pathlib import Path
+from thresher.stores import registry
+from thresher.errors import MissingExtra
+try:
+    registry.opened(Path({str(tmp_path)!r}), "postgres")
+except MissingExtra as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'thresher[postgres]'" in done.stdout
