@@ -101,6 +101,14 @@ def problem_of(error: ThresherError) -> Problem:
     return Problem(status, error.what, subject=error.subject, next_step=error.next_step)
 
 
+def of_framework(error: HTTPException) -> Problem:
+    """An error of the framework as one of ours; a body that is no JSON is one that does not fit."""
+    if isinstance(error.__cause__, Problem):  # the guard's, met while the body was read
+        return error.__cause__
+    status = 422 if error.status_code == 400 else error.status_code
+    return Problem(status, str(error.detail), headers=error.headers)
+
+
 def answer_problems(app: FastAPI) -> None:
     """Make every error of a request a reply of this form."""
 
@@ -121,10 +129,5 @@ def answer_problems(app: FastAPI) -> None:
         return JSONResponse(problem.body, problem.status)
 
     @app.exception_handler(HTTPException)
-    async def other(_: Request, error: HTTPException) -> JSONResponse:
-        if isinstance(error.__cause__, Problem):  # the guard's, met while the body was read
-            return await refused(_, error.__cause__)
-        # A body that is no JSON at all is a body that does not fit, as one that breaks off is.
-        status = 422 if error.status_code == 400 else error.status_code
-        problem = Problem(status, str(error.detail))
-        return JSONResponse(problem.body, status, error.headers)
+    async def other(request: Request, error: HTTPException) -> JSONResponse:
+        return await refused(request, of_framework(error))

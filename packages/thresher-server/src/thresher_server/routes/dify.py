@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, HTTPException, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
 
 from thresher.errors import ThresherError
 from thresher.types import Hit
 from thresher_server.conditions import among, compared, holding, joined, lacking, negated
 from thresher_server.openai.conversation import Text
-from thresher_server.problems import ErrorDetail, Problem, problem_of
+from thresher_server.problems import ErrorDetail, Problem, of_framework, problem_of
 from thresher_server.searching import file_name, found, share
 from thresher_server.security.access import Reader
 from thresher_server.service import Service, service_of
@@ -106,8 +107,7 @@ class DifyRoute(APIRoute):
                 first = error.errors()[0]
                 problem = Problem(422, first["msg"], subject=".".join(str(part) for part in first["loc"][1:]) or "body")
             except HTTPException as error:
-                cause = error.__cause__  # FastAPI makes a bad body of a Problem that is raised while it is read
-                problem = cause if isinstance(cause, Problem) else Problem(error.status_code, str(error.detail))
+                problem = of_framework(error)
             told = {"error_code": _code(problem, request), "error_msg": problem.body["error"]["message"]}
             if problem.status == 401:
                 problem.status = 403  # the one that Dify tells a person of when an address is entered
