@@ -29,14 +29,16 @@ async function show() {
     else tab.removeAttribute("aria-current");
   }
   closePanel();
-  await attempt(() => view.show(main, detail));
+  const place = element("div", { class: "place" }); // a view that is still loading when another is shown writes to its own
+  main.replaceChildren(place);
+  await attempt(() => view.show(place, detail), place);
 }
 
-async function attempt(work) {
+async function attempt(work, place = main) {
   try {
     await work();
   } catch (error) {
-    main.replaceChildren(element("div", { class: "view" }, element("div", { class: "problem", role: "alert" },
+    place.replaceChildren(element("div", { class: "view" }, element("div", { class: "problem", role: "alert" },
       element("p", {}, element("b", {}, "This did not work."), " ", error.message), error.next ? element("p", { class: "next" }, error.next) : null,
       element("button", { type: "button", onclick: () => (state.session ? show() : begin()) }, "Try again"))));
   }
