@@ -75,8 +75,12 @@ CREATE INDEX ON {table} (parent_id) WHERE parent_id IS NOT NULL;
 """
 
 _NEAREST = """
-SELECT -(held.vector <#> %s) AS cosine, {columns} FROM {vectors} AS held JOIN {table} AS chunk USING (place) {where}
-ORDER BY held.vector <#> %s, chunk.id LIMIT %s
+WITH near AS MATERIALIZED (
+    SELECT held.place, held.vector <#> %s AS distance FROM {vectors} AS held {passing}
+    ORDER BY distance FETCH FIRST (%s::bigint) ROWS WITH TIES
+)
+SELECT -near.distance AS cosine, {columns} FROM near JOIN {table} AS chunk USING (place)
+ORDER BY near.distance, chunk.id LIMIT %s
 """
 
 _NEAREST_BY_INDEX = """
@@ -186,7 +190,7 @@ class PostgresChunkTable:
         terms = query_terms(query)
         if not terms:
             return []
-        with store_errors(self._name), self._database.connection() as connection:
+        with store_errors(self._name), self._database.transaction(snapshot=True) as connection:
             passing = self._condition(connection, where)
             rows = self._postings.best(connection, terms, limit=limit, passing=passing)
         return [(_chunk(row), float(score)) for score, *row in rows]
@@ -205,18 +209,23 @@ class PostgresChunkTable:
     def _nearest_of_all(
         self, connection: Connection, vector: Vectors, limit: int, passing: Condition | None
     ) -> list[tuple[Any, ...]]:
-        condition, values = (sql.SQL(""), []) if passing is None else passing
-        where = condition if passing is None else sql.SQL("WHERE {}").format(condition)
-        return connection.execute(self._sql(_NEAREST, where=where), [vector, *values, vector, limit]).fetchall()
+        restriction, values = self._restriction(passing)
+        query = self._sql(_NEAREST, passing=restriction)
+        return connection.execute(query, [vector, *values, limit, limit]).fetchall()
 
     def _nearest_by_index(
         self, connection: Connection, vector: Vectors, limit: int, passing: Condition | None
     ) -> list[tuple[Any, ...]]:
-        condition, values = (sql.SQL(""), []) if passing is None else passing
-        if passing is not None:
-            condition = self._sql("JOIN {table} AS chunk USING (place) WHERE {where}", where=condition)
-        query = self._sql(_NEAREST_BY_INDEX, passing=condition)
+        restriction, values = self._restriction(passing)
+        query = self._sql(_NEAREST_BY_INDEX, passing=restriction)
         return connection.execute(query, [*values, vector, REFINED * limit, vector, vector, limit]).fetchall()
+
+    def _restriction(self, passing: Condition | None) -> Condition:
+        """What lets only the vectors through whose chunks pass."""
+        if passing is None:
+            return sql.SQL(""), []
+        condition, values = passing
+        return self._sql("JOIN {table} AS chunk USING (place) WHERE {where}", where=condition), values
 
     def _condition(self, connection: Connection, where: Filter | None) -> Condition | None:
         return None if where is None else to_sql(where, server=connection.info.server_version)

@@ -94,10 +94,10 @@ class Database:
     @contextmanager
     def transaction(self, *, snapshot: bool = False) -> Iterator[Connection]:
         """A connection within a transaction, undone on an error; with `snapshot` every read sees the same state."""
-        with self.connection() as connection, connection.transaction():
-            if snapshot:
-                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            yield connection
+        with self.connection() as connection:
+            connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ if snapshot else None
+            with connection.transaction():  # the level is part of its first statement
+                yield connection
 
     def _taken(self) -> Connection:
         while self._idle:

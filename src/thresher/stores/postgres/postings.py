@@ -8,8 +8,9 @@ them: the scores are the same to the last bit.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from math import log
+from typing import Any, cast
 
 from psycopg import sql
 
@@ -46,16 +47,16 @@ WITH gone AS (DELETE FROM {postings} WHERE place = ANY(%s) RETURNING term),
 UPDATE {terms} AS known SET chunks = known.chunks - fewer.chunks FROM fewer WHERE known.number = fewer.term
 """
 
+_KNOWN = """
+SELECT known.term, known.number, known.chunks, counted.chunks, counted.terms FROM {tables} AS counted
+JOIN {terms} AS known ON known.term = ANY(%s) WHERE counted.name = %s
+"""
+
 # `rough` sums in float64 in any order; of those that may be among the best, `exact` sums as the formula is written.
 _MATCHING = """
-WITH counted AS (
-    SELECT chunks::real AS number, terms::real / nullif(chunks, 0)::real AS average FROM {tables} WHERE name = %s
-), asked AS MATERIALIZED (
-    SELECT known.number, given.position, counted.average,
-        ln((1::real + (counted.number - known.chunks::real + 0.5::real) / (known.chunks::real + 0.5::real))::float8)
-        ::real AS rarity
-    FROM unnest(%s::text[]) WITH ORDINALITY AS given (term, position)
-    JOIN {terms} AS known ON known.term = given.term COLLATE "C" CROSS JOIN counted
+WITH asked AS MATERIALIZED (
+    SELECT number, position, rarity, %s::real AS average
+    FROM unnest(%s::integer[], %s::real[]) WITH ORDINALITY AS given (number, rarity, position)
 ), rough AS MATERIALIZED (
     SELECT held.place, sum(asked.rarity::float8 * held.frequency * 2.2
         / (held.frequency + 1.2 * (0.25 + 0.75 * held.length / asked.average))) AS score
@@ -72,6 +73,32 @@ WITH counted AS (
 SELECT exact.score::float8, {columns} FROM exact JOIN {table} AS chunk USING (place)
 ORDER BY exact.score DESC, chunk.id LIMIT %s
 """
+
+
+def _logarithm() -> Callable[[float], float]:
+    """The natural logarithm of the C library in float32, which is not always the rounded one of float64.
+
+    Lance calls it. Where it cannot be found, a score may differ from Lance's in its last bit.
+    """
+    import ctypes
+
+    try:
+        found = ctypes.CDLL(None).logf
+    except (OSError, TypeError, AttributeError):  # Windows
+        return log
+    found.restype, found.argtypes = ctypes.c_float, [ctypes.c_float]
+    return cast("Callable[[float], float]", found)
+
+
+_LOGARITHM = _logarithm()
+
+
+def rarity(holding: int, chunks: int) -> float:
+    """BM25's idf ln(1+(N-n+.5)/(n+.5)) in float32, each step rounded."""
+    import numpy as np
+
+    some, all_, half = np.float32(holding), np.float32(chunks), np.float32(0.5)
+    return float(_LOGARITHM(float((all_ - some + half) / (some + half) + np.float32(1))))
 
 
 class Postings:
@@ -117,10 +144,33 @@ class Postings:
     def best(
         self, connection: Connection, terms: Sequence[str], *, limit: int, passing: Condition | None = None
     ) -> list[tuple[Any, ...]]:
-        """Scores with the columns of the chunks that hold a term and pass, best first, ties by id; one statement."""
+        """Scores with the columns of the chunks that hold a term and pass, best first, ties by id.
+
+        To be called in a transaction that sees one state: what is counted is read before what is found.
+        """
+        rows = connection.execute(self._sql(_KNOWN), [list(terms), self._name]).fetchall()
+        if not rows:
+            return []
+        known = {str(term): (int(number), int(holding)) for term, number, holding, *_ in rows}
+        chunks, length = rows[0][3:]
+        asked = [known[term] for term in terms if term in known]
         condition, values = (sql.SQL(""), []) if passing is None else passing
         if passing is not None:
             condition = self._sql("WHERE held.place IN (SELECT place FROM {table} WHERE {where})", where=condition)
-        query = self._sql(_MATCHING, passing=condition)
-        given = [self._name, list(terms), *values, max(0, limit - 1), CLOSE, limit]
-        return connection.execute(query, given).fetchall()
+        given = [
+            _average(length, chunks),
+            [number for number, _ in asked],
+            [rarity(holding, chunks) for _, holding in asked],
+            *values,
+            max(0, limit - 1),
+            CLOSE,
+            limit,
+        ]
+        return connection.execute(self._sql(_MATCHING, passing=condition), given).fetchall()
+
+
+def _average(terms: int, chunks: int) -> float:
+    """Mean length of a chunk in float32."""
+    import numpy as np
+
+    return float(np.float32(terms) / np.float32(chunks))

@@ -26,6 +26,9 @@ def create(connection: Connection, schema: str, name: str, key: str, columns: Ma
     def typed(column: str) -> sql.Composable:
         return sql.SQL("{} {}").format(sql.Identifier(column), sql.SQL(TYPES[columns[column]]))
 
+    listing = sql.SQL("INSERT INTO {} (name) VALUES (%s) ON CONFLICT DO NOTHING")
+    # First, as in every change: who changes the table meanwhile is waited for before the table itself is locked.
+    connection.execute(listing.format(sql.Identifier(schema, "record_tables")), [name])
     connection.execute(
         sql.SQL("CREATE TABLE IF NOT EXISTS {} ({}, PRIMARY KEY ({}))").format(
             table, sql.SQL(", ").join(map(typed, columns)), sql.Identifier(key)
@@ -33,12 +36,6 @@ def create(connection: Connection, schema: str, name: str, key: str, columns: Ma
     )
     for column in columns:
         connection.execute(sql.SQL("ALTER TABLE {} ADD COLUMN IF NOT EXISTS {}").format(table, typed(column)))
-    connection.execute(
-        sql.SQL("INSERT INTO {} (name) VALUES (%s) ON CONFLICT DO NOTHING").format(
-            sql.Identifier(schema, "record_tables")
-        ),
-        [name],
-    )
 
 
 class PostgresRecords:

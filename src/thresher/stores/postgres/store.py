@@ -63,7 +63,8 @@ class PostgresStore:
         with store_errors(name), self._database.transaction() as connection:
             if not records.has(connection, self._schema, name, columns):
                 self._alone(connection)
-                records.create(connection, self._schema, name, key, columns)
+                if not records.has(connection, self._schema, name, columns):  # nobody else made it meanwhile
+                    records.create(connection, self._schema, name, key, columns)
         return PostgresRecords(self._database, self._schema, name, key=key, columns=list(columns))
 
     def chunk_tables(self) -> set[str]:

