@@ -60,7 +60,7 @@ def request(
     lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", "Connection: close"]
     if key:
         lines.append(f"Authorization: Bearer {key}")
-    if body:
+    if body and "Content-Length" not in (headers or {}):
         lines.append(f"Content-Length: {len(body)}")
     lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
     return "\r\n".join(lines).encode("utf-8", "surrogateescape") + b"\r\n\r\n" + body
@@ -184,7 +184,7 @@ def uploads(chosen: random.Random, host: str, keys: dict[str, str]) -> Iterator[
         form = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
         yield (
             f"{shown[:30]} {kind}",
-            request("POST", "/api/collections/hostile/documents", host, form, body, keys["all"]),
+            request("POST", "/api/collections/default/documents", host, form, body, keys["all"]),
         )
 
 
@@ -237,14 +237,18 @@ JSON = {"Content-Type": "application/json"}
 KINDS: tuple[Kind, ...] = (paths, hosts, headers, bodies, stolen, uploads, methods, cut)
 
 
-def sent(address: str, data: bytes, *, seconds: float = 30.0) -> tuple[str, bytes]:
-    """The status of the reply and its body; `none` where the connection ended without one."""
+def sent(address: str, data: bytes, *, ends: bool = False, seconds: float = 60.0) -> tuple[str, bytes]:
+    """The status of the reply and its body; `none` where the connection ended without one.
+
+    With `ends` the sender goes as soon as all is sent.
+    """
     place = urlsplit(address)
     received = b""
     with socket.create_connection((place.hostname or "", place.port or 0), timeout=seconds) as connection:
         try:
             connection.sendall(data)
-            connection.shutdown(socket.SHUT_WR)
+            if ends:
+                connection.shutdown(socket.SHUT_WR)
             while block := connection.recv(65_536):
                 received += block
         except TimeoutError:
@@ -278,7 +282,7 @@ def main() -> None:
             for kind in KINDS:
                 statuses: Counter[str] = Counter()
                 for (what, data), _ in zip(kind(chosen, host, keys), range(EACH), strict=False):
-                    status, body = sent(server.url, data)
+                    status, body = sent(server.url, data, ends=kind is cut)
                     statuses[status] += 1
                     if SECRET.encode() in body or b"root:x:" in body:
                         leaks.append(f"{kind.__name__}: {what}")

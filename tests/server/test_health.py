@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
+import pytest
+
 from tests.server.conftest import Running, running
+from thresher_server.security import guard
 from thresher_server.security.keys import Keys, Scope
 
 
@@ -69,3 +73,12 @@ def test_half_a_surrogate_pair_in_a_request_is_told_and_not_fallen_over(served: 
 
 
 JSON = {"Content-Type": "application/json"}
+
+
+def test_a_body_of_which_nothing_comes_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "SILENT_SECONDS", 0.3)
+    with running(tmp_path) as one, socket.create_connection(("127.0.0.1", int(one.url.rsplit(":", 1)[1]))) as line:
+        line.settimeout(20)
+        line.sendall(b"POST /v2/rerank HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
+        line.sendall(b"Content-Length: 50\r\n\r\n{")
+        assert line.recv(65_536).startswith(b"HTTP/1.1 408 ")

@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from thresher.errors import (
     BudgetSpent,
@@ -115,6 +116,10 @@ def answer_problems(app: FastAPI) -> None:
     @app.exception_handler(Problem)
     async def refused(_: Request, problem: Problem) -> JSONResponse:
         return JSONResponse(problem.body, problem.status, problem.headers)
+
+    @app.exception_handler(ClientDisconnect)
+    async def gone(_: Request, error: ClientDisconnect) -> JSONResponse:
+        return JSONResponse(Problem(400, "the client went before its body was whole").body, 400)  # which nobody reads
 
     @app.exception_handler(ThresherError)
     async def failed(_: Request, error: ThresherError) -> JSONResponse:

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,9 @@ from thresher_server.problems import Problem
 from thresher_server.service import Service, is_loopback
 
 MEBIBYTE = 1_048_576
+
+SILENT_SECONDS = 30.0
+"""Between two pieces of a body: for a slow line, and not for somebody who holds a connection and sends nothing."""
 
 UPLOADS = re.compile(r"/api/collections/[^/]+/documents/?|/process/?")
 """Paths whose body may be as large as an upload."""
@@ -137,12 +141,16 @@ def is_ours(host: str, names: Sequence[str]) -> bool:
 
 
 def _limited(receive: Receive, most: int) -> Receive:
-    """The same, raising Problem when more bytes come than may."""
-    come = 0
+    """The same, raising Problem when more bytes come than may, or none for too long."""
+    come, whole = 0, False
 
     async def receiving() -> Message:
-        nonlocal come
-        message = await receive()
+        nonlocal come, whole
+        try:
+            message = await asyncio.wait_for(receive(), None if whole else SILENT_SECONDS)
+        except TimeoutError:
+            raise Problem(408, f"nothing came of the body for {SILENT_SECONDS:g} seconds") from None
+        whole = whole or not message.get("more_body", False)
         come += len(message.get("body", b""))
         if come > most:
             raise _too_large(most)
