@@ -12,6 +12,7 @@ import pytest
 import thresher
 from tests.stores.postgres.server import why_not
 from thresher.errors import UsageError
+from thresher.testing.fakes import HashEncoder
 from thresher.trusted import guarded, shown
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
@@ -74,6 +75,31 @@ def test_dropping_it_empties_the_database_and_moving_it_is_refused(notes: Path, 
         collection.documents()
 
 
+@pytest.mark.usefixtures("around")
+def test_a_process_that_is_killed_loses_nothing_and_leaves_no_half(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.jsonl"
+    text = " ".join(f"Line {n} of coal." for n in range(45))  # so long that a commit is about 320 of them
+    lines = (f'{{"_id": "d{n}", "title": "", "text": "Paragraph {n} of storm{n % 7}. {text}"}}' for n in range(700))
+    corpus.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    code = f"""
+import os, signal, itertools
+import thresher
+from thresher.testing.fakes import HashEncoder
+calls = itertools.count()
+stop = lambda: next(calls) > 600 and os.kill(os.getpid(), signal.SIGKILL)
+thresher.open({str(tmp_path / "home")!r}, encoder=HashEncoder()).add({str(corpus)!r}, recipe="rag", stop=stop)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == -9, done.stderr
+    with thresher.open(tmp_path / "home", encoder=HashEncoder()) as collection:
+        before = len(collection.documents())
+        assert 0 < before < 700
+        report = collection.add(corpus, recipe="rag")
+        assert (report.added, report.failed) == (700 - before, [])
+        assert [table["chunks"] for table in collection.tables()] == [700]
+        assert collection.doctor() == []
+
+
 def test_a_collection_whose_database_nobody_names_says_so(
     notes: Path, tmp_path: Path, settings: dict[str, str]
 ) -> None:
@@ -102,3 +128,16 @@ except MissingExtra as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "pip install 'thresher[postgres]'" in done.stdout
+
+
+def test_nothing_of_it_is_imported_for_a_collection_on_lance(tmp_path: Path) -> None:
+    code = f"""
+import sys, thresher
+from thresher.testing.fakes import HashEncoder
+with thresher.open({str(tmp_path / "home")!r}, encoder=HashEncoder()) as collection:
+    collection.add({str(Path(__file__))!r}, recipe="rag")
+    collection.search("x", recipe="rag")
+print("psycopg" in sys.modules, "thresher.stores.postgres.store" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "False False", done.stderr

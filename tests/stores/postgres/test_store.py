@@ -27,7 +27,9 @@ if not why_not():
     from thresher.stores.postgres.chunks import PostgresChunkTable
     from thresher.stores.postgres.connection import connected
     from thresher.stores.postgres.store import PostgresStore, schema_name
+    from thresher.stores.postgres.texts import kept, read
 
+MARK = "\U0010fffe"
 TEXTS = {"c1": "Ships carry coal at night.", "c2": "A lighthouse guides ships.", "c3": "Trains carry grain."}
 
 
@@ -121,7 +123,7 @@ PostgresStore({dsn!r}, {schema!r}).open("chunks_t").append([row("lost", "A zeppe
 def test_a_change_that_fails_changes_nothing(table: PostgresChunkTable) -> None:
     before = table.version
     with pytest.raises(StoreError, match="chunks_t: cannot be read or written"):
-        table.append([row("good", "fine"), row("bad", "a text with a \0 in it")])
+        table.append([row("good", "fine"), row("bad", "half of a pair: \ud800")])
     assert (table.version, table.count()) == (before, len(TEXTS))
     assert_counted_right(table)
 
@@ -140,6 +142,26 @@ def test_one_holds_the_commit_lock_and_may_take_it_again(dsn: str, schema: str, 
     first.release()
     second.acquire()
     second.release()
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\0", f"{MARK}0", f"{MARK}\0{MARK}{MARK}0\0", f"0{MARK}{MARK}\0\0"])
+def test_a_text_with_a_nul_comes_back_as_it_was(store: PostgresStore, table: PostgresChunkTable, text: str) -> None:
+    assert "\0" not in kept(text)
+    assert read(kept(text)) == text
+    added = row(f"i{text}", f"coal {text}", document_id=f"d{text}", title=text, kind=text)
+    table.append([added])
+    ((chunk, _),) = next(iter(table.chunks([f"d{text}"])))
+    assert chunk == added.chunk
+    assert table.nearest(added.vector, limit=1, where=Comparison("kind", "=", text))[0][0] == added.chunk
+    assert table.vectors([f"i{text}"]).shape == (1, ENCODER.dimension)
+    records = store.records("things", key="id", columns={"id": "text", "note": "text"})
+    for change in (records.append, records.merge):
+        change([{"id": text, "note": text}])
+        assert records.get([text]) == {text: {"id": text, "note": text}}
+        assert records.rows(["note"]) == [{"note": text}]
+        records.merge([], remove=[text])
+    table.delete([f"d{text}"])
+    assert table.count() == len(TEXTS)
 
 
 # --- upkeep -----------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import TupleRow
 
 from thresher.errors import StoreError, UsageError
-from thresher.stores.postgres import vectors
+from thresher.stores.postgres import texts, vectors
 
 Connection = psycopg.Connection[TupleRow]
 
@@ -127,6 +127,7 @@ class Database:
                 next_step="see that it runs and that `postgres.dsn` is its address",
             ) from error
         connection.execute(SESSION)
+        texts.register(connection)
         self.know_vectors(connection)
         return connection
 
