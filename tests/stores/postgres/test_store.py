@@ -164,6 +164,33 @@ def test_a_text_with_a_nul_comes_back_as_it_was(store: PostgresStore, table: Pos
     assert table.count() == len(TEXTS)
 
 
+def test_the_commit_lock_goes_with_a_process_that_is_killed(dsn: str, schema: str, store: PostgresStore) -> None:
+    code = f"""
+import os, signal
+from thresher.stores.postgres.store import PostgresStore
+PostgresStore({dsn!r}, {schema!r}).commit_lock(5).acquire()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    assert subprocess.run([sys.executable, "-c", code]).returncode == -9
+    lock = store.commit_lock(5)
+    lock.acquire()
+    lock.release()
+
+
+def test_a_role_that_may_not_write_reads_and_is_told_what_it_lacks(
+    dsn: str, schema: str, table: PostgresChunkTable, asking: psycopg.Connection
+) -> None:
+    role = f"reader_{schema}"
+    asking.execute(f"CREATE ROLE {role} LOGIN; GRANT USAGE ON SCHEMA {schema} TO {role}".encode())
+    asking.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role}".encode())
+    reader = PostgresStore(dsn.replace("user=thresher", f"user={role}"), schema)
+    opened = reader.open("chunks_t")
+    assert [chunk.id for chunk, _ in opened.matching("lighthouse", limit=3)] == ["c2"]
+    with pytest.raises(StoreError, match=r"chunks_t: is not allowed .*grant the role"):
+        opened.delete(["dc1"])
+    reader.close()
+
+
 # --- upkeep -----------------------------------------------------------------------------------------------------------
 
 

@@ -32,20 +32,25 @@ SESSION = "SET jit = off; SET hnsw.iterative_scan = strict_order; SET hnsw.ef_se
 """Compiling a query takes longer than these queries do. A filtered search goes on in the index until it has enough."""
 
 
+def store_error(subject: str, error: Exception) -> StoreError:
+    """What the database raised, in our words."""
+    match error:
+        case psycopg.errors.DiskFull():
+            what, then = "the disk of the database is full", "free some space and run again: what was committed is kept"
+        case psycopg.errors.InsufficientPrivilege():
+            what, then = f"is not allowed ({_first_line(error)})", "grant the role of `postgres.dsn` what it lacks"
+        case _:
+            what, then = f"cannot be read or written ({_first_line(error)})", "call `doctor()`"
+    return StoreError(what, subject=subject, next_step=then)
+
+
 @contextmanager
 def store_errors(subject: str) -> Iterator[None]:
     """Whatever the database raises inside is a StoreError about the subject."""
     try:
         yield
-    except psycopg.errors.DiskFull as error:
-        what, then = "the disk of the database is full", "free some space and run again: what was committed is kept"
-        raise StoreError(what, subject=subject, next_step=then) from error
-    except psycopg.errors.InsufficientPrivilege as error:
-        what, then = f"is not allowed ({_first_line(error)})", "grant the role of `postgres.dsn` what it lacks"
-        raise StoreError(what, subject=subject, next_step=then) from error
     except (psycopg.Error, UnicodeEncodeError) as error:
-        what = f"cannot be read or written ({_first_line(error)})"
-        raise StoreError(what, subject=subject, next_step="call `doctor()`") from error
+        raise store_error(subject, error) from error
 
 
 def _first_line(error: Exception) -> str:
@@ -179,26 +184,29 @@ class CommitLock:
 
         if not self._thread.acquire(timeout=self._seconds):
             raise Timeout(self._schema)
-        if self._depth == 0:
-            try:
-                self._lock()
-            except psycopg.errors.LockNotAvailable:
-                self._thread.release()
-                raise Timeout(self._schema) from None
-            except BaseException:
-                self._thread.release()
-                raise
+        try:
+            if self._depth == 0:
+                self._held = self._locked()
+        except psycopg.errors.LockNotAvailable:
+            self._thread.release()
+            raise Timeout(self._schema) from None
+        except BaseException:
+            self._thread.release()
+            raise
         self._depth += 1
 
-    def _lock(self) -> None:
+    def _locked(self) -> Connection:
         connection = self._database.opened()
         try:
             connection.execute("SELECT set_config('lock_timeout', %s, false)", [str(int(self._seconds * 1000))])
             connection.execute("SELECT pg_advisory_lock(hashtextextended(%s, 1))", [self._schema])
-        except BaseException:
+        except psycopg.errors.LockNotAvailable:
             connection.close()
             raise
-        self._held = connection
+        except psycopg.Error as error:
+            connection.close()
+            raise store_error(self._schema, error) from error
+        return connection
 
     def release(self) -> None:
         """Give it back as often as it was taken."""
