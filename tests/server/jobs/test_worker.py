@@ -16,6 +16,8 @@ import pytest
 import thresher
 from tests.server.conftest import running
 from tests.server.own_api import DEFAULT, added, copied, documents, ended, with_key
+from thresher.indexing.store import BATCH_CHUNKS, CHUNK_CHARACTERS
+from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher_server.jobs.store import Jobs
 from thresher_server.jobs.work import done
 from thresher_server.security.keys import Scope
@@ -67,38 +69,37 @@ def test_a_job_is_left_between_two_documents_and_what_was_read_stays(tmp_path: P
 
 def test_a_job_that_is_cancelled_ends_as_cancelled(indexed_home: Path, tmp_path: Path) -> None:
     home = copied(indexed_home, tmp_path)
-    files = notes(tmp_path / "notes", 400)
+    files = notes(tmp_path / "notes", 20)
     with running(home) as one:
-        job = Jobs(home).make("add", "default", "ann", {"sources": files})
-        with one.client.stream("GET", f"/api/jobs/{job.id}/events") as reply:
-            for line in reply.iter_lines():
-                if '"state": "running"' in line and '"done": 0' not in line:
-                    break
-        assert one.client.post(f"/api/jobs/{job.id}/cancel").status_code == 200
+        with ScriptedServer(pages={"/buoy.txt": Reply("The buoy.", seconds=60)}) as slow:  # until it is stopped
+            job = Jobs(home).make("add", "default", "ann", {"sources": [f"{slow.address}/buoy.txt", *files]})
+            assert slow.wait_for(1)
+            assert one.client.post(f"/api/jobs/{job.id}/cancel").status_code == 200
         told = ended(one, job.id)
         assert told["state"] == "cancelled"
-        assert told["progress"]["done"] < 400
+        assert told["progress"]["done"] < 21
         assert told["result"]["added"] > 0
-        assert len(documents(one, words="note", limit=1000)) == told["result"]["added"]
+        assert len(documents(one, words="buoy", limit=1000)) == told["result"]["added"]
         assert one.client.post(f"/api/jobs/{job.id}/cancel").json()["state"] == "cancelled"
 
 
 def test_a_server_that_stops_hands_its_job_back(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    files = notes(tmp_path / "notes", 400)
-    with running(home) as one:
-        job = Jobs(home).make("add", "default", "ann", {"sources": files})
-        with one.client.stream("GET", f"/api/jobs/{job.id}/events") as reply:
-            for line in reply.iter_lines():
-                if '"state": "running"' in line and '"done": 0' not in line:
-                    break
-    handed = Jobs(home).get(job.id)
-    assert handed.state == "queued"
-    assert any("handed back" in line for line in Jobs(home).log(job.id))
-    with running(home) as one:
-        told = ended(one, job.id)
-        assert (told["state"], told["result"]["added"] + told["result"]["unchanged"]) == ("done", 400)
-        assert told["result"]["unchanged"] > 0
+    files = notes(tmp_path / "notes", 20)
+    with ScriptedServer(
+        pages={"/buoy.txt": Reply("The buoy.", seconds=2)}
+    ) as slow:  # longer than a server is told to stop
+        with running(home) as one:
+            sources = [f"{slow.address}/buoy.txt", *files]
+            job = Jobs(home).make("add", "default", "ann", {"sources": sources})
+            assert slow.wait_for(1)
+        handed = Jobs(home).get(job.id)
+        assert handed.state == "queued"
+        assert any("handed back" in line for line in Jobs(home).log(job.id))
+        with running(home) as one:
+            told = ended(one, job.id)
+            assert (told["state"], told["result"]["added"] + told["result"]["unchanged"]) == ("done", 21)
+            assert told["result"]["unchanged"] > 0
 
 
 def test_an_unexpected_failure_ends_its_job_and_not_the_worker(indexed_home: Path, tmp_path: Path) -> None:
@@ -129,6 +130,8 @@ def test_jobs_are_seen_by_those_who_see_their_collection(indexed_home: Path, tmp
 
 
 # --- killed -----------------------------------------------------------------------------------------------------------
+
+BATCH_CHARACTERS = BATCH_CHUNKS * CHUNK_CHARACTERS
 
 SERVER = """
 import sys, uvicorn
@@ -174,28 +177,32 @@ class Served:
 @pytest.mark.slow
 def test_a_job_survives_the_kill_of_its_process_and_repeats_nothing(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    files = notes(tmp_path / "notes", 300, padding=" The rest is sand." * 50)
-    first = Served(home)
-    job = Jobs(home).make("add", "default", "ann", {"sources": files})
-    with first.client.stream("GET", f"/api/jobs/{job.id}/events") as reply:
-        for _ in reply.iter_lines():  # a few a second
-            if httpx.get(f"{first.client.base_url}{DEFAULT}").json()["documents"]:
-                break  # a batch was committed
-    first.kill()
-    assert Jobs(home).get(job.id).state == "running"
-    with thresher.open(home) as collection:
-        committed = len(collection.documents())
-    assert 0 < committed < 300
-    second = Served(home)
-    try:
-        told = last(second.client, job.id)
-        assert told["state"] == "done", told
-        assert told["result"]["unchanged"] >= committed
-        assert told["result"]["added"] == 300 - told["result"]["unchanged"]
-        assert any("taken up again" in line for line in told["log"])
-        assert second.client.get(f"{DEFAULT}").json()["documents"] == 300
-    finally:
-        second.stop()
+    padding = " The rest is sand." * (2 * BATCH_CHARACTERS // 40 // 18)  # two batches in forty files
+    files = notes(tmp_path / "notes", 40, padding)
+    pages: dict[str, str | Reply] = {"/buoy.txt": Reply("The buoy.", seconds=60)}
+    with ScriptedServer(pages=pages) as slow:
+        first = Served(home)
+        job = Jobs(home).make("add", "default", "ann", {"sources": [*files, f"{slow.address}/buoy.txt"]})
+        with first.client.stream("GET", f"/api/jobs/{job.id}/events") as reply:
+            for _ in reply.iter_lines():  # a few a second, until a batch is committed
+                if httpx.get(f"{first.client.base_url}{DEFAULT}").json()["documents"]:
+                    break
+        first.kill()
+        assert Jobs(home).get(job.id).state == "running"
+        with thresher.open(home) as collection:
+            committed = len(collection.documents())
+        assert 0 < committed < 41
+        pages["/buoy.txt"] = "The buoy."
+        second = Served(home)
+        try:
+            told = last(second.client, job.id)
+            assert told["state"] == "done", told
+            assert told["result"]["unchanged"] >= committed
+            assert told["result"]["added"] == 41 - told["result"]["unchanged"]
+            assert any("taken up again" in line for line in told["log"])
+            assert second.client.get(f"{DEFAULT}").json()["documents"] == 41
+        finally:
+            second.stop()
 
 
 @pytest.mark.slow

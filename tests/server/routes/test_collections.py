@@ -21,7 +21,8 @@ def test_collections_are_listed_with_their_sizes(served: Running) -> None:
 
 def test_a_collection_says_what_it_holds(served: Running) -> None:
     told = served.client.get(DEFAULT).json()
-    assert (told["documents"], told["chunks"]) == (4, 4)
+    assert told["documents"] == 4
+    assert told["chunks"] >= 4  # other recipes may have been asked
     assert told["fields"][0] == {"name": "kind", "values": {"markdown": 4}}
     assert told["calibrated"] == {}
     assert told["extractions"]["current"] == 4
