@@ -222,12 +222,12 @@ class Collection(OpenCollection):
             raise UsageError("unknown option of `search`", subject=name, next_step=search_option(name))
         configured, parts = self._configured(recipe, settings), self._parts()
         pipeline, query = self._pipeline(recipe, configured, parts), self._query(question, limit, where)
-        if max_tokens is None:
-            return self._links(settings).search(pipeline.search(query, strict=strict))
-        check_max_tokens(max_tokens)
-        from thresher.recipes.budget import spending
+        cut = None
+        if max_tokens is not None:
+            from thresher.recipes.budget import spending
 
-        cut = spending(configured, parts).cut(max_tokens)
+            check_max_tokens(max_tokens)
+            cut = spending(configured, parts).cut(max_tokens)
         return self._links(settings).search(pipeline.search(query, strict=strict, cut=cut))
 
     def evidence(

@@ -57,7 +57,6 @@ def load(model: Path, tokenizer_file: Path, providers: Sequence[str] = ON_CPU) -
     Raises UsageError for a provider that is not there, or does not start here (ONNX Runtime would go on without it).
     """
     import onnxruntime
-    import tokenizers
 
     check_providers(providers)
     options = onnxruntime.SessionOptions()
@@ -70,16 +69,24 @@ def load(model: Path, tokenizer_file: Path, providers: Sequence[str] = ON_CPU) -
     except Exception as error:  # its errors have no common base below Exception
         raise damaged(model, error) from error
     check_started(providers, session.get_providers())
-    try:
-        tokenizer = tokenizers.Tokenizer.from_file(str(tokenizer_file))
-    except Exception as error:  # raises plain Exception
-        raise damaged(tokenizer_file, error) from error
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
+    tokenizer = load_tokenizer(tokenizer_file)
     first, last = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
     if first is None or last is None:
         raise ModelError("not a BERT tokenizer: it has no [CLS] and [SEP]", subject=str(tokenizer_file))
     return Loaded(session, tokenizer, first, last)
+
+
+def load_tokenizer(file: Path) -> tokenizers.Tokenizer:
+    """A tokenizer that neither pads nor cuts off; ModelError says that its file is damaged."""
+    import tokenizers
+
+    try:
+        tokenizer = tokenizers.Tokenizer.from_file(str(file))
+    except Exception as error:  # raises plain Exception
+        raise damaged(file, error) from error
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
 
 
 def check_started(wanted: Sequence[str], started: Sequence[str]) -> None:

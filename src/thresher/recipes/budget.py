@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from thresher.errors import UsageError
-from thresher.models.tokens import TokenCount
+from thresher.models.tokens import TokenCount, token_count
 from thresher.pipeline import Cut, Pipeline
 from thresher.recipes.answerer import Share, plain
 from thresher.recipes.components import Components
@@ -45,7 +45,7 @@ class Spending:
 def spending(settings: RecipeSettings, parts: Components) -> Spending:
     """The bundled judge and reader over the documents, and the bundled tokenizer."""
     models = parts.running(settings).models
-    return Spending(EvidenceReader(models.judge(), models.reader(), parts.whole_documents()), TokenCount())
+    return Spending(EvidenceReader(models.judge(), models.reader(), parts.whole_documents()), token_count())
 
 
 # --- what budgets are worth -------------------------------------------------------------------------------------------

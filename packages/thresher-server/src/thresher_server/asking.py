@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 from thresher.collection import Collection
 from thresher.deadline import within
-from thresher.errors import Cancelled
 from thresher.models.usage import Meter
 from thresher.types import Answer, Step
 from thresher_server import metrics, telemetry
@@ -144,6 +143,3 @@ class _InTime:
         except TimeoutError:
             what = f"took longer than {self._seconds:g} seconds"
             raise Problem(504, what, subject="the question", next_step="ask again, or raise the limit") from None
-
-
-__all__ = ["Cancelled", "Event", "asked", "begun", "check_length", "events", "worked"]

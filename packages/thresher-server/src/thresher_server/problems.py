@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, ClassVar
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -102,12 +103,48 @@ def problem_of(error: ThresherError) -> Problem:
     return Problem(status, error.what, subject=error.subject, next_step=error.next_step)
 
 
-def of_framework(error: HTTPException) -> Problem:
-    """An error of the framework as one of ours; a body that is no JSON is one that does not fit."""
+def of_framework(error: HTTPException, *, unreadable: int = 422) -> Problem:
+    """An error of the framework as one of ours; `unreadable` is the status of a body that is no JSON."""
     if isinstance(error.__cause__, Problem):  # the guard's, met while the body was read
         return error.__cause__
-    status = 422 if error.status_code == 400 else error.status_code
+    status = unreadable if error.status_code == 400 else error.status_code
     return Problem(status, str(error.detail), headers=error.headers)
+
+
+class ShapedRoute(APIRoute):
+    """A route whose errors have the shape that another tool's clients read, whoever raised them: see `shaped`."""
+
+    UNREADABLE: ClassVar[int] = 422
+    """The status of a body that is no JSON."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """As FastAPI has it."""
+        handle = super().get_route_handler()
+
+        async def handler(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except Problem as error:
+                problem = error
+            except ThresherError as error:
+                problem = problem_of(error)
+            except RequestValidationError as error:
+                problem = self.malformed(error)
+            except HTTPException as error:
+                problem = of_framework(error, unreadable=self.UNREADABLE)
+            return self.shaped(problem, request)
+
+        return handler
+
+    def malformed(self, error: RequestValidationError) -> Problem:
+        """What does not fit in a request, by the first field of it."""
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"] if part != "body")
+        return Problem(422, first["msg"], subject=place or "the body", next_step="see /openapi.json")
+
+    def shaped(self, problem: Problem, request: Request) -> Response:
+        """The reply to a request that is refused."""
+        raise NotImplementedError
 
 
 def answer_problems(app: FastAPI) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import Request
 
-from thresher.collection import Collection
+from thresher.collection import PUBLIC_URL, Collection
 from thresher.types import Answer
 from thresher_server import asking
 from thresher_server.asking import Event
@@ -16,6 +16,7 @@ from thresher_server.following import Followed
 from thresher_server.openai.conversation import Conversation
 from thresher_server.openai.models import Target, target_of
 from thresher_server.problems import Problem
+from thresher_server.searching import address_of
 from thresher_server.security.keys import Caller
 from thresher_server.service import Service
 
@@ -56,7 +57,7 @@ def prepared(service: Service, caller: Caller, request: Request, model: str, con
     """
     target = target_of(service, caller, model)
     configured = target.settings(service)
-    settings: dict[str, Any] = {"public_url": service.public_url or str(request.base_url)}
+    settings: dict[str, Any] = {PUBLIC_URL: address_of(service, request)}
     if configured.llm.configured and conversation.instructions:
         _check_length(conversation.instructions, service.settings.max_question_characters)
         rules = filter(None, (configured.answer.instructions, conversation.instructions))

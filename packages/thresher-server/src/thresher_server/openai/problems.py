@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Coroutine
 from typing import Any
 
 from fastapi import Request, Response
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from fastapi.routing import APIRoute
 from pydantic import BaseModel
-from starlette.exceptions import HTTPException
 
 from thresher.errors import ThresherError
-from thresher.models.onnx import encodable
-from thresher_server.problems import ErrorDetail, Problem, problem_of
+from thresher_server.problems import ErrorDetail, Problem, ShapedRoute, problem_of
 
 KINDS = {
     401: ("authentication_error", "invalid_api_key"),
@@ -63,39 +58,14 @@ def error_body(error: Problem | ThresherError) -> dict[str, Any]:
     problem = problem_of(error) if isinstance(error, ThresherError) else error
     kind, code = KINDS.get(problem.status, ("server_error" if problem.status >= 500 else "invalid_request_error", None))
     param = problem.subject if problem.status in (400, 422) and _FIELD.fullmatch(problem.subject) else None
-    told = {name: encodable(one) if isinstance(one, str) else one for name, one in problem.body["error"].items()}
-    return {"error": {**told, "type": kind, "param": param, "code": code}}
+    return {"error": {**problem.body["error"], "type": kind, "param": param, "code": code}}
 
 
-class OpenAIRoute(APIRoute):
+class OpenAIRoute(ShapedRoute):
     """A route whose errors have that shape, whoever raised them."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """As FastAPI has it."""
-        handle = super().get_route_handler()
+    UNREADABLE = 400
 
-        async def handler(request: Request) -> Response:
-            try:
-                return await handle(request)
-            except Problem as error:
-                problem = error
-            except ThresherError as error:
-                problem = problem_of(error)
-            except RequestValidationError as error:
-                problem = _malformed(error)
-            except HTTPException as error:
-                problem = _cause(error) or Problem(error.status_code, str(error.detail))
-            return JSONResponse(error_body(problem), problem.status, problem.headers)
-
-        return handler
-
-
-def _malformed(error: RequestValidationError) -> Problem:
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"] if part != "body")
-    return Problem(422, first["msg"], subject=place or "the body", next_step="see /openapi.json")
-
-
-def _cause(error: HTTPException) -> Problem | None:
-    """The Problem that FastAPI made something else of, as of a body that is too large."""
-    return error.__cause__ if isinstance(error.__cause__, Problem) else None
+    def shaped(self, problem: Problem, request: Request) -> Response:
+        """As `openai.APIError` reads it."""
+        return JSONResponse(error_body(problem), problem.status, problem.headers)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 
 from pydantic import BaseModel
 
-from thresher.models.tokens import TokenCount
+from thresher.models.tokens import token_count
 from thresher.types import Usage
 
 
@@ -23,13 +22,7 @@ def token_usage(usage: Usage, read: Iterable[str], text: str) -> TokenUsage:
     """Of a chat model where one was asked; else of what was read and of the reply, as TokenCount has them."""
     prompt, completion = usage.prompt_tokens, usage.completion_tokens
     if not prompt and not completion:
-        count = _counter()
+        count = token_count()
         prompt = sum(map(count, read))
         completion = count(text)
     return TokenUsage(prompt_tokens=prompt, completion_tokens=completion, total_tokens=prompt + completion)
-
-
-@cache
-def _counter() -> TokenCount:
-    """One for the process: its file takes a tenth of a second to read."""
-    return TokenCount()

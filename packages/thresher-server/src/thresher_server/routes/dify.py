@@ -6,21 +6,17 @@ The shapes are those of Dify's documentation ("External Knowledge API"); `knowle
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
-from starlette.exceptions import HTTPException
 
-from thresher.errors import ThresherError
 from thresher.types import Hit
 from thresher_server.conditions import among, compared, holding, joined, lacking, negated
 from thresher_server.openai.conversation import Text
-from thresher_server.problems import ErrorDetail, Problem, of_framework, problem_of
+from thresher_server.problems import ErrorDetail, Problem, ShapedRoute
 from thresher_server.searching import file_name, found, share
 from thresher_server.security.access import Reader
 from thresher_server.service import Service, service_of
@@ -89,31 +85,20 @@ class DifyError(BaseModel):
     error: ErrorDetail
 
 
-class DifyRoute(APIRoute):
+class DifyRoute(ShapedRoute):
     """A route whose errors have that shape."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """As FastAPI has it."""
-        handle = super().get_route_handler()
+    def malformed(self, error: RequestValidationError) -> Problem:
+        """What does not fit, by its place in the body."""
+        first = error.errors()[0]
+        return Problem(422, first["msg"], subject=".".join(str(part) for part in first["loc"][1:]) or "body")
 
-        async def handler(request: Request) -> Response:
-            try:
-                return await handle(request)
-            except Problem as error:
-                problem = error
-            except ThresherError as error:
-                problem = problem_of(error)
-            except RequestValidationError as error:
-                first = error.errors()[0]
-                problem = Problem(422, first["msg"], subject=".".join(str(part) for part in first["loc"][1:]) or "body")
-            except HTTPException as error:
-                problem = of_framework(error)
-            told = {"error_code": _code(problem, request), "error_msg": problem.body["error"]["message"]}
-            if problem.status == 401:
-                problem.status = 403  # the one that Dify tells a person of when an address is entered
-            return JSONResponse({**told, **problem.body}, problem.status, problem.headers)
-
-        return handler
+    def shaped(self, problem: Problem, request: Request) -> Response:
+        """The code that Dify knows, with our own error beside it."""
+        told = {"error_code": _code(problem, request), "error_msg": problem.body["error"]["message"]}
+        if problem.status == 401:
+            problem.status = 403  # the one that Dify tells a person of when an address is entered
+        return JSONResponse({**told, **problem.body}, problem.status, problem.headers)
 
 
 def _code(problem: Problem, request: Request) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from functools import cache
 from typing import Annotated, Literal
 
 import numpy as np
@@ -11,7 +10,7 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 
 from thresher.models.encoders import DIMENSION
-from thresher.models.tokens import TokenCount
+from thresher.models.tokens import token_count
 from thresher.recipes.components import BUNDLED
 from thresher.recipes.settings import EncoderSettings
 from thresher_server.asking import worked
@@ -98,9 +97,3 @@ def _written(row: np.ndarray[tuple[int, ...], np.dtype[np.float32]], asked: Embe
         return base64.b64encode(row.astype("<f4").tobytes()).decode("ascii")
     numbers: list[float] = row.tolist()
     return numbers
-
-
-@cache
-def token_count() -> TokenCount:
-    """One for the process: its file takes a tenth of a second to read."""
-    return TokenCount()

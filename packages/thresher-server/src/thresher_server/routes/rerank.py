@@ -12,13 +12,13 @@ from uuid import uuid4
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from thresher.models.tokens import token_count
 from thresher.recipes.rerank import RankedText, Reranker
 from thresher_server.asking import check_length, worked
 from thresher_server.connected import while_connected
 from thresher_server.openai.conversation import Text
 from thresher_server.openai.problems import OpenAIRoute, openai_replies
 from thresher_server.problems import Problem
-from thresher_server.routes.embeddings import token_count
 from thresher_server.security.access import Asker
 from thresher_server.service import Service, service_of
 
