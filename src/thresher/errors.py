@@ -10,6 +10,7 @@
     ├── ModelError            a model could not be loaded or run
     │   ├── MissingExtra      an optional package is not installed
     │   └── ProviderError     a remote model failed; `retryable` says whether trying again can help
+    ├── WorkerDied            a process that worked for this one ended, and so did the next that tried
     ├── PartError             a part of the caller's own raised; its error is the cause
     ├── BudgetSpent           a question used up its calls, tokens or seconds
     ├── Cancelled             a question was ended by whoever asked it
@@ -139,6 +140,10 @@ class ProviderError(ModelError):
     def __init__(self, what: str, *, subject: str = "", next_step: str = "", retryable: bool = False) -> None:
         super().__init__(what, subject=subject, next_step=next_step)
         self.retryable = retryable
+
+
+class WorkerDied(ThresherError):
+    """A process that worked for this one ended before it was done, and so did the one that tried again."""
 
 
 class PartError(ThresherError):
