@@ -26,6 +26,7 @@ import difflib
 import re
 from collections.abc import Iterable
 from inspect import iscoroutinefunction
+from typing import Any
 
 LONGEST_SHOWN = 60
 """Characters of a wrong value in a message."""
@@ -53,9 +54,19 @@ class ThresherError(Exception):
         self.next_step = without_password(next_step)
         super().__init__(self.what, self.subject, self.next_step)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """So that an error travels between processes, however it is made."""
+        return _remade, (type(self), self.args, self.__dict__)
+
     def __str__(self) -> str:
         head = f"{self.subject}: {self.what}" if self.subject else self.what
         return f"{head}; {self.next_step}" if self.next_step else head
+
+
+def _remade(kind: type[ThresherError], arguments: tuple[str, ...], fields: dict[str, Any]) -> ThresherError:
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(fields)
+    return error
 
 
 class UsageError(ThresherError):
