@@ -1,7 +1,7 @@
 """Whether the Lance that is installed beside LanceDB is the one inside it.
 
-LanceDB has a Lance of its own compiled in. The package `pylance`, which `lance-ray` brings along, is a second one. Two of
-different versions write one table, but the indexes that one builds the other does not see.
+LanceDB has a Lance of its own compiled in. The package `pylance`, which `lance-ray` brings along, is a second one. Two
+of different versions write one table, but the indexes that one builds the other does not see.
 """
 
 from __future__ import annotations
