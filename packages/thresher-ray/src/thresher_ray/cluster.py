@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import socket
 from collections.abc import Callable
@@ -36,9 +37,8 @@ class Cluster:
         self.number = 1
 
     def __enter__(self) -> Self:
-        import ray
-
         check_lance()
+        ray = _quiet_ray()
         if not ray.is_initialized():
             self._connect()
             self._connected_here = True
@@ -58,10 +58,8 @@ class Cluster:
 
     def close(self) -> None:
         """Disconnect: tasks that are under way end. A connection that was there before stays."""
-        import ray
-
         if self._connected_here:
-            ray.shutdown()
+            _quiet_ray().shutdown()
             self._connected_here = False
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
@@ -84,11 +82,9 @@ class Cluster:
         return made
 
     def _connect(self) -> None:
-        import ray
-
         _check_address(self._address)
         try:
-            ray.init(
+            _quiet_ray().init(
                 address=self._address,
                 runtime_env={"env_vars": {SHARE: str(CORES)}},
                 log_to_driver=False,
@@ -113,6 +109,17 @@ class Cluster:
                 subject=f"`on` {self._address}",
                 next_step="install the same version on every machine",
             )
+
+
+def _quiet_ray() -> Any:
+    """Ray, imported so that it does not print on standard output that a machine is lost: what a command says is there.
+
+    It reads the variable when it is imported; a program that imported it before has it as it wants it.
+    """
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
+    import ray
+
+    return ray
 
 
 def installed() -> str:
