@@ -30,7 +30,12 @@ ROOMS = (
 SHARED = {"types", "protocols", "errors", "deadline", "filters", "net", "text", "structure", "questions"}
 MODELS_ARE_THEIRS = {"retrieval", "judging", "correction", "refinement", "generation"}
 """Rooms whose parts may own a model besides taking one through a protocol."""
-ALSO = {"generation": {"verification"}, "refinement": {"verification"}, "indexing": {"stores", "home"}}
+ALSO = {
+    "generation": {"verification"},
+    "refinement": {"verification"},
+    "indexing": {"stores", "home"},
+    "stores": {"home"},
+}
 """What is written, or kept as evidence, is checked; rows lie in a store below a home."""
 FOUNDATION = {
     "errors": set(),
@@ -43,7 +48,7 @@ FOUNDATION = {
     "settings": {"errors", "trusted"},
     "trusted": {"errors"},
     "deadline": set(),
-    "tracing": {"types", "errors", "deadline", "tracing"},
+    "tracing": {"types", "protocols", "errors", "deadline", "tracing"},
     "pipeline": {"types", "protocols", "errors", "deadline", "tracing"},
 }
 """What every room stands on, and what of each other it knows."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from thresher.types import (
@@ -170,6 +172,9 @@ class ChunkTable(Protocol):
     def document_ids(self) -> dict[str, int]:
         """Number of chunks of each document that has any."""
 
+    def chunk_counts(self, document_ids: Iterable[str]) -> dict[str, int]:
+        """The same of some documents, looked up: it takes no longer in a large table."""
+
     def append(self, rows: Sequence[ChunkRow]) -> None:
         """Add chunks."""
 
@@ -183,7 +188,11 @@ class ChunkTable(Protocol):
         """What `maintain` would mend, in words."""
 
     def maintain(self, *, drop_versions: bool = False) -> None:
-        """Compact, drop old versions, and bring every index up to the newest row."""
+        """Compact, drop old versions, and bring every index up to the newest row.
+
+        Others read, add and delete meanwhile; one process at a time maintains. With `drop_versions` nothing of a
+        deleted row is left, and nobody else may change the table.
+        """
 
 
 class Records(Protocol):
@@ -234,6 +243,55 @@ class Store(Protocol):
 
     def open(self, name: str) -> ChunkTable:
         """A chunk table that exists."""
+
+
+# --- what is kept besides the tables ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A small file that is kept."""
+
+    name: str
+    """Relative, with "/"."""
+    bytes: int
+    modified: float
+    """When it was last written, in seconds since the epoch."""
+
+
+class Files(Protocol):
+    """What a home or a collection keeps besides its tables: small files by name ("traces/ab12.json").
+
+    Names are relative, with "/", and none of their parts begins with a dot. A failure is a StoreError; UsageError for a
+    name that cannot be one.
+    """
+
+    def read(self, name: str) -> bytes | None:
+        """The content; None where there is no such file."""
+
+    def write(self, name: str, content: bytes, *, durable: bool = False) -> None:
+        """Whole or not at all: a reader sees the old content or the new one. `durable` outlasts a power cut too."""
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Write a file that is not there yet; False where it is. Of several that try at once one is told True."""
+
+    def list(self, prefix: str = "") -> Sequence[StoredFile]:
+        """The files whose names begin with the prefix, those in folders below too, the oldest first."""
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove files; those that are not there are passed over."""
+
+    def lock(self, name: str, seconds: float) -> AbstractContextManager[None]:
+        """While inside, nobody else holds the lock of that name, on any machine; it ends with its holder.
+
+        StoreError where it was not to be had in so many seconds.
+        """
+
+    def below(self, name: str) -> Files:
+        """The files in a folder."""
+
+    def where(self, name: str) -> str:
+        """Where a file is, as a person is told."""
 
 
 # --- what a part says of itself ---------------------------------------------------------------------------------------

@@ -18,11 +18,9 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from thresher.errors import StoreError, UsageError
+from thresher.home.places import COLLECTIONS
 from thresher.indexing.store import DocumentStore
 from thresher.stores import registry
-
-COLLECTIONS = "collections"
-"""The folder of a home that holds them, one folder each."""
 
 WORKING = ".working-"
 """What the name of a folder that is not finished begins with."""
@@ -32,7 +30,7 @@ MANIFEST = "thresher-collection.json"
 
 FORMAT = 1
 
-NOT_PACKED = ("commit.lock", "traces", "training", "feedback.jsonl", "feedback.lock")
+NOT_PACKED = ("commit.lock", "upkeep.lock", "traces", "training", "feedback.jsonl", "feedback.lock")
 """Stays at home: questions that were asked, what people said of answers and a training has read are not the
 documents'."""
 

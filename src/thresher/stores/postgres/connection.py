@@ -164,15 +164,16 @@ def connected(dsn: str) -> Database:
     return Database(dsn)
 
 
-class CommitLock:
-    """One thread of any process on any machine commits to a schema at a time.
+class SharedLock:
+    """One thread of any process on any machine holds it at a time, for one purpose in one schema.
 
     It is held by a connection of its own, and goes with that one, however it ends.
     """
 
-    def __init__(self, database: Database, schema: str, seconds: float) -> None:
+    def __init__(self, database: Database, schema: str, name: str, seconds: float) -> None:
         self._database = database
         self._schema = schema
+        self._key = schema if name == "commit" else f"{schema} {name}"
         self._seconds = seconds
         self._thread = RLock()
         self._depth = 0
@@ -199,7 +200,7 @@ class CommitLock:
         connection = self._database.opened()
         try:
             connection.execute("SELECT set_config('lock_timeout', %s, false)", [str(int(self._seconds * 1000))])
-            connection.execute("SELECT pg_advisory_lock(hashtextextended(%s, 1))", [self._schema])
+            connection.execute("SELECT pg_advisory_lock(hashtextextended(%s, 1))", [self._key])
         except psycopg.errors.LockNotAvailable:
             connection.close()
             raise
