@@ -98,15 +98,13 @@ def measured(corpus: Path, home: Path, recipe: str, options: Sequence[str], node
     of_nodes = [] if nodes is None else [process.pid for process in nodes.started.values()]
     used.look(of_nodes, begin=True)
     began = time.perf_counter()
-    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(line, stdout=subprocess.PIPE)
     while process.poll() is None:
         used.look([process.pid, *of_nodes])
         time.sleep(SECONDS_BETWEEN)
     seconds = time.perf_counter() - began
     used.look(of_nodes)
-    assert process.stdout is not None
-    report = json.loads(process.stdout.read())
-    assert report["failed"] == [], report["failed"]
+    report = reported(process)
     return {
         "documents": report["added"],
         "chunks": report["chunks"],
@@ -121,20 +119,27 @@ def killed(corpus: Path, home: Path, recipe: str, nodes: Nodes, passages: int) -
     """The same while one node is killed when half of the passages are committed."""
     line = [str(COMMAND), "index", str(corpus), "--home", str(home), "--recipe", recipe, "--json"]
     began = time.perf_counter()
-    process = subprocess.Popen([*line, "--on", nodes.address], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([*line, "--on", nodes.address], stdout=subprocess.PIPE)
     while committed(home) < passages / 2:
         assert process.poll() is None, "it ended before the node was killed"
         time.sleep(1)
     at = committed(home)
     nodes.kill(SECOND)
-    out, _ = process.communicate()
-    report = json.loads(out)
-    assert report["failed"] == [], report["failed"]
+    report = reported(process)
     return {
         "documents": report["added"],
         "committed_when_killed": at,
         "seconds": round(time.perf_counter() - began, 1),
     }
+
+
+def reported(process: subprocess.Popen[bytes]) -> dict[str, Any]:
+    """What a command says at its end, when it went well."""
+    out, _ = process.communicate()
+    assert process.returncode == 0, process.returncode
+    report: dict[str, Any] = json.loads(out)
+    assert report["failed"] == [], report["failed"]
+    return report
 
 
 def committed(home: Path) -> int:
@@ -152,13 +157,9 @@ def fingerprint(collection: Collection) -> str:
         told = (record.id, record.number, record.source, record.also, record.title)
         total.update(repr((told, store.document(record.id).text)).encode())
     for row in store.known_tables():
-        chunks = [
-            ((chunk.id, chunk.label, chunk.source, chunk.title, chunk.start, chunk.end, chunk.text), vector.tobytes())
-            for batch in store.open(row["name"]).chunks()
-            for chunk, vector in batch
-        ]
-        for told, vector in sorted(chunks):
-            total.update(repr(told).encode() + vector)
+        chunks = (chunk for batch in store.open(row["name"]).chunks() for chunk in batch)
+        for chunk, vector in sorted(chunks, key=lambda one: one[0].id):
+            total.update(repr(chunk).encode() + vector.tobytes())
     return total.hexdigest()
 
 
