@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from thresher.errors import MisplacedSetting, UnknownSetting, UsageError, check_type
 from thresher.plugins import load_plugins
+from thresher.stores import lance_memory
 from thresher.stores.postgres import address
 
 if TYPE_CHECKING:
@@ -390,6 +391,18 @@ def _postgres_around(home: Path) -> address.Address:
 
 
 address.around = _postgres_around
+
+
+def _memory_around(folder: Path) -> int:
+    """The megabytes of tables that a process keeps, as the settings around the store in a folder say."""
+    from thresher.recipes.settings import CollectionSettings
+    from thresher.settings import resolved
+
+    home = folder.absolute().parents[2]
+    return resolved(CollectionSettings, {}, home=home, known=settings_keys()).memory_megabytes
+
+
+lance_memory.around = _memory_around
 
 
 def settings_keys() -> set[str]:

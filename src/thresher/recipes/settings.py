@@ -155,6 +155,12 @@ class CollectionSettings(Frozen):
     """What a collection has, whatever recipe it is asked with."""
 
     store: str = Field("lance", description="who keeps its tables; a collection stays with the one it was made with")
+    memory_megabytes: int = Field(
+        512,
+        ge=16,
+        le=1_048_576,
+        description="MB that a process keeps of what it has read of tables: rows of small ones, and indexes",
+    )
     reading: ReadingSettings = ReadingSettings()
     postgres: PostgresSettings = PostgresSettings()
 
