@@ -1,7 +1,8 @@
 """The stores by name, and which of them a collection was made with.
 
 A store is a class that takes a folder of its own and does what `thresher.protocols.Store` says; one more of them is a
-file of its own and a line in `STORES`. `thresher.testing.store_contract` tests what the protocol promises.
+file of its own and a line in `STORES`, or an entry point of another distribution under `thresher.stores`.
+`thresher.testing.store_contract` tests what the protocol promises.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 from thresher.errors import MissingExtra, StoreError, UsageError
+from thresher.plugins import brought, load_plugins, loaded
 from thresher.protocols import Store
 
 
@@ -37,6 +40,9 @@ STORES: dict[str, Callable[[Path], Store]] = {
     "postgres": _postgres,
 }
 
+GROUP = "thresher.stores"
+"""The entry points of stores that other distributions bring: a name, and a callable that takes a folder."""
+
 DEFAULT = "lance"
 
 RECORD = "collection.json"
@@ -45,9 +51,17 @@ RECORD = "collection.json"
 
 def check(name: str, *, subject: str = "") -> None:
     """Raise UsageError for a name that no store has; `subject` is what names it, the setting `store` by default."""
-    if name not in STORES:
-        known = " or ".join(sorted(STORES))
+    if name not in STORES and name not in brought(GROUP):
+        load_plugins()  # one of them may put a line into `STORES`
+    if name not in STORES and name not in brought(GROUP):
+        known = " or ".join(sorted({*STORES, *brought(GROUP)}))
         raise UsageError(f"there is no store {name!r}", subject=subject or "`store`", next_step=f"use {known}")
+
+
+def of_name(name: str) -> Callable[[Path], Store]:
+    """What opens a store of that name in a folder. Raises UsageError for a name that no store has."""
+    check(name)
+    return STORES[name] if name in STORES else cast("Callable[[Path], Store]", loaded(brought(GROUP)[name]))
 
 
 def recorded(folder: Path) -> str | None:
@@ -81,7 +95,7 @@ def record(folder: Path, name: str) -> None:
 def opened(folder: Path, name: str) -> Store:
     """The tables of the collection in a folder, in the store of that name."""
     check(name, subject=f"collection {folder.name}")
-    return STORES[name](folder / name)
+    return of_name(name)(folder / name)
 
 
 def check_in_folder(folder: Path) -> None:
