@@ -167,7 +167,7 @@ def test_too_few_questions_are_refused_before_any_search_and_nothing_is_stored(
     with pytest.raises(UsageError, match=told):
         towns.calibrate(questions, progress=searches.append)
     assert not searches
-    assert not towns.calibrations.file.exists()
+    assert not (towns.folder / "calibrations.json").exists()
 
 
 def test_a_judge_that_does_not_separate_says_unsure_and_goes_outside(towns: Collection) -> None:
@@ -210,14 +210,14 @@ def test_a_damaged_store_is_an_error_in_words(
     calibration = calibrated[1]
     towns.calibrations.put(calibration)
     key = f"{calibration.judge} | {calibration.encoder}"
-    towns.calibrations.file.write_text(damage.replace("KEY", key), encoding="utf-8")
+    (towns.folder / "calibrations.json").write_text(damage.replace("KEY", key), encoding="utf-8")
     with pytest.raises(StoreError, match=r"the stored calibrations are damaged; call `calibrate\(\)` again"):
         towns.ask(QUESTION)
     assert towns.ask(QUESTION, recipe="rag").text
 
 
 def test_calibrating_again_mends_a_damaged_store(towns: Collection) -> None:
-    towns.calibrations.file.write_text("{", encoding="utf-8")
+    (towns.folder / "calibrations.json").write_text("{", encoding="utf-8")
     towns.calibrate(LABELLED, settings=FEW)
     assert "labels" in decided(towns.ask(QUESTION))["mapping"]
 

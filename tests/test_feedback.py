@@ -61,7 +61,7 @@ def test_a_purge_drops_the_labels_that_quote_what_goes(home: Path) -> None:
         collection.delete("old/cheese.txt")
         assert len(collection.labels.labels()) == 1
         collection.delete("lighthouse.md", purge=True)
-        assert "1531" not in collection.labels.file.read_text(encoding="utf-8")
+        assert "1531" not in (collection.folder / "feedback.jsonl").read_text(encoding="utf-8")
 
 
 def test_the_command_keeps_what_is_said_of_the_last_answer(home: Path, run: Run) -> None:

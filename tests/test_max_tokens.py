@@ -192,4 +192,4 @@ def test_the_command_line_has_budgets(pumps: Collection, run: Run, tmp_path: Pat
     ran = run("calibrate", "--budget", "--home", home, "--questions", file)
     assert "of 1 the answer is in the chunks" in ran.out
     assert "  800 tokens keep 100.0 % [" in ran.out
-    assert not pumps.calibrations.file.exists()
+    assert not (pumps.folder / "calibrations.json").exists()

@@ -282,7 +282,7 @@ def test_no_more_results_are_looked_at_than_asked_for(library: Collection, web: 
 def test_the_key_of_a_search_is_neither_shown_nor_stored(library: Collection, web: Web) -> None:
     settings, _ = web
     answer = library.ask(OUTSIDE, recipe="crag", outside="web", settings=settings)
-    stored = (library.traces.folder / f"{answer.trace}.json").read_text(encoding="utf-8")
+    stored = (library.folder / "traces" / f"{answer.trace}.json").read_text(encoding="utf-8")
     assert "tvly-s3cret" not in stored + repr(answer)
 
 

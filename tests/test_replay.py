@@ -183,7 +183,7 @@ def test_a_trace_of_a_warm_collection_is_played_back_in_a_cold_one(home: Path) -
 def test_a_replay_leaves_the_stored_trace_as_it_is(home: Path) -> None:
     answer = asked_and_stopped(home, "crag", {})
     with thresher.open(home) as collection:
-        file = collection.traces.folder / f"{answer.trace}.json"
+        file = collection.folder / "traces" / f"{answer.trace}.json"
         before = file.read_bytes()
         again, _ = collection.replay(answer.trace)
         assert file.read_bytes() == before
@@ -218,7 +218,7 @@ def test_a_changed_collection_that_asks_nothing_shows_what_differs(home: Path) -
 def test_a_trace_of_an_older_version_is_refused_in_words(home: Path) -> None:
     answer = asked_and_stopped(home, "crag", {})
     with thresher.open(home) as collection:
-        file = collection.traces.folder / f"{answer.trace}.json"
+        file = collection.folder / "traces" / f"{answer.trace}.json"
         stored = json.loads(file.read_text(encoding="utf-8"))
         del stored["asking"]
         file.write_text(json.dumps(stored), encoding="utf-8")

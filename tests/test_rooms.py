@@ -34,7 +34,7 @@ ALSO = {
     "generation": {"verification"},
     "refinement": {"verification"},
     "indexing": {"stores", "home"},
-    "stores": {"plugins"},
+    "stores": {"home", "plugins"},
 }
 """What is written, or kept as evidence, is checked; rows lie in a store below a home; a store may be an outsider's."""
 FOUNDATION = {
@@ -48,7 +48,7 @@ FOUNDATION = {
     "settings": {"errors", "trusted"},
     "trusted": {"errors"},
     "deadline": set(),
-    "tracing": {"types", "errors", "deadline", "tracing"},
+    "tracing": {"types", "protocols", "errors", "deadline", "tracing"},
     "pipeline": {"types", "protocols", "errors", "deadline", "tracing"},
 }
 """What every room stands on, and what of each other it knows."""

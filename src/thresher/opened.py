@@ -21,7 +21,7 @@ from thresher.errors import (
 )
 from thresher.filters import parse, resolve
 from thresher.generation.checked_answer import in_silence
-from thresher.home import folders
+from thresher.home import folders, places
 from thresher.indexing.catalog import Place
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
@@ -70,11 +70,12 @@ class OpenCollection:
             raise UsageError("is not a collection name", subject=repr(name), next_step="use letters, digits, - and _")
         self.home = home
         self.name = name
-        self.folder = home / "collections" / name
-        self.traces = Traces(self.folder / "traces")
-        self.calibrations = Calibrations(self.folder / "calibrations.json")
-        self.labels = Feedback(self.folder / "feedback.jsonl")
-        self._replies = ReplyCache(home / "replies")
+        self.folder = home / places.COLLECTIONS / name
+        self.files = places.files_of(self.folder)
+        self.traces = Traces(self.files.below("traces"))
+        self.calibrations = Calibrations(self.files)
+        self.labels = Feedback(self.files)
+        self._replies = ReplyCache(places.files_at(home).below("replies"))
         self._store = DocumentStore(self.folder)
         # Other collections that were looked in; an open one need not be read again.
         self._others: dict[str, DocumentStore] = {}

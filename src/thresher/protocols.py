@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from thresher.types import (
@@ -242,6 +244,55 @@ class ChunkStore(Protocol):
 
 class Store(RecordStore, ChunkStore, Protocol):
     """Where a collection's tables live. A change is seen by every reader at once and wholly, or not at all."""
+
+
+# --- what is kept besides the tables ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A small file that is kept."""
+
+    name: str
+    """Relative, with "/"."""
+    bytes: int
+    modified: float
+    """When it was last written, in seconds since the epoch."""
+
+
+class Files(Protocol):
+    """What a home or a collection keeps besides its tables: small files by name ("traces/ab12.json").
+
+    Names are relative, with "/", and none of their parts begins with a dot. A failure is a StoreError; UsageError for a
+    name that cannot be one.
+    """
+
+    def read(self, name: str) -> bytes | None:
+        """The content; None where there is no such file."""
+
+    def write(self, name: str, content: bytes, *, durable: bool = False) -> None:
+        """Whole or not at all: a reader sees the old content or the new one. `durable` outlasts a power cut too."""
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Write a file that is not there yet; False where it is. Of several that try at once one is told True."""
+
+    def list(self, prefix: str = "") -> Sequence[StoredFile]:
+        """The files whose names begin with the prefix, those in folders below too, the oldest first."""
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove files; those that are not there are passed over."""
+
+    def lock(self, name: str, seconds: float) -> AbstractContextManager[None]:
+        """While inside, nobody else holds the lock of that name, on any machine; it ends with its holder.
+
+        StoreError where it was not to be had in so many seconds.
+        """
+
+    def below(self, name: str) -> Files:
+        """The files in a folder."""
+
+    def where(self, name: str) -> str:
+        """Where a file is, as a person is told."""
 
 
 # --- what a part says of itself ---------------------------------------------------------------------------------------

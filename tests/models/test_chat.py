@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from thresher.errors import BudgetSpent, NotRecorded, ProviderError
+from thresher.home.files import LocalFiles
 from thresher.models.cassette import Exchanges
 from thresher.models.chat import ChatModel
 from thresher.models.reply_cache import ReplyCache
@@ -252,7 +253,7 @@ def test_how_much_a_model_thinks_is_sent_where_it_is_set_and_is_another_question
 ) -> None:
     server = serve("a")
     for effort in (None, "none", "none"):
-        with chatting(server, reasoning_effort=effort, cache=ReplyCache(tmp_path)) as model:
+        with chatting(server, reasoning_effort=effort, cache=ReplyCache(LocalFiles(tmp_path))) as model:
             model.complete("s", "u")
             model.weigh("s", "u", ("yes", "no"))
     chats = [request.body.get("reasoning_effort") for request in server.requests if "logprobs" not in request.body]
@@ -547,14 +548,14 @@ def test_a_cached_reply_costs_nothing(serve: Serve, tmp_path: Path) -> None:
     server = serve("a", "b", "c")
     meter = Meter()
     for _ in range(2):
-        with chatting(server, meter=meter, cache=ReplyCache(tmp_path)) as model:
+        with chatting(server, meter=meter, cache=ReplyCache(LocalFiles(tmp_path))) as model:
             assert (model.complete("s", "u"), model.complete("s", "u", schema=SCHEMA)) == ("a", "b")
     assert (len(server.requests), meter.usage.llm_calls, meter.cached) == (2, 2, 2)
 
 
 def test_an_exhausted_budget_still_covers_cached_replies(serve: Serve, tmp_path: Path) -> None:
     server = serve("a")
-    with chatting(server, meter=Meter(max_calls=1), cache=ReplyCache(tmp_path)) as model:
+    with chatting(server, meter=Meter(max_calls=1), cache=ReplyCache(LocalFiles(tmp_path))) as model:
         assert [model.complete("s", "u") for _ in range(2)] == ["a", "a"]
 
 
@@ -562,20 +563,20 @@ def test_an_exhausted_budget_still_covers_cached_replies(serve: Serve, tmp_path:
 def test_another_model_or_a_warm_one_is_asked_anew(serve: Serve, tmp_path: Path, change: dict[str, object]) -> None:
     server = serve("a", "b", "c")
     for settings in ({}, change, change):
-        with chatting(server, cache=ReplyCache(tmp_path), **settings) as model:
+        with chatting(server, cache=ReplyCache(LocalFiles(tmp_path)), **settings) as model:
             model.complete("s", "u")
     assert len(server.requests) == (3 if "temperature" in change else 2)
 
 
 def test_another_server_is_asked_anew(serve: Serve, tmp_path: Path) -> None:
     for reply in ("a", "b"):
-        with chatting(serve(reply), cache=ReplyCache(tmp_path)) as model:
+        with chatting(serve(reply), cache=ReplyCache(LocalFiles(tmp_path))) as model:
             assert model.complete("s", "u") == reply
 
 
 def test_failures_are_not_cached(serve: Serve, tmp_path: Path) -> None:
     server = serve(Reply(status=401), "a")
-    with chatting(server, cache=ReplyCache(tmp_path)) as model:
+    with chatting(server, cache=ReplyCache(LocalFiles(tmp_path))) as model:
         with pytest.raises(ProviderError):
             model.complete("s", "u")
         assert model.complete("s", "u") == "a"
@@ -586,7 +587,7 @@ def test_an_unreadable_reply_in_the_cache_does_not_keep_the_second_try_from_aski
 ) -> None:
     server = serve("high", "0.8")
     for _ in range(2):
-        with chatting(server, cache=ReplyCache(tmp_path)) as model:
+        with chatting(server, cache=ReplyCache(LocalFiles(tmp_path))) as model:
             answer = asked(model, "s", "u", schema=SCHEMA, read=lambda text: read_scores(text, 1))
             assert (answer.value, answer.unreadable) == ([0.8], 1)
     assert len(server.requests) == 2
@@ -594,9 +595,9 @@ def test_an_unreadable_reply_in_the_cache_does_not_keep_the_second_try_from_aski
 
 def test_a_cached_reply_is_recorded_for_playback_as_costing_nothing(serve: Serve, tmp_path: Path) -> None:
     server, recorded = serve("a"), Exchanges()
-    with chatting(server, cache=ReplyCache(tmp_path)) as model:
+    with chatting(server, cache=ReplyCache(LocalFiles(tmp_path))) as model:
         model.complete("s", "u")
-    with chatting(server, cache=ReplyCache(tmp_path), exchanges=recorded) as model:
+    with chatting(server, cache=ReplyCache(LocalFiles(tmp_path)), exchanges=recorded) as model:
         model.complete("s", "u")
     again = Meter()
     with chatting(server, meter=again, exchanges=Exchanges(recorded.stored())) as model:
@@ -664,6 +665,6 @@ def test_weights_are_recorded_and_played_back(serve: Serve) -> None:
 def test_that_a_server_tells_nothing_is_not_kept_in_the_cache(serve: Serve, tmp_path: Path) -> None:
     server = serve("Yes", logprobs=True)
     for _ in range(2):
-        with chatting(server, cache=ReplyCache(tmp_path)) as model:
+        with chatting(server, cache=ReplyCache(LocalFiles(tmp_path))) as model:
             model.weigh("s", "u", ("yes", "no"))
     assert not list(tmp_path.rglob("*.json"))

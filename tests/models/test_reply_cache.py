@@ -3,12 +3,14 @@ from __future__ import annotations
 import json
 import logging
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from thresher.errors import StoreError
-from thresher.models.reply_cache import FOLDERS, ReplyCache
+from thresher.home.files import LocalFiles
+from thresher.models.reply_cache import FOLDERS, ReplyCache, _name
 from thresher.models.structured import in_parallel
 
 
@@ -17,15 +19,15 @@ def files(folder: Path) -> list[Path]:
 
 
 def test_a_reply_is_found_by_another_cache_of_the_same_folder(tmp_path: Path) -> None:
-    ReplyCache(tmp_path / "replies").put(["m", "why"], "because\n\ud800")
-    other = ReplyCache(tmp_path / "replies")
+    ReplyCache(LocalFiles(tmp_path / "replies")).put(["m", "why"], "because\n\ud800")
+    other = ReplyCache(LocalFiles(tmp_path / "replies"))
     assert other.get(["m", "why"]) == "because\n\ud800"
     assert other.get(["m", "when"]) is None
     assert other.get(["mw", "hy"]) is None
 
 
 def test_a_newer_reply_takes_the_place_of_the_older(tmp_path: Path) -> None:
-    cache = ReplyCache(tmp_path)
+    cache = ReplyCache(LocalFiles(tmp_path))
     cache.put(["k"], "old")
     cache.put(["k"], "new")
     assert cache.get(["k"]) == "new"
@@ -38,7 +40,7 @@ def test_a_newer_reply_takes_the_place_of_the_older(tmp_path: Path) -> None:
     ids=lambda damage: repr(damage[:20]),
 )
 def test_a_damaged_file_is_missing_and_mended_by_the_next_reply(tmp_path: Path, damage: bytes) -> None:
-    cache = ReplyCache(tmp_path)
+    cache = ReplyCache(LocalFiles(tmp_path))
     cache.put(["k"], "whole")
     (file,) = files(tmp_path)
     file.write_bytes(damage)
@@ -50,7 +52,7 @@ def test_a_damaged_file_is_missing_and_mended_by_the_next_reply(tmp_path: Path, 
 def test_a_folder_that_cannot_be_written_or_read_is_no_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     in_the_way = tmp_path / "file"
     in_the_way.write_text("not a folder")
-    cache = ReplyCache(in_the_way)
+    cache = ReplyCache(LocalFiles(in_the_way))
     with caplog.at_level(logging.INFO):
         cache.put(["k"], "lost")
         assert cache.get(["k"]) is None
@@ -58,7 +60,7 @@ def test_a_folder_that_cannot_be_written_or_read_is_no_error(tmp_path: Path, cap
 
 
 def test_a_write_that_fails_half_way_leaves_nothing_behind(tmp_path: Path) -> None:
-    cache = ReplyCache(tmp_path)
+    cache = ReplyCache(LocalFiles(tmp_path))
     cache.put(["k"], "first")
     (file,) = files(tmp_path)
     file.unlink()
@@ -68,28 +70,28 @@ def test_a_write_that_fails_half_way_leaves_nothing_behind(tmp_path: Path) -> No
 
 
 def test_the_oldest_go_when_there_are_too_many(tmp_path: Path) -> None:
-    cache = ReplyCache(tmp_path, max_replies=2 * FOLDERS)
+    cache = ReplyCache(LocalFiles(tmp_path), max_replies=2 * FOLDERS)
     keys = [[str(number)] for number in range(3 * FOLDERS)]
     for number, key in enumerate(keys):
         cache.put(key, "reply")
-        file = cache._file(key)
+        file = tmp_path / _name(key)
         os.utime(file, ns=(number, number))  # one after the other, whatever the clock's grain
     written: dict[str, list[int]] = {}
     for number, key in enumerate(keys):
-        written.setdefault(cache._file(key).parent.name, []).append(number)
+        written.setdefault(_name(key)[:2], []).append(number)
     wanted = [number for numbers in written.values() for number in numbers[-2:]]
     assert [number for number, key in enumerate(keys) if cache.get(key) is not None] == sorted(wanted)
 
 
 def test_files_are_small_json_two_levels_down_that_hold_no_prompt(tmp_path: Path) -> None:
-    ReplyCache(tmp_path).put(["secret question"], "reply")
+    ReplyCache(LocalFiles(tmp_path)).put(["secret question"], "reply")
     (file,) = files(tmp_path)
     assert len(file.relative_to(tmp_path).parts) == 2
     assert json.loads(file.read_text()) == {"reply": "reply"}
 
 
 def test_threads_write_and_read_the_same_replies(tmp_path: Path) -> None:
-    caches = [ReplyCache(tmp_path, max_replies=FOLDERS * 4) for _ in range(2)]
+    caches = [ReplyCache(LocalFiles(tmp_path), max_replies=FOLDERS * 4) for _ in range(2)]
 
     def use(number: int) -> bool:
         cache = caches[number % 2]
@@ -102,16 +104,22 @@ def test_threads_write_and_read_the_same_replies(tmp_path: Path) -> None:
 
 def test_clearing_forgets_replies_and_leaves_what_is_not_ours(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    cache = ReplyCache(tmp_path)
+    cache = ReplyCache(LocalFiles(tmp_path))
     cache.put(["k"], "reply")
     cache.clear()
     cache.clear()
     assert cache.get(["k"]) is None
     assert files(tmp_path) == [tmp_path / "notes.txt"]
-    ReplyCache(tmp_path / "never made").clear()
+    ReplyCache(LocalFiles(tmp_path / "never made")).clear()
 
 
 def test_what_cannot_be_cleared_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "ab" / "not a file").mkdir(parents=True)
-    with pytest.raises(StoreError, match="remove the folder by hand"):
-        ReplyCache(tmp_path).clear()
+    class Stuck(LocalFiles):
+        def remove(self, names: Iterable[str]) -> None:
+            if list(names):
+                raise StoreError("cannot be removed")
+
+    cache = ReplyCache(Stuck(tmp_path))
+    cache.put(["k"], "reply")
+    with pytest.raises(StoreError, match="cannot be removed"):
+        cache.clear()

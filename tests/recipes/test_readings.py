@@ -862,7 +862,7 @@ def test_secrets_are_neither_shown_nor_stored(collection: Collection, serve: Ser
     assert len(own) >= 3
     told = json.dumps(found.describe(found.configured(own)), default=str)
     answer = ask(collection, recipe, {**using(serve(Judge())), **own})
-    stored = (collection.traces.folder / f"{answer.trace}.json").read_text(encoding="utf-8")
+    stored = (collection.folder / "traces" / f"{answer.trace}.json").read_text(encoding="utf-8")
     assert "s3cret" not in told + stored + repr(found.configured(own)) + repr(answer)
     assert not set(own) & set(collection.traces.request(answer.trace).settings)
 

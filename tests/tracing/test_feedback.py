@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from thresher.errors import UsageError
+from thresher.home.files import LocalFiles
 from thresher.tracing.feedback import Feedback, Label, LabelledPassage, label_of
 
 CHUNK = {"source": "pumps.txt", "start": 100, "end": 200, "text": "The seal is rubber.", "kept": True}
@@ -29,7 +30,12 @@ def label(trace: str, source: str = "pumps.txt", *, right: bool = True) -> Label
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Feedback:
-    return Feedback(tmp_path / "feedback.jsonl")
+    return Feedback(LocalFiles(tmp_path))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "feedback.jsonl"
 
 
 # --- what is kept of an answer ----------------------------------------------------------------------------------------
@@ -86,13 +92,13 @@ def test_a_label_says_whether_the_collection_answers_where_it_can(
 # --- the file ---------------------------------------------------------------------------------------------------------
 
 
-def test_labels_are_read_as_they_were_kept(kept: Feedback) -> None:
+def test_labels_are_read_as_they_were_kept(kept: Feedback, file: Path) -> None:
     assert kept.labels() == []
     made = [label("t1"), label("t2", "söurce\n.txt", right=False)]
     for one in made:
         kept.add(one)
     assert kept.labels() == made
-    assert kept.file.read_bytes().count(b"\n") == 2
+    assert file.read_bytes().count(b"\n") == 2
 
 
 def test_the_last_label_of_an_answer_counts(kept: Feedback) -> None:
@@ -103,39 +109,39 @@ def test_the_last_label_of_an_answer_counts(kept: Feedback) -> None:
 
 @pytest.mark.parametrize("left", ['{"trace": "t9", "quest', "[]", '{"trace": 1}'])
 def test_half_a_line_that_a_crash_left_costs_that_line_alone(
-    left: str, kept: Feedback, caplog: pytest.LogCaptureFixture
+    left: str, kept: Feedback, file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     kept.add(label("t1"))
-    with kept.file.open("a", encoding="utf-8") as file:
-        file.write(left)
+    with file.open("a", encoding="utf-8") as opened:
+        opened.write(left)
     kept.add(label("t2"))
     with caplog.at_level(logging.WARNING):
         assert [one.trace for one in kept.labels()] == ["t1", "t2"]
     assert "a line is damaged" in caplog.text
 
 
-def test_several_writers_lose_nothing(kept: Feedback) -> None:
+def test_several_writers_lose_nothing(kept: Feedback, file: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda at: Feedback(kept.file).add(label(f"t{at}")), range(40)))
+        list(pool.map(lambda at: Feedback(LocalFiles(file.parent)).add(label(f"t{at}")), range(40)))
     assert {one.trace for one in kept.labels()} == {f"t{at}" for at in range(40)}
 
 
-def test_labels_that_quote_a_source_are_forgotten_and_damaged_lines_with_them(kept: Feedback) -> None:
+def test_labels_that_quote_a_source_are_forgotten_and_damaged_lines_with_them(kept: Feedback, file: Path) -> None:
     assert kept.forget(["pumps.txt"]) == 0
-    assert not kept.file.exists()
+    assert not file.exists()
     for one in (label("t1"), label("t2", "lamps.txt")):
         kept.add(one)
-    with kept.file.open("a", encoding="utf-8") as file:
-        file.write('{"passages": "of pumps.txt')
+    with file.open("a", encoding="utf-8") as opened:
+        opened.write('{"passages": "of pumps.txt')
     assert kept.forget(["pumps.txt"]) == 2
     assert [one.trace for one in kept.labels()] == ["t2"]
-    assert "pumps" not in kept.file.read_text(encoding="utf-8")
+    assert "pumps" not in file.read_text(encoding="utf-8")
     assert kept.forget(["pumps.txt"]) == 0
 
 
-def test_a_label_is_one_line_of_json(kept: Feedback) -> None:
+def test_a_label_is_one_line_of_json(kept: Feedback, file: Path) -> None:
     kept.add(label("t1"))
-    assert list(json.loads(kept.file.read_text(encoding="utf-8"))) == [
+    assert list(json.loads(file.read_text(encoding="utf-8"))) == [
         "trace",
         "question",
         "right",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from thresher.errors import StoreError, UsageError
+from thresher.home.files import LocalFiles
 from thresher.tracing.traces import KEPT, LEFT, Request, Traces, replay
 from thresher.types import Answer, ChunkTrace, Hit, Usage
 
@@ -15,8 +16,13 @@ REQUEST = Request("crag", {"upper": 0.7}, None, None, "2026-01-15", {"hash": [{"
 
 
 @pytest.fixture
-def traces(tmp_path: Path) -> Traces:
-    return Traces(tmp_path / "traces")
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "traces"
+
+
+@pytest.fixture
+def traces(folder: Path) -> Traces:
+    return Traces(LocalFiles(folder))
 
 
 @pytest.fixture
@@ -57,8 +63,12 @@ def test_an_answer_that_cannot_be_stored_is_still_an_answer_and_says_so(
     tmp_path: Path, answer: Callable[[str], Answer]
 ) -> None:
     (tmp_path / "traces").write_text("a file where a folder belongs", encoding="utf-8")
-    stored = Traces(tmp_path / "traces").stored(answer("a.txt"), REQUEST)
-    assert (stored.text, stored.trace, stored.degraded) == ("x", "", ("trace: not stored (File exists)",))
+    stored = Traces(LocalFiles(tmp_path / "traces")).stored(answer("a.txt"), REQUEST)
+    assert (stored.text, stored.trace, stored.degraded) == (
+        "x",
+        "",
+        ("trace: not stored (cannot be written: File exists)",),
+    )
 
 
 @pytest.mark.parametrize("name", ["zz", "../../etc/passwd", "", "aa.json", ".last"])
@@ -90,37 +100,37 @@ def test_a_last_trace_that_was_forgotten_is_an_error_in_words(traces: Traces, an
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", "{}", '{"answer": 1}'])
 def test_a_damaged_trace_is_told_and_forgotten_with_the_next_source(
-    traces: Traces, answer: Callable[[str], Answer], damage: str
+    folder: Path, traces: Traces, answer: Callable[[str], Answer], damage: str
 ) -> None:
     first = traces.stored(answer("a.txt"), REQUEST).trace
-    (traces.folder / f"{first}.json").write_text(damage, encoding="utf-8")
+    (folder / f"{first}.json").write_text(damage, encoding="utf-8")
     with pytest.raises(StoreError, match="damaged"):
         traces.load(first)
     assert traces.forget(["other.txt"]) == 1
 
 
-def test_the_oldest_traces_go_first(traces: Traces, answer: Callable[[str], Answer]) -> None:
+def test_the_oldest_traces_go_first(folder: Path, traces: Traces, answer: Callable[[str], Answer]) -> None:
     for number in range(KEPT):
-        file = traces.folder / f"t{number:04}.json"
-        traces.folder.mkdir(exist_ok=True)
+        file = folder / f"t{number:04}.json"
+        folder.mkdir(exist_ok=True)
         file.write_text("{}", encoding="utf-8")
         os.utime(file, (number, number))
     new = traces.stored(answer("a.txt"), REQUEST).trace
-    left = {file.name for file in traces.folder.glob("*.json")}
+    left = {file.name for file in folder.glob("*.json")}
     assert len(left) == LEFT
     assert f"{new}.json" in left
     assert f"t{KEPT - LEFT:04}.json" not in left
     assert f"t{KEPT - LEFT + 1:04}.json" in left
 
 
-def test_nothing_unfinished_is_left_behind(traces: Traces, answer: Callable[[str], Answer]) -> None:
+def test_nothing_unfinished_is_left_behind(folder: Path, traces: Traces, answer: Callable[[str], Answer]) -> None:
     first = traces.stored(answer("a.txt"), REQUEST).trace
-    assert {file.name for file in traces.folder.iterdir()} == {f"{first}.json", "last"}
+    assert {file.name for file in folder.iterdir()} == {f"{first}.json", "last"}
 
 
-def test_a_trace_that_kept_no_replies_says_so(traces: Traces, answer: Callable[[str], Answer]) -> None:
+def test_a_trace_that_kept_no_replies_says_so(folder: Path, traces: Traces, answer: Callable[[str], Answer]) -> None:
     identifier = traces.stored(answer("a.txt"), REQUEST).trace
-    file = traces.folder / f"{identifier}.json"
+    file = folder / f"{identifier}.json"
     file.write_text(file.read_text(encoding="utf-8").replace('"asking"', '"other"'), encoding="utf-8")
     assert traces.load(identifier)["text"] == "x"
     with pytest.raises(UsageError, match="kept no replies; ask the question again"):

@@ -18,11 +18,9 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from thresher.errors import StoreError, UsageError
+from thresher.home.places import COLLECTIONS
 from thresher.indexing.store import DocumentStore
 from thresher.stores import registry
-
-COLLECTIONS = "collections"
-"""The folder of a home that holds them, one folder each."""
 
 WORKING = ".working-"
 """What the name of a folder that is not finished begins with."""

@@ -9,12 +9,10 @@ own sentences: asked of the collection as it is, and with the documents that ans
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from math import log
-from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -32,7 +30,7 @@ from thresher.judging.logistic import (
     sigmoid,
 )
 from thresher.judging.model_weight import ModelWeight
-from thresher.protocols import Scorer, about
+from thresher.protocols import Files, Scorer, about
 from thresher.types import PROBABILITY, UNIT, Hit, Query, Scale, Score, Scores, logistic
 
 Method = Literal["logistic", "isotonic"]
@@ -424,7 +422,8 @@ def usual(judge: str, encoder: str) -> Calibration | None:
 class Calibrations:
     """A file of calibrations; absent until the first one is put."""
 
-    file: Path
+    files: Files
+    name: str = "calibrations.json"
 
     def get(self, judge: str, encoder: str) -> Calibration | None:
         """The calibration of a judge on vectors of an encoder. Raises StoreError for a damaged file."""
@@ -441,19 +440,14 @@ class Calibrations:
         except StoreError:
             before = {}
         stored = {**before, _key(calibration.judge, calibration.encoder): calibration.to_dict()}
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = self.file.with_name(f".{self.file.name}.{os.getpid()}")
-        try:
-            unfinished.write_text(json.dumps(stored, indent=1), encoding="utf-8")
-            unfinished.replace(self.file)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        self.files.write(self.name, json.dumps(stored, indent=1).encode())
 
     def _read(self) -> dict[str, dict[str, object]]:
-        if not self.file.is_file():
+        content = self.files.read(self.name)
+        if content is None:
             return {}
         try:
-            read = json.loads(self.file.read_text(encoding="utf-8"))
+            read = json.loads(content)
             if not isinstance(read, dict):
                 raise ValueError("not an object")
         except ValueError as error:
@@ -462,7 +456,9 @@ class Calibrations:
 
     def _damaged(self) -> StoreError:
         return StoreError(
-            "the stored calibrations are damaged", subject=str(self.file), next_step="call `calibrate()` again"
+            "the stored calibrations are damaged",
+            subject=self.files.where(self.name),
+            next_step="call `calibrate()` again",
         )
 
 

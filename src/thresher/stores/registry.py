@@ -8,12 +8,12 @@ file of its own and a line in `STORES`, or an entry point of another distributio
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
 from thresher.errors import MissingExtra, StoreError, UsageError
+from thresher.home import places
 from thresher.plugins import brought, load_plugins, loaded
 from thresher.protocols import Store
 
@@ -69,11 +69,12 @@ def recorded(folder: Path) -> str | None:
 
     Raises StoreError for a record that names none.
     """
-    try:
-        return str(json.loads((folder / RECORD).read_text(encoding="utf-8"))["store"])
-    except (FileNotFoundError, NotADirectoryError):
+    content = places.files_at(folder).read(RECORD)
+    if content is None:
         return DEFAULT if (folder / DEFAULT).is_dir() else None  # before there was a choice, nothing was recorded
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    try:
+        return str(json.loads(content)["store"])
+    except (ValueError, KeyError, TypeError) as error:
         advice = f'write {{"store": "{DEFAULT}"}} into it'
         raise StoreError("does not name a store", subject=str(folder / RECORD), next_step=advice) from error
 
@@ -82,13 +83,10 @@ def record(folder: Path, name: str) -> None:
     """Keep the name of its store with a collection that has none yet, as a whole or not at all."""
     if recorded(folder) is not None:
         return
-    beside = folder / f"{RECORD}.{os.getpid()}"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        beside.write_text(json.dumps({"store": name}) + "\n", encoding="utf-8")
-        os.replace(beside, folder / RECORD)
-    except OSError as error:
-        what = f"cannot be created ({error.strerror})"
+        places.files_at(folder).create(RECORD, json.dumps({"store": name}).encode() + b"\n")
+    except StoreError as error:
+        what = f"cannot be created ({error.what})"
         raise StoreError(what, subject=str(folder), next_step="choose another `home`") from error
 
 

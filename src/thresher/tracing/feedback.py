@@ -1,4 +1,4 @@
-"""What people say of answers: one line of JSON for each label, in a file of the collection.
+"""What people say of answers: one line of JSON for each label, in one file of the collection.
 
 A label quotes what it is about, so that it outlives its trace; `forget` drops those that quote a deleted source.
 """
@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections.abc import Iterable, Mapping, Sequence, Set
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from thresher.errors import UsageError
 from thresher.types import Public
 
 if TYPE_CHECKING:
-    from filelock import FileLock
+    from thresher.protocols import Files
+
+FILE, LOCK = "feedback.jsonl", "feedback.lock"
+
+LOCK_SECONDS = 60.0
+"""To wait for another process that keeps a label or drops some, which takes milliseconds."""
 
 _log = logging.getLogger(__name__)
 
@@ -112,18 +116,14 @@ def _cited(answer: Mapping[str, Any]) -> Iterable[LabelledPassage]:
 class Feedback:
     """A file of labels; absent until the first one is kept. Safe to use from several threads and processes."""
 
-    def __init__(self, file: Path) -> None:
-        self.file = file
+    def __init__(self, files: Files) -> None:
+        self._files = files
 
     def add(self, label: Label) -> None:
-        """Keep a label: on disk when this returns, whole or not at all. Raises OSError."""
-        line = json.dumps(label.to_dict(), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
-        with self._alone(), self.file.open("ab+") as file:
-            if file.tell() and not _ends_a_line(file):
-                line = b"\n" + line  # behind the half of one that a crash left
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
+        """Keep a label: on disk when this returns, whole or not at all. Raises StoreError."""
+        line = json.dumps(label.to_dict(), ensure_ascii=False).encode("utf-8", "replace")
+        with self._alone():
+            self._write([*self._lines(), line])
 
     def labels(self) -> list[Label]:
         """The labels, of several for one answer the last; damaged lines are passed over, with a warning in the log."""
@@ -132,7 +132,7 @@ class Feedback:
             try:
                 label = Label.from_dict(json.loads(line))
             except (ValueError, KeyError, TypeError):
-                _log.warning("%s: a line is damaged and is passed over", self.file)
+                _log.warning("%s: a line is damaged and is passed over", self._files.where(FILE))
                 continue
             read[label.trace] = label
         return list(read.values())
@@ -140,33 +140,23 @@ class Feedback:
     def forget(self, sources: Iterable[str]) -> int:
         """Drop the labels that quote any of the sources, and damaged lines; returns how many lines went."""
         wanted = set(sources)
-        if not self.file.exists():
+        if not self._lines():
             return 0
         with self._alone():
             lines = self._lines()
             kept = [line for line in lines if not _quotes(line, wanted)]
             if len(kept) < len(lines):
-                beside = self.file.with_name(f".{self.file.name}.{os.getpid()}")
-                beside.write_bytes(b"".join(line + b"\n" for line in kept))
-                beside.replace(self.file)
+                self._write(kept)
         return len(lines) - len(kept)
 
-    def _alone(self) -> FileLock:
-        from filelock import FileLock
-
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        return FileLock(self.file.with_suffix(".lock"))
+    def _alone(self) -> AbstractContextManager[None]:
+        return self._files.lock(LOCK, LOCK_SECONDS)
 
     def _lines(self) -> Sequence[bytes]:
-        try:
-            return [line for line in self.file.read_bytes().split(b"\n") if line.strip()]
-        except FileNotFoundError:
-            return []
+        return [line for line in (self._files.read(FILE) or b"").split(b"\n") if line.strip()]
 
-
-def _ends_a_line(file: BinaryIO) -> bool:
-    file.seek(-1, os.SEEK_END)
-    return file.read(1) == b"\n"
+    def _write(self, lines: Iterable[bytes]) -> None:
+        self._files.write(FILE, b"".join(line + b"\n" for line in lines), durable=True)
 
 
 def _quotes(line: bytes, sources: Set[str]) -> bool:

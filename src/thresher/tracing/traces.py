@@ -9,14 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
-import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from datetime import UTC, datetime
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from thresher.deadline import Allow, within
 from thresher.errors import BudgetSpent, Degraded, StoreError, UsageError
@@ -35,6 +32,9 @@ from thresher.types import (
     Score,
     Step,
 )
+
+if TYPE_CHECKING:
+    from thresher.protocols import Files
 
 # --- one run ----------------------------------------------------------------------------------------------------------
 
@@ -174,6 +174,12 @@ KEPT = 1000
 LEFT = 950
 """Of more than `KEPT` so many stay: which are oldest is then looked up for every fiftieth answer only."""
 
+UNCOUNTED = 50
+"""Answers that are stored before the traces are counted again, which several processes may be adding to."""
+
+LAST = "last"
+"""The file that holds the id of the newest trace."""
+
 DAMAGED = ""
 """Stands for the sources of a trace that cannot be read; no source is the empty text."""
 
@@ -203,12 +209,13 @@ def trace_id(*parts: str) -> str:
 
 
 class Traces:
-    """A folder with one JSON file per trace: the answer as the contract has it, and beside it, for the next question
-    about it, the labels of its chunks and the request.
+    """One JSON file per trace: the answer as the contract has it, and beside it, for the next question about it, the
+    labels of its chunks and the request.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, files: Files) -> None:
+        self._files = files
+        self._room = 0  # answers that may be stored before the traces are counted
 
     def stored(self, answer: Answer, request: Request) -> Answer:
         """The answer with the id of its trace; one that cannot be stored is still an answer, and says so."""
@@ -223,45 +230,55 @@ class Traces:
         traced = replace(answer, trace=trace_id(*asked, answer.text))
         try:
             self._write(traced, request)
-        except OSError as error:
-            return replace(answer, degraded=(*answer.degraded, f"trace: not stored ({error.strerror})"))
+        except StoreError as error:
+            return replace(answer, degraded=(*answer.degraded, f"trace: not stored ({error.what})"))
         return traced
 
     def _write(self, answer: Answer, request: Request) -> None:
-        """Write a trace; a reader sees the old file or the new one, never half. Raises OSError."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        """Write a trace, and let the oldest go when there are too many. Raises StoreError."""
         labels = {fate.hit.chunk.id: fate.hit.chunk.label for fate in answer.chunks}
         whole = {"answer": answer.to_dict(chunks=True), "labels": labels, "asking": asdict(request)}
         content = json.dumps(whole, ensure_ascii=False)
-        for name, text in ((f"{answer.trace}.json", content), ("last", answer.trace)):
-            unfinished = self.folder / f".{name}.{os.getpid()}.{threading.get_ident()}"
-            try:
-                unfinished.write_text(text, encoding="utf-8")
-                unfinished.replace(self.folder / name)
-            finally:
-                unfinished.unlink(missing_ok=True)
-        if sum(name.endswith(".json") for name in os.listdir(self.folder)) > KEPT:
-            for old in self._by_age()[:-LEFT]:
-                old.unlink(missing_ok=True)
+        self._files.write(f"{answer.trace}.json", content.encode())
+        self._files.write(LAST, answer.trace.encode())
+        self._room -= 1
+        if self._room < 0:
+            stored = [trace for trace, _ in self.asked()]
+            if len(stored) > KEPT:
+                self._remove(stored[:-LEFT])
+            self._room = min(max(KEPT - len(stored), 0), UNCOUNTED)
 
-    def load(self, identifier: str = "last") -> dict[str, Any]:
+    def asked(self) -> list[tuple[str, datetime]]:
+        """The ids of all stored answers and when each was stored, the oldest first."""
+        return [
+            (file.name.removesuffix(".json"), datetime.fromtimestamp(file.modified, UTC))
+            for file in self._files.list()
+            if file.name.endswith(".json")
+        ]
+
+    def asked_at(self, trace: str) -> datetime | None:
+        """When a stored answer was stored; None where there is none of that id."""
+        found = [file for file in self._files.list(f"{trace}.json") if file.name == f"{trace}.json"]
+        return datetime.fromtimestamp(found[0].modified, UTC) if found else None
+
+    def load(self, identifier: str = LAST) -> dict[str, Any]:
         """A stored answer by its id, or the newest. Raises UsageError when there is none."""
-        answer: dict[str, Any] = self._read(self._file(identifier))["answer"]
+        answer: dict[str, Any] = self._read(identifier)["answer"]
         return answer
 
-    def conversation(self, identifier: str = "last") -> list[tuple[str, str]]:
+    def conversation(self, identifier: str = LAST) -> list[tuple[str, str]]:
         """The questions and answers that a stored answer followed up on, and it itself."""
         stored = self.load(identifier)
         return [*self.request(identifier).history, (stored.get("standalone") or stored["question"], stored["text"])]
 
-    def labels(self, identifier: str = "last") -> dict[str, str]:
+    def labels(self, identifier: str = LAST) -> dict[str, str]:
         """What people call the chunks of a stored answer, by chunk id."""
-        labels: dict[str, str] = self._read(self._file(identifier))["labels"]
+        labels: dict[str, str] = self._read(identifier)["labels"]
         return labels
 
-    def request(self, identifier: str = "last") -> Request:
+    def request(self, identifier: str = LAST) -> Request:
         """How the question of a stored answer was asked. Raises UsageError where that was not stored."""
-        request: dict[str, Any] = self._read(self._file(identifier)).get("asking", {})
+        request: dict[str, Any] = self._read(identifier).get("asking", {})
         if not request:
             raise UsageError(
                 "the trace was stored by a version that kept no replies",
@@ -271,52 +288,46 @@ class Traces:
         history = tuple((asked, answer) for asked, answer in request.pop("history", ()))
         return Request(**request, history=history)
 
-    def _file(self, identifier: str) -> Path:
-        if identifier == "last":
-            pointer = self.folder / "last"
-            if not pointer.is_file():
+    def _read(self, identifier: str) -> dict[str, Any]:
+        if identifier == LAST:
+            newest = self._files.read(LAST)
+            if newest is None:
                 raise UsageError("no question was asked of this collection yet", next_step="ask one: `ask(QUESTION)`")
-            identifier = pointer.read_text(encoding="utf-8").strip()
-        file = self.folder / f"{identifier}.json"
-        if not identifier.isalnum() or not file.is_file():
+            identifier = newest.decode(errors="replace").strip()
+        content = self._files.read(f"{identifier}.json") if identifier.isalnum() else None
+        if content is None:
             raise UsageError("no such trace", subject=identifier, next_step="use the id that `ask` printed, or `last`")
-        return file
-
-    def _read(self, file: Path) -> dict[str, Any]:
         try:
-            stored: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+            stored: dict[str, Any] = json.loads(content)
             if not {"answer", "labels"} <= stored.keys():
                 raise ValueError("not a trace")
         except (ValueError, AttributeError) as error:
             raise StoreError(
-                "the stored trace is damaged", subject=str(file), next_step="ask the question again to write it anew"
+                "the stored trace is damaged",
+                subject=self._files.where(f"{identifier}.json"),
+                next_step="ask the question again to write it anew",
             ) from error
         return stored
 
     def forget(self, sources: Iterable[str]) -> int:
         """Remove the traces that quote any of the sources, and damaged ones; returns how many."""
         wanted = {*sources, DAMAGED}
-        removed = 0
-        for file in self._by_age():
-            if self._quoted(file) & wanted:
-                file.unlink(missing_ok=True)
-                removed += 1
-        return removed
+        quoting = [trace for trace, _ in self.asked() if self._quoted(trace) & wanted]
+        self._remove(quoting)
+        return len(quoting)
 
-    def _quoted(self, file: Path) -> set[str]:
+    def _quoted(self, trace: str) -> set[str]:
         """The sources a trace quotes. What a damaged one quotes cannot be known, so it counts as quoting anything."""
         try:
-            described = self._read(file)["answer"]
+            described = self._read(trace)["answer"]
             return {item["source"] for item in (*described["chunks"], *described["citations"])}
+        except UsageError:  # removed just now
+            return set()
         except (StoreError, KeyError, TypeError):
             return {DAMAGED}
 
-    def _by_age(self) -> list[Path]:
-        aged = []
-        for file in self.folder.glob("*.json"):
-            with suppress(FileNotFoundError):  # another process removed it just now
-                aged.append((file.stat().st_mtime, file.name, file))
-        return [file for _, _, file in sorted(aged)]
+    def _remove(self, traces: Iterable[str]) -> None:
+        self._files.remove(f"{trace}.json" for trace in traces)
 
 
 # --- asking again -----------------------------------------------------------------------------------------------------

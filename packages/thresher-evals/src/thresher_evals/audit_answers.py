@@ -68,8 +68,8 @@ def of_run(directory: Path) -> Iterator[Mapping[str, Any]]:
 
 def stored(collection: Collection) -> Iterator[Mapping[str, Any]]:
     """The answers that a collection stored, by their ids."""
-    for file in sorted(collection.traces.folder.glob("*.json")):
-        yield collection.traces.load(file.stem)
+    for trace in sorted(trace for trace, _ in collection.traces.asked()):
+        yield collection.traces.load(trace)
 
 
 def audit_answers(answers: Iterable[Mapping[str, Any]], collection: Collection) -> list[Audited]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from thresher.collection import Collection
+from thresher.home.files import LocalFiles
 from thresher.judging.calibration import LEAST_QUESTIONS, Calibrations
 from thresher_evals.compare.plan import Plan
 from thresher_evals.compare.recommend import Recommendation, values_of
@@ -105,7 +106,7 @@ def calibrated(plan: Plan, rows: Sequence[Row], first: Half, second: Half, say: 
         )
     say(f"calibrating {TUNED} on {len(first)} of the questions, and checking it on the other {len(second)}")
     with Collection(plan.collection.home, plan.collection.name) as apart:
-        apart.calibrations = Calibrations(plan.out / "calibration.json")
+        apart.calibrations = Calibrations(LocalFiles(plan.out), "calibration.json")
         asker = plan.asker(apart)
         fitting = {key: given for key, given in (plan.settings or {}).items() if key in asker.settings_of(TUNED)}
         apart.calibrate(labelled, seed=plan.seed, settings=fitting)

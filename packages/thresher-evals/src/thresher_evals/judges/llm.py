@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from thresher.errors import UsageError
+from thresher.home.files import LocalFiles
 from thresher.models.chat import ChatModel
 from thresher.models.reply_cache import ReplyCache
 from thresher.models.structured import Asked, Unreadable, asked, object_schema, read_choice, read_integer
@@ -328,6 +329,6 @@ def check_other_model(settings: LanguageModelSettings, generators: Iterable[str]
 
 def judge_model(settings: LanguageModelSettings, replies: Path, meter: Meter) -> ChatModel:
     """The model at temperature 0, its replies kept in the folder `replies`."""
-    model = chat_model(settings.model_copy(update={"temperature": 0.0}), meter, cache=ReplyCache(replies))
+    model = chat_model(settings.model_copy(update={"temperature": 0.0}), meter, cache=ReplyCache(LocalFiles(replies)))
     assert model is not None, "judge_settings refuses settings without a model"
     return model

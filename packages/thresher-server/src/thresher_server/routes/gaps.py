@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -109,12 +108,7 @@ def _stored(service: Service, caller: Caller, collection: Collection) -> Iterato
     """The stored answers that the caller may see, newest first; damaged ones are left out."""
     askers, traces = Askers(service.home), collection.traces
     said = {label.trace: {"right": label.right} for label in collection.labels.labels()}
-    aged = []
-    for file in traces.folder.glob("*.json"):
-        with suppress(FileNotFoundError):  # forgotten just now
-            aged.append((file.stat().st_mtime, file.stem))
-    for time, trace in sorted(aged, reverse=True):
+    for trace, asked in reversed(traces.asked()):
         if askers.may_see(caller, collection.name, trace):
             with suppress(UsageError, StoreError):
-                asked = datetime.fromtimestamp(time, UTC).isoformat()
-                yield {**traces.load(trace), "asked": asked, "feedback": said.get(trace)}
+                yield {**traces.load(trace), "asked": asked.isoformat(), "feedback": said.get(trace)}

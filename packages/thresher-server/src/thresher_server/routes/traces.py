@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path as FilePath
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import JSONResponse
 from pydantic import Field
 
 from thresher.collection import Collection
+from thresher.errors import StoreError, UsageError
 from thresher_server.askers import Askers
 from thresher_server.asking import worked
 from thresher_server.naming import Opened, Served
@@ -55,12 +53,12 @@ def listed(
     """The caller's own, or everybody's for an admin, the newest first; the last thousand are kept."""
     askers, said = Askers(service.home), _said(collection)
     told: list[TraceLine] = []
-    for asked, file in _by_age(collection):
+    for trace, asked in reversed(collection.traces.asked()):
         if before is not None and asked >= _aware(before):
             continue
-        if not askers.may_see(caller, collection.name, file.stem):
+        if not askers.may_see(caller, collection.name, trace):
             continue
-        line = _line(file, asked, said.get(file.stem))
+        line = _line(collection, trace, asked, said.get(trace))
         if line is not None:
             told.append(line)
         if len(told) == limit:
@@ -71,17 +69,17 @@ def listed(
 @router.get("/{trace}", summary="Explain an answer", response_model=ExplainReply, responses=replies(404))
 def explain(caller: Asker, collection: Opened, trace: TraceId, service: Served) -> JSONResponse:
     """The stored answer with the fate of every chunk that its question touched."""
-    file = _file(service, caller, collection, trace)
+    asked = _asked(service, caller, collection, trace)
     stored = {**collection.traces.load(trace), "labels": collection.traces.labels(trace)}
     said = _said(collection).get(trace)
-    told = {**stored, "asked": _time(file).isoformat(), "feedback": None if said is None else said.model_dump()}
+    told = {**stored, "asked": asked.isoformat(), "feedback": None if said is None else said.model_dump()}
     return JSONResponse(told)
 
 
 @router.post("/{trace}/replay", summary="Answer again", response_model=ReplayReply, responses=replies(404, 409))
 async def replay(caller: Asker, collection: Opened, trace: TraceId, service: Served) -> JSONResponse:
     """With the replies and pages that were stored with it; nothing is sent anywhere. Tells what differs."""
-    _file(service, caller, collection, trace)
+    _asked(service, caller, collection, trace)
     answer, differences = await worked(service, lambda: collection.replay(trace))
     return JSONResponse({"answer": answer.to_dict(), "differences": differences})
 
@@ -91,44 +89,31 @@ async def feedback(
     caller: Asker, collection: Opened, trace: TraceId, body: FeedbackBody, service: Served
 ) -> FeedbackReply:
     """Kept as a label that calibration and training read; said again it takes the place of what was said before."""
-    _file(service, caller, collection, trace)
+    _asked(service, caller, collection, trace)
     label = await worked(service, lambda: collection.feedback(trace, body.right, body.answer))
     service.audit.write(caller.name, "feedback", collection=collection.name, trace=trace, right=body.right)
     return FeedbackReply(right=label.right, answer=label.answer)
 
 
-def _file(service: Service, caller: Caller, collection: Collection, trace: str) -> FilePath:
-    """Problem 404, for the question of another caller too."""
-    file = collection.traces.folder / f"{trace}.json"
+def _asked(service: Service, caller: Caller, collection: Collection, trace: str) -> datetime:
+    """When the question of a trace was asked. Problem 404, for the question of another caller too."""
     is_id = trace.isascii() and trace.isalnum()
-    if not is_id or not Askers(service.home).may_see(caller, collection.name, trace) or not file.is_file():
+    asked = collection.traces.asked_at(trace) if is_id else None
+    if asked is None or not Askers(service.home).may_see(caller, collection.name, trace):
         raise Problem(404, "is not there", subject=f"trace {trace}", next_step="see the list of traces")
-    return file
-
-
-def _by_age(collection: Collection) -> list[tuple[datetime, FilePath]]:
-    """The traces with their times, the newest first."""
-    found = []
-    for file in collection.traces.folder.glob("*.json"):
-        with suppress(FileNotFoundError):  # forgotten just now
-            found.append((_time(file), file))
-    return sorted(found, key=lambda one: (one[0], one[1].name), reverse=True)
-
-
-def _time(file: FilePath) -> datetime:
-    return datetime.fromtimestamp(file.stat().st_mtime, UTC)
+    return asked
 
 
 def _aware(time: datetime) -> datetime:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
-def _line(file: FilePath, asked: datetime, said: FeedbackReply | None) -> TraceLine | None:
-    """None for a trace that is damaged."""
+def _line(collection: Collection, trace: str, asked: datetime, said: FeedbackReply | None) -> TraceLine | None:
+    """None for a trace that is damaged, or was forgotten just now."""
     try:
-        stored: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))["answer"]
+        stored = collection.traces.load(trace)
         told = {name: stored.get(name) for name in LINE}
-    except (OSError, ValueError, KeyError, AttributeError, TypeError):
+    except (UsageError, StoreError, AttributeError):
         return None
     return TraceLine(**told, asked=asked.isoformat(), feedback=said)
 

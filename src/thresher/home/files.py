@@ -1,0 +1,170 @@
+"""Small files in a folder of this machine, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import get_ident
+
+from thresher.errors import StoreError, UsageError
+from thresher.protocols import StoredFile
+
+UNFINISHED = ".unfinished-"
+"""What the name of a file begins with until it is whole; such a name is none of `Files`."""
+
+LEFT_SECONDS = 60.0
+"""A file that is still unfinished then was left by a process that was killed: writing takes milliseconds."""
+
+
+class LocalFiles:
+    """The files of a folder (implements `Files`), which is made with the first of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = Path(folder)
+
+    def read(self, name: str) -> bytes | None:
+        """The content; None where there is no such file."""
+        file = self._file(name)
+        try:
+            return file.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise _failed("read", file, error) from error
+
+    def write(self, name: str, content: bytes, *, durable: bool = False) -> None:
+        """Whole or not at all: a reader sees the old content or the new one. `durable` outlasts a power cut too."""
+        file = self._file(name)
+        with _unfinished(file, content, durable=durable) as unfinished:
+            unfinished.replace(file)
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Write a file that is not there yet; False where it is. Of several that try at once one is told True."""
+        file = self._file(name)
+        with _unfinished(file, content, durable=False) as unfinished:
+            try:
+                file.hardlink_to(unfinished)
+            except FileExistsError:
+                return False
+        return True
+
+    def list(self, prefix: str = "") -> Sequence[StoredFile]:
+        """The files whose names begin with the prefix, those in folders below too, the oldest first.
+
+        What killed processes left unfinished is cleared away.
+        """
+        folder, slash, start = prefix.rpartition("/")
+        found: list[tuple[int, StoredFile]] = []
+        top = self._file(folder) if folder else self.folder
+        for file in _files_below(top, start):
+            with suppress(FileNotFoundError):  # removed just now
+                status = file.stat()
+                name = f"{folder}{slash}{file.relative_to(top).as_posix()}"
+                found.append((status.st_mtime_ns, StoredFile(name, status.st_size, status.st_mtime)))
+        return [file for _, file in sorted(found, key=lambda one: (one[0], one[1].name))]
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove files; those that are not there are passed over."""
+        for name in names:
+            file = self._file(name)
+            try:
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    file.unlink()
+            except OSError as error:
+                raise _failed("removed", file, error) from error
+
+    @contextmanager
+    def lock(self, name: str, seconds: float) -> Iterator[None]:
+        """While inside, nobody else holds the lock of that name, in any process; it ends with its holder."""
+        from filelock import FileLock, Timeout
+
+        file = self._file(name)
+        _make_folder(file)
+        try:
+            held = FileLock(file, timeout=seconds)
+            held.acquire()
+        except Timeout as error:
+            raise StoreError(
+                f"another process has held it for {seconds:.0f} s",
+                subject=str(file),
+                next_step="wait for that process or end it, then try again",
+            ) from error
+        try:
+            yield
+        finally:
+            held.release()
+
+    def below(self, name: str) -> LocalFiles:
+        """The files in a folder."""
+        return LocalFiles(self._file(name))
+
+    def where(self, name: str) -> str:
+        """The path of a file."""
+        return str(self._file(name))
+
+    def _file(self, name: str) -> Path:
+        check_name(name)
+        return self.folder / name
+
+
+def check_name(name: str) -> None:
+    """Raise UsageError for what cannot be the name of a file: it leads out, or hides."""
+    if "\0" in name or any(part == "" or part.startswith(".") for part in name.split("/")):
+        raise UsageError("is not the name of a file", subject=repr(name), next_step="use names without dots in front")
+
+
+@contextmanager
+def _unfinished(file: Path, content: bytes, *, durable: bool) -> Iterator[Path]:
+    """The content in a file beside the one that is written, gone at the end unless it was moved into its place."""
+    beside = file.with_name(f"{UNFINISHED}{os.getpid()}-{get_ident()}-{file.name}")
+    _make_folder(file)
+    try:
+        with beside.open("wb") as written:
+            written.write(content)
+            if durable:
+                written.flush()
+                os.fsync(written.fileno())
+        yield beside
+    except OSError as error:
+        raise _failed("written", file, error) from error
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _make_folder(file: Path) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _failed("written", file, error) from error
+
+
+def _files_below(folder: Path, start: str) -> Iterator[Path]:
+    """The files of a folder and of those in it; of the folder itself only what begins with `start`."""
+    try:
+        entries = list(os.scandir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise _failed("read", folder, error) from error
+    for entry in entries:
+        if entry.name.startswith(UNFINISHED):
+            _clear_away(Path(entry.path))
+        elif entry.name.startswith(start) and not entry.name.startswith("."):
+            if entry.is_dir():
+                yield from _files_below(Path(entry.path), "")
+            else:
+                yield Path(entry.path)
+
+
+def _clear_away(unfinished: Path) -> None:
+    with suppress(FileNotFoundError):
+        if time.time() - unfinished.stat().st_mtime > LEFT_SECONDS:
+            unfinished.unlink()
+
+
+def _failed(what: str, file: Path, error: OSError) -> StoreError:
+    advice = "free some space, or see who may use the folder"
+    return StoreError(f"cannot be {what}: {error.strerror}", subject=str(file), next_step=advice)
