@@ -164,6 +164,22 @@ def connected(dsn: str) -> Database:
     return Database(dsn)
 
 
+def locked(database: Database, name: str, seconds: float, *, kind: int) -> Connection:
+    """A connection of its own that holds the lock of a name and kind. Raises LockNotAvailable after so many seconds."""
+    connection = database.opened()
+    try:
+        milliseconds = max(1, int(seconds * 1000))  # 0 would be for ever
+        connection.execute("SELECT set_config('lock_timeout', %s, false)", [str(milliseconds)])
+        connection.execute("SELECT pg_advisory_lock(hashtextextended(%s, %s))", [name, kind])
+    except psycopg.errors.LockNotAvailable:
+        connection.close()
+        raise
+    except psycopg.Error as error:
+        connection.close()
+        raise store_error(name, error) from error
+    return connection
+
+
 class CommitLock:
     """One thread of any process on any machine commits to a schema at a time.
 
@@ -186,7 +202,7 @@ class CommitLock:
             raise Timeout(self._schema)
         try:
             if self._depth == 0:
-                self._held = self._locked()
+                self._held = locked(self._database, self._schema, self._seconds, kind=1)
         except psycopg.errors.LockNotAvailable:
             self._thread.release()
             raise Timeout(self._schema) from None
@@ -194,19 +210,6 @@ class CommitLock:
             self._thread.release()
             raise
         self._depth += 1
-
-    def _locked(self) -> Connection:
-        connection = self._database.opened()
-        try:
-            connection.execute("SELECT set_config('lock_timeout', %s, false)", [str(int(self._seconds * 1000))])
-            connection.execute("SELECT pg_advisory_lock(hashtextextended(%s, 1))", [self._schema])
-        except psycopg.errors.LockNotAvailable:
-            connection.close()
-            raise
-        except psycopg.Error as error:
-            connection.close()
-            raise store_error(self._schema, error) from error
-        return connection
 
     def release(self) -> None:
         """Give it back as often as it was taken."""

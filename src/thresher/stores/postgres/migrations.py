@@ -29,6 +29,13 @@ def is_made(database: Database, schema: str) -> bool:
     return row is not None and row[0] is not None
 
 
+def is_current(database: Database, schema: str) -> bool:
+    """Whether a schema is there; one of an earlier version is brought up to date."""
+    if schema not in database.migrated and is_made(database, schema):
+        migrate(database, schema)
+    return schema in database.migrated
+
+
 def migrate(database: Database, schema: str) -> None:
     """Make a schema or bring it up to date; StoreError for one of a newer version, or where pgvector is missing."""
     if schema in database.migrated:

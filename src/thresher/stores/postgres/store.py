@@ -12,6 +12,7 @@ from thresher.errors import StoreError
 from thresher.stores.postgres import chunks, migrations, records, views
 from thresher.stores.postgres.chunks import ANN_ROWS, PostgresChunkTable
 from thresher.stores.postgres.connection import CommitLock, Connection, connected, store_errors
+from thresher.stores.postgres.files import PostgresFiles
 from thresher.stores.postgres.records import PostgresRecords
 
 LONGEST_NAME = 63
@@ -27,6 +28,16 @@ def schema_name(prefix: str, collection: str) -> str:
     return f"{kept[:40]}_{sha256(name.encode()).hexdigest()[:16]}"
 
 
+def home_schema(prefix: str) -> str:
+    """The schema of what a home keeps itself: no collection's has a dollar in its name."""
+    return f"{prefix}$home"
+
+
+def home_files(dsn: str, prefix: str) -> PostgresFiles:
+    """What all homes of a database and prefix keep together."""
+    return PostgresFiles(connected(dsn), home_schema(prefix))
+
+
 class PostgresStore:
     """A schema of a database (implements `Store`); every read sees the newest committed state."""
 
@@ -40,6 +51,11 @@ class PostgresStore:
         """Whether anything was ever stored here."""
         with store_errors(self._schema):
             return migrations.is_made(self._database, self._schema)
+
+    @property
+    def files(self) -> PostgresFiles:
+        """What the collection keeps besides its tables, in the same schema."""
+        return PostgresFiles(self._database, self._schema)
 
     def close(self) -> None:
         """Close the connections that are not in use; the store may be used again."""
