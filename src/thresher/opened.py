@@ -212,13 +212,19 @@ class OpenCollection:
         self, names: Sequence[str | recipes.Recipe], settings: Mapping[str, Any] | None, parts: Components
     ) -> list[IndexConfig]:
         """What recipes need of the index, without repeats; a setting counts for the recipes that have it."""
+        return [config for _, _, config in self._indexed(names, settings, parts)]
+
+    def _indexed(
+        self, names: Sequence[str | recipes.Recipe], settings: Mapping[str, Any] | None, parts: Components
+    ) -> list[tuple[recipes.Recipe, RecipeSettings, IndexConfig]]:
+        """The same, each with the first recipe that needs it, and that one's settings."""
         given = self._for_recipes(settings)
-        configs: dict[str, IndexConfig] = {}
+        found: dict[str, tuple[recipes.Recipe, RecipeSettings, IndexConfig]] = {}
         for recipe, configured in recipes.configured(names or [recipes.DEFAULT], given, home=self.home):
             config = recipe.index_config(configured, replace(parts, indexing=True))
             if config is not None:
-                configs.setdefault(config.fingerprint, config)
-        return list(configs.values())
+                found.setdefault(config.fingerprint, (recipe, configured, config))
+        return list(found.values())
 
     def _pipeline(self, name: str | recipes.Recipe, configured: RecipeSettings, parts: Components) -> Pipeline:
         recipe = recipes.get(name)

@@ -22,7 +22,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
@@ -30,7 +29,8 @@ from typing import TYPE_CHECKING, Any
 
 from thresher.errors import EncoderMismatch, StoreError, UsageError
 from thresher.indexing.catalog import Catalog, Changes, Entry, Place
-from thresher.indexing.index_config import IndexConfig, encodes_text, labelled, reads_titles, with_means
+from thresher.indexing.index_config import IndexConfig, encodes_text, reads_titles
+from thresher.indexing.prepare import EncodedChunks, encode
 from thresher.indexing.records import (
     RECORD_TABLES,
     DocumentRecord,
@@ -41,9 +41,9 @@ from thresher.indexing.records import (
     to_record,
     with_places,
 )
-from thresher.protocols import MOST_VERSIONS, ChunkTable, Progress, Records, Store
+from thresher.protocols import MOST_VERSIONS, ChunkTable, Records, Store
 from thresher.stores import registry
-from thresher.types import Chunk, Document, Metadata
+from thresher.types import Document, Metadata
 
 if TYPE_CHECKING:
     from thresher.types import Vectors
@@ -59,14 +59,6 @@ READ_DOCUMENTS = 64
 
 LOCK_SECONDS = 600.0
 """A commit takes about a second, building a vector index minutes; held longer, it belongs to a process that hangs."""
-
-
-@dataclass(frozen=True, slots=True)
-class EncodedChunks:
-    """Documents that were cut, and the chunks with vectors that came of it."""
-
-    documents: set[str]
-    chunks: list[tuple[Chunk, Vectors]]
 
 
 class DocumentStore:
@@ -322,7 +314,7 @@ class DocumentStore:
         if missing and progress is not None:
             progress(0, len(missing))
         for documents in self._batches(missing):
-            encoded = self.encode(config, documents, self._known_vectors(config.encoder.name, documents))
+            encoded = encode(config, documents, self._known_vectors(config.encoder.name, documents))
             with self.locked():
                 added += self.append(config, encoded, set(self.missing(config)))
             done += len(documents)
@@ -347,29 +339,7 @@ class DocumentStore:
             for name in RECORD_TABLES:
                 self.record_table(name).maintain(drop_versions=drop_versions)
 
-    # --- cutting and encoding
-
-    def encode(
-        self,
-        config: IndexConfig,
-        documents: Sequence[Document],
-        known: dict[str, Vectors],
-        progress: Progress | None = None,
-    ) -> EncodedChunks:
-        """Chunks of the stored levels with their vectors. `known` gives those of texts read before, and gets the new.
-
-        `progress` is told of every chunk, encoded or not.
-        """
-        cut = [chunk for document in documents for chunk in labelled(config.chunker(document))]
-        chunks = [chunk for chunk in cut if chunk.level in config.levels]
-        read = config.to_encode(chunks)
-        texts = config.embedding_texts(read)
-        unread = [text for text in dict.fromkeys(texts) if text not in known]
-        if progress is not None and len(unread) < len(chunks):
-            progress(len(chunks) - len(unread))
-        known.update(zip(unread, config.encoder.encode(unread, progress=progress), strict=True))
-        vectors = {chunk.id: known[text] for chunk, text in zip(read, texts, strict=True)}
-        return EncodedChunks({document.id for document in documents}, with_means(chunks, vectors))
+    # --- what is cut and encoded anew
 
     def _batches(self, document_ids: Sequence[str]) -> Iterator[list[Document]]:
         """Stored documents in batches of about `BATCH_CHUNKS` chunks, read when their turn comes."""
