@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import EncoderMismatch, StoreError, UsageError
+from thresher.home.files import LocalFiles
 from thresher.indexing.catalog import Catalog, Changes, Entry, Place
 from thresher.indexing.index_config import IndexConfig, encodes_text, reads_titles
 from thresher.indexing.prepare import EncodedChunks, encode
@@ -41,7 +42,7 @@ from thresher.indexing.records import (
     to_record,
     with_places,
 )
-from thresher.protocols import MOST_VERSIONS, ChunkTable, Records, Store
+from thresher.protocols import MOST_VERSIONS, ChunkTable, Files, Records, Store
 from thresher.stores import registry
 from thresher.types import Document, Metadata
 
@@ -82,6 +83,11 @@ class DocumentStore:
         return self._given or registry.opened(
             self.folder, registry.recorded(self.folder) or self._chosen or registry.DEFAULT
         )
+
+    @property
+    def small_files(self) -> Files:
+        """What is kept besides the tables: where these are, if their store keeps files, else in the folder."""
+        return getattr(self._store, "files", None) or LocalFiles(self.folder)
 
     @property
     def exists(self) -> bool:

@@ -14,8 +14,9 @@ from typing import cast
 
 from thresher.errors import MissingExtra, StoreError, UsageError
 from thresher.home import places
+from thresher.home.files import LocalFiles
 from thresher.plugins import brought, load_plugins, loaded
-from thresher.protocols import Store
+from thresher.protocols import Files, Store
 
 
 def _lance(folder: Path) -> Store:
@@ -69,7 +70,7 @@ def recorded(folder: Path) -> str | None:
 
     Raises StoreError for a record that names none.
     """
-    content = places.files_at(folder).read(RECORD)
+    content = LocalFiles(folder).read(RECORD) or places.files_at(folder).read(RECORD)
     if content is None:
         return DEFAULT if (folder / DEFAULT).is_dir() else None  # before there was a choice, nothing was recorded
     try:
@@ -84,10 +85,15 @@ def record(folder: Path, name: str) -> None:
     if recorded(folder) is not None:
         return
     try:
-        places.files_at(folder).create(RECORD, json.dumps({"store": name}).encode() + b"\n")
+        _keeping(folder, name).create(RECORD, json.dumps({"store": name}).encode() + b"\n")
     except StoreError as error:
         what = f"cannot be created ({error.what})"
         raise StoreError(what, subject=str(folder), next_step="choose another `home`") from error
+
+
+def _keeping(folder: Path, name: str) -> Files:
+    """Where the record is kept: beside the tables, which those of the default store are in the folder."""
+    return LocalFiles(folder) if name == DEFAULT else places.files_at(folder)
 
 
 def opened(folder: Path, name: str) -> Store:
@@ -107,7 +113,9 @@ def check_in_folder(folder: Path) -> None:
 
 
 def drop_tables(folder: Path) -> None:
-    """Remove what the store of the collection in a folder keeps elsewhere."""
-    drop = getattr(opened(folder, recorded(folder) or DEFAULT), "drop", None)
+    """Remove what the store of the collection in a folder keeps elsewhere, and the record of it there."""
+    name = recorded(folder) or DEFAULT
+    drop = getattr(opened(folder, name), "drop", None)
     if drop is not None:
         drop()
+        _keeping(folder, name).remove([RECORD])
