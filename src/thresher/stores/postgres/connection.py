@@ -32,6 +32,10 @@ SESSION = "SET jit = off; SET hnsw.iterative_scan = strict_order; SET hnsw.ef_se
 """Compiling a query takes longer than these queries do. A filtered search goes on in the index until it has enough."""
 
 
+NOTICED = "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3"
+"""So that the database lets go of a lock within a minute of its holder's machine losing power, not within hours."""
+
+
 def store_error(subject: str, error: Exception) -> StoreError:
     """What the database raised, in our words."""
     match error:
@@ -168,6 +172,7 @@ def locked(database: Database, name: str, seconds: float, *, kind: int) -> Conne
     """A connection of its own that holds the lock of a name and kind. Raises LockNotAvailable after so many seconds."""
     connection = database.opened()
     try:
+        connection.execute(NOTICED)
         milliseconds = max(1, int(seconds * 1000))  # 0 would be for ever
         connection.execute("SELECT set_config('lock_timeout', %s, false)", [str(milliseconds)])
         connection.execute("SELECT pg_advisory_lock(hashtextextended(%s, %s))", [name, kind])
