@@ -387,10 +387,9 @@ def _postgres_around(home: Path) -> address.Address:
     from thresher.settings import resolved
 
     found = resolved(CollectionSettings, {}, home=home, known=settings_keys())
-    dsn = found.postgres.dsn
-    return address.Address(
-        None if dsn is None else dsn.get_secret_value(), found.postgres.prefix, is_homes=found.store == "postgres"
-    )
+    dsn, prefix, tenant = found.postgres.dsn, found.postgres.prefix, found.postgres.tenant
+    secret = None if dsn is None else dsn.get_secret_value()
+    return address.Address(secret, prefix, tenant, is_homes=found.store == "postgres")
 
 
 address.around = _postgres_around

@@ -33,7 +33,8 @@ def _postgres(folder: Path) -> Store:
     except ImportError as error:  # psycopg, or the library of PostgreSQL that it needs
         raise MissingExtra("psycopg", extra="postgres") from error
     where = address.of(folder.parent)
-    return PostgresStore(str(where.dsn), schema_name(where.prefix, folder.parent.name))
+    schema = schema_name(where.prefix, folder.parent.name, where.tenant)
+    return PostgresStore(str(where.dsn), schema, tenant=where.tenant)
 
 
 STORES: dict[str, Callable[[Path], Store]] = {

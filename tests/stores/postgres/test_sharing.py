@@ -1,4 +1,4 @@
-"""Homes of several machines over one database: what one keeps the others have, and one stands in for another that dies."""
+"""Homes of several machines over one database: what one keeps the others have, and one stands in for another."""
 
 from __future__ import annotations
 

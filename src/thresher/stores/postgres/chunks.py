@@ -10,7 +10,7 @@ from psycopg import sql
 
 from thresher.errors import StoreError
 from thresher.filters import Filter
-from thresher.stores.postgres.connection import Connection, Database, store_errors
+from thresher.stores.postgres.connection import Connection, Database, copying, store_errors
 from thresher.stores.postgres.filters import Condition, to_sql
 from thresher.stores.postgres.postings import Postings
 from thresher.text.terms import chunk_terms, query_terms
@@ -102,7 +102,7 @@ def _best_first(scored: tuple[Chunk, float]) -> tuple[float, str]:
     return -score, chunk.id
 
 
-def table_names(schema: str, name: str) -> dict[str, sql.Composable]:
+def table_names(schema: str, name: str) -> dict[str, sql.Identifier]:
     """The tables that one chunk table is made of, and the list of all."""
     parts = {"table": name, "vectors": f"{name}_vectors", "terms": f"{name}_terms", "postings": f"{name}_postings"}
     return {part: sql.Identifier(schema, one) for part, one in {**parts, "tables": "chunk_tables"}.items()}
@@ -119,7 +119,7 @@ def create(connection: Connection, schema: str, name: str, dimension: int) -> bo
     connection.execute(sql.SQL(making).format(**names, dimension=sql.Literal(dimension)))
     if dimension <= INLINE_DIMENSIONS:
         connection.execute(sql.SQL("ALTER TABLE {vectors} ALTER vector SET STORAGE PLAIN").format(**names))
-    Postings(name, names).create(connection)
+    Postings(name, names, names["postings"]).create(connection)
     return True
 
 
@@ -136,12 +136,13 @@ class PostgresChunkTable:
         self._ann_rows = ann_rows if dimension <= INDEXED_DIMENSIONS else None
         self._index = f"{name}_near"
         self._schema = schema
+        self._tables = table_names(schema, name)
         self._names = {
-            **table_names(schema, name),
+            **self._tables,
             "columns": sql.SQL(", ").join(sql.Identifier("chunk", column) for column in _COLUMNS),
             "dimension": sql.Literal(dimension),
         }
-        self._postings = Postings(name, self._names)
+        self._postings = Postings(name, self._names, self._tables["postings"])
 
     def _sql(self, text: str, **more: sql.Composable) -> sql.Composed:
         return sql.SQL(text).format(**self._names, **more)
@@ -284,17 +285,15 @@ class PostgresChunkTable:
         return int(row[0])
 
     def _copy_rows(self, connection: Connection, rows: Iterable[tuple[int, int, ChunkRow]]) -> None:
-        columns = sql.SQL(", ").join(map(sql.Identifier, _STORED))
-        copying = self._sql("COPY {table} ({stored}) FROM STDIN (FORMAT BINARY)", stored=columns)
-        with connection.cursor().copy(copying) as copy:
-            copy.set_types([_TYPES.get(column, "text") for column in _STORED])
+        types = [_TYPES.get(column, "text") for column in _STORED]
+        with copying(connection, self._tables["table"], _STORED, types) as copy:
             for place, length, row in rows:
                 own = (getattr(row.chunk, name) for name in _CHUNK)
                 copy.write_row((place, length, *own, *(getattr(row, name) for name in _DOCUMENT)))
 
     def _copy_vectors(self, connection: Connection, rows: Iterable[tuple[int, ChunkRow]]) -> None:
-        with connection.cursor().copy(self._sql("COPY {vectors} FROM STDIN (FORMAT BINARY)")) as copy:
-            copy.set_types(["int4", self._database.vector_type])
+        types = ["int4", self._database.vector_type]
+        with copying(connection, self._tables["vectors"], ["place", "vector"], types) as copy:
             for place, row in rows:
                 copy.write_row((place, row.vector))
 

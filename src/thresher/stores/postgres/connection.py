@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from threading import RLock
 from time import monotonic
 
 import psycopg
+from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import TupleRow
 
@@ -31,6 +32,8 @@ IDLE_SECONDS = 5.0
 SESSION = "SET jit = off; SET hnsw.iterative_scan = strict_order; SET hnsw.ef_search = 100"
 """Compiling a query takes longer than these queries do. A filtered search goes on in the index until it has enough."""
 
+
+ASIDE = sql.Identifier("pg_temp", "thresher_copied")
 
 NOTICED = "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3"
 """So that the database lets go of a lock within a minute of its holder's machine losing power, not within hours."""
@@ -69,7 +72,8 @@ def _close_all(idle: deque[tuple[float, Connection]]) -> None:
 class Database:
     """One database; a connection serves one thread at a time, so there are as many as threads that ask at once."""
 
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, dsn: str, tenant: str = "") -> None:
+        """`tenant` is the role whose data it is about; the role of the dsn where it is empty."""
         try:
             parts = conninfo_to_dict(dsn)
         except psycopg.ProgrammingError:  # without the cause: its words hold the password
@@ -79,6 +83,7 @@ class Database:
                 next_step="write it like postgresql://USER:PASSWORD@HOST/DATABASE",
             ) from None
         self.name = f"database {parts.get('dbname', '')} on {parts.get('host', 'this machine')}"
+        self.tenant = tenant
         self._dsn = dsn
         self._seconds = int(parts.get("connect_timeout") or CONNECT_SECONDS)
         self._vector: int | None = None
@@ -136,9 +141,22 @@ class Database:
                 next_step="see that it runs and that `postgres.dsn` is its address",
             ) from error
         connection.execute(SESSION)
+        if self.tenant:
+            self._become(connection, self.tenant)
         texts.register(connection)
         self.know_vectors(connection)
         return connection
+
+    def _become(self, connection: Connection, tenant: str) -> None:
+        try:
+            connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(tenant)))
+        except psycopg.Error as error:
+            connection.close()
+            raise StoreError(
+                f"cannot be used as the role {tenant} ({_first_line(error)})",
+                subject=self.name,
+                next_step="create that role, and let `postgres.dsn` log in as it",
+            ) from error
 
     def know_vectors(self, connection: Connection) -> bool:
         """Let a connection send and read vectors; whether the database has them."""
@@ -162,10 +180,36 @@ def _alive(connection: Connection) -> bool:
     return True
 
 
-@lru_cache(maxsize=DATABASES)
-def connected(dsn: str) -> Database:
-    """The database of an address, one for all stores of this process: they share its connections."""
-    return Database(dsn)
+def connected(dsn: str, tenant: str = "") -> Database:
+    """The database of an address and tenant, one for all stores of this process: they share its connections."""
+    return _kept(dsn, tenant)
+
+
+_kept = lru_cache(maxsize=DATABASES)(Database)
+
+
+@contextmanager
+def copying(
+    connection: Connection, table: sql.Identifier, columns: Sequence[str], types: Sequence[str | int] = ()
+) -> Iterator[psycopg.Copy]:
+    """Write rows into a table at once, within a transaction; with `types` in binary form.
+
+    COPY knows no policies: where some hold for the table, the rows are copied aside and inserted from there.
+    """
+    names = {"table": table, "columns": sql.SQL(", ").join(map(sql.Identifier, columns)), "aside": ASIDE}
+    active = connection.execute("SELECT row_security_active(%s::regclass)", [table.as_string(connection)]).fetchone()
+    is_aside = active is not None and bool(active[0])
+    if is_aside:
+        making = "CREATE TEMPORARY TABLE {aside} ON COMMIT DROP AS SELECT {columns} FROM {table} WITH NO DATA"
+        connection.execute(sql.SQL(making).format(**names))
+    form = "COPY {into} ({columns}) FROM STDIN" + (" (FORMAT BINARY)" if types else "")
+    with connection.cursor().copy(sql.SQL(form).format(**names, into=ASIDE if is_aside else table)) as copy:
+        if types:
+            copy.set_types(types)
+        yield copy
+    if is_aside:
+        inserting = "INSERT INTO {table} ({columns}) SELECT {columns} FROM {aside}; DROP TABLE {aside}"
+        connection.execute(sql.SQL(inserting).format(**names))
 
 
 def locked(database: Database, name: str, seconds: float, *, kind: int) -> Connection:

@@ -94,10 +94,21 @@ class PostgresFiles:
     ) -> Sequence[tuple[Any, ...]]:
         """The rows of a statement; what reads or removes finds nothing in a schema that is not there and makes none."""
         with store_errors(subject):
-            if not make and not migrations.is_current(self._database, self._schema):
-                return []
+            if self._schema not in self._database.migrated:
+                if not make and not migrations.is_made(self._database, self._schema):
+                    return []
+                migrations.migrate(self._database, self._schema)
+            try:
+                return self._rows(statement, values)
+            except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName):  # another dropped it meanwhile
+                self._database.migrated.discard(self._schema)
+                if not make:
+                    return []
             migrations.migrate(self._database, self._schema)
-            with self._database.connection() as connection:
-                query = sql.SQL(statement).format(files=sql.Identifier(self._schema, "files"))
-                cursor = connection.execute(query, values, binary=True)
-                return cursor.fetchall() if cursor.description else []
+            return self._rows(statement, values)
+
+    def _rows(self, statement: str, values: Sequence[Any]) -> Sequence[tuple[Any, ...]]:
+        query = sql.SQL(statement).format(files=sql.Identifier(self._schema, "files"))
+        with self._database.connection() as connection:
+            cursor = connection.execute(query, values, binary=True)
+            return cursor.fetchall() if cursor.description else []

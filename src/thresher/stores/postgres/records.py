@@ -7,7 +7,7 @@ from typing import Any
 
 from psycopg import sql
 
-from thresher.stores.postgres.connection import Connection, Database, store_errors
+from thresher.stores.postgres.connection import Connection, Database, copying, store_errors
 
 TYPES = {"text": 'text COLLATE "C"', "whole": "bigint"}
 """Columns compare by code points, as Python does, whatever the database's language."""
@@ -49,8 +49,9 @@ class PostgresRecords:
         self._name = name
         self._key = key
         self._columns = list(columns)
+        self._table = sql.Identifier(schema, name)
         self._names = {
-            "table": sql.Identifier(schema, name),
+            "table": self._table,
             "tables": sql.Identifier(schema, "record_tables"),
             "key": sql.Identifier(key),
         }
@@ -102,10 +103,9 @@ class PostgresRecords:
         """Add records whose keys are known to be new."""
         if not rows:
             return
-        columns = sql.SQL(", ").join(map(sql.Identifier, self._columns))
         with store_errors(self._name), self._database.transaction() as connection:
             self._begin(connection)
-            with connection.cursor().copy(self._sql("COPY {table} ({columns}) FROM STDIN", columns=columns)) as copy:
+            with copying(connection, self._table, self._columns) as copy:
                 for row in rows:
                     copy.write_row(self._values(row))
 
