@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from psycopg import sql
 
@@ -18,6 +18,8 @@ from thresher.types import Chunk, ChunkRow
 
 if TYPE_CHECKING:
     from thresher.types import Vectors
+
+T = TypeVar("T")
 
 ANN_ROWS = 100_000
 """Rows from which an approximate index is built, as in the store on LanceDB; all vectors are compared below."""
@@ -163,8 +165,16 @@ class PostgresChunkTable:
         return float(self._counted("coalesce(terms::float8 / nullif(chunks, 0), 0)"))
 
     def _counted(self, what: str) -> Any:
-        with store_errors(self._name), self._database.connection() as connection:
-            return self._counted_in(connection, what)
+        return self._known(what, lambda connection: self._counted_in(connection, what))
+
+    def _known(self, what: Hashable, ask: Callable[[Connection], T]) -> T:
+        """What is remembered of this table, else what is asked over a connection."""
+
+        def asked() -> T:
+            with store_errors(self._name), self._database.connection() as connection:
+                return ask(connection)
+
+        return self._database.changes.known((self._schema, self._name, what), asked)
 
     def _counted_in(self, connection: Connection, what: str) -> Any:
         query = self._sql("SELECT {what} FROM {tables} WHERE name = %s", what=sql.SQL(what))
@@ -181,8 +191,8 @@ class PostgresChunkTable:
 
     def document_frequencies(self, query: str) -> dict[str, int]:
         """For each index term of the query, in how many chunks it occurs."""
-        with store_errors(self._name), self._database.connection() as connection:
-            return self._postings.frequencies(connection, query_terms(query))
+        terms = tuple(query_terms(query))
+        return dict(self._known(terms, lambda connection: self._postings.frequencies(connection, terms)))
 
     # --- searching
 
@@ -198,10 +208,11 @@ class PostgresChunkTable:
 
     def nearest(self, vector: Vectors, *, limit: int, where: Filter | None = None) -> list[tuple[Chunk, float]]:
         """Chunks and their cosine, best first; ties by id."""
-        with store_errors(self._name), self._database.transaction() as connection:
+        is_indexed = self._known("index", self._indexed)
+        with store_errors(self._name), self._database.connection() as connection:
             passing = self._condition(connection, where)
             rows: list[tuple[Any, ...]] = []
-            if self._indexed(connection):
+            if is_indexed:
                 rows = self._nearest_by_index(connection, vector, limit, passing)
             if len(rows) < limit:  # no index, or one that gave up before it had enough that pass
                 rows = self._nearest_of_all(connection, vector, limit, passing)
@@ -368,3 +379,5 @@ class PostgresChunkTable:
             index=sql.Identifier(self._index),
         )
         connection.execute(building)
+        told = self._sql("UPDATE {tables} SET version = version WHERE name = %s")  # others know of no index yet
+        connection.execute(told, [self._name])

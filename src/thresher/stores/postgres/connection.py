@@ -17,6 +17,7 @@ from psycopg.rows import TupleRow
 
 from thresher.errors import StoreError, UsageError
 from thresher.stores.postgres import texts, vectors
+from thresher.stores.postgres.changes import Changes
 
 Connection = psycopg.Connection[TupleRow]
 
@@ -89,11 +90,13 @@ class Database:
         self._vector: int | None = None
         self._idle: deque[tuple[float, Connection]] = deque()
         self._closing = weakref.finalize(self, _close_all, self._idle)
+        self.changes = Changes(self.opened)
         self.migrated: set[str] = set()
         """Schemas that are known to be up to date."""
 
     def close(self) -> None:
-        """Close the connections that nobody uses."""
+        """Close the connections that nobody uses, and listen no more."""
+        self.changes.close()
         _close_all(self._idle)
 
     @contextmanager
@@ -112,6 +115,8 @@ class Database:
             connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ if snapshot else None
             with connection.transaction():  # the level is part of its first statement
                 yield connection
+        if not snapshot:
+            self.changes.forget()  # not only when it is told: who changed something sees it at once
 
     def _taken(self) -> Connection:
         while self._idle:

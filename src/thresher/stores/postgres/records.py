@@ -46,6 +46,7 @@ class PostgresRecords:
 
     def __init__(self, database: Database, schema: str, name: str, *, key: str, columns: Sequence[str]) -> None:
         self._database = database
+        self._schema = schema
         self._name = name
         self._key = key
         self._columns = list(columns)
@@ -62,8 +63,12 @@ class PostgresRecords:
     @property
     def version(self) -> int:
         """Grows with every change, whoever made it."""
+        return self._database.changes.known((self._schema, self._name, "version"), self._version)
+
+    def _version(self) -> int:
+        query = self._sql("SELECT version FROM {tables} WHERE name = %s")
         with store_errors(self._name), self._database.connection() as connection:
-            row = connection.execute(self._sql("SELECT version FROM {tables} WHERE name = %s"), [self._name]).fetchone()
+            row = connection.execute(query, [self._name]).fetchone()
         return int(row[0]) if row else 0
 
     def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from psycopg import sql
 
 from thresher.errors import StoreError
 from thresher.stores.postgres import chunks, migrations, records, views
+from thresher.stores.postgres.changes import CHANNEL
 from thresher.stores.postgres.chunks import ANN_ROWS, PostgresChunkTable
 from thresher.stores.postgres.connection import CommitLock, Connection, connected, store_errors
 from thresher.stores.postgres.files import PostgresFiles
@@ -51,8 +52,12 @@ class PostgresStore:
     @property
     def exists(self) -> bool:
         """Whether anything was ever stored here."""
-        with store_errors(self._schema):
-            return migrations.is_made(self._database, self._schema)
+
+        def asked() -> bool:
+            with store_errors(self._schema):
+                return migrations.is_made(self._database, self._schema)
+
+        return self._database.changes.known((self._schema, "made"), asked)
 
     @property
     def files(self) -> PostgresFiles:
@@ -73,6 +78,7 @@ class PostgresStore:
         dropping = sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(self._schema))
         with store_errors(self._schema), self._database.transaction() as connection:
             connection.execute(dropping)
+            connection.execute("SELECT pg_notify(%s, %s)", [CHANNEL, self._schema])
         self._database.migrated.discard(self._schema)
 
     def records(self, name: str, *, key: str, columns: Mapping[str, str]) -> PostgresRecords:
