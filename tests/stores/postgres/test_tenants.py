@@ -160,24 +160,33 @@ class TestTenant(StoreContract):
 
 
 @pytest.mark.parametrize("has_tenant", [False, True])
-def test_the_vector_index_answers_with_a_filter_too(dsn: str, roles: tuple[str, str], has_tenant: bool) -> None:
-    """Of the few rows that pass none is missed, and the index was asked, whether or not there are policies."""
+@pytest.mark.parametrize("exact_rows", [0, 10_000])
+def test_the_vector_index_is_used_where_many_rows_pass_a_filter_and_only_there(
+    dsn: str, roles: tuple[str, str], has_tenant: bool, exact_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether or not there are policies on the tables."""
+    monkeypatch.setattr("thresher.stores.postgres.chunks.EXACT_ROWS", exact_rows)
     schema = f"tenants_{uuid4().hex[:12]}"
     address, tenant = (as_role(dsn, roles[0]), roles[0]) if has_tenant else (dsn, "")
-    store = PostgresStore(address, schema, tenant=tenant, ann_rows=300)
+    store = PostgresStore(f"{address}&options=-cenable_seqscan%3Doff%20-cenable_sort%3Doff", schema, tenant=tenant, ann_rows=300)
     store.create("chunks_a", dimension=ENCODER.dimension)
     table = store.open("chunks_a")
-    kinds = ("pdf", *["text"] * 9)
-    table.append([row(f"c{n}", f"word{n} filler{n % 9}", kind=kinds[n % 10]) for n in range(1000)])
+    table.append([row(f"c{n}", f"word{n} filler{n % 9}", kind=("text", "pdf")[n % 2]) for n in range(1000)])
     table.maintain()
-    vector = ENCODER.encode_query("word7 filler7")
-    assert len(table.nearest(vector, limit=6, where=Comparison("kind", "=", "pdf"))) == 6
+    found = table.nearest(ENCODER.encode_query("word8 filler8"), limit=6, where=Comparison("kind", "=", "text"))
+    assert found[0][0].text == "word8 filler8"
+    assert len(found) == 6
     assert len(table.matching("word7", limit=5)) == 1
     store.close()  # a connection that ends tells what it used
+    used = "SELECT relid::regclass, idx_scan FROM pg_stat_user_indexes WHERE schemaname = %s AND indexrelname = %s"
     with psycopg.connect(dsn, autocommit=True) as root:
-        asking = "SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = 'chunks_a_near' AND schemaname = %s"
-        deadline = monotonic() + 10
-        while root.execute(asking, [schema]).fetchone() == (0,):
-            assert monotonic() < deadline, "the index was not used"
+
+        def scans(index: str) -> int:
             root.execute("SELECT pg_stat_clear_snapshot()")
+            return int(root.execute(used, [schema, index]).fetchone()[1])  # type: ignore[index]
+
+        deadline = monotonic() + 10
+        while not scans("chunks_a_pkey"):  # of the rows that were found
+            assert monotonic() < deadline
+        assert scans("chunks_a_near") == (0 if exact_rows else 1)
         root.execute(f"DROP SCHEMA {schema} CASCADE".encode())

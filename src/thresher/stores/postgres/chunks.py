@@ -27,6 +27,12 @@ ANN_ROWS = 100_000
 REFINED = 4
 """Times as many neighbours as are wanted come from the index, of half the bits each, and are compared anew."""
 
+EXACT_ROWS = 10_000
+"""Rows that pass a filter, as the planner estimates, up to which all of them are compared: the index then visits more.
+
+Of 100,000 rows and one in a hundred that passes, the index took 330 ms and found 71 % of the ten nearest.
+"""
+
 INDEXED_DIMENSIONS = 4000
 """An index of pgvector takes no longer vectors of half the bits; longer ones are all compared."""
 
@@ -212,11 +218,18 @@ class PostgresChunkTable:
         with store_errors(self._name), self._database.connection() as connection:
             passing = self._condition(connection, where)
             rows: list[tuple[Any, ...]] = []
-            if is_indexed:
+            if is_indexed and (passing is None or self._estimated(connection, passing) > EXACT_ROWS):
                 rows = self._nearest_by_index(connection, vector, limit, passing)
             if len(rows) < limit:  # no index, or one that gave up before it had enough that pass
                 rows = self._nearest_of_all(connection, vector, limit, passing)
         return sorted(((_chunk(row), round(float(cosine), DECIMALS)) for cosine, *row in rows), key=_best_first)
+
+    def _estimated(self, connection: Connection, passing: Condition) -> int:
+        """How many chunks pass, by the statistics of the database."""
+        condition, values = passing
+        explaining = self._sql("EXPLAIN (FORMAT JSON) SELECT FROM {table} WHERE {where}", where=condition)
+        row = connection.execute(explaining, values).fetchone()
+        return 0 if row is None else int(row[0][0]["Plan"]["Plan Rows"])
 
     def _nearest_of_all(
         self, connection: Connection, vector: Vectors, limit: int, passing: Condition | None
