@@ -168,7 +168,9 @@ def test_the_vector_index_is_used_where_many_rows_pass_a_filter_and_only_there(
     monkeypatch.setattr("thresher.stores.postgres.chunks.EXACT_ROWS", exact_rows)
     schema = f"tenants_{uuid4().hex[:12]}"
     address, tenant = (as_role(dsn, roles[0]), roles[0]) if has_tenant else (dsn, "")
-    store = PostgresStore(f"{address}&options=-cenable_seqscan%3Doff%20-cenable_sort%3Doff", schema, tenant=tenant, ann_rows=300)
+    store = PostgresStore(
+        f"{address}&options=-cenable_seqscan%3Doff%20-cenable_sort%3Doff", schema, tenant=tenant, ann_rows=300
+    )
     store.create("chunks_a", dimension=ENCODER.dimension)
     table = store.open("chunks_a")
     table.append([row(f"c{n}", f"word{n} filler{n % 9}", kind=("text", "pdf")[n % 2]) for n in range(1000)])
