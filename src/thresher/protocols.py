@@ -172,6 +172,9 @@ class ChunkTable(Protocol):
     def document_ids(self) -> dict[str, int]:
         """Number of chunks of each document that has any."""
 
+    def chunk_counts(self, document_ids: Iterable[str]) -> dict[str, int]:
+        """The same of some documents, looked up: it takes no longer in a large table."""
+
     def append(self, rows: Sequence[ChunkRow]) -> None:
         """Add chunks."""
 
@@ -185,7 +188,11 @@ class ChunkTable(Protocol):
         """What `maintain` would mend, in words."""
 
     def maintain(self, *, drop_versions: bool = False) -> None:
-        """Compact, drop old versions, and bring every index up to the newest row."""
+        """Compact, drop old versions, and bring every index up to the newest row.
+
+        Others read, add and delete meanwhile; one process at a time maintains. With `drop_versions` nothing of a
+        deleted row is left, and nobody else may change the table.
+        """
 
 
 class Records(Protocol):

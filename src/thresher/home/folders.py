@@ -31,7 +31,7 @@ MANIFEST = "thresher-collection.json"
 
 FORMAT = 1
 
-NOT_PACKED = ("commit.lock", "traces", "training", "feedback.jsonl", "feedback.lock")
+NOT_PACKED = ("commit.lock", "upkeep.lock", "traces", "training", "feedback.jsonl", "feedback.lock")
 """Stays at home: questions that were asked, what people said of answers and a training has read are not the
 documents'."""
 

@@ -11,8 +11,9 @@ A file record says that a file with these bytes was read, and lets the next `ind
 documents of its file change: a change that was cut short and then taken back would else be passed by as unchanged.
 
 A chunk therefore never outlives its document, and a document without chunks is one whose turn was cut short: `complete`
-makes them from the stored text, at the next `index` or at the next question. One process commits at a time (a file
-lock, held for the commit only, never while encoding); what it meant to add is checked again under the lock.
+makes them from the stored text, at the next `index` or at the next question. One process commits at a time (a lock,
+held for the commit only, never while encoding); what it meant to add is checked again under the lock. One process at a
+time keeps the tables up, under a lock of its own: questions and commits go on while indexes are built.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
@@ -59,7 +60,7 @@ READ_DOCUMENTS = 64
 """Stored documents read at once."""
 
 LOCK_SECONDS = 600.0
-"""A commit takes about a second, building a vector index minutes; held longer, it belongs to a process that hangs."""
+"""A commit takes about a second, a first upkeep of a million chunks minutes; what holds a lock longer hangs."""
 
 
 class DocumentStore:
@@ -76,6 +77,7 @@ class DocumentStore:
         self._chunk_tables: dict[str, ChunkTable] = {}
         self._known: tuple[int, list[dict[str, Any]]] = (-1, [])
         self._in_step: dict[str, tuple[int, int]] = {}
+        self._locks: dict[str, Any] = {}
 
     # --- the store behind it
 
@@ -117,8 +119,8 @@ class DocumentStore:
         own = self._recorded
         if own is None:
             self._chosen = name
-            for opened in ("_store", "_lock"):
-                self.__dict__.pop(opened, None)
+            self.__dict__.pop("_store", None)
+            self._locks.clear()
         elif own != name:
             raise UsageError(
                 f"was made with the store {own!r}, not {name!r}",
@@ -307,6 +309,15 @@ class DocumentStore:
             self._in_step[config.fingerprint] = versions
         return missing
 
+    def _lacking(self, config: IndexConfig, document_ids: set[str]) -> set[str]:
+        """Those of some documents that are there and have no chunks of a level, as `missing` has it of all."""
+        lacking: set[str] = set()
+        for name in config.tables.values():
+            without = document_ids - self.open(name).chunk_counts(document_ids).keys()
+            known = self.record_table("chunkless").get(_without_chunks(name, id_) for id_ in without)
+            lacking |= without - {row["document"] for row in known.values()}
+        return lacking & self.record_table("documents").get(lacking).keys()
+
     def prepared(self, config: IndexConfig) -> bool:
         """Whether a config's tables are there and no document lacks its chunks; nothing is made."""
         made = {row["name"] for row in self.known_tables()}
@@ -329,7 +340,7 @@ class DocumentStore:
         for documents in self._batches(missing):
             encoded = encode(config, documents, self._known_vectors(config.encoder.name, documents))
             with self.locked():
-                added += self.append(config, encoded, set(self.missing(config)))
+                added += self.append(config, encoded, self._lacking(config, encoded.documents))
             done += len(documents)
             if progress is not None:
                 progress(done, len(missing))
@@ -344,9 +355,12 @@ class DocumentStore:
                 yield id_, Counter(chunk.level for chunk in config.chunker(document) if chunk.level in config.levels)
 
     def maintain(self, config: IndexConfig | None = None, *, drop_versions: bool = False) -> None:
-        """Compact and bring the indexes of a config's tables (default: of all tables) up to date."""
+        """Compact and bring the indexes of a config's tables (default: of all tables) up to date.
+
+        Others may commit meanwhile; with `drop_versions` they wait.
+        """
         names = config.tables.values() if config else [row["name"] for row in self.known_tables()]
-        with self.locked():
+        with self.upkeep(), self.locked() if drop_versions else nullcontext():
             for name in sorted(names):
                 self.open(name).maintain(drop_versions=drop_versions)
             for name in RECORD_TABLES:
@@ -383,11 +397,23 @@ class DocumentStore:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """While inside, no other thread of any process commits or is between two transactions of one change."""
+        with self._held("commit"):
+            yield
+
+    @contextmanager
+    def upkeep(self) -> Iterator[None]:
+        """While inside, nobody else joins files or builds indexes. Who also needs `locked` takes this one first."""
+        with self._held("upkeep"):
+            yield
+
+    @contextmanager
+    def _held(self, name: str) -> Iterator[None]:
         from filelock import Timeout
 
         self.folder.mkdir(parents=True, exist_ok=True)
+        lock = self._lock(name)
         try:
-            self._lock.acquire()
+            lock.acquire()
         except Timeout as error:
             raise StoreError(
                 f"another process has held its lock for {self._lock_seconds:.0f} s",
@@ -397,17 +423,20 @@ class DocumentStore:
         try:
             yield
         finally:
-            self._lock.release()
+            lock.release()
 
-    @cached_property
-    def _lock(self) -> Any:
+    def _lock(self, name: str) -> Any:
+        """One object for each lock, so that a thread that holds it may take it again. It dies with its holder."""
         from filelock import FileLock
 
-        shared = getattr(self._store, "commit_lock", None)
-        if shared is not None:  # machines that share a database share no folder
-            return shared(self._lock_seconds)
-        # One object, so that a thread that holds it may take it again. It dies with its holder.
-        return FileLock(self.folder / "commit.lock", timeout=self._lock_seconds)
+        if name not in self._locks:
+            shared = getattr(self._store, "shared_lock", None)  # machines that share a database share no folder
+            self._locks[name] = (
+                shared(name, self._lock_seconds)
+                if shared is not None
+                else FileLock(self.folder / f"{name}.lock", timeout=self._lock_seconds)
+            )
+        return self._locks[name]
 
     def remove(self, places: Iterable[Place], *, files: Iterable[str] = ()) -> Changes:
         """Forget places, and documents that have no other; `files` will be read again when they are indexed next."""
@@ -468,7 +497,7 @@ class DocumentStore:
         empty = []
         for level, name in config.tables.items():
             table = self.open(name)
-            left = needed - set(table.document_ids()) if len(config.levels) > 1 else needed
+            left = needed - table.chunk_counts(needed).keys() if len(config.levels) > 1 else needed
             fresh = [
                 to_chunk_row(chunk, vector, rows[chunk.document_id], titled=config.titled)
                 for chunk, vector in encoded.chunks
@@ -477,7 +506,12 @@ class DocumentStore:
             table.append(fresh)
             added += len(fresh)
             without = sorted(left - {row.chunk.document_id for row in fresh})
-            empty += [{"key": f"{name}/{id_}", "name": name, "document": id_} for id_ in without]
+            empty += [{"key": _without_chunks(name, id_), "name": name, "document": id_} for id_ in without]
         if empty:
             self.record_table("chunkless").merge(empty)
         return added
+
+
+def _without_chunks(table: str, document_id: str) -> str:
+    """Key of the record that a document was cut and gave no chunk for a table."""
+    return f"{table}/{document_id}"

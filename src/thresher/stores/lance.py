@@ -87,9 +87,10 @@ class LanceStore:
 
     def create(self, name: str, *, dimension: int) -> None:
         """Make an empty chunk table with its full-text and scalar indexes; one that is there is left as it is."""
-        table = self._created(name, chunk_schema(dimension))
+        if name not in self._tables():  # one of an earlier version has fewer columns, and every one metadata of its own
+            self._created(name, chunk_schema(dimension))
         with store_errors(name):
-            self._chunk_table(table).create_indexes()
+            self.open(name).create_indexes()
 
     def open(self, name: str) -> LanceChunkTable:
         """A chunk table that exists."""

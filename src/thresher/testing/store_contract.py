@@ -210,6 +210,8 @@ class ChunkStoreContract(_Contract):
             assert set(ids(table.matching("lighthouse coal night", limit=10))) == {"c1", "c3"}
             assert set(ids(table.nearest(ENCODER.encode_query("coal"), limit=10))) == {"c1", "c3", "c5"}
             assert table.document_ids() == {"dc1": 1, "dc3": 1, "dc5": 1}
+            assert table.chunk_counts(["dc1", "dc2", "nobody"]) == {"dc1": 1}
+            assert table.chunk_counts([]) == {}
             assert table.document_frequencies("coal lighthouse") == {"coal": 1, "lighthous": 1}
             assert table.count() == 3
             with pytest.raises(KeyError):

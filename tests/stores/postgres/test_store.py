@@ -130,7 +130,7 @@ def test_a_change_that_fails_changes_nothing(table: PostgresChunkTable) -> None:
 def test_one_holds_the_commit_lock_and_may_take_it_again(dsn: str, schema: str, store: PostgresStore) -> None:
     from filelock import Timeout
 
-    first, second = store.commit_lock(5), PostgresStore(dsn, schema).commit_lock(0.2)
+    first, second = store.shared_lock("commit", 5), PostgresStore(dsn, schema).shared_lock("commit", 0.2)
     first.acquire()
     first.acquire()
     with pytest.raises(Timeout):
@@ -167,11 +167,11 @@ def test_the_commit_lock_goes_with_a_process_that_is_killed(dsn: str, schema: st
     code = f"""
 import os, signal
 from thresher.stores.postgres.store import PostgresStore
-PostgresStore({dsn!r}, {schema!r}).commit_lock(5).acquire()
+PostgresStore({dsn!r}, {schema!r}).shared_lock("commit", 5).acquire()
 os.kill(os.getpid(), signal.SIGKILL)
 """
     assert subprocess.run([sys.executable, "-c", code]).returncode == -9
-    lock = store.commit_lock(5)
+    lock = store.shared_lock("commit", 5)
     lock.acquire()
     lock.release()
 

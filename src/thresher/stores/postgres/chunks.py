@@ -195,6 +195,12 @@ class PostgresChunkTable:
         with store_errors(self._name), self._database.connection() as connection:
             return {str(id_): int(chunks) for id_, chunks in connection.execute(query)}
 
+    def chunk_counts(self, document_ids: Iterable[str]) -> dict[str, int]:
+        """The same of some documents."""
+        query = self._sql("SELECT document_id, count(*) FROM {table} WHERE document_id = ANY(%s) GROUP BY document_id")
+        with store_errors(self._name), self._database.connection() as connection:
+            return {str(id_): int(chunks) for id_, chunks in connection.execute(query, [list(set(document_ids))])}
+
     def document_frequencies(self, query: str) -> dict[str, int]:
         """For each index term of the query, in how many chunks it occurs."""
         terms = tuple(query_terms(query))

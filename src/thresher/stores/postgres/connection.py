@@ -235,15 +235,16 @@ def locked(database: Database, name: str, seconds: float, *, kind: int) -> Conne
     return connection
 
 
-class CommitLock:
-    """One thread of any process on any machine commits to a schema at a time.
+class SharedLock:
+    """One thread of any process on any machine holds it at a time, for one purpose in one schema.
 
     It is held by a connection of its own, and goes with that one, however it ends.
     """
 
-    def __init__(self, database: Database, schema: str, seconds: float) -> None:
+    def __init__(self, database: Database, schema: str, name: str, seconds: float) -> None:
         self._database = database
         self._schema = schema
+        self._key = schema if name == "commit" else f"{schema} {name}"
         self._seconds = seconds
         self._thread = RLock()
         self._depth = 0
@@ -257,7 +258,7 @@ class CommitLock:
             raise Timeout(self._schema)
         try:
             if self._depth == 0:
-                self._held = locked(self._database, self._schema, self._seconds, kind=1)
+                self._held = locked(self._database, self._key, self._seconds, kind=1)
         except psycopg.errors.LockNotAvailable:
             self._thread.release()
             raise Timeout(self._schema) from None

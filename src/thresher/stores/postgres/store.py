@@ -12,7 +12,7 @@ from thresher.errors import StoreError
 from thresher.stores.postgres import chunks, migrations, records, views
 from thresher.stores.postgres.changes import CHANNEL
 from thresher.stores.postgres.chunks import ANN_ROWS, PostgresChunkTable
-from thresher.stores.postgres.connection import CommitLock, Connection, connected, store_errors
+from thresher.stores.postgres.connection import Connection, SharedLock, connected, store_errors
 from thresher.stores.postgres.files import PostgresFiles
 from thresher.stores.postgres.records import PostgresRecords
 from thresher.stores.postgres.tenants import protect
@@ -68,10 +68,10 @@ class PostgresStore:
         """Close the connections that are not in use; the store may be used again."""
         self._database.close()
 
-    def commit_lock(self, seconds: float) -> CommitLock:
-        """What one writer at a time holds, on whatever machine; waited for so long."""
+    def shared_lock(self, name: str, seconds: float) -> SharedLock:
+        """What one process at a time holds, on whatever machine: `commit` or `upkeep`; waited for so long."""
         self._migrate()
-        return CommitLock(self._database, self._schema, seconds)
+        return SharedLock(self._database, self._schema, name, seconds)
 
     def drop(self) -> None:
         """Remove the schema with all that is in it."""
