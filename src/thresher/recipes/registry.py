@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from thresher.errors import MisplacedSetting, UnknownSetting, UsageError, check_type
+from thresher.home import places
 from thresher.plugins import load_plugins
 from thresher.stores import lance_memory
 from thresher.stores.postgres import address
@@ -386,11 +387,14 @@ def _postgres_around(home: Path) -> address.Address:
     from thresher.recipes.settings import CollectionSettings
     from thresher.settings import resolved
 
-    found = resolved(CollectionSettings, {}, home=home, known=settings_keys()).postgres
-    return address.Address(None if found.dsn is None else found.dsn.get_secret_value(), found.prefix)
+    found = resolved(CollectionSettings, {}, home=home, known=settings_keys())
+    dsn, prefix, tenant = found.postgres.dsn, found.postgres.prefix, found.postgres.tenant
+    secret = None if dsn is None else dsn.get_secret_value()
+    return address.Address(secret, prefix, tenant, is_homes=found.store == "postgres")
 
 
 address.around = _postgres_around
+places.shared = address.files_of_home
 
 
 def _memory_around(folder: Path) -> int:

@@ -149,6 +149,12 @@ class PostgresSettings(Frozen):
         pattern="^[a-z_][a-z0-9_]{0,30}$",
         description="what the names of schemas begin with; homes with the same database and prefix share collections",
     )
+    tenant: str = Field(
+        "",
+        pattern="^([a-z_][a-z0-9_]{0,30})?$",
+        description="role that the data belongs to: its schemas are its own, and a policy on each table keeps others "
+        "out; empty = no tenants",
+    )
 
 
 class CollectionSettings(Frozen):
