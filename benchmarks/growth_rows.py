@@ -135,15 +135,19 @@ class Synthetic:
         return scaled
 
     @cached_property
-    def _term_of(self) -> NDArray[np.int32]:
-        """The number of the term that each word becomes."""
-        return np.array([self.numbers[index_terms(word)[0]] for word in self._words], np.int32)
+    def _terms(self) -> list[str]:
+        """The term that each word becomes."""
+        return [index_terms(word)[0] for word in self._words]
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:
         """The number of each index term."""
-        terms = dict.fromkeys(index_terms(word)[0] for word in self._words)
-        return {term: number for number, term in enumerate(terms)}
+        return {term: number for number, term in enumerate(dict.fromkeys(self._terms))}
+
+    @cached_property
+    def _term_numbers(self) -> NDArray[np.int32]:
+        """The number of the term that each word becomes."""
+        return np.array([self.numbers[term] for term in self._terms], np.int32)
 
     def _drawn(self, number: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """The words of a batch's texts, how many each text has, and the words of its titles."""
@@ -201,19 +205,20 @@ class Synthetic:
         width = title.shape[1]
         places = np.repeat(np.cumsum(lengths) - lengths, width)
         flat = np.insert(words, places, np.repeat(title, CHUNKS, axis=0).ravel())
-        return Tokens(self._term_of[flat], lengths + width)
+        return Tokens(self._term_numbers[flat], lengths + width)
 
     def questions(self) -> list[Question]:
         """Six words of a chunk among the first 10,000, and a direction near its vector."""
         random = np.random.default_rng(6)
         asked = []
+        near_batches = {number: (*self._drawn(number), self.vectors(number)) for number in range(10)}
         for at in random.integers(0, 10 * BATCH, QUESTIONS):
             batch, row = divmod(int(at), BATCH)
-            words, lengths, _ = self._drawn(batch)
+            words, lengths, _, vectors = near_batches[batch]
             begin = int(lengths[:row].sum())
             chosen = random.choice(words[begin : begin + lengths[row]], QUESTION_WORDS, replace=False)
             noise = random.standard_normal((1, DIMENSION), np.float32) @ self._directions
-            near = self.vectors(batch)[row] + QUESTION_SHARE * unit(noise)[0]
+            near = vectors[row] + QUESTION_SHARE * unit(noise)[0]
             asked.append(Question(" ".join(map(self._words.__getitem__, chosen)), unit(near[None])[0]))
         return asked
 
