@@ -119,7 +119,7 @@ class LanceChunkTable(LanceTable):
     FILE_ROWS = text_index.SEGMENT_ROWS
 
     def __init__(self, table: Any, folder: Path, memory: Memory, *, ann_rows: int | None = None) -> None:
-        """`ann_rows` are the rows from which an approximate index is built: by default more than `memory` has room for."""
+        """`ann_rows` are the rows from which an approximate index is built: more than `memory` has room for."""
         super().__init__(table, folder)
         self._memory = memory
         self._ann_rows = memory.rows(self._dimension) if ann_rows is None else ann_rows
