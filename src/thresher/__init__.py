@@ -133,6 +133,7 @@ def collections(home: str | Path = ".thresher") -> Collections:
     from thresher.errors import check_type
     from thresher.home.collections import Collections
 
+    import_module("thresher.recipes")  # which knows the settings around a home
     check_type("home", home, (str, Path), "a folder")
     return Collections(Path(home))
 

@@ -222,8 +222,8 @@ class Records(Protocol):
         """Compact, and drop old versions."""
 
 
-class Store(Protocol):
-    """Where a collection's tables live. A change is seen by every reader at once and wholly, or not at all."""
+class RecordStore(Protocol):
+    """Where the documents, and all that is known of them, live."""
 
     @property
     def exists(self) -> bool:
@@ -235,6 +235,10 @@ class Store(Protocol):
         Columns that a table made earlier lacks are added to it, without values.
         """
 
+
+class ChunkStore(Protocol):
+    """Where chunk tables live, which can be made again from the documents."""
+
     def chunk_tables(self) -> set[str]:
         """Names of the chunk tables there are."""
 
@@ -243,6 +247,10 @@ class Store(Protocol):
 
     def open(self, name: str) -> ChunkTable:
         """A chunk table that exists."""
+
+
+class Store(RecordStore, ChunkStore, Protocol):
+    """Where a collection's tables live. A change is seen by every reader at once and wholly, or not at all."""
 
 
 # --- what is kept besides the tables ----------------------------------------------------------------------------------

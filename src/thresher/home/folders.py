@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from thresher.errors import StoreError, UsageError
+from thresher.home import places
 from thresher.home.places import COLLECTIONS
 from thresher.indexing.store import DocumentStore
 from thresher.stores import registry
@@ -53,11 +54,12 @@ def check_name(name: str) -> None:
 
 def names(home: Path) -> list[str]:
     """The collections of a home that hold a store, sorted."""
-    folder = home / COLLECTIONS
-    if not folder.is_dir():
-        return []
-    made = (one for one in folder.iterdir() if one.is_dir() and not one.name.startswith("."))
-    return sorted(one.name for one in made if registry.recorded(one) is not None)
+    folder, together = home / COLLECTIONS, places.shared(home)
+    made = folder.iterdir() if folder.is_dir() else ()
+    here = {one.name for one in made if one.is_dir() and not one.name.startswith(".")}
+    if together is not None:
+        here |= {file.name.split("/")[0] for file in together.below(COLLECTIONS).list()}
+    return sorted(name for name in here if registry.recorded(folder / name) is not None)
 
 
 def home_above(home: Path) -> Path | None:
@@ -89,7 +91,8 @@ def drop(home: Path, name: str) -> None:
     with _changing(home, name) as folder:
         registry.drop_tables(folder)
         dropped = _working(home, name)
-        folder.rename(dropped)
+        if folder.exists():  # not where another machine made it
+            folder.rename(dropped)
     shutil.rmtree(dropped, ignore_errors=True)
 
 

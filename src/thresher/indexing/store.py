@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import EncoderMismatch, StoreError, UsageError
+from thresher.home.files import LocalFiles
 from thresher.indexing.catalog import Catalog, Changes, Entry, Place
 from thresher.indexing.index_config import IndexConfig, encodes_text, reads_titles
 from thresher.indexing.prepare import EncodedChunks, encode
@@ -42,7 +43,7 @@ from thresher.indexing.records import (
     to_record,
     with_places,
 )
-from thresher.protocols import MOST_VERSIONS, ChunkTable, Records, Store
+from thresher.protocols import MOST_VERSIONS, ChunkTable, Files, Records, Store
 from thresher.stores import registry
 from thresher.types import Document, Metadata
 
@@ -70,6 +71,7 @@ class DocumentStore:
         self.folder = folder
         self._given = store
         self._chosen: str | None = None
+        self._made_with: str | None = None
         self._lock_seconds = lock_seconds
         self._record_tables: dict[str, Records] = {}
         self._chunk_tables: dict[str, ChunkTable] = {}
@@ -86,6 +88,17 @@ class DocumentStore:
         )
 
     @property
+    def _recorded(self) -> str | None:
+        """What the collection was made with; it stays so, and where it is kept may be far."""
+        self._made_with = self._made_with or registry.recorded(self.folder)
+        return self._made_with
+
+    @property
+    def small_files(self) -> Files:
+        """What is kept besides the tables: where these are, if their store keeps files, else in the folder."""
+        return getattr(self._store, "files", None) or LocalFiles(self.folder)
+
+    @property
     def exists(self) -> bool:
         """Whether anything was ever indexed here."""
         return self._store.exists
@@ -93,7 +106,7 @@ class DocumentStore:
     @property
     def is_new(self) -> bool:
         """Whether no store was chosen yet."""
-        return self._given is None and registry.recorded(self.folder) is None
+        return self._given is None and self._recorded is None
 
     @property
     def is_open_to_choice(self) -> bool:
@@ -103,7 +116,7 @@ class DocumentStore:
     def choose(self, name: str) -> None:
         """Keep the tables of a new collection in the store of that name. UsageError where it was made with another."""
         registry.check(name)
-        own = registry.recorded(self.folder)
+        own = self._recorded
         if own is None:
             self._chosen = name
             self.__dict__.pop("_store", None)

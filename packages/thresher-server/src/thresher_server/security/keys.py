@@ -9,21 +9,18 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import secrets
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from tempfile import NamedTemporaryFile
-from threading import Lock
-
-from filelock import FileLock
 
 from thresher.errors import UnknownSetting, UsageError
+from thresher.home.places import home_files
 
+FILE = "keys.json"
 PREFIX = "thr"
 ID_BYTES, SECRET_BYTES = 6, 32
 LOCK_SECONDS = 10.0
@@ -95,10 +92,8 @@ class Keys:
     """The keys of a home; a change by another process is seen at the next request."""
 
     def __init__(self, home: Path) -> None:
-        self.file = home / "server" / "keys.json"
-        self._read_at: tuple[int, int] = (0, 0)
-        self._keys: dict[str, Key] = {}
-        self._lock = Lock()
+        self._files = home_files(home).below("server")
+        self._seen: tuple[bytes | None, dict[str, Key]] = (None, {})
 
     def __iter__(self) -> Iterator[Key]:
         return iter(sorted(self._current().values(), key=lambda key: key.made))
@@ -148,48 +143,26 @@ class Keys:
         return key.caller
 
     def _current(self) -> dict[str, Key]:
-        with self._lock:
-            try:
-                stat = self.file.stat()
-            except FileNotFoundError:
-                self._read_at, self._keys = (0, 0), {}
-                return self._keys
-            stamp = (stat.st_mtime_ns, stat.st_ino)
-            if stamp != self._read_at:
-                self._keys, self._read_at = _read(self.file), stamp
-            return self._keys
+        content = self._files.read(FILE)
+        before, keys = self._seen
+        if content != before:
+            keys = _keys_of(content, self._files.where(FILE))
+            self._seen = (content, keys)  # at once: a question of another thread sees both old or both new
+        return keys
 
-    def _changing(self) -> _Change:
-        return _Change(self.file)
-
-
-class _Change:
-    """The keys, to be changed while nobody else changes them, and written whole or not at all."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._lock = FileLock(f"{file}.lock", timeout=LOCK_SECONDS)
-
-    def __enter__(self) -> dict[str, Key]:
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        self._lock.acquire()
-        with suppress(FileNotFoundError):
-            self._keys = _read(self._file)
-            return self._keys
-        self._keys = {}
-        return self._keys
-
-    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        try:
-            if kind is None:
-                _write(self._file, self._keys)
-        finally:
-            self._lock.release()
+    @contextmanager
+    def _changing(self) -> Iterator[dict[str, Key]]:
+        """The keys, to be changed while nobody else changes them, and written whole or not at all."""
+        with self._files.lock(f"{FILE}.lock", LOCK_SECONDS):
+            keys = dict(self._current())
+            yield keys
+            rows = json.dumps([asdict(key) for key in keys.values()], indent=2)
+            self._files.write(FILE, rows.encode(), durable=True)
 
 
-def _read(file: Path) -> dict[str, Key]:
+def _keys_of(content: bytes | None, where: str) -> dict[str, Key]:
     try:
-        rows = json.loads(file.read_text(encoding="utf-8"))
+        rows = json.loads(content or b"[]")
         return {
             row["id"]: Key(
                 **{
@@ -201,15 +174,7 @@ def _read(file: Path) -> dict[str, Key]:
             for row in rows
         }
     except (ValueError, TypeError, KeyError) as error:
-        raise UsageError(f"cannot be read ({error})", subject=str(file), next_step="mend or remove it") from error
-
-
-def _write(file: Path, keys: dict[str, Key]) -> None:
-    with NamedTemporaryFile("w", dir=file.parent, delete=False, encoding="utf-8") as new:  # of mode 600
-        json.dump([asdict(key) for key in keys.values()], new, indent=2)
-        new.flush()
-        os.fsync(new.fileno())
-    os.replace(new.name, file)
+        raise UsageError(f"cannot be read ({error})", subject=where, next_step="mend or remove it") from error
 
 
 def _named(keys: dict[str, Key], name: str) -> Key:
