@@ -14,6 +14,8 @@ import thresher
 from tests.ray.nodes import HEAD, free_port
 from thresher.errors import UsageError
 
+COMMAND = Path(sys.executable).with_name("thresher")
+
 pytest.importorskip("ray", reason="ray is not installed (pip install 'thresher[ray]')")
 pytestmark = pytest.mark.skipif(not entry_points(group="thresher.clusters"), reason="thresher-ray is not installed")
 
@@ -29,26 +31,14 @@ def test_an_address_at_which_no_cluster_answers_is_refused_at_once(tmp_path: Pat
                 collection.add(tmp_path / "a.txt", on=address)
 
 
-def checked(tmp_path: Path, pylance: str) -> subprocess.CompletedProcess[str]:
-    """The check of a process that finds this pylance installed."""
-    installed = tmp_path / f"pylance-{pylance}.dist-info"
+def test_another_lance_than_the_one_inside_lancedb_is_refused_before_anything_is_connected(tmp_path: Path) -> None:
+    installed = tmp_path / "pylance-0.1.0.dist-info"
     installed.mkdir()
-    (installed / "METADATA").write_text(f"Metadata-Version: 2.1\nName: pylance\nVersion: {pylance}\n")
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: pylance\nVersion: 0.1.0\n")
+    (tmp_path / "a.txt").write_text("Some words.")
     path = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
-    code = "from thresher_ray.lance import check_lance; check_lance()"
-    environment = {**os.environ, "PYTHONPATH": path}
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
-
-
-def test_the_lance_that_is_inside_lancedb_may_be_installed_too(tmp_path: Path) -> None:
-    from thresher_ray.lance import lance_inside
-
-    inside = lance_inside()
-    assert inside is not None
-    assert checked(tmp_path, inside).returncode == 0
-
-
-def test_another_lance_is_refused_with_the_version_to_install(tmp_path: Path) -> None:
-    refused = checked(tmp_path, "0.1.0").stderr
-    assert "pylance 0.1.0: is not the Lance inside lancedb" in refused
-    assert "indexes that one of them builds, the other does not see; pip install pylance==" in refused
+    line = [COMMAND, "index", tmp_path / "a.txt", "--home", tmp_path / "home", "--on", "auto"]
+    done = subprocess.run(line, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}, check=False)
+    assert done.returncode == 1
+    assert "pylance 0.1.0 is not the Lance inside lancedb" in done.stderr
+    assert "install a pair that belongs together" in done.stderr

@@ -96,6 +96,8 @@ def eval_run(
     from thresher_evals.elsewhere import Elsewhere
     from thresher_evals.runner import CollectionAsker, checked, collection_of, files, outside_of, parse_variant, run
 
+    if on is not None and parallel > 1:
+        raise UsageError("not both", subject="`parallel` and `on`", next_step="a cluster asks as many as it can")
     home = target_of(home, collection, {}, json).home
     recipe, given = list(dict.fromkeys(recipe)), checked(assignments(settings))
     plain = list(dict.fromkeys(parse_variant(one).recipe for one in recipe))

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from importlib.metadata import version
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -16,7 +17,7 @@ from thresher import __version__
 from thresher.errors import ThresherError, UsageError, WorkerDied
 from thresher.models.onnx import SHARE
 from thresher.processes import answered
-from thresher_ray.lance import check_lance
+from thresher.stores.lance_upkeep import check_versions
 
 RETRIES = 3
 """Ray's own default. A task of a machine that dies is begun again elsewhere, and lost results are made again."""
@@ -37,7 +38,7 @@ class Cluster:
         self.number = 1
 
     def __enter__(self) -> Self:
-        check_lance()
+        here = installed()
         ray = _quiet_ray()
         if not ray.is_initialized():
             self._connect()
@@ -45,7 +46,7 @@ class Cluster:
         try:
             self._make = ray.remote(num_cpus=CORES, max_retries=RETRIES)(answered)
             self.number = max(1, int(ray.cluster_resources().get("CPU", 0)))
-            self._check_the_others()
+            self._check_the_others(here)
         except BaseException:
             self.close()
             raise
@@ -93,8 +94,8 @@ class Cluster:
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise _unreachable(self._address, (str(error).splitlines() or [""])[0]) from error
 
-    def _check_the_others(self) -> None:
-        """Raise UsageError unless the machine of a first task has what this one has."""
+    def _check_the_others(self, here: str) -> None:
+        """Raise UsageError unless the machine of a first task has the version that is here."""
         try:
             there = self.submit(installed).result()
         except (ImportError, AttributeError, WorkerDied) as error:
@@ -103,9 +104,9 @@ class Cluster:
                 subject=f"`on` {self._address}",
                 next_step=f"install thresher-ray, with thresher {__version__}, on every machine",
             ) from error
-        if there != installed():
+        if there != here:
             raise UsageError(
-                f"its machines have thresher {there}, this one has {installed()}",
+                f"its machines have thresher {there}, this one has {here}",
                 subject=f"`on` {self._address}",
                 next_step="install the same version on every machine",
             )
@@ -123,8 +124,8 @@ def _quiet_ray() -> Any:
 
 
 def installed() -> str:
-    """The version of Thresher here. Raises UsageError where the Lance beside it is another than LanceDB's."""
-    check_lance()
+    """The version of Thresher here. Raises StoreError where pylance is not the Lance inside lancedb."""
+    check_versions(version("lancedb"), version("pylance"))
     return __version__
 
 
