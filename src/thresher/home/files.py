@@ -51,6 +51,17 @@ class LocalFiles:
                 return False
         return True
 
+    def find(self, name: str) -> StoredFile | None:
+        """What is known of a file without its content; None where there is no such file."""
+        file = self._file(name)
+        try:
+            status = file.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise _failed("read", file, error) from error
+        return StoredFile(name, status.st_size, status.st_mtime) if file.is_file() else None
+
     def list(self, prefix: str = "") -> Sequence[StoredFile]:
         """The files whose names begin with the prefix, those in folders below too, the oldest first.
 

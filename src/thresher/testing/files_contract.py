@@ -38,6 +38,7 @@ class FilesContract:
     def test_what_is_not_there_is_none_and_no_error(self, files: Files) -> None:
         assert files.read("a.json") is None
         assert files.read("a/b.json") is None
+        assert files.find("a/b.json") is None
         assert list(files.list()) == []
         files.remove(["a.json", "a/b.json"])
 
@@ -46,7 +47,10 @@ class FilesContract:
         for written in (b"", content, b"newer"):
             files.write("traces/ab12.json", written, durable=written == content)
             assert files.read("traces/ab12.json") == written
-        assert self.open_files(tmp_path / "files").read("traces/ab12.json") == b"newer"
+        again = self.open_files(tmp_path / "files")
+        assert again.read("traces/ab12.json") == b"newer"
+        assert [again.find("traces/ab12.json")] == list(again.list())
+        assert again.find("traces") is None
 
     def test_a_file_is_created_once(self, files: Files) -> None:
         assert files.create("one.json", b"first")
