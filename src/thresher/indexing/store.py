@@ -18,10 +18,9 @@ lock, held for the commit only, never while encoding); what it meant to add is c
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
@@ -29,6 +28,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import EncoderMismatch, StoreError, UsageError
+from thresher.home import places
+from thresher.home.places import Home
 from thresher.indexing.catalog import Catalog, Changes, Entry, Place
 from thresher.indexing.index_config import IndexConfig, encodes_text, labelled, reads_titles, with_means
 from thresher.indexing.records import (
@@ -72,7 +73,7 @@ class EncodedChunks:
 class DocumentStore:
     """The documents and chunk tables of one collection; cheap to make, opened at the first use."""
 
-    def __init__(self, folder: Path, store: Store | None = None, *, lock_seconds: float = LOCK_SECONDS) -> None:
+    def __init__(self, folder: Home, store: Store | None = None, *, lock_seconds: float = LOCK_SECONDS) -> None:
         """`store` in place of the one that the collection was made with, see `stores`."""
         self.folder = folder
         self._given = store
@@ -206,13 +207,7 @@ class DocumentStore:
 
     def size(self) -> tuple[int, int]:
         """Files in the collection's folder, and their bytes."""
-        files = bytes_ = 0
-        for folder, _, names in os.walk(self.folder):
-            for name in names:
-                with suppress(FileNotFoundError):  # upkeep of another process takes files away
-                    bytes_ += os.stat(os.path.join(folder, name)).st_size
-                    files += 1
-        return files, bytes_
+        return places.size(self.folder)
 
     def catalog(self) -> Catalog:
         """Which place holds which document, as of now."""
@@ -402,7 +397,8 @@ class DocumentStore:
         """While inside, no other thread of any process commits or is between two transactions of one change."""
         from filelock import Timeout
 
-        self.folder.mkdir(parents=True, exist_ok=True)
+        if isinstance(self.folder, Path):
+            self.folder.mkdir(parents=True, exist_ok=True)
         try:
             self._lock.acquire()
         except Timeout as error:
@@ -421,8 +417,9 @@ class DocumentStore:
         from filelock import FileLock
 
         shared = getattr(self._store, "commit_lock", None)
-        if shared is not None:  # machines that share a database share no folder
+        if shared is not None:  # machines that share a database or a bucket share no folder
             return shared(self._lock_seconds)
+        assert isinstance(self.folder, Path)
         # One object, so that a thread that holds it may take it again. It dies with its holder.
         return FileLock(self.folder / "commit.lock", timeout=self._lock_seconds)
 

@@ -89,6 +89,7 @@ def writing(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[An
 
     @wraps(method)
     def write(self: Any, /, *args: P.args, **options: P.kwargs) -> R:
+        self.check()
         with store_errors(self.name):
             return method(self, *args, **options)
 
@@ -164,6 +165,9 @@ class TableVersion:
 class LanceTable:
     """What records and chunks have in common."""
 
+    check: Callable[[], None] = staticmethod(lambda: None)
+    """Raises StoreError where nothing may be written here any more, such as when a lease was lost."""
+
     def __init__(self, table: Any, folder: Path) -> None:
         self._table = table
         self._newest = TableVersion(table, folder)
@@ -172,6 +176,10 @@ class LanceTable:
     def name(self) -> str:
         """Name of the table."""
         return str(self._table.name)
+
+    def refresh(self) -> None:
+        """Let the next read show the newest version, where that is looked for every few seconds only."""
+        self._table.checkout_latest()
 
     @property
     def version(self) -> int:

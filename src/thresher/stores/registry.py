@@ -1,7 +1,8 @@
 """The stores by name, and which of them a collection was made with.
 
-A store is a class that takes a folder of its own and does what `thresher.protocols.Store` says; one more of them is a
-file of its own and a line in `STORES`. `thresher.testing.store_contract` tests what the protocol promises.
+A store is a class that takes a folder of its own, which may be one of a bucket, and does what
+`thresher.protocols.Store` says; one more of them is a file of its own and a line in `STORES`.
+`thresher.testing.store_contract` tests what the protocol promises.
 """
 
 from __future__ import annotations
@@ -9,19 +10,31 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from thresher.errors import MissingExtra, StoreError, UsageError
 from thresher.home import places
-from thresher.protocols import Store
+from thresher.home.places import BucketFolder, Home
+from thresher.protocols import Files, Store
 
 
-def _lance(folder: Path) -> Store:
+def _lance(folder: Home) -> Store:
+    if isinstance(folder, BucketFolder):
+        from thresher.stores.lance_bucket import BucketLanceStore
+
+        return BucketLanceStore(folder)
     from thresher.stores.lance import LanceStore
 
     return LanceStore(folder)
 
 
-def _postgres(folder: Path) -> Store:
+def _postgres(folder: Home) -> Store:
+    if isinstance(folder, BucketFolder):
+        raise UsageError(
+            "keeps its tables in that bucket, not in a database",
+            subject=f"a home such as {folder.parent.parent.parent}",
+            next_step="leave `store` out, or choose a `home` on this machine",
+        )
     from thresher.stores.postgres import address
 
     try:
@@ -32,7 +45,7 @@ def _postgres(folder: Path) -> Store:
     return PostgresStore(str(where.dsn), schema_name(where.prefix, folder.parent.name))
 
 
-STORES: dict[str, Callable[[Path], Store]] = {
+STORES: dict[str, Callable[[Any], Store]] = {
     "lance": _lance,
     "postgres": _postgres,
 }
@@ -50,14 +63,14 @@ def check(name: str, *, subject: str = "") -> None:
         raise UsageError(f"there is no store {name!r}", subject=subject or "`store`", next_step=f"use {known}")
 
 
-def recorded(folder: Path) -> str | None:
+def recorded(folder: Home) -> str | None:
     """The store that the collection in a folder was made with; None where there is no collection yet.
 
     Raises StoreError for a record that names none.
     """
-    content = places.files_at(folder).read(RECORD)
-    if content is None:
-        return DEFAULT if (folder / DEFAULT).is_dir() else None  # before there was a choice, nothing was recorded
+    content = _records(folder).read(RECORD)
+    if content is None:  # before there was a choice, nothing was recorded
+        return DEFAULT if isinstance(folder, Path) and (folder / DEFAULT).is_dir() else None
     try:
         return str(json.loads(content)["store"])
     except (ValueError, KeyError, TypeError) as error:
@@ -65,25 +78,36 @@ def recorded(folder: Path) -> str | None:
         raise StoreError("does not name a store", subject=str(folder / RECORD), next_step=advice) from error
 
 
-def record(folder: Path, name: str) -> None:
+def _records(folder: Home) -> Files:
+    """Where the record lies, whatever the store of the collection."""
+    return places.files_asked(places.files_at(folder))
+
+
+def record(folder: Home, name: str) -> None:
     """Keep the name of its store with a collection that has none yet, as a whole or not at all."""
     if recorded(folder) is not None:
         return
     try:
-        places.files_at(folder).create(RECORD, json.dumps({"store": name}).encode() + b"\n")
+        _records(folder).create(RECORD, json.dumps({"store": name}).encode() + b"\n")
     except StoreError as error:
         what = f"cannot be created ({error.what})"
         raise StoreError(what, subject=str(folder), next_step="choose another `home`") from error
 
 
-def opened(folder: Path, name: str) -> Store:
+def opened(folder: Home, name: str) -> Store:
     """The tables of the collection in a folder, in the store of that name."""
     check(name, subject=f"collection {folder.name}")
     return STORES[name](folder / name)
 
 
-def check_in_folder(folder: Path) -> None:
+def check_in_folder(folder: Home) -> None:
     """Raise UsageError for a collection whose tables are not in its folder and would not come along with it."""
+    if isinstance(folder, BucketFolder):
+        raise UsageError(
+            "is in a bucket, where nothing is renamed or copied as a whole",
+            subject=f"collection {folder.name}",
+            next_step="index the documents into another collection; for a copy use the tools of the bucket",
+        )
     if hasattr(opened(folder, recorded(folder) or DEFAULT), "drop"):
         raise UsageError(
             "keeps its tables in a database, not in its folder",
@@ -92,7 +116,12 @@ def check_in_folder(folder: Path) -> None:
         )
 
 
-def drop_tables(folder: Path) -> None:
+def forget(folder: Home) -> None:
+    """Take the record away: from then on there is no collection."""
+    _records(folder).remove([RECORD])
+
+
+def drop_tables(folder: Home) -> None:
     """Remove what the store of the collection in a folder keeps elsewhere."""
     drop = getattr(opened(folder, recorded(folder) or DEFAULT), "drop", None)
     if drop is not None:

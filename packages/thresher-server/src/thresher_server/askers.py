@@ -6,40 +6,38 @@ A question is its asker's and the operator's to see; the same question asked by 
 from __future__ import annotations
 
 import hashlib
-import shutil
-from pathlib import Path
 
+from thresher.home.places import Home, files_at
 from thresher_server.security.keys import Caller, Scope
 
 
 class Askers:
     """Notes of who asked, collection by collection."""
 
-    def __init__(self, home: Path) -> None:
-        self._folder = home / "server" / "askers"
+    def __init__(self, home: Home) -> None:
+        self._files = files_at(home / "server" / "askers")
 
     def note(self, caller: Caller, collection: str, trace: str) -> None:
         """Keep that a caller asked for an answer; nothing for one without a trace."""
         if trace:
-            folder = self._folder / collection / _hash(caller)
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / trace).touch()
+            self._files.write(f"{collection}/{_hash(caller)}/{trace}", b"")
 
     def may_see(self, caller: Caller, collection: str, trace: str) -> bool:
         """Whether a trace is the caller's to see."""
         if caller.may(Scope.ADMIN, collection):
             return True
-        return (self._folder / collection / _hash(caller) / trace).exists()
+        return self._files.find(f"{collection}/{_hash(caller)}/{trace}") is not None
 
     def rename(self, collection: str, new: str) -> None:
         """Keep the notes of a collection under its new name."""
         self.forget(new)
-        if (self._folder / collection).is_dir():
-            (self._folder / collection).rename(self._folder / new)
+        for file in self._files.list(f"{collection}/"):
+            self._files.write(f"{new}/{file.name.partition('/')[2]}", b"")
+        self.forget(collection)
 
     def forget(self, collection: str) -> None:
         """Remove the notes of a collection."""
-        shutil.rmtree(self._folder / collection, ignore_errors=True)
+        self._files.remove(file.name for file in self._files.list(f"{collection}/"))
 
 
 def _hash(caller: Caller) -> str:

@@ -21,6 +21,7 @@ from typing import Any, Literal
 
 from filelock import FileLock, Timeout
 
+from thresher.home.places import Home, working_folder
 from thresher_server.problems import Problem
 
 KEPT = timedelta(days=7)
@@ -115,8 +116,8 @@ class Claim:
 class Jobs:
     """All jobs of a home."""
 
-    def __init__(self, home: Path) -> None:
-        self.folder = home / "server" / "jobs"
+    def __init__(self, home: Home) -> None:
+        self.folder = working_folder(home) / "server" / "jobs"
 
     def make(self, kind: Kind, collection: str, caller: str, arguments: Mapping[str, Any]) -> Job:
         """A job that waits for a worker."""

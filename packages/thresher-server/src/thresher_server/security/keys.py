@@ -9,20 +9,19 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import secrets
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from pathlib import Path
-from tempfile import NamedTemporaryFile
 from threading import Lock
-
-from filelock import FileLock
+from typing import Any
 
 from thresher.errors import UnknownSetting, UsageError
+from thresher.home.places import Home, files_asked, files_at
+
+FILE, LOCK = "keys.json", "keys.json.lock"
 
 PREFIX = "thr"
 ID_BYTES, SECRET_BYTES = 6, 32
@@ -92,11 +91,11 @@ class Key:
 
 
 class Keys:
-    """The keys of a home; a change by another process is seen at the next request."""
+    """The keys of a home; a change by another process is seen at the next request, in a bucket some seconds later."""
 
-    def __init__(self, home: Path) -> None:
-        self.file = home / "server" / "keys.json"
-        self._read_at: tuple[int, int] = (0, 0)
+    def __init__(self, home: Home) -> None:
+        self._files = files_asked(files_at(home / "server", private=True))
+        self._content: bytes | None = None
         self._keys: dict[str, Key] = {}
         self._lock = Lock()
 
@@ -148,68 +147,32 @@ class Keys:
         return key.caller
 
     def _current(self) -> dict[str, Key]:
+        content = self._files.read(FILE)
         with self._lock:
-            try:
-                stat = self.file.stat()
-            except FileNotFoundError:
-                self._read_at, self._keys = (0, 0), {}
-                return self._keys
-            stamp = (stat.st_mtime_ns, stat.st_ino)
-            if stamp != self._read_at:
-                self._keys, self._read_at = _read(self.file), stamp
+            if content != self._content:
+                self._keys, self._content = self._read(content), content
             return self._keys
 
-    def _changing(self) -> _Change:
-        return _Change(self.file)
+    @contextmanager
+    def _changing(self) -> Iterator[dict[str, Key]]:
+        """The keys, to be changed while nobody else changes them, and written whole or not at all."""
+        with self._files.lock(LOCK, LOCK_SECONDS):
+            keys = self._read(self._files.read(FILE))
+            yield keys
+            content = json.dumps([asdict(key) for key in keys.values()], indent=2)
+            self._files.write(FILE, content.encode(), durable=True)
 
-
-class _Change:
-    """The keys, to be changed while nobody else changes them, and written whole or not at all."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._lock = FileLock(f"{file}.lock", timeout=LOCK_SECONDS)
-
-    def __enter__(self) -> dict[str, Key]:
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        self._lock.acquire()
-        with suppress(FileNotFoundError):
-            self._keys = _read(self._file)
-            return self._keys
-        self._keys = {}
-        return self._keys
-
-    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+    def _read(self, content: bytes | None) -> dict[str, Key]:
         try:
-            if kind is None:
-                _write(self._file, self._keys)
-        finally:
-            self._lock.release()
+            return {} if content is None else {row["id"]: _key(row) for row in json.loads(content)}
+        except (ValueError, TypeError, KeyError) as error:
+            what = f"cannot be read ({error})"
+            raise UsageError(what, subject=self._files.where(FILE), next_step="mend or remove it") from error
 
 
-def _read(file: Path) -> dict[str, Key]:
-    try:
-        rows = json.loads(file.read_text(encoding="utf-8"))
-        return {
-            row["id"]: Key(
-                **{
-                    **row,
-                    "scopes": tuple(row["scopes"]),
-                    "collections": None if row["collections"] is None else tuple(row["collections"]),
-                }
-            )
-            for row in rows
-        }
-    except (ValueError, TypeError, KeyError) as error:
-        raise UsageError(f"cannot be read ({error})", subject=str(file), next_step="mend or remove it") from error
-
-
-def _write(file: Path, keys: dict[str, Key]) -> None:
-    with NamedTemporaryFile("w", dir=file.parent, delete=False, encoding="utf-8") as new:  # of mode 600
-        json.dump([asdict(key) for key in keys.values()], new, indent=2)
-        new.flush()
-        os.fsync(new.fileno())
-    os.replace(new.name, file)
+def _key(row: Mapping[str, Any]) -> Key:
+    collections = None if row["collections"] is None else tuple(row["collections"])
+    return Key(**{**row, "scopes": tuple(row["scopes"]), "collections": collections})
 
 
 def _named(keys: dict[str, Key], name: str) -> Key:
