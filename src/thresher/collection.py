@@ -129,7 +129,8 @@ class Collection(OpenCollection):
         """Forget sources (a file, a URL, a corpus and all its rows); returns the sources that went.
 
         A document that is known from another source too stays under that one. `purge` also drops old versions of the
-        tables, the traces and the labels that quote the sources, and what judges were trained on.
+        tables, the traces and the labels that quote the sources, and what judges were trained on. A bucket that keeps
+        old versions is out of its reach, see `purge_remark`.
         """
         for source in sources:
             check_type("source", source, (str, Path), "a file, an address or a corpus")

@@ -104,6 +104,11 @@ class OpenCollection:
         self._models = Models()
         self._others.clear()
 
+    @property
+    def purge_remark(self) -> str:
+        """What `delete(purge=True)` cannot reach, in words: old versions that a bucket keeps; else the empty text."""
+        return places.purge_remark(self.folder)
+
     def _check_open(self) -> None:
         if self._closed:
             raise UsageError("is closed", subject=f"collection {self.name}", next_step="open it again")

@@ -24,10 +24,9 @@ def weed() -> Iterator[Weed]:
 
 @pytest.fixture
 def reached(weed: Weed, monkeypatch: pytest.MonkeyPatch) -> Weed:
-    """The server, which the environment names; every change is seen at once, and nobody waits long for it."""
+    """The server, which the environment names; every change is seen at once."""
     for name, value in {**weed.environment, "THRESHER_BUCKET__SECONDS_BEHIND": "0"}.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setenv("THRESHER_BUCKET__TIMEOUT_SECONDS", "2")
     bucket.forget_all()
     return weed
 

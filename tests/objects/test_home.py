@@ -115,9 +115,8 @@ def test_no_key_is_told_where_a_bucket_refuses_it(
 def test_what_a_bucket_answers_is_told_without_what_it_quotes() -> None:
     refused = "status code: 403 Forbidden: <Error><AWSAccessKeyId>AKIA123</AWSAccessKeyId></Error>"
     gone = "Error performing PUT http://127.0.0.4:1/b/k - status code: 404 Not Found: <Code>NoSuchBucket</Code>"
-    told = [
-        " ".join(words(text)) for text in (refused, gone, "status code: 503 Slow Down: x", "operation timed out", "")
-    ]
+    busy = "status code: 503 Slow Down: x"
+    told = [" ".join(words(text)) for text in (refused, gone, busy, "operation timed out", "")]
     for text, expected in zip(
         told,
         ("does not let these keys in", "no such bucket", "answers 503", "does not answer in time", "cannot be reached"),

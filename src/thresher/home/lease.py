@@ -69,9 +69,9 @@ class HeldObject:
         return self._files.where(self._name)
 
     @property
-    def is_held(self) -> bool:
-        """Whether a thread of this process is inside."""
-        return self._depth > 0
+    def is_kept(self) -> bool:
+        """Whether it is held, as far as the last renewal told."""
+        return self._depth > 0 and not self._lost
 
     def acquire(self, seconds: float) -> bool:
         """Take it, again where this thread has it; True where it was not. Raises `filelock.Timeout`, StoreError."""

@@ -130,6 +130,22 @@ def folders(folder: Home) -> list[str]:
     return [name for name in found if not name.startswith(".")]
 
 
+def purge_remark(folder: Home) -> str:
+    """What a purge cannot reach, in words; the empty text where it reaches everything."""
+    if isinstance(folder, Path):
+        return ""
+    from thresher.home.bucket import bucket_of
+
+    advice = "let a rule of the bucket expire them"
+    match bucket_of(folder).keeps_versions:
+        case True:
+            return f"the bucket keeps old versions of what was removed, which are out of reach here: {advice}"
+        case None:
+            return f"whether the bucket keeps old versions of what was removed cannot be told here: {advice}"
+        case False:
+            return ""
+
+
 def size(folder: Home) -> tuple[int, int]:
     """Files in a folder and below it, and their bytes."""
     if isinstance(folder, BucketFolder):

@@ -19,6 +19,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from thresher.errors import StoreError
 from thresher.filters import And, Comparison, Filter, In, IsNull, Like, Not, Or
+from thresher.home.bucket import words as bucket_words
 
 _log = logging.getLogger(__name__)
 
@@ -40,12 +41,16 @@ R = TypeVar("R")
 # --- errors -----------------------------------------------------------------------------------------------------------
 
 _WHERE_IN_LANCE = re.compile(r", \S+\.rs:\d+.*")
+_OF_BUCKET = re.compile(r'Generic (S3|GCS|MicrosoftAzure) error|store: "(S3|GCS|MicrosoftAzure)"')
 _DISK_FULL = re.compile("No space left|File too large|[Qq]uota exceeded")
 
 
 def store_error(subject: str, error: Exception) -> StoreError:
     """Lance's errors in our words. It has one class for everything from a full disk to a damaged file."""
     text = str(error)
+    if _OF_BUCKET.search(text):
+        what, advice = bucket_words(text)
+        return StoreError(what, subject=subject, next_step=advice)
     if _DISK_FULL.search(text):
         return StoreError(
             "the disk is full", subject=subject, next_step="free some space and run again: what was committed is kept"
