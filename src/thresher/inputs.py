@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from thresher.errors import DocumentError
+from thresher.home.places import Home, working_folder
 from thresher.indexing.catalog import Place
 from thresher.indexing.ingest import Incoming
 from thresher.indexing.records import stable_json
@@ -45,7 +46,7 @@ class Inputs:
         exclude: Sequence[str],
         stdin: BinaryIO | None,
         metadata: Metadata,
-        home: Path,
+        home: Home,
         progress: Callable[[IndexProgress], None] | None,
         bounds: ReadingSettings,
         stop: Callable[[], bool] | None = None,
@@ -60,7 +61,8 @@ class Inputs:
         self._stop = stop or _never
         self._public_only = public_only
         # The last three where the folder itself is the home.
-        ours = (home, home / "collections", home / "replies", home / "server")
+        kept = working_folder(home)
+        ours = (kept, kept / "collections", kept / "replies", kept / "server")
         self._found = list(discover(arguments, include=include, exclude=exclude, skip=ours, stdin=stdin))
         self._roots = [Path(argument).resolve() for argument in arguments if Path(argument).is_dir()]
         self._sizes = {item.source: _size(item) for item in self._found if isinstance(item, Item)}

@@ -5,6 +5,7 @@ What spans two tables is ordered by `thresher.indexing.store` so that every stat
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import cached_property
@@ -17,6 +18,7 @@ from thresher.stores import lance_memory
 from thresher.stores.lance_chunks import LanceChunkTable, chunk_schema
 from thresher.stores.lance_memory import Memory
 from thresher.stores.lance_table import LanceRecords, store_errors
+from thresher.stores.lance_upkeep import QUIET
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,6 +40,7 @@ class LanceStore:
 
     @cached_property
     def _database(self) -> Any:
+        os.environ.setdefault("LANCEDB_LOG", QUIET)
         import lancedb
 
         try:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, cached_property
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
+    from thresher.home.places import Home
     from thresher.stores.memory_index import MemoryIndex
 
 MEGABYTES = 512
@@ -72,9 +72,9 @@ def of_process(megabytes: int) -> Memory:
     return Memory(megabytes)
 
 
-def _default(folder: Path) -> int:
+def _default(folder: Home) -> int:
     return MEGABYTES
 
 
-around: Callable[[Path], int] = _default
+around: Callable[[Home], int] = _default
 """The megabytes that the settings around a store say; no store reads settings, `thresher.recipes` puts its own here."""

@@ -17,9 +17,9 @@ from thresher.stores.lance_upkeep import newest
 NAME = "terms_idx"
 COLUMN = "terms"
 
-SEGMENT_ROWS = 65_536
-"""Rows of a segment at most, and of a file: building one takes 1 to 2 s, what a deletion costs at any size of the
-table; a search of 16 takes no longer than that of one (benchmarks/growth.py)."""
+SEGMENT_ROWS = 32_768
+"""Rows of a segment at most, and of a file: building one takes about a second, which is what a deletion costs at any
+size of the table; a search of many segments takes no longer than that of one (benchmarks/growth.py)."""
 
 BUILT_FROM = "thresher.segments"
 """Metadata of the column: how many rows each segment was built from, as JSON."""

@@ -44,7 +44,7 @@ class MemoryIndex:
             matrix[held : held + batch.num_rows] = flat.reshape(-1, dimension)
             columns.append(batch.drop_columns(["vector"]))
             held += batch.num_rows
-        return cls(version, matrix, pa.Table.from_batches(columns)) if held == rows and rows else None
+        return cls(version, matrix, pa.Table.from_batches(columns).combine_chunks()) if held == rows and rows else None
 
     @property
     def bytes(self) -> int:

@@ -148,6 +148,7 @@ def test_two_tenants_have_collections_of_one_name(dsn: str, roles: tuple[str, st
         collection._store._store.drop()  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 class TestTenant(StoreContract):
     """With policies on its tables the store does all that a store has to."""
 

@@ -30,6 +30,7 @@ from thresher.cli.options import (
 )
 from thresher.cli.progress import counting, indexing
 from thresher.errors import UsageError
+from thresher.home.places import working_folder
 from thresher.tracing.explain import counted
 from thresher_evals.judges import JUDGES
 
@@ -401,7 +402,7 @@ def eval_compare(
 
     given = checked(target.settings)
     dataset = load(f"qa:{questions}", sample=sample, seed=seed)
-    folder = out or target.home / "comparisons" / f"{target.collection}-{questions.stem}"
+    folder = out or working_folder(target.home) / "comparisons" / f"{target.collection}-{questions.stem}"
     again = _again(
         "compare",
         {

@@ -21,6 +21,7 @@ from thresher_evals.rows import Row, config_of, finite
 from thresher_evals.runner import CollectionAsker, Put
 
 if TYPE_CHECKING:
+    from thresher.home.places import Home
     from thresher.preparing import Pool
 
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 class Asking:
     """What another process has to know to put a question as this one would."""
 
-    home: Path
+    home: Home
     collection: str
     settings: Mapping[str, Any]
     outside: str | None
@@ -50,7 +51,8 @@ class Elsewhere:
         """What begins to put a question to a recipe."""
         asker = self._asker
         collection = asker.collection
-        place = collection.home.absolute(), collection.name
+        home = collection.home
+        place = home.absolute() if isinstance(home, Path) else home, collection.name
         asking = pickle.dumps(Asking(*place, asker.settings, asker.outside, asker.degraded, task, limit, configs))
 
         def begun(recipe: str, question: Question) -> Future[Row]:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from thresher import recipes
 from thresher.errors import Degraded, EncoderMismatch, MissingExtra, ThresherError, UsageError
+from thresher.home.places import Home, working_folder
 from thresher.protocols import Progress
 from thresher.recipes.settings import CollectionSettings
 from thresher.settings import check_known, keys, own, parse_assignments, renamed
@@ -464,7 +465,7 @@ def outside_name(name: str) -> str:
     return f"{name}-outside"
 
 
-def files(dataset: Dataset, home: Path, name: str, *, outside: str) -> Iterator[tuple[Path, str]]:
+def files(dataset: Dataset, home: Home, name: str, *, outside: str) -> Iterator[tuple[Path, str]]:
     """Files to index and the collection each belongs to; documents outside only where `outside` points to them.
 
     What a dataset makes is written below `home`, under names that hold its hash, and stays there: a collection knows
@@ -479,7 +480,7 @@ def files(dataset: Dataset, home: Path, name: str, *, outside: str) -> Iterator[
     for origin, corpus in dataset.corpora.items():
         if origin is Origin.INSIDE or outside == outside_of(dataset, name):
             owner = name if origin is Origin.INSIDE else outside_name(name)
-            path = home / "datasets" / f"{own}-{origin}.jsonl"
+            path = working_folder(home) / "datasets" / f"{own}-{origin}.jsonl"
             if not path.is_file() or path.read_bytes() != corpus.content:  # a file that stays is not indexed again
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_whole(path, corpus.content)

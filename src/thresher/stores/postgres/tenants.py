@@ -14,11 +14,12 @@ _UNPROTECTED = """
 SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace AND relkind = 'r' AND NOT relforcerowsecurity
 """
 
+# Within a SELECT of its own the role is looked up once for a statement, not for every row.
 _POLICY = """
 ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
 ALTER TABLE {table} FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON {table} USING (pg_has_role(current_user, {tenant}, 'usage'))
-    WITH CHECK (pg_has_role(current_user, {tenant}, 'usage'))
+CREATE POLICY tenant ON {table} USING ((SELECT pg_has_role(current_user, {tenant}, 'usage')))
+    WITH CHECK ((SELECT pg_has_role(current_user, {tenant}, 'usage')))
 """
 
 
