@@ -92,7 +92,8 @@ class Cluster:
                 logging_level="ERROR",
             )
         except (ConnectionError, RuntimeError, ValueError) as error:
-            said = str(error).split("\n")  # the first line is Ray's, the last that of the server, where it failed there
+            # The first line is Ray's; the last that of its server, where it failed there.
+            said = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
             raise _unreachable(self._address, " ".join(dict.fromkeys((said[0], said[-1])))) from error
 
     def _check_the_others(self, here: str) -> None:
