@@ -12,10 +12,12 @@ import thresher
 from thresher import recipes
 from thresher.collection import Collection
 from thresher.errors import ThresherError, UsageError, WrongType
+from thresher.indexing.ingest import Incoming
 from thresher.indexing.prepare import Part
-from thresher.inputs import IndexProgress
+from thresher.inputs import IndexProgress, Inputs
 from thresher.preparing import Making, described, prepared
 from thresher.recipes.components import Components
+from thresher.recipes.settings import ReadingSettings
 from thresher.testing.fakes import HashEncoder
 from thresher.types import Document
 
@@ -74,6 +76,21 @@ def test_processes_make_the_collection_that_one_process_makes(tmp_path: Path, fo
     assert len(reports[0]["failed"]) == 2
     assert made[0] == made[1]
     assert told[0] == told[1]
+
+
+def test_what_was_read_counts_while_its_chunks_come(tmp_path: Path, folder: Path) -> None:
+    said: list[IndexProgress] = []
+    rows = folder / "rows.jsonl"
+    reading = Inputs([str(rows)], [], [], None, {}, tmp_path / "home", said.append, ReadingSettings())
+    for item in reading.incoming():
+        assert isinstance(item, Incoming)
+        assert len(list(item.documents())) == 41
+        reading.encoded(7)
+    assert [one.chunks for one in said[-2:]] == [7, 7]
+    done = [one.done_bytes for one in said]
+    assert done == sorted(done)
+    assert done[-2] > 0
+    assert done[-1] == rows.stat().st_size
 
 
 def making(**options: Any) -> bytes:

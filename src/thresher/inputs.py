@@ -87,6 +87,7 @@ class Inputs:
             if isinstance(item, DocumentError):
                 yield item
                 continue
+            before = self._done
             try:
                 data, hints = fetch(item, public_only=self._public_only)
             except DocumentError as error:
@@ -99,7 +100,7 @@ class Inputs:
                 digest = sha256(data).hexdigest()
                 yield Incoming(item.source, digest, item.root, read, given, registry.EXTRACTION, elsewhere)
                 self._unchanged += 0 if self._file == item.source else self._sizes[item.source]
-            self._done += self._sizes[item.source]
+            self._done = before + self._sizes[item.source]
             self._tell()
 
     def encoded(self, chunks: int) -> None:
@@ -126,7 +127,6 @@ class Inputs:
                 characters += len(document.text)
                 self._done = before + min(characters, size)
             yield document
-        self._done = before
 
     def _handed_over(self, item: Item, data: bytes, hints: Hints) -> Reading:
         """What reads a file in another process."""
