@@ -26,6 +26,7 @@ from benchmarks.machine import BENCHMARKS, CACHE, DATA, ROOT, keep, rows, tell
 from thresher.collection import Collection
 from thresher.recipes.answerer import Share, is_right, wilson
 from thresher.recipes.budget import BudgetCurve
+from thresher.stores import registry
 
 NUMBER = 100
 CHOSEN_ON = 100
@@ -101,7 +102,7 @@ def papers() -> list[Asked]:
 def opened(name: str) -> Collection:
     """The collection of a set, made at its first use."""
     collection = thresher.open(HOME, f"token_budget_{name}")
-    if not (collection.folder / "collection.json").exists():
+    if registry.recorded(collection.folder) is None:
         source = DATA / "papers" if name == "papers" else corpus(name)
         collection.add(source, exclude="broken", recipe="corrective")
     return collection

@@ -21,6 +21,8 @@ HEAVY = {
     "sqlglot",
     "scipy",
     "sentencex",
+    "ray",
+    "thresher_ray",
 }
 
 

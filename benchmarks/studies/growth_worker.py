@@ -36,7 +36,7 @@ def index(job: Mapping[str, Any]) -> dict[str, Any]:
         "documents": len(collection.documents()),
         "failed": len(report.failed),
         "chunks": sum(table["chunks"] for table in collection.tables()),
-        "bytes": sum(file.stat().st_size for file in collection.folder.rglob("*") if file.is_file()),
+        "bytes": collection.storage()["bytes"],
     }
 
 

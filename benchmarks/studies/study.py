@@ -22,6 +22,7 @@ from thresher import recipes
 from thresher.collection import Collection
 from thresher.errors import UsageError
 from thresher.home.files import LocalFiles
+from thresher.home.places import Home
 from thresher.indexing.store import DocumentStore
 from thresher.models.reply_cache import ReplyCache
 from thresher.models.usage import Meter
@@ -339,7 +340,7 @@ def table_of(recipe: str, settings: RecipeSettings, parts: Components) -> ChunkT
     return parts.table(index)
 
 
-def configured(recipe: str, given: Mapping[str, Any], home: Path) -> RecipeSettings:
+def configured(recipe: str, given: Mapping[str, Any], home: Home) -> RecipeSettings:
     """As `Collection.settings` finds them, as a model; settings that the recipe has not are passed over."""
     found = recipes.get(recipe)
     return found.configured(own(found.settings, given), home=home)

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         WrongType,
     )
     from thresher.home.collections import Collections
+    from thresher.home.places import Home
     from thresher.protocols import Encoder
     from thresher.recipes import Recipe
     from thresher.recipes.rerank import Reranker, rerank
@@ -107,8 +108,8 @@ _HOMES = {
 _MODULES = ("errors", "protocols", "recipes", "types")
 
 
-def open(home: str | Path = ".thresher", collection: str = "default", *, encoder: Encoder | None = None) -> Collection:
-    """A collection in a home folder; nothing is created until something is added.
+def open(home: str | Home = ".thresher", collection: str = "default", *, encoder: Encoder | None = None) -> Collection:
+    """A collection in a home, a folder or s3://BUCKET/PREFIX; nothing is created until something is added.
 
     `encoder` is one of your own (`thresher.protocols.Encoder`), instead of what the setting `encoder` names.
     """
@@ -118,7 +119,7 @@ def open(home: str | Path = ".thresher", collection: str = "default", *, encoder
 
 
 def aopen(
-    home: str | Path = ".thresher", collection: str = "default", *, encoder: Encoder | None = None
+    home: str | Home = ".thresher", collection: str = "default", *, encoder: Encoder | None = None
 ) -> AsyncCollection:
     """A collection for `async with`: questions are awaited, and end when they are cancelled."""
     from thresher.aio import AsyncCollection
@@ -126,16 +127,13 @@ def aopen(
     return AsyncCollection(open(home, collection, encoder=encoder))
 
 
-def collections(home: str | Path = ".thresher") -> Collections:
-    """The collections of a home folder, to be listed, renamed, dropped, copied, and moved in a file."""
-    from pathlib import Path
-
-    from thresher.errors import check_type
+def collections(home: str | Home = ".thresher") -> Collections:
+    """The collections of a home, to be listed, renamed, dropped, copied, and moved in a file."""
     from thresher.home.collections import Collections
+    from thresher.home.places import home_of
 
     import_module("thresher.recipes")  # which knows the settings around a home
-    check_type("home", home, (str, Path), "a folder")
-    return Collections(Path(home))
+    return Collections(home_of(home))
 
 
 def trust(file: str | Path, *, forget: bool = False) -> dict[str, str]:

@@ -29,6 +29,7 @@ from thresher.errors import (
 )
 from thresher.filters import holds, parse, resolve
 from thresher.generation.checked_answer import in_silence
+from thresher.home.places import working_folder
 from thresher.indexing.doctor import Finding, examine
 from thresher.indexing.ingest import Ingest, Report
 from thresher.indexing.records import DocumentRecord
@@ -135,7 +136,8 @@ class Collection(OpenCollection):
         """Forget sources (a file, a URL, a corpus and all its rows); returns the sources that went.
 
         A document that is known from another source too stays under that one. `purge` also drops old versions of the
-        tables, the traces and the labels that quote the sources, and what judges were trained on.
+        tables, the traces and the labels that quote the sources, and what judges were trained on. A bucket that keeps
+        old versions is out of its reach, see `purge_remark`.
         """
         for source in sources:
             check_type("source", source, (str, Path), "a file, an address or a corpus")
@@ -147,7 +149,8 @@ class Collection(OpenCollection):
             self.traces.forget(gone)
             self.labels.forget(gone)
             self._replies.clear()  # a reply may quote them, and does not say whom it quotes
-            shutil.rmtree(self.folder / "training", ignore_errors=True)  # what a judge learns from quotes them too
+            # What a judge learns from quotes them too.
+            shutil.rmtree(working_folder(self.folder) / "training", ignore_errors=True)
         return gone
 
     def documents(self, *, where: str | None = None) -> list[DocumentRecord]:

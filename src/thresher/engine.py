@@ -7,15 +7,14 @@ with thresher.Engine("notes") as engine:
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from thresher import recipes
 from thresher.collection import Collection
-from thresher.errors import check_type
 from thresher.home.collections import Collections
+from thresher.home.places import Home, home_of
 from thresher.recipes.components import Models
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Engine:
-    """The models and the open collections of a home folder; cheap to make, safe to use from several threads.
+    """The models and the open collections of a home; cheap to make, safe to use from several threads.
 
     `encoder` is one of your own for all collections; `completing` is told documents done and in all while the index of
     a recipe is made for a question.
@@ -31,13 +30,12 @@ class Engine:
 
     def __init__(
         self,
-        home: str | Path = ".thresher",
+        home: str | Home = ".thresher",
         *,
         encoder: Encoder | None = None,
         completing: Callable[[int, int], None] | None = None,
     ) -> None:
-        check_type("home", home, (str, Path), "a folder")
-        self.home = Path(home)
+        self.home = home_of(home)
         self.models = Models()
         self._encoder = encoder
         self._completing = completing

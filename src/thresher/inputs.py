@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from thresher.errors import DocumentError
+from thresher.home.places import Home, working_folder
 from thresher.indexing.catalog import Place
 from thresher.indexing.ingest import Incoming
 from thresher.indexing.records import stable_json
@@ -45,7 +46,7 @@ class Inputs:
         exclude: Sequence[str],
         stdin: BinaryIO | None,
         metadata: Metadata,
-        home: Path,
+        home: Home,
         progress: Callable[[IndexProgress], None] | None,
         bounds: ReadingSettings,
         stop: Callable[[], bool] | None = None,
@@ -60,7 +61,8 @@ class Inputs:
         self._stop = stop or _never
         self._public_only = public_only
         # The last three where the folder itself is the home.
-        ours = (home, home / "collections", home / "replies", home / "server")
+        kept = working_folder(home)
+        ours = (kept, kept / "collections", kept / "replies", kept / "server")
         self._found = list(discover(arguments, include=include, exclude=exclude, skip=ours, stdin=stdin))
         self._roots = [Path(argument).resolve() for argument in arguments if Path(argument).is_dir()]
         self._sizes = {item.source: _size(item) for item in self._found if isinstance(item, Item)}
@@ -85,6 +87,7 @@ class Inputs:
             if isinstance(item, DocumentError):
                 yield item
                 continue
+            before = self._done
             try:
                 data, hints = fetch(item, public_only=self._public_only)
             except DocumentError as error:
@@ -97,7 +100,7 @@ class Inputs:
                 digest = sha256(data).hexdigest()
                 yield Incoming(item.source, digest, item.root, read, given, registry.EXTRACTION, elsewhere)
                 self._unchanged += 0 if self._file == item.source else self._sizes[item.source]
-            self._done += self._sizes[item.source]
+            self._done = before + self._sizes[item.source]
             self._tell()
 
     def encoded(self, chunks: int) -> None:
@@ -124,7 +127,6 @@ class Inputs:
                 characters += len(document.text)
                 self._done = before + min(characters, size)
             yield document
-        self._done = before
 
     def _handed_over(self, item: Item, data: bytes, hints: Hints) -> Reading:
         """What reads a file in another process."""

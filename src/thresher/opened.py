@@ -22,6 +22,7 @@ from thresher.errors import (
 from thresher.filters import parse, resolve
 from thresher.generation.checked_answer import in_silence
 from thresher.home import folders, places
+from thresher.home.places import BucketFolder, Home
 from thresher.indexing.catalog import Place
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
@@ -58,7 +59,7 @@ class OpenCollection:
 
     def __init__(
         self,
-        home: Path,
+        home: Home,
         name: str,
         *,
         encoder: Encoder | None = None,
@@ -73,7 +74,7 @@ class OpenCollection:
         self.folder = home / places.COLLECTIONS / name
         self.files = places.ChosenFiles(lambda: self._chosen_store().small_files)
         self.traces = Traces(self.files.below("traces"))
-        self.calibrations = Calibrations(self.files)
+        self.calibrations = Calibrations(places.files_asked(self.files))
         self.labels = Feedback(self.files)
         self._replies = ReplyCache(places.home_files(home).below("replies"))
         self._store = DocumentStore(self.folder)
@@ -102,6 +103,11 @@ class OpenCollection:
         self._closed = True
         self._models = Models()
         self._others.clear()
+
+    @property
+    def purge_remark(self) -> str:
+        """What `delete(purge=True)` cannot reach, in words: old versions that a bucket keeps; else the empty text."""
+        return places.purge_remark(self.folder)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -190,10 +196,21 @@ class OpenCollection:
         given = {**self._own, **dict(dotted(settings or {}))}
         if "store" in given:
             self._store.choose(str(given["store"]))
-        if database := {key.partition(".")[2]: str(given[key]) for key in given if key.startswith("postgres.")}:
+        database = {key.partition(".")[2]: str(given[key]) for key in given if key.startswith("postgres.")}
+        if database and isinstance(self.folder, Path):
             postgres_address.say(self.folder, database)
+        if asking := {key: given[key] for key in given if key.startswith("bucket.")}:
+            self._say_of_bucket(asking)
         ours = {*own(CollectionSettings, given), PUBLIC_URL}
         return {key: value for key, value in given.items() if key not in ours}
+
+    def _say_of_bucket(self, given: Mapping[str, Any]) -> None:
+        if isinstance(self.home, BucketFolder):
+            from thresher.home import bucket
+
+            checked = resolved(CollectionSettings, given).bucket
+            names = [key.partition(".")[2] for key in given]
+            bucket.say(self.home, {name: getattr(checked, name) for name in names})
 
     def _budgeted(
         self, pipeline: Pipeline, max_tokens: int | None, configured: RecipeSettings, parts: Components

@@ -27,6 +27,8 @@ Result = TypeVar("Result")
 TRIES = 2
 """A call whose process ends is made once more: the cause may have been another's, and twice is its own."""
 
+STANDARD_OUTPUT, STANDARD_ERROR = 1, 2
+
 _LENGTH = Struct(">Q")
 
 
@@ -202,8 +204,8 @@ def answered(call: bytes) -> bytes:
 
 def main() -> None:
     """Answers go to what standard output was; whatever else is printed goes to standard error."""
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    answers = os.fdopen(os.dup(STANDARD_OUTPUT), "wb")
+    os.dup2(STANDARD_ERROR, STANDARD_OUTPUT)
     serve(sys.stdin.buffer, answers)
 
 

@@ -283,6 +283,9 @@ class Files(Protocol):
     def create(self, name: str, content: bytes) -> bool:
         """Write a file that is not there yet; False where it is. Of several that try at once one is told True."""
 
+    def find(self, name: str) -> StoredFile | None:
+        """What is known of a file without its content; None where there is no such file."""
+
     def list(self, prefix: str = "") -> Sequence[StoredFile]:
         """The files whose names begin with the prefix, those in folders below too, the oldest first."""
 

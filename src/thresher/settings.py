@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, SecretStr, ValidationError
@@ -34,6 +34,9 @@ from thresher.trusted import (
     stray_secrets,
     user_folder,
 )
+
+if TYPE_CHECKING:
+    from thresher.home.places import Home
 
 ENVIRONMENT_PREFIX = "THRESHER_"
 
@@ -162,7 +165,7 @@ def resolved(
     given: Mapping[str, Any],
     *,
     preset: Mapping[str, Any] | None = None,
-    home: Path | None = None,
+    home: Home | None = None,
     known: Iterable[str] = (),
 ) -> Model:
     """The settings of a recipe, by the precedence at the top of this file. Raises UsageError in one line.
@@ -183,7 +186,7 @@ def layers(
     given: Mapping[str, Any],
     *,
     preset: Mapping[str, Any] | None = None,
-    home: Path | None = None,
+    home: Home | None = None,
     known: Iterable[str] = (),
 ) -> list[Layer]:
     """What a model is given besides its defaults, the stronger the later; arguments as of `resolved`."""
@@ -240,7 +243,7 @@ def _bad_setting(first: Mapping[str, Any], model: type[BaseModel], origins: Mapp
 
 
 def ambient(
-    known: Iterable[str], home: Path | None, environment: Mapping[str, str] = os.environ, here: Path | None = None
+    known: Iterable[str], home: Home | None, environment: Mapping[str, str] = os.environ, here: Path | None = None
 ) -> list[Layer]:
     """Values from each `thresher.toml` and from the environment, for the known keys, the stronger the later.
 
@@ -262,13 +265,13 @@ def ambient(
 
 
 def config_files(
-    home: Path | None, environment: Mapping[str, str] = os.environ, here: Path | None = None
+    home: Home | None, environment: Mapping[str, str] = os.environ, here: Path | None = None
 ) -> list[Path]:
     """Every `thresher.toml` that counts, the stronger the later: the user's, the nearest from here up, the home's."""
     start = here or Path(os.path.abspath(os.curdir))
     above = nearest(start, environment)
     met = [] if above is None or objection(above, start) else [above]
-    named = [user_folder(environment) / CONFIG_FILE, *met, *([] if home is None else [home / CONFIG_FILE])]
+    named = [user_folder(environment) / CONFIG_FILE, *met, *([home / CONFIG_FILE] if isinstance(home, Path) else [])]
     files = {
         file.resolve(): file for file in named if file.is_file()
     }  # one that is met twice counts where it was first
@@ -309,7 +312,7 @@ def _read(file: Path, known: set[str]) -> Layer:
         error.subject = f"{file}: {error.subject}"
         raise
     for key in FOLDERS & values.keys():
-        values[key] = str(file.parent / str(values[key]))
+        values[key] = str(values[key]) if "://" in str(values[key]) else str(file.parent / str(values[key]))
     return Layer(str(file), values)
 
 

@@ -11,6 +11,7 @@ import typer
 from thresher.cli import output
 from thresher.cli.options import AsJson, Home, target_of
 from thresher.errors import UsageError
+from thresher.home import places
 from thresher.tracing.explain import counted
 
 app = typer.Typer(
@@ -112,5 +113,5 @@ def confirm(question: str, *, yes: bool) -> None:
         raise UsageError("nothing was changed", next_step="answer y, or add --yes")
 
 
-def _home(given: Path | None) -> Path:
+def _home(given: places.Home | None) -> places.Home:
     return target_of(given, "", {}, json=False).home

@@ -253,7 +253,11 @@ def delete(
         if len(meant) > 1:
             shown = ", ".join(meant[:3]) + (", …" if len(meant) > 3 else "")
             confirm(f"delete {len(meant)} sources ({shown})?", yes=yes or target.json)
-        target.show({"deleted": collection.delete(*meant, purge=purge)}, output.deleted)
+        told: dict[str, object] = {"deleted": collection.delete(*meant, purge=purge)}
+        remark = collection.purge_remark if purge else ""
+    target.show({**told, "remark": remark} if remark else told, output.deleted)
+    if remark and not target.json:
+        output.complain(f"note: {remark}")
 
 
 def _meant(given: str, records: Sequence[DocumentRecord]) -> list[str]:

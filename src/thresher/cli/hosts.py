@@ -5,15 +5,17 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from thresher.cli import output
 from thresher.errors import ThresherError
 
+if TYPE_CHECKING:
+    from thresher.home.places import Home
 
-def tell(home: Path, given: Mapping[str, Any], recipe: str | Sequence[str] | None, outside: str | None) -> None:
+
+def tell(home: Home, given: Mapping[str, Any], recipe: str | Sequence[str] | None, outside: str | None) -> None:
     """A line for each host, with the setting and the file, variable or option that names it.
 
     Settings that cannot be are left for the command to complain of.

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import wraps
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -17,6 +16,7 @@ from thresher.cli import hosts, output, progress
 
 if TYPE_CHECKING:
     from thresher.collection import Collection
+    from thresher.home import places
 
 DONE, FAILED, WRONG_USAGE, IN_PART, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 """Exit codes of the public contract; 130 is what shells expect of a command that Ctrl-C ended."""
@@ -34,16 +34,24 @@ def _collections(incomplete: str) -> list[str]:
     from thresher import recipes
     from thresher.home import folders
 
-    return [name for name in folders.names(Path(recipes.front().home)) if name.startswith(incomplete)]
+    return [name for name in folders.names(_home(recipes.front().home)) if name.startswith(incomplete)]
+
+
+def _home(given: str) -> places.Home:
+    """A folder, or one of a bucket."""
+    from thresher.home.places import home_of
+
+    return home_of(given)
 
 
 Home = Annotated[
-    Path | None,
+    Any,
     typer.Option(
         "--home",
         metavar="FOLDER",
+        parser=_home,
         envvar="THRESHER_HOME",
-        help="Folder of all collections; .thresher where nothing says more.",
+        help="Folder of all collections, or s3://BUCKET/PREFIX; .thresher where nothing says more.",
     ),
 ]
 Name = Annotated[
@@ -93,7 +101,7 @@ Question = Annotated[list[str], typer.Argument(metavar="QUESTION", help="The que
 class Target:
     """What --home, --collection, --set and --json say."""
 
-    home: Path
+    home: places.Home
     collection: str
     settings: dict[str, str]
     json: bool
@@ -115,7 +123,7 @@ class Target:
         return options_of(self.home, self.collection)
 
 
-def target_of(home: Path | None, collection: str | None, settings: dict[str, str], json: bool) -> Target:
+def target_of(home: places.Home | None, collection: str | None, settings: dict[str, str], json: bool) -> Target:
     """What the options say, and `thresher.toml` and the environment where they say nothing.
 
     A `thresher.toml` that does not count is told of.
@@ -128,7 +136,7 @@ def target_of(home: Path | None, collection: str | None, settings: dict[str, str
     if home is None or collection is None:
         from thresher import recipes
 
-        home = home or Path(recipes.front().home)
+        home = home or _home(recipes.front().home)
         collection = collection or recipes.front(home).collection
     return Target(home, collection, settings, json)
 
@@ -146,7 +154,7 @@ def on_collection(
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def call(
-            *, home: Path | None, collection: str | None, settings: list[str] | None, json: bool, **own: Any
+            *, home: places.Home | None, collection: str | None, settings: list[str] | None, json: bool, **own: Any
         ) -> None:
             given = assignments(settings)
             if given and not reads_settings:
@@ -175,19 +183,19 @@ def on_collection(
     return decorate
 
 
-def open_collection(home: Path, collection: str) -> Collection:
+def open_collection(home: places.Home, collection: str) -> Collection:
     """The collection, telling on stderr when it completes an index."""
     from thresher.engine import Engine
 
     return Engine(home, completing=progress.Completing()).collection(collection)
 
 
-def options_of(home: Path, collection: str) -> str:
+def options_of(home: places.Home, collection: str) -> str:
     """The options that name a collection, those left out that would be taken without them."""
     from thresher import recipes
 
     usual = recipes.front()
-    given = "" if home == Path(usual.home) else f" --home {quote(str(home))}"
+    given = "" if home == _home(usual.home) else f" --home {quote(str(home))}"
     return given if collection == usual.collection else f"{given} --collection {quote(collection)}"
 
 

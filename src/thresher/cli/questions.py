@@ -15,6 +15,7 @@ from thresher import recipes
 from thresher.cli import output
 from thresher.cli.options import FAILED, REFUSED, Question, RecipeName, Strict, Target, Where, on_collection
 from thresher.errors import UsageError
+from thresher.home.places import Home, working_folder
 from thresher.tracing.explain import picture
 
 SHELLS = "shells"
@@ -175,7 +176,7 @@ def remember(target: Target, trace: str | None) -> None:
         return
     file = _shell(target.home)
     try:
-        file.parent.mkdir(exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         for other in file.parent.iterdir():
             if not Path(f"/proc/{other.name}").exists() and Path("/proc").exists():
                 other.unlink(missing_ok=True)  # of a shell that has ended
@@ -193,8 +194,8 @@ def trace_of(given: str, target: Target) -> str:
     return _remembered(_shell(target.home)).get(target.collection, given) if given == "last" else given
 
 
-def _shell(home: Path) -> Path:
-    return home / SHELLS / str(os.getppid())
+def _shell(home: Home) -> Path:
+    return working_folder(home) / SHELLS / str(os.getppid())
 
 
 def _remembered(file: Path) -> dict[str, str]:

@@ -13,17 +13,18 @@ from pathlib import Path
 from thresher.errors import check_type
 from thresher.home import folders
 from thresher.home.folders import Summary
+from thresher.home.places import Home
 
 
 @dataclass(frozen=True, slots=True)
 class Collections:
-    """The collections of a home folder, read anew whenever they are looked at. Close one before it is changed.
+    """The collections of a home, read anew whenever they are looked at. Close one before it is changed.
 
     What changes one raises StoreError where it is not there, naming those there are, and UsageError for a name that is
     taken or cannot be one. An interruption leaves the old state or the new one.
     """
 
-    home: Path
+    home: Home
 
     def __iter__(self) -> Iterator[Summary]:
         return iter(folders.summaries(self.home))

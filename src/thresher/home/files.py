@@ -22,8 +22,10 @@ LEFT_SECONDS = 60.0
 class LocalFiles:
     """The files of a folder (implements `Files`), which is made with the first of them."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, private: bool = False) -> None:
+        """`private` files are for the user alone who runs this."""
         self.folder = Path(folder)
+        self._mode = 0o600 if private else 0o666
 
     def read(self, name: str) -> bytes | None:
         """The content; None where there is no such file."""
@@ -38,18 +40,29 @@ class LocalFiles:
     def write(self, name: str, content: bytes, *, durable: bool = False) -> None:
         """Whole or not at all: a reader sees the old content or the new one. `durable` outlasts a power cut too."""
         file = self._file(name)
-        with _unfinished(file, content, durable=durable) as unfinished:
+        with _unfinished(file, content, self._mode, durable=durable) as unfinished:
             unfinished.replace(file)
 
     def create(self, name: str, content: bytes) -> bool:
         """Write a file that is not there yet; False where it is. Of several that try at once one is told True."""
         file = self._file(name)
-        with _unfinished(file, content, durable=False) as unfinished:
+        with _unfinished(file, content, self._mode, durable=False) as unfinished:
             try:
                 file.hardlink_to(unfinished)
             except FileExistsError:
                 return False
         return True
+
+    def find(self, name: str) -> StoredFile | None:
+        """What is known of a file without its content; None where there is no such file."""
+        file = self._file(name)
+        try:
+            status = file.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise _failed("read", file, error) from error
+        return StoredFile(name, status.st_size, status.st_mtime) if file.is_file() else None
 
     def list(self, prefix: str = "") -> Sequence[StoredFile]:
         """The files whose names begin with the prefix, those in folders below too, the oldest first.
@@ -99,7 +112,7 @@ class LocalFiles:
 
     def below(self, name: str) -> LocalFiles:
         """The files in a folder."""
-        return LocalFiles(self._file(name))
+        return LocalFiles(self._file(name), private=self._mode == 0o600)
 
     def where(self, name: str) -> str:
         """The path of a file."""
@@ -117,12 +130,12 @@ def check_name(name: str) -> None:
 
 
 @contextmanager
-def _unfinished(file: Path, content: bytes, *, durable: bool) -> Iterator[Path]:
+def _unfinished(file: Path, content: bytes, mode: int, *, durable: bool) -> Iterator[Path]:
     """The content in a file beside the one that is written, gone at the end unless it was moved into its place."""
     beside = file.with_name(f"{UNFINISHED}{os.getpid()}-{get_ident()}-{file.name}")
     _make_folder(file)
     try:
-        with beside.open("wb") as written:
+        with open(beside, "wb", opener=lambda path, flags: os.open(path, flags, mode)) as written:
             written.write(content)
             if durable:
                 written.flush()

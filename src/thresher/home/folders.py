@@ -1,7 +1,8 @@
 """The collections of a home as folders: listed, renamed, dropped, copied, packed into one file and unpacked from it.
 
 Each change ends in one rename, so that an interruption leaves the old state or the new one; what it was working on
-lies in a folder whose name begins with a dot, which is no collection, and is cleared away by the next change.
+lies in a folder whose name begins with a dot, which is no collection, and is cleared away by the next change. In a
+bucket, where no folder can be renamed, collections are listed and dropped.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import IO
 
 from thresher.errors import StoreError, UsageError
 from thresher.home import places
-from thresher.home.places import COLLECTIONS
+from thresher.home.places import COLLECTIONS, BucketFolder, Home
 from thresher.indexing.store import DocumentStore
 from thresher.stores import registry
 
@@ -52,42 +53,46 @@ def check_name(name: str) -> None:
         raise UsageError("is not a collection name", subject=repr(name), next_step="use letters, digits, - and _")
 
 
-def names(home: Path) -> list[str]:
+def names(home: Home) -> list[str]:
     """The collections of a home that hold a store, sorted."""
-    folder, together = home / COLLECTIONS, places.shared(home)
-    made = folder.iterdir() if folder.is_dir() else ()
-    here = {one.name for one in made if one.is_dir() and not one.name.startswith(".")}
+    folder, together = home / COLLECTIONS, places.shared(home) if isinstance(home, Path) else None
+    here = set(places.folders(folder))
     if together is not None:
         here |= {file.name.split("/")[0] for file in together.below(COLLECTIONS).list()}
     return sorted(name for name in here if registry.recorded(folder / name) is not None)
 
 
-def home_above(home: Path) -> Path | None:
+def home_above(home: Home) -> Path | None:
     """The nearest home of the same name in a folder above, which a person in a subfolder may mean."""
+    if isinstance(home, BucketFolder):
+        return None
     above = (folder / home.name for folder in home.absolute().parent.parents)
     return next((one for one in above if names(one)), None)
 
 
-def summaries(home: Path) -> list[Summary]:
+def summaries(home: Home) -> list[Summary]:
     """The collections of a home with their sizes, by name."""
     found = []
     for name in names(home):
-        folder = home / COLLECTIONS / name
-        files = (file for file in folder.rglob("*") if file.is_file())
-        found.append(Summary(name, len(DocumentStore(folder).records()), sum(file.stat().st_size for file in files)))
+        store = DocumentStore(home / COLLECTIONS / name)
+        found.append(Summary(name, len(store.records()), store.size()[1]))
     return found
 
 
-def rename(home: Path, name: str, new: str) -> None:
+def rename(home: Home, name: str, new: str) -> None:
     """Give a collection another name."""
+    home = _on_this_machine(home, name)
     target = _free(home, new)
     with _changing(home, name) as folder:
         registry.check_in_folder(folder)
         _moved(folder, target)
 
 
-def drop(home: Path, name: str) -> None:
+def drop(home: Home, name: str) -> None:
     """Remove a collection with its traces."""
+    if isinstance(home, BucketFolder):
+        _drop_of_bucket(home, name)
+        return
     with _changing(home, name) as folder:
         registry.drop_tables(folder)
         dropped = _working(home, name)
@@ -96,8 +101,20 @@ def drop(home: Path, name: str) -> None:
     shutil.rmtree(dropped, ignore_errors=True)
 
 
-def copy(home: Path, name: str, new: str) -> None:
+def _drop_of_bucket(home: BucketFolder, name: str) -> None:
+    """Take the record away first: an interruption leaves objects of no collection, which the next one clears away."""
+    from thresher.home.bucket import BucketFiles
+
+    _existing(home, name)
+    folder = home / COLLECTIONS / name
+    with DocumentStore(folder).locked():
+        registry.forget(folder)
+    BucketFiles(folder).remove_all()
+
+
+def copy(home: Home, name: str, new: str) -> None:
     """Make a second collection of the same documents and chunk tables; the traces stay with the first."""
+    home = _on_this_machine(home, name)
     target = _free(home, new)
     with _changing(home, name) as folder, _unfinished(home, new) as beside:
         registry.check_in_folder(folder)
@@ -105,8 +122,9 @@ def copy(home: Path, name: str, new: str) -> None:
         _moved(beside, target)
 
 
-def pack(home: Path, name: str, file: Path) -> int:
+def pack(home: Home, name: str, file: Path) -> int:
     """Write a collection into one file, whole or not at all; returns its bytes. Traces are left out."""
+    home = _on_this_machine(home, name)
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         with _changing(home, name) as folder:
@@ -126,8 +144,9 @@ def pack(home: Path, name: str, file: Path) -> int:
     return file.stat().st_size
 
 
-def unpack(home: Path, file: Path, name: str | None = None) -> str:
+def unpack(home: Home, file: Path, name: str | None = None) -> str:
     """Make a collection of a packed file, under its own name or another; returns the name."""
+    home = _on_this_machine(home, name or file.name)
     try:
         with tarfile.open(file, "r:gz") as packed:
             own = _manifest(packed.extractfile(packed.next() or MANIFEST))
@@ -158,6 +177,14 @@ def _manifest(member: IO[bytes] | None) -> str:
     return str(said["name"])
 
 
+def _on_this_machine(home: Home, name: str) -> Path:
+    """A home that is no bucket. UsageError for one that is: nothing there is renamed, copied or packed as a whole."""
+    if isinstance(home, BucketFolder):
+        registry.check_in_folder(home / COLLECTIONS / name)
+        raise AssertionError("a collection in a bucket is refused")
+    return home
+
+
 def _free(home: Path, name: str) -> Path:
     """The folder of a collection that is not there yet."""
     check_name(name)
@@ -178,16 +205,23 @@ def _moved(folder: Path, target: Path) -> None:
 @contextmanager
 def _changing(home: Path, name: str) -> Iterator[Path]:
     """The folder of a collection, under its lock; what earlier changes left behind is cleared away."""
-    check_name(name)
-    folder = home / COLLECTIONS / name
-    if registry.recorded(folder) is None:
-        there = ", ".join(names(home)) or "none"
-        raise StoreError("is not there", subject=f"collection {name} in {home}", next_step=f"there are: {there}")
+    folder = _existing(home, name)
+    assert isinstance(folder, Path)
     for left in (home / COLLECTIONS).glob(f"{WORKING}*"):
         if not _alive(left):
             shutil.rmtree(left, ignore_errors=True)
     with DocumentStore(folder).locked():
         yield folder
+
+
+def _existing(home: Home, name: str) -> Home:
+    """The folder of a collection that is there. StoreError where it is not, naming those there are."""
+    check_name(name)
+    folder = home / COLLECTIONS / name
+    if registry.recorded(folder) is None:
+        there = ", ".join(names(home)) or "none"
+        raise StoreError("is not there", subject=f"collection {name} in {home}", next_step=f"there are: {there}")
+    return folder
 
 
 @contextmanager

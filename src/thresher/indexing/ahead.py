@@ -31,6 +31,7 @@ class Workers:
 
     submit: Callable[[Part], Future[Prepared]]
     most: int
+    part_characters: int = PART_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ class Ahead:
                 assert not isinstance(row, Prepared)
                 found.append(row)
                 characters += len(row.text) if isinstance(row, Document) else 0
-                if characters >= PART_CHARACTERS:
+                if characters >= self._workers.part_characters:
                     yield self._begun(_Piece(number, item, found))
                     found, characters = [], 0
         except DocumentError as error:

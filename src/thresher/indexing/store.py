@@ -19,17 +19,17 @@ time keeps the tables up, under a lock of its own: questions and commits go on w
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import EncoderMismatch, StoreError, UsageError
-from thresher.home.files import LocalFiles
+from thresher.home import places
+from thresher.home.places import Home
 from thresher.indexing.catalog import Catalog, Changes, Entry, Place
 from thresher.indexing.index_config import IndexConfig, encodes_text, reads_titles
 from thresher.indexing.prepare import EncodedChunks, encode
@@ -66,7 +66,7 @@ LOCK_SECONDS = 600.0
 class DocumentStore:
     """The documents and chunk tables of one collection; cheap to make, opened at the first use."""
 
-    def __init__(self, folder: Path, store: Store | None = None, *, lock_seconds: float = LOCK_SECONDS) -> None:
+    def __init__(self, folder: Home, store: Store | None = None, *, lock_seconds: float = LOCK_SECONDS) -> None:
         """`store` in place of the one that the collection was made with, see `stores`."""
         self.folder = folder
         self._given = store
@@ -96,7 +96,8 @@ class DocumentStore:
     @property
     def small_files(self) -> Files:
         """What is kept besides the tables: where these are, if their store keeps files, else in the folder."""
-        return getattr(self._store, "files", None) or LocalFiles(self.folder)
+        kept: Files | None = getattr(self._store, "files", None)
+        return kept or places.files_at(self.folder)
 
     @property
     def exists(self) -> bool:
@@ -213,13 +214,7 @@ class DocumentStore:
 
     def size(self) -> tuple[int, int]:
         """Files in the collection's folder, and their bytes."""
-        files = bytes_ = 0
-        for folder, _, names in os.walk(self.folder):
-            for name in names:
-                with suppress(FileNotFoundError):  # upkeep of another process takes files away
-                    bytes_ += os.stat(os.path.join(folder, name)).st_size
-                    files += 1
-        return files, bytes_
+        return places.size(self.folder)
 
     def catalog(self) -> Catalog:
         """Which place holds which document, as of now."""
@@ -410,7 +405,8 @@ class DocumentStore:
     def _held(self, name: str) -> Iterator[None]:
         from filelock import Timeout
 
-        self.folder.mkdir(parents=True, exist_ok=True)
+        if isinstance(self.folder, Path):
+            self.folder.mkdir(parents=True, exist_ok=True)
         lock = self._lock(name)
         try:
             lock.acquire()
@@ -430,11 +426,12 @@ class DocumentStore:
         from filelock import FileLock
 
         if name not in self._locks:
-            shared = getattr(self._store, "shared_lock", None)  # machines that share a database share no folder
+            # Machines that share a database or a bucket share no folder.
+            shared = getattr(self._store, "shared_lock", None)
             self._locks[name] = (
                 shared(name, self._lock_seconds)
                 if shared is not None
-                else FileLock(self.folder / f"{name}.lock", timeout=self._lock_seconds)
+                else FileLock(Path(str(self.folder)) / f"{name}.lock", timeout=self._lock_seconds)
             )
         return self._locks[name]
 

@@ -13,14 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from thresher.errors import MisplacedSetting, UnknownSetting, UsageError, check_type
-from thresher.home import places
+from thresher.home import bucket_options, places
 from thresher.plugins import load_plugins
+from thresher.stores import lance_memory
 from thresher.stores.postgres import address
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from thresher.generation.candidates import Answerer
+    from thresher.home.places import BucketFolder, Home
     from thresher.indexing.index_config import IndexConfig
     from thresher.pipeline import Pipeline
     from thresher.recipes.components import Components
@@ -59,14 +61,14 @@ class Recipe:
         found = import_module(module or "thresher.recipes.settings")
         return cast("type[RecipeSettings]", getattr(found, name))
 
-    def configured(self, given: Mapping[str, Any], *, home: Path | None = None) -> RecipeSettings:
+    def configured(self, given: Mapping[str, Any], *, home: Home | None = None) -> RecipeSettings:
         """The settings it runs with: see `thresher.settings.resolved`. Raises UsageError."""
         from thresher.settings import resolved
 
         _check_here(given, [self])
         return resolved(self.settings, given, preset=self.preset, home=home, known=settings_keys())
 
-    def origins(self, given: Mapping[str, Any], *, home: Path) -> dict[str, str]:
+    def origins(self, given: Mapping[str, Any], *, home: Home) -> dict[str, str]:
         """Where each setting comes from that does not keep its default, by dotted key."""
         from thresher.settings import layers, origins
 
@@ -322,7 +324,7 @@ def register(recipe: Recipe) -> Recipe:
 
 
 def configured(
-    chosen: Sequence[str | Recipe], given: Mapping[str, Any], *, home: Path | None = None
+    chosen: Sequence[str | Recipe], given: Mapping[str, Any], *, home: Home | None = None
 ) -> list[tuple[Recipe, RecipeSettings]]:
     """Several recipes with their settings; a given setting counts for the recipes that have it. Raises UsageError."""
     from thresher.settings import check_known, dotted, keys, own, renamed
@@ -334,7 +336,7 @@ def configured(
     return [(recipe, recipe.configured(own(recipe.settings, values), home=home)) for recipe in found]
 
 
-def front(home: Path | None = None) -> FrontSettings:
+def front(home: Home | None = None) -> FrontSettings:
     """Home, collection, recipe, strictness where nobody names them: of each `thresher.toml` and the environment."""
     from thresher.recipes.settings import FrontSettings
     from thresher.settings import stacked
@@ -350,14 +352,14 @@ def front(home: Path | None = None) -> FrontSettings:
     return front
 
 
-def front_origins(home: Path | None = None) -> dict[str, str]:
+def front_origins(home: Home | None = None) -> dict[str, str]:
     """Where each value of `front` comes from that is not the default."""
     from thresher.settings import origins
 
     return origins(_front_layers(home))
 
 
-def _front_layers(home: Path | None) -> list[Layer]:
+def _front_layers(home: Home | None) -> list[Layer]:
     from thresher.recipes.settings import FrontSettings
     from thresher.settings import Layer, ambient, own
 
@@ -394,6 +396,30 @@ def _postgres_around(home: Path) -> address.Address:
 
 address.around = _postgres_around
 places.shared = address.files_of_home
+
+
+def _memory_around(folder: Home) -> int:
+    """The megabytes of tables that a process keeps, as the settings around the store in a folder say."""
+    from thresher.recipes.settings import CollectionSettings
+    from thresher.settings import resolved
+
+    home = folder.absolute().parents[2] if isinstance(folder, Path) else folder.parent.parent.parent
+    return resolved(CollectionSettings, {}, home=home, known=settings_keys()).memory_megabytes
+
+
+lance_memory.around = _memory_around
+
+
+def _bucket_around(folder: BucketFolder) -> bucket_options.BucketOptions:
+    """How the settings around say that a bucket is asked."""
+    from thresher.recipes.settings import CollectionSettings
+    from thresher.settings import resolved
+
+    found = resolved(CollectionSettings, {}, home=folder, known=settings_keys()).bucket
+    return bucket_options.BucketOptions(**found.model_dump())
+
+
+bucket_options.around = _bucket_around
 
 
 def settings_keys() -> set[str]:

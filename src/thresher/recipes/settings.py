@@ -157,18 +157,37 @@ class PostgresSettings(Frozen):
     )
 
 
+class BucketSettings(Frozen):
+    """How a bucket is asked, for a home such as s3://BUCKET/PREFIX."""
+
+    timeout_seconds: float = Field(10.0, gt=0, le=3600, description="seconds for one request; it is tried three times")
+    seconds_behind: float = Field(
+        5.0, ge=0, le=3600, description="seconds after which a question looks for what other machines have changed"
+    )
+
+
 class CollectionSettings(Frozen):
     """What a collection has, whatever recipe it is asked with."""
 
     store: str = Field("lance", description="who keeps its tables; a collection stays with the one it was made with")
+    memory_megabytes: int = Field(
+        1024,
+        ge=16,
+        le=1_048_576,
+        description="MB that a process keeps of what it has read of tables: rows of small ones, and indexes",
+    )
     reading: ReadingSettings = ReadingSettings()
     postgres: PostgresSettings = PostgresSettings()
+    bucket: BucketSettings = BucketSettings()
 
 
 class FrontSettings(Frozen):
     """What a question is put to where nothing else is said; options and arguments win."""
 
-    home: str = Field(".thresher", description="folder of all collections; in a file relative to that file")
+    home: str = Field(
+        ".thresher",
+        description="folder of all collections, in a file relative to that file; or a bucket: s3://BUCKET/PREFIX",
+    )
     collection: str = Field("default", description="which collection")
     recipe: str = Field("corrective", description="which recipe")
     strict: bool = Field(False, description="refuse when a part of the recipe is not available")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import MissingExtra
+from thresher.home.places import Home, working_folder
 from thresher.judging.scorers import Combination, LocalRelevance, absent_names
 from thresher.judging.tuned import FILE, Case, Comparison, Seen, TunedJudge, compared, fitted_judge
 from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
@@ -72,7 +73,7 @@ def train(
     feedback: Sequence[Labelled],
     settings: CorrectiveSettings,
     parts: Components,
-    home: Path,
+    home: Home,
     *,
     epochs: int,
     seed: int,
@@ -95,7 +96,7 @@ def train(
     scorer = trained_scorer(settings, parts, parts.table(corrective.index_config(settings, parts)))
     identity = [labels, flat_public(settings), epochs, seed, scorer.reader.name, parts.store.version]
     short = hashlib.sha256(repr(identity).encode("utf-8", "replace")).hexdigest()[:HASH_CHARACTERS]
-    folder = parts.store.folder / "training" / short
+    folder = working_folder(parts.store.folder) / "training" / short
     groups = _gathered(folder / "groups.json", labels, settings, parts, counting)
     local = local_scorer(settings, parts, parts.table(corrective.index_config(settings, parts))).relevance
     base = judge_folder(settings) or BUNDLED_JUDGE
@@ -119,7 +120,7 @@ def train(
         (cases(held, candidate, local), tuned),
         seed=seed,
     )
-    installed = _installed(staged, home.resolve() / "judges" / name) if comparison.better else None
+    installed = _installed(staged, working_folder(home).resolve() / "judges" / name) if comparison.better else None
     shutil.rmtree(staged, ignore_errors=True)
     counts: dict[PartName, int] = {part: sum(group.part == part for group in groups) for part in _PARTS}
     passages = sum(len(group.relevant) + len(group.irrelevant) for group in groups)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thresher.filters import Filter
+from thresher.filters import IDS, Filter
 from thresher.stores import bm25
 from thresher.stores import lance_text_index as text_index
 from thresher.stores import lance_vector_index as vector_index
+from thresher.stores.lance_memory import Memory
 from thresher.stores.lance_table import (
     READ_ATTEMPTS,
     LanceTable,
@@ -21,7 +24,7 @@ from thresher.stores.lance_table import (
     to_sql,
     writing,
 )
-from thresher.stores.memory_index import MAX_ROWS, MemoryIndex
+from thresher.stores.memory_index import MemoryIndex
 from thresher.text.terms import chunk_terms, query_terms
 from thresher.types import Chunk, ChunkRow
 
@@ -29,10 +32,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from thresher.types import Vectors
-
-ANN_ROWS = MAX_ROWS
-"""Rows from which an approximate index is built: those that are no longer kept in memory. Measured by
-benchmarks/speed.py: at 100,000 rows a search of the table takes 102 ms, through the index 21, recall@10 1.00."""
 
 READ_ROWS = 1024
 """Rows in one batch of a full read: about 2 MB with vectors."""
@@ -54,6 +53,12 @@ DECIMALS = 6
 """Of a cosine: what follows depends on who multiplies, the store at first and a matrix in memory from then on."""
 
 _CHUNK_COLUMNS = list(_COLUMN_OF.values())
+
+_PACKED = [one.name for one in fields(Chunk) if one.name not in ("source", "title", "text")]
+"""Fields that stay what they are, once more together as JSON in the column `packed`: a row that is looked up costs as
+much as it has columns, 50 rows 16 ms with 13 columns and 7 ms with 4."""
+
+_READ_COLUMNS = ["packed", "source", "title", "text"]
 _DOCUMENT_COLUMNS = ("kind", "added", "date")
 
 
@@ -61,7 +66,7 @@ def chunk_schema(dimension: int) -> pa.Schema:
     """The columns of a chunk table; their order is part of the format on disk."""
     import pyarrow as pa
 
-    names = [*_CHUNK_COLUMNS[:4], *_DOCUMENT_COLUMNS, *_CHUNK_COLUMNS[4:], "terms", "length"]
+    names = [*_CHUNK_COLUMNS[:4], *_DOCUMENT_COLUMNS, *_CHUNK_COLUMNS[4:], "packed", "terms", "length"]
     whole = {"start", "stop", "page", "number", "length"}
     columns = [pa.field(n, pa.int64() if n in whole else pa.string(), nullable=n not in LOOKED_UP) for n in names]
     return pa.schema([*columns, pa.field("vector", pa.list_(pa.float32(), dimension))])
@@ -71,11 +76,16 @@ def _to_row(row: ChunkRow) -> dict[str, Any]:
     chunk = {column: getattr(row.chunk, name) for name, column in _COLUMN_OF.items()}
     document = {name: getattr(row, name) for name in _DOCUMENT_COLUMNS}
     terms = chunk_terms(row.indexed_title, row.chunk.text)
-    return {**chunk, **document, "terms": " ".join(terms), "length": len(terms), "vector": row.vector}
+    packed = json.dumps([getattr(row.chunk, name) for name in _PACKED], ensure_ascii=False, separators=(",", ":"))
+    indexed = {"terms": " ".join(terms), "length": len(terms), "vector": row.vector}
+    return {**chunk, **document, "packed": packed, **indexed}
 
 
 def _to_chunk(row: Mapping[str, Any]) -> Chunk:
-    return Chunk(**{name: row[column] for name, column in _COLUMN_OF.items()})
+    if "packed" not in row:
+        return Chunk(**{name: row[column] for name, column in _COLUMN_OF.items()})
+    packed = dict(zip(_PACKED, json.loads(row["packed"]), strict=True))
+    return Chunk(**packed, source=row["source"], title=row["title"], text=row["text"])
 
 
 def _terms_in(batch: pa.RecordBatch) -> int:
@@ -108,12 +118,22 @@ class LanceChunkTable(LanceTable):
 
     FILE_ROWS = text_index.SEGMENT_ROWS
 
-    def __init__(self, table: Any, folder: Path, *, ann_rows: int = ANN_ROWS) -> None:
+    def __init__(self, table: Any, folder: Path, memory: Memory, *, ann_rows: int | None = None) -> None:
+        """`ann_rows` are the rows from which an approximate index is built: more than `memory` has room for."""
         super().__init__(table, folder)
-        self._ann_rows = ann_rows
+        self._memory = memory
+        self._ann_rows = memory.rows(self._dimension) if ann_rows is None else ann_rows
         self._searched: dict[str, int] = {}
-        self._memory: MemoryIndex | None = None
         self._statistics = _Statistics(-1)
+
+    @cached_property
+    def _dimension(self) -> int:
+        return int(self._table.schema.field("vector").type.list_size)
+
+    @cached_property
+    def _columns(self) -> list[str]:
+        """What is read of a chunk; a table of an earlier version has its fields one by one only."""
+        return _READ_COLUMNS if "packed" in self._table.schema.names else _CHUNK_COLUMNS
 
     # --- searching
 
@@ -130,7 +150,7 @@ class LanceChunkTable(LanceTable):
             query = vector_index.searched(query, limit, filtered=where is not None)
         if where is not None:
             query = query.where(to_sql(where), prefilter=True)
-        rows = query.select([*_CHUNK_COLUMNS, "_distance"]).limit(limit).to_list()
+        rows = query.select([*self._columns, "_distance"]).limit(limit).to_list()
         return sorted(
             ((_to_chunk(row), round(1.0 - float(row["_distance"]), DECIMALS)) for row in rows), key=_best_first
         )
@@ -142,17 +162,25 @@ class LanceChunkTable(LanceTable):
         small enough. A process that asks once, or while documents are being added, would read them in vain.
         """
         version = self.version
-        if self._memory is not None and self._memory.version == version:
-            return self._memory
-        self._memory = None
+        kept = self._memory.of(self)
+        if kept is not None and kept.version == version:
+            return kept
+        self._memory.forget(self)
         if searched is None:
             return None
         before, self._searched[searched] = self._searched.get(searched), version
-        if before == version and self.count() <= MAX_ROWS:
-            columns = [*_CHUNK_COLUMNS, "vector"]
-            rows = self._table.search().with_row_id(True).select(columns).limit(None).to_arrow()
-            self._memory = MemoryIndex.read(version, rows)
-        return self._memory
+        return self._read_into_memory(version) if before == version else None
+
+    def _read_into_memory(self, version: int) -> MemoryIndex | None:
+        rows = self.count()
+        if rows > self._memory.rows(self._dimension):
+            return None
+        columns = list(dict.fromkeys([*IDS, *self._columns, "vector"]))
+        query = self._table.search().with_row_id(True).select(columns).limit(None)
+        read = MemoryIndex.read(version, query.to_batches(batch_size=READ_ROWS), rows, self._dimension)
+        if read is not None:
+            self._memory.keep(self, read)
+        return read
 
     @reading
     def matching(self, query: str, *, limit: int, where: Filter | None = None) -> list[tuple[Chunk, float]]:
@@ -190,7 +218,7 @@ class LanceChunkTable(LanceTable):
         if not ids:
             return []
         # Looking rows up by their ids takes a fifth of the time that a search takes to return whole rows.
-        return list(self._table.take_row_ids(ids).with_row_id().select(_CHUNK_COLUMNS).to_list())
+        return list(self._table.take_row_ids(ids).with_row_id().select(self._columns).to_list())
 
     @reading
     def document_frequencies(self, query: str) -> dict[str, int]:
@@ -256,7 +284,7 @@ class LanceChunkTable(LanceTable):
         import numpy as np
 
         if not ids:
-            return np.zeros((0, self._table.schema.field("vector").type.list_size), dtype=np.float32)
+            return np.zeros((0, self._dimension), dtype=np.float32)
         memory = self._in_memory()
         if memory is not None:
             return memory.vectors(ids)
@@ -285,7 +313,7 @@ class LanceChunkTable(LanceTable):
                 return
 
     def _batches(self, where: str | None) -> Iterator[list[tuple[Chunk, Vectors]]]:
-        query = self._table.search().select([*_CHUNK_COLUMNS, "vector"]).limit(None)
+        query = self._table.search().select([*self._columns, "vector"]).limit(None)
         if where is not None:
             query = query.where(where)
         for batch in query.to_batches(batch_size=READ_ROWS):

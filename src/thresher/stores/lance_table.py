@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
 
 from thresher.errors import StoreError
 from thresher.filters import And, Comparison, Filter, In, IsNull, Like, Not, Or
+from thresher.home.bucket import words as bucket_words
 from thresher.stores.lance_upkeep import bring_up, drop_versions_before, join_files
 
 _log = logging.getLogger(__name__)
@@ -43,12 +44,16 @@ R = TypeVar("R")
 # --- errors -----------------------------------------------------------------------------------------------------------
 
 _WHERE_IN_LANCE = re.compile(r", \S+\.rs:\d+.*")
+_OF_BUCKET = re.compile(r'Generic (S3|GCS|MicrosoftAzure) error|store: "(S3|GCS|MicrosoftAzure)"')
 _DISK_FULL = re.compile("No space left|File too large|[Qq]uota exceeded")
 
 
 def store_error(subject: str, error: Exception) -> StoreError:
     """Lance's errors in our words. It has one class for everything from a full disk to a damaged file."""
     text = str(error)
+    if _OF_BUCKET.search(text):
+        what, advice = bucket_words(text)
+        return StoreError(what, subject=subject, next_step=advice)
     if _DISK_FULL.search(text):
         return StoreError(
             "the disk is full", subject=subject, next_step="free some space and run again: what was committed is kept"
@@ -92,6 +97,7 @@ def writing(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[An
 
     @wraps(method)
     def write(self: Any, /, *args: P.args, **options: P.kwargs) -> R:
+        self.check()
         with store_errors(self.name):
             return method(self, *args, **options)
 
@@ -170,6 +176,12 @@ class LanceTable:
     FILE_ROWS: ClassVar[int]
     """Rows of a file at most that is joined from smaller ones."""
 
+    check: Callable[[], None] = staticmethod(lambda: None)
+    """Raises StoreError where nothing may be written here any more, such as when a lease was lost."""
+
+    check_upkeep: Callable[[], None] = staticmethod(lambda: None)
+    """The same of upkeep, which has a lock of its own."""
+
     def __init__(self, table: Any, folder: Path) -> None:
         self._table = table
         self._newest = TableVersion(table, folder)
@@ -178,6 +190,10 @@ class LanceTable:
     def name(self) -> str:
         """Name of the table."""
         return str(self._table.name)
+
+    def refresh(self) -> None:
+        """Let the next read show the newest version, where that is looked for every few seconds only."""
+        self._table.checkout_latest()
 
     @property
     def version(self) -> int:
@@ -191,18 +207,21 @@ class LanceTable:
         with store_errors(self.name):
             return len(self._table.list_versions())
 
-    @writing
     def maintain(self, *, drop_versions: bool = False) -> None:
         """Bring the indexes up to date, join small files and drop old versions.
 
         Others may add and delete meanwhile, but not maintain. `drop_versions` drops all versions and leaves no deleted
         row in any file: then nobody else may change the table.
         """
-        self._mend_indexes(anew=drop_versions)
-        join_files(self._table, rows=self.FILE_ROWS, every_deletion=drop_versions)
-        retention = timedelta(0) if drop_versions else self._retention()
-        _log.debug("%s: versions older than %.1f s go", self.name, retention.total_seconds())
-        drop_versions_before(self._table, retention)  # A reader of another version begins again (`reading`).
+        with store_errors(self.name):
+            self.check_upkeep()
+            self._mend_indexes(anew=drop_versions)
+            self.check_upkeep()
+            join_files(self._table, rows=self.FILE_ROWS, every_deletion=drop_versions)
+            self.check_upkeep()
+            retention = timedelta(0) if drop_versions else self._retention()
+            _log.debug("%s: compacting; versions older than %.1f s go", self.name, retention.total_seconds())
+            drop_versions_before(self._table, retention)  # A reader of another version begins again (`reading`).
 
     def _retention(self) -> timedelta:
         """The age from which versions go: so many are kept, and none for longer than `RETENTION`."""

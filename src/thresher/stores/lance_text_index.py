@@ -17,9 +17,9 @@ from thresher.stores.lance_upkeep import newest
 NAME = "terms_idx"
 COLUMN = "terms"
 
-SEGMENT_ROWS = 65_536
-"""Rows of a segment at most, and of a file: building one takes 1 to 2 s, what a deletion costs at any size of the
-table; a search of 16 takes no longer than that of one (benchmarks/growth.py)."""
+SEGMENT_ROWS = 32_768
+"""Rows of a segment at most, and of a file: building one takes about a second, which is what a deletion costs at any
+size of the table; a search of many segments takes no longer than that of one (benchmarks/growth.py)."""
 
 BUILT_FROM = "thresher.segments"
 """Metadata of the column: how many rows each segment was built from, as JSON."""
@@ -69,12 +69,25 @@ def to_build(pieces: Sequence[Piece], most: int = SEGMENT_ROWS) -> list[Piece]:
     return [piece for piece in settled if piece.wanted]
 
 
+def parted(piece: Piece, rows: Mapping[int, int], most: int) -> list[list[int]]:
+    """The files of a piece in as many segments as it takes: one of an earlier version may have covered the table."""
+    parts: list[list[int]] = []
+    held = most
+    for file in piece.files:
+        if held + rows[file] > most:
+            parts.append([])
+            held = 0
+        parts[-1].append(file)
+        held += rows[file]
+    return parts
+
+
 def is_sound(table: Any, index: Any) -> bool:
     """Whether the index counts the rows that are there and no others; `index` is what lancedb tells of it."""
     if not index.num_indexed_rows:
         return True
     built = _built_from(table)
-    return len(built) == index.num_segments and sum(built.values()) == index.num_indexed_rows
+    return bool(len(built) == index.num_segments and sum(built.values()) == index.num_indexed_rows)
 
 
 def bring_up(table: Any, most: int = SEGMENT_ROWS) -> None:
@@ -87,11 +100,16 @@ def bring_up(table: Any, most: int = SEGMENT_ROWS) -> None:
     rows = {part.fragment_id: int(part.count_rows()) for part in dataset.get_fragments()}
     for piece in to_build(_pieces(dataset, rows, built), most):
         # Of the version that the rows were counted in: what is deleted meanwhile makes the new segment unsound.
-        segment = dataset.create_index_uncommitted(
-            COLUMN, "INVERTED", name=NAME, replace=True, fragment_ids=list(piece.files), **ANALYZER
-        )
-        dataset.commit_existing_index_segments(NAME, COLUMN, [segment])
-        built[str(segment.uuid)] = piece.rows
+        parts = parted(piece, rows, most)
+        segments = [
+            dataset.create_index_uncommitted(
+                COLUMN, "INVERTED", name=NAME, replace=True, fragment_ids=files, **ANALYZER
+            )
+            for files in parts
+        ]
+        dataset.commit_existing_index_segments(NAME, COLUMN, segments)
+        for segment, files in zip(segments, parts, strict=True):
+            built[str(segment.uuid)] = sum(rows[file] for file in files)
         _remember(table, built)
     there = {segment for segment, _ in _segments(newest(table))}
     if built.keys() - there:

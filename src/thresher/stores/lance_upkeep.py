@@ -9,6 +9,7 @@ meets files that are just being joined, the joining gives way. Two upkeeps of on
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
@@ -25,6 +26,10 @@ MOST_SEGMENTS = 8
 
 DELETED_SHARE = 0.1
 """A file is written anew, without its deleted rows, when they are more than this share of it (Lance's default)."""
+
+QUIET = "error"
+"""Lance writes warnings on standard error, such as that a partition of an index is empty, which no user can act on.
+Whoever wants them sets LANCE_LOG, or LANCEDB_LOG."""
 
 _GAVE_WAY = "Retryable commit conflict"
 """What Lance says where a change came first and the other has to be tried again."""
@@ -44,6 +49,7 @@ def check_versions(lancedb: str, pylance: str) -> None:
 
 def newest(table: Any) -> Any:
     """The newest version of a lancedb table as pylance has it. StoreError where the two do not belong together."""
+    os.environ.setdefault("LANCE_LOG", QUIET)
     import lance
     import lancedb
 

@@ -1,7 +1,8 @@
 """The stores by name, and which of them a collection was made with.
 
-A store is a class that takes a folder of its own and does what `thresher.protocols.Store` says; one more of them is a
-file of its own and a line in `STORES`, or an entry point of another distribution under `thresher.stores`.
+A store is a class that takes a folder of its own, which may be one of a bucket, and does what
+`thresher.protocols.Store` says; one more of them is a file of its own and a line in `STORES`, or an entry point of
+another distribution under `thresher.stores`.
 `thresher.testing.store_contract` tests what the protocol promises.
 """
 
@@ -10,22 +11,32 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from thresher.errors import MissingExtra, StoreError, UsageError
 from thresher.home import places
-from thresher.home.files import LocalFiles
+from thresher.home.places import BucketFolder, Home
 from thresher.plugins import brought, load_plugins, loaded
 from thresher.protocols import Files, Store
 
 
-def _lance(folder: Path) -> Store:
+def _lance(folder: Home) -> Store:
+    if isinstance(folder, BucketFolder):
+        from thresher.stores.lance_bucket import BucketLanceStore
+
+        return BucketLanceStore(folder)
     from thresher.stores.lance import LanceStore
 
     return LanceStore(folder)
 
 
-def _postgres(folder: Path) -> Store:
+def _postgres(folder: Home) -> Store:
+    if isinstance(folder, BucketFolder):
+        raise UsageError(
+            "keeps its tables in that bucket, not in a database",
+            subject=f"a home such as {folder.parent.parent.parent}",
+            next_step="leave `store` out, or choose a `home` on this machine",
+        )
     from thresher.stores.postgres import address
 
     try:
@@ -37,7 +48,7 @@ def _postgres(folder: Path) -> Store:
     return PostgresStore(str(where.dsn), schema, tenant=where.tenant)
 
 
-STORES: dict[str, Callable[[Path], Store]] = {
+STORES: dict[str, Callable[[Any], Store]] = {
     "lance": _lance,
     "postgres": _postgres,
 }
@@ -60,20 +71,20 @@ def check(name: str, *, subject: str = "") -> None:
         raise UsageError(f"there is no store {name!r}", subject=subject or "`store`", next_step=f"use {known}")
 
 
-def of_name(name: str) -> Callable[[Path], Store]:
+def of_name(name: str) -> Callable[[Any], Store]:
     """What opens a store of that name in a folder. Raises UsageError for a name that no store has."""
     check(name)
-    return STORES[name] if name in STORES else cast("Callable[[Path], Store]", loaded(brought(GROUP)[name]))
+    return STORES[name] if name in STORES else cast("Callable[[Any], Store]", loaded(brought(GROUP)[name]))
 
 
-def recorded(folder: Path) -> str | None:
+def recorded(folder: Home) -> str | None:
     """The store that the collection in a folder was made with; None where there is no collection yet.
 
     Raises StoreError for a record that names none.
     """
-    content = LocalFiles(folder).read(RECORD) or places.files_at(folder).read(RECORD)
-    if content is None:
-        return DEFAULT if (folder / DEFAULT).is_dir() else None  # before there was a choice, nothing was recorded
+    content = _beside(folder).read(RECORD) or places.record_files(folder).read(RECORD)
+    if content is None:  # before there was a choice, nothing was recorded
+        return DEFAULT if isinstance(folder, Path) and (folder / DEFAULT).is_dir() else None
     try:
         return str(json.loads(content)["store"])
     except (ValueError, KeyError, TypeError) as error:
@@ -81,7 +92,7 @@ def recorded(folder: Path) -> str | None:
         raise StoreError("does not name a store", subject=str(folder / RECORD), next_step=advice) from error
 
 
-def record(folder: Path, name: str) -> None:
+def record(folder: Home, name: str) -> None:
     """Keep the name of its store with a collection that has none yet, as a whole or not at all."""
     if recorded(folder) is not None:
         return
@@ -92,19 +103,30 @@ def record(folder: Path, name: str) -> None:
         raise StoreError(what, subject=str(folder), next_step="choose another `home`") from error
 
 
-def _keeping(folder: Path, name: str) -> Files:
+def _beside(folder: Home) -> Files:
+    """The files in the folder of a collection."""
+    return places.files_asked(places.files_at(folder))
+
+
+def _keeping(folder: Home, name: str) -> Files:
     """Where the record is kept: beside the tables, which those of the default store are in the folder."""
-    return LocalFiles(folder) if name == DEFAULT else places.files_at(folder)
+    return _beside(folder) if name == DEFAULT else places.record_files(folder)
 
 
-def opened(folder: Path, name: str) -> Store:
+def opened(folder: Home, name: str) -> Store:
     """The tables of the collection in a folder, in the store of that name."""
     check(name, subject=f"collection {folder.name}")
     return of_name(name)(folder / name)
 
 
-def check_in_folder(folder: Path) -> None:
+def check_in_folder(folder: Home) -> None:
     """Raise UsageError for a collection whose tables are not in its folder and would not come along with it."""
+    if isinstance(folder, BucketFolder):
+        raise UsageError(
+            "is in a bucket, where nothing is renamed or copied as a whole",
+            subject=f"collection {folder.name}",
+            next_step="index the documents into another collection; for a copy use the tools of the bucket",
+        )
     if hasattr(opened(folder, recorded(folder) or DEFAULT), "drop"):
         raise UsageError(
             "keeps its tables in a database, not in its folder",
@@ -113,7 +135,12 @@ def check_in_folder(folder: Path) -> None:
         )
 
 
-def drop_tables(folder: Path) -> None:
+def forget(folder: Home) -> None:
+    """Take the record away: from then on there is no collection."""
+    _keeping(folder, recorded(folder) or DEFAULT).remove([RECORD])
+
+
+def drop_tables(folder: Home) -> None:
     """Remove what the store of the collection in a folder keeps elsewhere, and the record of it there."""
     name = recorded(folder) or DEFAULT
     drop = getattr(opened(folder, name), "drop", None)

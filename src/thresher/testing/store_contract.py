@@ -407,7 +407,9 @@ class TestNamedStore(StoreContract):
     def _named(self, pytestconfig: pytest.Config) -> None:
         name = pytestconfig.getoption("thresher_store", None)
         if not name:
-            raise pytest.UsageError("name the store that is to be tested: --thresher-store NAME")
+            raise pytest.UsageError(
+                "the store that is to be tested has no name: see the options of pytest under thresher"
+            )
         self.name = str(name)
         self.capabilities = Capabilities(
             bm25_tolerance=pytestconfig.getoption("thresher_bm25_tolerance"),

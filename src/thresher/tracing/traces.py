@@ -258,8 +258,8 @@ class Traces:
 
     def asked_at(self, trace: str) -> datetime | None:
         """When a stored answer was stored; None where there is none of that id."""
-        found = [file for file in self._files.list(f"{trace}.json") if file.name == f"{trace}.json"]
-        return datetime.fromtimestamp(found[0].modified, UTC) if found else None
+        found = self._files.find(f"{trace}.json")
+        return None if found is None else datetime.fromtimestamp(found.modified, UTC)
 
     def load(self, identifier: str = LAST) -> dict[str, Any]:
         """A stored answer by its id, or the newest. Raises UsageError when there is none."""

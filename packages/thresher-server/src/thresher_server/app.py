@@ -8,13 +8,13 @@ import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from importlib import import_module
-from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 import thresher
 from thresher.errors import ThresherError
+from thresher.home.places import home_of
 from thresher_server import metrics
 from thresher_server.problems import answer_problems
 from thresher_server.security.guard import Guard, bounds_of
@@ -117,5 +117,5 @@ def from_environment() -> FastAPI:
     """The application as `thresher serve` describes it in the environment, for each of its processes."""
     import json
 
-    home = Path(os.environ.get(HOME_VARIABLE, ".thresher"))
+    home = home_of(os.environ.get(HOME_VARIABLE, ".thresher"))
     return create_app(make_service(home, json.loads(os.environ.get(SETTINGS_VARIABLE, "{}"))))

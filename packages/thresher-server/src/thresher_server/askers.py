@@ -6,16 +6,15 @@ A question is its asker's and the operator's to see; the same question asked by 
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 
-from thresher.home.places import home_files
+from thresher.home.places import Home, home_files
 from thresher_server.security.keys import Caller, Scope
 
 
 class Askers:
     """Notes of who asked, collection by collection."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Home) -> None:
         self._files = home_files(home).below("server").below("askers")
 
     def note(self, caller: Caller, collection: str, trace: str) -> None:
@@ -27,7 +26,7 @@ class Askers:
         """Whether a trace is the caller's to see."""
         if caller.may(Scope.ADMIN, collection):
             return True
-        return self._files.read(f"{collection}/{_hash(caller)}/{trace}") is not None
+        return self._files.find(f"{collection}/{_hash(caller)}/{trace}") is not None
 
     def rename(self, collection: str, new: str) -> None:
         """Keep the notes of a collection under its new name."""

@@ -18,6 +18,7 @@ from thresher import recipes
 from thresher.cli import output
 from thresher.cli.options import Home, Settings, assignments, target_of
 from thresher.errors import UsageError
+from thresher.home import places
 from thresher.settings import check_known, variable
 from thresher_server.security.keys import Keys, Scope
 
@@ -57,7 +58,9 @@ def for_all(given: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in given.items() if key.startswith("server.")}
 
 
-def run(home: Path, given: dict[str, Any], *, app: Callable[[Service], FastAPI] | None = None, path: str = "/") -> None:
+def run(
+    home: places.Home, given: dict[str, Any], *, app: Callable[[Service], FastAPI] | None = None, path: str = "/"
+) -> None:
     """Listen until it is told to stop. UsageError where it would be reachable by anybody without a key.
 
     `app` makes another application than the whole one, for this process alone; `path` is where people find it.
@@ -93,7 +96,8 @@ def run(home: Path, given: dict[str, Any], *, app: Callable[[Service], FastAPI] 
             uvicorn.Server(uvicorn.Config((app or create_app)(service), **common)).run([listening])
         return
     service.close()
-    os.environ |= {HOME_VARIABLE: str(home.absolute()), SETTINGS_VARIABLE: json.dumps(given)}
+    absolute = home.absolute() if isinstance(home, Path) else home
+    os.environ |= {HOME_VARIABLE: str(absolute), SETTINGS_VARIABLE: json.dumps(given)}
     with tempfile.TemporaryDirectory(prefix="thresher-metrics-") as counted, listening:
         os.environ.setdefault(SHARED_FOLDER, counted)
         config = uvicorn.Config("thresher_server.app:from_environment", factory=True, workers=bound.workers, **common)
@@ -158,5 +162,5 @@ def revoke(name: KeyName, home: Home = None) -> None:
     _keys(home).revoke(name)
 
 
-def _keys(home: Path | None) -> Keys:
+def _keys(home: places.Home | None) -> Keys:
     return Keys(target_of(home, None, {}, json=False).home)

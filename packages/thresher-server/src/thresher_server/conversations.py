@@ -1,4 +1,4 @@
-"""Conversations: a file each in `server/conversations` of the home, in a folder of whoever began it."""
+"""Conversations: a file each in `server/conversations` of the home, below a name for whoever began it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import secrets
 from collections.abc import Collection as Several
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
-from thresher.home.places import home_files
+from thresher.home.places import Home, home_files
 from thresher.protocols import Files
 from thresher_server.jobs.store import now
 from thresher_server.problems import Problem
@@ -52,7 +51,7 @@ class Conversation:
 class Conversations:
     """Those of one caller."""
 
-    def __init__(self, home: Path, caller: str) -> None:
+    def __init__(self, home: Home, caller: str) -> None:
         self._files = _files(home).below(hashlib.sha256(caller.encode()).hexdigest()[:16])
 
     def begin(self, collection: str) -> Conversation:
@@ -94,7 +93,7 @@ def check_room(conversation: Conversation) -> None:
         raise Problem(409, "is full", subject=f"conversation {conversation.id}", next_step="begin another one")
 
 
-def forget_sources(home: Path, collection: str, sources: Several[str]) -> None:
+def forget_sources(home: Home, collection: str, sources: Several[str]) -> None:
     """Remove every caller's conversations about a collection that quote one of the sources."""
     for name, one in _all(home, collection):
         cited = {citation["source"] for turn in one.turns for citation in turn["citations"]}
@@ -102,18 +101,18 @@ def forget_sources(home: Path, collection: str, sources: Several[str]) -> None:
             _files(home).remove([name])
 
 
-def forget_collection(home: Path, collection: str) -> None:
+def forget_collection(home: Home, collection: str) -> None:
     """Remove every caller's conversations about a collection."""
     _files(home).remove([name for name, _ in _all(home, collection)])
 
 
-def rename_collection(home: Path, collection: str, new: str) -> None:
+def rename_collection(home: Home, collection: str, new: str) -> None:
     """Let every caller's conversations about a collection be about it under its new name."""
     for name, one in _all(home, collection):
         _write(_files(home), name, replace(one, collection=new))
 
 
-def _files(home: Path) -> Files:
+def _files(home: Home) -> Files:
     return home_files(home).below("server").below("conversations")
 
 
@@ -122,7 +121,7 @@ def _names(files: Files) -> list[str]:
     return [file.name for file in files.list() if file.name.endswith(".json")]
 
 
-def _all(home: Path, collection: str) -> Iterator[tuple[str, Conversation]]:
+def _all(home: Home, collection: str) -> Iterator[tuple[str, Conversation]]:
     files = _files(home)
     for name in _names(files):
         one = _read(files, name)
@@ -132,8 +131,11 @@ def _all(home: Path, collection: str) -> Iterator[tuple[str, Conversation]]:
 
 def _read(files: Files, name: str) -> Conversation | None:
     """None where it is gone, or damaged."""
+    content = files.read(name)
+    if content is None:
+        return None
     try:
-        stored = json.loads(files.read(name) or b"")
+        stored = json.loads(content)
         return Conversation(**{**stored, "turns": tuple(stored["turns"])})
     except (ValueError, TypeError, KeyError):
         return None

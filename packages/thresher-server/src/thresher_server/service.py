@@ -5,7 +5,6 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from pathlib import Path
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -14,6 +13,7 @@ from fastapi import Request
 from thresher import recipes
 from thresher.collection import Collection
 from thresher.engine import Engine
+from thresher.home.places import Home, working_folder
 from thresher.recipes.settings import FrontSettings, ServerSettings, ServiceSettings
 from thresher.settings import resolved
 from thresher_server.security.admission import Admission
@@ -39,8 +39,8 @@ class Service:
     """What a door keeps for the time of the process, by the door's name."""
 
     @property
-    def home(self) -> Path:
-        """The folder of all collections."""
+    def home(self) -> Home:
+        """Where all collections are."""
         return self.engine.home
 
     @property
@@ -75,7 +75,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def make_service(home: Path, given: dict[str, object] | None = None) -> Service:
+def make_service(home: Home, given: dict[str, object] | None = None) -> Service:
     """The service of a home with its settings: `thresher.toml`, the environment, then what is given by dotted key."""
     known = recipes.settings_keys()
     settings = resolved(ServiceSettings, given or {}, home=home, known=known).server
@@ -85,7 +85,7 @@ def make_service(home: Path, given: dict[str, object] | None = None) -> Service:
         settings=settings,
         front=front,
         keys=Keys(home),
-        audit=Audit(home if settings.audit else None),
+        audit=Audit(working_folder(home) if settings.audit else None),
         admission=Admission(settings.concurrency, settings.queue),
         threads=ThreadPoolExecutor(settings.concurrency, thread_name_prefix="question"),
         public_url=front.public_url.rstrip("/"),

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from thresher.collection import Collection
+from thresher.home.places import Home, working_folder
 from thresher.indexing.store import DocumentStore
 
 TOKEN_FILE = "uploads"
@@ -37,8 +38,8 @@ _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?")
 class Uploads:
     """The kept files of a collection."""
 
-    def __init__(self, home: Path, collection: Collection) -> None:
-        self._all = home.resolve() / "server" / "uploads"
+    def __init__(self, home: Home, collection: Collection) -> None:
+        self._all = working_folder(home).resolve() / "server" / "uploads"
         self._collection = collection
 
     @property
@@ -75,20 +76,13 @@ class Uploads:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _token(self) -> str:
-        file = self._collection.folder / TOKEN_FILE
-        try:
-            return file.read_text(encoding="ascii")
-        except FileNotFoundError:
-            file.parent.mkdir(parents=True, exist_ok=True)
-        beside = file.with_name(f".{TOKEN_FILE}.{secrets.token_hex(TOKEN_BYTES)}")
-        beside.write_text(secrets.token_hex(TOKEN_BYTES), encoding="ascii")
-        try:
-            file.hardlink_to(beside)  # of two that begin at once, the first one's counts
-        except FileExistsError:
-            pass
-        finally:
-            beside.unlink()
-        return file.read_text(encoding="ascii")
+        files = self._collection.files
+        known = files.read(TOKEN_FILE)
+        if known is None:  # of two that begin at once, the first one's counts
+            files.create(TOKEN_FILE, secrets.token_hex(TOKEN_BYTES).encode())
+            known = files.read(TOKEN_FILE)
+        assert known is not None
+        return known.decode("ascii")
 
 
 def safe_name(name: str) -> PurePosixPath:

@@ -322,7 +322,7 @@ class PostgresChunkTable:
                 copy.write_row((place, length, *own, *(getattr(row, name) for name in _DOCUMENT)))
 
     def _copy_vectors(self, connection: Connection, rows: Iterable[tuple[int, ChunkRow]]) -> None:
-        types = ["int4", self._database.vector_type]
+        types: list[str | int] = ["int4", self._database.vector_type]
         with copying(connection, self._tables["vectors"], ["place", "vector"], types) as copy:
             for place, row in rows:
                 copy.write_row((place, row.vector))

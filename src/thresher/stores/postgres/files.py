@@ -20,6 +20,8 @@ INSERT INTO {files} AS held (name, content) VALUES (%s, %s)
 ON CONFLICT (name) DO UPDATE SET content = EXCLUDED.content, modified = clock_timestamp()
 """
 
+_FIND = "SELECT octet_length(content), extract(epoch FROM modified)::float8 FROM {files} WHERE name = %s"
+
 _LIST = """
 SELECT name, octet_length(content), extract(epoch FROM modified)::float8 FROM {files}
 WHERE starts_with(name, %s) ORDER BY modified, name
@@ -48,6 +50,11 @@ class PostgresFiles:
         """Write a file that is not there yet; False where it is."""
         inserting = "INSERT INTO {files} (name, content) VALUES (%s, %s) ON CONFLICT DO NOTHING RETURNING name"
         return bool(self._execute(inserting, [self._path(name), content], subject=name, make=True))
+
+    def find(self, name: str) -> StoredFile | None:
+        """What is known of a file without its content; None where there is no such file."""
+        rows = self._execute(_FIND, [self._path(name)], subject=name)
+        return StoredFile(name, *rows[0]) if rows else None
 
     def list(self, prefix: str = "") -> Sequence[StoredFile]:
         """The files whose names begin with the prefix, the oldest first."""

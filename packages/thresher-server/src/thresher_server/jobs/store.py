@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from thresher.errors import StoreError
-from thresher.home.places import home_files
+from thresher.home.places import Home, home_files
 from thresher.protocols import Files
 from thresher_server.problems import Problem
 
@@ -120,7 +120,7 @@ class Claim:
 class Jobs:
     """All jobs of a home."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Home) -> None:
         self.files = home_files(home).below("server").below("jobs")
 
     def make(self, kind: Kind, collection: str, caller: str, arguments: Mapping[str, Any]) -> Job:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +11,7 @@ import typer
 from thresher.cli import hosts, output
 from thresher.cli.options import Home, Settings, assignments, target_of
 from thresher.errors import UsageError
-from thresher.home import folders
+from thresher.home import folders, places
 from thresher_server.mcp.offer import READ_ONLY, Offer, Profile
 from thresher_server.security.keys import Scope
 
@@ -68,7 +67,7 @@ def mcp(
         _over_stdio(where, given, offer)
 
 
-def _check(home: Path, offer: Offer) -> None:
+def _check(home: places.Home, offer: Offer) -> None:
     """Raise UsageError for a collection that is not there, unless an agent may make it."""
     there = folders.names(home)
     missing = sorted((offer.collections or frozenset()) - set(there))
@@ -77,7 +76,7 @@ def _check(home: Path, offer: Offer) -> None:
         raise UsageError(f"is not in {home}", subject=f"collection {missing[0]}", next_step=next_step)
 
 
-def _over_stdio(home: Path, given: dict[str, Any], offer: Offer) -> None:
+def _over_stdio(home: places.Home, given: dict[str, Any], offer: Offer) -> None:
     from thresher_server.cli import for_all
     from thresher_server.mcp.server import make_server
     from thresher_server.service import make_service
@@ -91,7 +90,7 @@ def _over_stdio(home: Path, given: dict[str, Any], offer: Offer) -> None:
         service.close()
 
 
-def _over_http(home: Path, given: dict[str, Any], offer: Offer) -> None:
+def _over_http(home: places.Home, given: dict[str, Any], offer: Offer) -> None:
     from thresher_server.app import create_app
     from thresher_server.cli import run
     from thresher_server.mcp.mount import OFFERED

@@ -8,7 +8,9 @@ from pydantic import BaseModel, Field
 
 from thresher import recipes
 from thresher.errors import UnknownSetting
+from thresher.home.places import COLLECTIONS, files_at
 from thresher.recipes.settings import RecipeSettings
+from thresher.stores.registry import RECORD
 from thresher_server.problems import Problem
 from thresher_server.security.access import check
 from thresher_server.security.keys import Caller, Scope
@@ -86,8 +88,8 @@ def _exists(service: Service, collection: str) -> bool:
 
 
 def _changed(service: Service, collection: str) -> int:
-    folder = service.home / "collections" / collection
-    return int(folder.stat().st_mtime) if folder.exists() else 0
+    record = files_at(service.home / COLLECTIONS / collection).find(RECORD)
+    return 0 if record is None else int(record.modified)
 
 
 def _unknown(name: str, why: str) -> Problem:

@@ -169,7 +169,7 @@ def _copied(service: Service, name: str, new: str) -> None:
     _check_free(service, new)
     service.engine.forget(new)
     service.engine.collections.copy(name, new)
-    (service.collection(new).folder / TOKEN_FILE).unlink(missing_ok=True)  # its uploads are its own
+    service.collection(new).files.remove([TOKEN_FILE])  # its uploads are its own
 
 
 def _dropped(service: Service, name: str) -> None:

@@ -10,15 +10,15 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from pathlib import Path
+from typing import Any
 
 from thresher.errors import UnknownSetting, UsageError
-from thresher.home.places import home_files
+from thresher.home.places import Home, files_asked, home_files
 
 FILE = "keys.json"
 PREFIX = "thr"
@@ -89,10 +89,10 @@ class Key:
 
 
 class Keys:
-    """The keys of a home; a change by another process is seen at the next request."""
+    """The keys of a home; a change by another process is seen at the next request, in a bucket some seconds later."""
 
-    def __init__(self, home: Path) -> None:
-        self._files = home_files(home).below("server")
+    def __init__(self, home: Home) -> None:
+        self._files = files_asked(home_files(home, private=True).below("server"))
         self._seen: tuple[bytes | None, dict[str, Key]] = (None, {})
 
     def __iter__(self) -> Iterator[Key]:
@@ -162,19 +162,14 @@ class Keys:
 
 def _keys_of(content: bytes | None, where: str) -> dict[str, Key]:
     try:
-        rows = json.loads(content or b"[]")
-        return {
-            row["id"]: Key(
-                **{
-                    **row,
-                    "scopes": tuple(row["scopes"]),
-                    "collections": None if row["collections"] is None else tuple(row["collections"]),
-                }
-            )
-            for row in rows
-        }
+        return {row["id"]: _key(row) for row in json.loads(content or b"[]")}
     except (ValueError, TypeError, KeyError) as error:
         raise UsageError(f"cannot be read ({error})", subject=where, next_step="mend or remove it") from error
+
+
+def _key(row: Mapping[str, Any]) -> Key:
+    collections = None if row["collections"] is None else tuple(row["collections"])
+    return Key(**{**row, "scopes": tuple(row["scopes"]), "collections": collections})
 
 
 def _named(keys: dict[str, Key], name: str) -> Key:
