@@ -132,6 +132,7 @@ def collections(home: str | Home = ".thresher") -> Collections:
     from thresher.home.collections import Collections
     from thresher.home.places import home_of
 
+    import_module("thresher.recipes")  # which knows the settings around a home
     return Collections(home_of(home))
 
 

@@ -85,6 +85,8 @@ class Collection(OpenCollection):
         announce: Callable[[str], None] | None = None,
         stop: Callable[[], bool] | None = None,
         public_only: bool = False,
+        processes: int = 1,
+        on: str | None = None,
     ) -> Report:
         """Take in files, folders, URLs and `-` (stdin); unchanged ones are skipped, changed ones replaced.
 
@@ -93,7 +95,9 @@ class Collection(OpenCollection):
         unchanged files too, as is right after a new version of the extraction. `announce` is told what a chat model is
         about to be paid for. `stop` is asked between two documents: once it says so, what was read is committed and
         the rest is left for another time. With `public_only` an address must be on the public internet, as is right
-        for addresses of people who are not to reach what this machine reaches.
+        for addresses of people who are not to reach what this machine reaches. With `processes` files are read, cut
+        and encoded by so many processes of this machine, with `on` by the Ray cluster at an address (extra `ray`);
+        this process commits.
         """
         started = perf_counter()
         for source in sources:
@@ -101,13 +105,16 @@ class Collection(OpenCollection):
         if not sources:
             raise UsageError("nothing was given to add", next_step="give files, folders or addresses")
         check_type("metadata", metadata or {}, Mapping, "a mapping of names to values")
+        from thresher.preparing import described, workers
+
         arguments = [str(source) for source in sources]
         parts = replace(self._parts(), announce=announce)
         ours = own(CollectionSettings, dict(dotted(settings or {})))
         around = resolved(CollectionSettings, ours, home=self.home, known=recipes.settings_keys())
         if self._store.is_new:
             self._store.choose(around.store)
-        configs = self._index_configs(_listed("recipe", recipe), settings, parts)
+        indexed = self._indexed(_listed("recipe", recipe), settings, parts)
+        configs = [config for _, _, config in indexed]
         reading = Inputs(
             arguments,
             _listed("include", include),
@@ -120,8 +127,8 @@ class Collection(OpenCollection):
             stop,
             public_only=public_only,
         )
-        ingest = Ingest(self._store, configs, progress=reading.encoded)
-        with closing(reading.incoming()) as incoming:
+        with workers(processes, on, lambda: described(indexed)) as prepare, closing(reading.incoming()) as incoming:
+            ingest = Ingest(self._store, configs, progress=reading.encoded, workers=prepare)
             report = ingest.run(incoming, vanished=reading.vanished, prune=prune, reread=reread)
         return replace(report, seconds=perf_counter() - started)
 

@@ -10,6 +10,7 @@
     ├── ModelError            a model could not be loaded or run
     │   ├── MissingExtra      an optional package is not installed
     │   └── ProviderError     a remote model failed; `retryable` says whether trying again can help
+    ├── WorkerDied            a process that worked for this one ended, and so did the next that tried
     ├── PartError             a part of the caller's own raised; its error is the cause
     ├── BudgetSpent           a question used up its calls, tokens or seconds
     ├── Cancelled             a question was ended by whoever asked it
@@ -25,6 +26,7 @@ import difflib
 import re
 from collections.abc import Iterable
 from inspect import iscoroutinefunction
+from typing import Any
 
 LONGEST_SHOWN = 60
 """Characters of a wrong value in a message."""
@@ -52,9 +54,19 @@ class ThresherError(Exception):
         self.next_step = without_password(next_step)
         super().__init__(self.what, self.subject, self.next_step)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """So that an error travels between processes, however it is made."""
+        return _remade, (type(self), self.args, self.__dict__)
+
     def __str__(self) -> str:
         head = f"{self.subject}: {self.what}" if self.subject else self.what
         return f"{head}; {self.next_step}" if self.next_step else head
+
+
+def _remade(kind: type[ThresherError], arguments: tuple[str, ...], fields: dict[str, Any]) -> ThresherError:
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(fields)
+    return error
 
 
 class UsageError(ThresherError):
@@ -139,6 +151,10 @@ class ProviderError(ModelError):
     def __init__(self, what: str, *, subject: str = "", next_step: str = "", retryable: bool = False) -> None:
         super().__init__(what, subject=subject, next_step=next_step)
         self.retryable = retryable
+
+
+class WorkerDied(ThresherError):
+    """A process that worked for this one ended before it was done, and so did the one that tried again."""
 
 
 class PartError(ThresherError):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from thresher.errors import DocumentError
@@ -17,7 +17,8 @@ from thresher.indexing.records import stable_json
 from thresher.types import Document, Metadata
 
 if TYPE_CHECKING:
-    from thresher.documents.reading_process import ReadingProcess
+    from thresher.documents.reading_process import Reading, ReadingProcess
+    from thresher.documents.sources import Hints, Item
     from thresher.recipes.settings import ReadingSettings
 
 
@@ -86,6 +87,7 @@ class Inputs:
             if isinstance(item, DocumentError):
                 yield item
                 continue
+            before = self._done
             try:
                 data, hints = fetch(item, public_only=self._public_only)
             except DocumentError as error:
@@ -94,9 +96,11 @@ class Inputs:
                 read = partial(
                     self._counted, item.source, partial(process.read, item, data, hints, metadata=self._metadata)
                 )
-                yield Incoming(item.source, sha256(data).hexdigest(), item.root, read, given, registry.EXTRACTION)
+                elsewhere = partial(self._handed_over, item, data, hints) if _travels(item, data, hints) else None
+                digest = sha256(data).hexdigest()
+                yield Incoming(item.source, digest, item.root, read, given, registry.EXTRACTION, elsewhere)
                 self._unchanged += 0 if self._file == item.source else self._sizes[item.source]
-            self._done += self._sizes[item.source]
+            self._done = before + self._sizes[item.source]
             self._tell()
 
     def encoded(self, chunks: int) -> None:
@@ -123,7 +127,14 @@ class Inputs:
                 characters += len(document.text)
                 self._done = before + min(characters, size)
             yield document
-        self._done = before
+
+    def _handed_over(self, item: Item, data: bytes, hints: Hints) -> Reading:
+        """What reads a file in another process."""
+        from thresher.documents.reading_process import ProcessLimits, Reading
+
+        self._file = item.source
+        self._tell()
+        return Reading(item, data, hints, self._metadata, ProcessLimits(**self._bounds.model_dump()))
 
     def _tell(self) -> None:
         if self._progress is not None:
@@ -133,6 +144,17 @@ class Inputs:
 
 def _never() -> bool:
     return False
+
+
+def _travels(item: Item, data: bytes, hints: Hints) -> bool:
+    """Whether another process can read a file: not what may be rows, nor where this program has kinds of its own."""
+    from thresher.documents.read import file_name
+    from thresher.documents.registry import KINDS, by_extension, by_mime_type
+
+    if item.data is not None or not all(isinstance(kind.reader, str) for kind in KINDS.values()):
+        return False
+    kinds = (by_extension(PurePosixPath(file_name(item, hints)).suffix), by_mime_type(hints.content_type))
+    return "jsonl" not in [kind.name for kind in kinds if kind is not None] and data.lstrip()[:1] != b"{"
 
 
 def _size(item: Any) -> int:

@@ -72,11 +72,11 @@ class OpenCollection:
         self.home = home
         self.name = name
         self.folder = home / places.COLLECTIONS / name
-        self.files = places.files_of(self.folder)
+        self.files = places.ChosenFiles(lambda: self._chosen_store().small_files)
         self.traces = Traces(self.files.below("traces"))
         self.calibrations = Calibrations(places.files_asked(self.files))
         self.labels = Feedback(self.files)
-        self._replies = ReplyCache(places.files_at(home).below("replies"))
+        self._replies = ReplyCache(places.home_files(home).below("replies"))
         self._store = DocumentStore(self.folder)
         # Other collections that were looked in; an open one need not be read again.
         self._others: dict[str, DocumentStore] = {}
@@ -115,9 +115,7 @@ class OpenCollection:
 
     def _existing(self) -> DocumentStore:
         self._check_open()
-        if self._store.is_open_to_choice:  # another machine may have made it, in a database that the settings here name
-            self._store.choose(resolved(CollectionSettings, {}, home=self.home, known=recipes.settings_keys()).store)
-        if not self._store.exists:
+        if not self._chosen_store().exists:
             others = folders.names(self.home)
             there = f"; there are: {', '.join(others)}" if others else ""
             if not others and (above := folders.home_above(self.home)):
@@ -127,6 +125,12 @@ class OpenCollection:
                 subject=f"collection {self.name} in {self.home}",
                 next_step=f"call `add(PATH)`{there}",
             )
+        return self._store
+
+    def _chosen_store(self) -> DocumentStore:
+        """The store, of a collection that is not here yet the one that the settings around it name."""
+        if self._store.is_open_to_choice:  # another machine may have made it, in a database
+            self._store.choose(resolved(CollectionSettings, {}, home=self.home, known=recipes.settings_keys()).store)
         return self._store
 
     def _parts(
@@ -229,13 +233,19 @@ class OpenCollection:
         self, names: Sequence[str | recipes.Recipe], settings: Mapping[str, Any] | None, parts: Components
     ) -> list[IndexConfig]:
         """What recipes need of the index, without repeats; a setting counts for the recipes that have it."""
+        return [config for _, _, config in self._indexed(names, settings, parts)]
+
+    def _indexed(
+        self, names: Sequence[str | recipes.Recipe], settings: Mapping[str, Any] | None, parts: Components
+    ) -> list[tuple[recipes.Recipe, RecipeSettings, IndexConfig]]:
+        """The same, each with the first recipe that needs it, and that one's settings."""
         given = self._for_recipes(settings)
-        configs: dict[str, IndexConfig] = {}
+        found: dict[str, tuple[recipes.Recipe, RecipeSettings, IndexConfig]] = {}
         for recipe, configured in recipes.configured(names or [recipes.DEFAULT], given, home=self.home):
             config = recipe.index_config(configured, replace(parts, indexing=True))
             if config is not None:
-                configs.setdefault(config.fingerprint, config)
-        return list(configs.values())
+                found.setdefault(config.fingerprint, (recipe, configured, config))
+        return list(found.values())
 
     def _pipeline(self, name: str | recipes.Recipe, configured: RecipeSettings, parts: Components) -> Pipeline:
         recipe = recipes.get(name)

@@ -3,13 +3,18 @@
     [project.entry-points."thresher.parts"]
     mine = "my_package.parts:register"
 
-`register` takes nothing and puts lines into the registries of docs/extending.md.
+`register` takes nothing and puts lines into the registries of docs/extending.md. A store has a group of its own, and is
+not loaded before it is named:
+
+    [project.entry-points."thresher.stores"]
+    mine = "my_package:MyStore"
 """
 
 from __future__ import annotations
 
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
 from thresher.errors import UsageError
 
@@ -31,8 +36,26 @@ def load_plugins() -> None:
             entry.load()()
         except Exception as error:
             left.insert(0, entry)
-            raise UsageError(
-                f"could not be loaded ({type(error).__name__}: {error})",
-                subject=f"entry point {entry.name} = {entry.value}",
-                next_step="mend or uninstall the distribution that brings it",
-            ) from error
+            raise _broken(entry, error) from error
+
+
+@cache
+def brought(group: str) -> dict[str, EntryPoint]:
+    """What installed distributions bring under a group of entry points, by name; nothing of it is loaded."""
+    return {one.name: one for one in entry_points(group=group)}
+
+
+def loaded(entry: EntryPoint) -> Any:
+    """What an entry point names. Raises UsageError for one that cannot be imported."""
+    try:
+        return entry.load()
+    except Exception as error:
+        raise _broken(entry, error) from error
+
+
+def _broken(entry: EntryPoint, error: Exception) -> UsageError:
+    return UsageError(
+        f"could not be loaded ({type(error).__name__}: {error})",
+        subject=f"entry point {entry.name} = {entry.value}",
+        next_step="mend or uninstall the distribution that brings it",
+    )

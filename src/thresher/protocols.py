@@ -172,6 +172,9 @@ class ChunkTable(Protocol):
     def document_ids(self) -> dict[str, int]:
         """Number of chunks of each document that has any."""
 
+    def chunk_counts(self, document_ids: Iterable[str]) -> dict[str, int]:
+        """The same of some documents, looked up: it takes no longer in a large table."""
+
     def append(self, rows: Sequence[ChunkRow]) -> None:
         """Add chunks."""
 
@@ -185,7 +188,11 @@ class ChunkTable(Protocol):
         """What `maintain` would mend, in words."""
 
     def maintain(self, *, drop_versions: bool = False) -> None:
-        """Compact, drop old versions, and bring every index up to the newest row."""
+        """Compact, drop old versions, and bring every index up to the newest row.
+
+        Others read, add and delete meanwhile; one process at a time maintains. With `drop_versions` nothing of a
+        deleted row is left, and nobody else may change the table.
+        """
 
 
 class Records(Protocol):
@@ -215,8 +222,8 @@ class Records(Protocol):
         """Compact, and drop old versions."""
 
 
-class Store(Protocol):
-    """Where a collection's tables live. A change is seen by every reader at once and wholly, or not at all."""
+class RecordStore(Protocol):
+    """Where the documents, and all that is known of them, live."""
 
     @property
     def exists(self) -> bool:
@@ -228,6 +235,10 @@ class Store(Protocol):
         Columns that a table made earlier lacks are added to it, without values.
         """
 
+
+class ChunkStore(Protocol):
+    """Where chunk tables live, which can be made again from the documents."""
+
     def chunk_tables(self) -> set[str]:
         """Names of the chunk tables there are."""
 
@@ -236,6 +247,10 @@ class Store(Protocol):
 
     def open(self, name: str) -> ChunkTable:
         """A chunk table that exists."""
+
+
+class Store(RecordStore, ChunkStore, Protocol):
+    """Where a collection's tables live. A change is seen by every reader at once and wholly, or not at all."""
 
 
 # --- what is kept besides the tables ----------------------------------------------------------------------------------

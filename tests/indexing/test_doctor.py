@@ -119,7 +119,6 @@ def counted(store: DocumentStore) -> None:
     replaced(store, rows)
     table(store).delete([rows[0].chunk.document_id])
     table(store).append(rows)
-    table(store)._table.optimize()
 
 
 def no_index(store: DocumentStore) -> None:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import pytest
 
 import thresher
 from thresher.collection import Collection
+from thresher.errors import StoreError
 from thresher.testing.llm_server import ScriptedServer
 
 from . import asking
@@ -183,6 +185,53 @@ def test_a_killed_run_loses_nothing_and_repeats_nothing(
         assert look(collection, folder) == folder.now
         examined = completed(thresher_command("doctor", "--check", home=home, encoder=encoder))
         assert json.loads(examined.stdout) == {"sound": True, "findings": []}
+
+
+# --- with worker processes --------------------------------------------------------------------------------------------
+
+
+def workers_of(pid: int) -> list[int]:
+    """The processes that prepare files for a command."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == pid and b"thresher.processes" in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+    return found
+
+
+def committed(home: Path) -> int:
+    """Documents in a collection that may not be there yet."""
+    with suppress(StoreError), thresher.open(home) as collection:
+        return len(collection.documents())
+    return 0
+
+
+def test_an_interrupted_run_ends_its_workers_and_keeps_what_was_committed(
+    tmp_path: Path, encoder: dict[str, str]
+) -> None:
+    folder, home = Folder(tmp_path / "files", random.Random(7)), tmp_path / "home"
+    command = thresher_command("index", folder.path, "--processes", "2", home=home, encoder=encoder)
+    process = started(command)
+    deadline = time.monotonic() + SECONDS
+    while not committed(home) and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    workers = workers_of(process.pid)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=SECONDS)
+    assert (process.returncode, out) == (130, ""), err
+    assert "are in the collection and kept" in err
+    assert 1 <= len(workers) <= 2
+    assert not any((Path("/proc") / str(pid)).exists() for pid in workers)
+    collection = thresher.open(home)
+    before = look(collection, folder)
+    assert 0 < len(before) < FILES
+    done = completed(command)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["added"] == FILES - len(before)
+    assert look(collection, folder) == folder.now
 
 
 # --- at the same time -------------------------------------------------------------------------------------------------

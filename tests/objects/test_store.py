@@ -57,7 +57,7 @@ def sources(home: BucketFolder) -> list[str]:
 
 
 def lease_of(home: BucketFolder) -> str:
-    return f"collections/default/{LEASE}"
+    return f"collections/default/{LEASE.format('commit')}"
 
 
 @pytest.mark.parametrize("heeds", ["", "If-None-Match"])
@@ -97,7 +97,7 @@ def test_nothing_is_written_after_the_lease_was_lost(folder: BucketFolder, tmp_p
     assert finished(writer(folder, tmp_path, "a", files=1))
     store = DocumentStore(folder / "collections" / "default")
     files = BucketFiles(folder)
-    held = held_by(BucketFiles(store.folder), LEASE)  # type: ignore[arg-type]
+    held = held_by(BucketFiles(store.folder), LEASE.format("commit"))  # type: ignore[arg-type]
     before = store.records()
     with store.locked():
         files.write(lease_of(folder), b'{"holder": "another", "renewed": 0}')

@@ -48,7 +48,7 @@ def test_a_key_is_made_listed_rotated_and_revoked(tmp_path: Path) -> None:
     caller = keys.caller(made)
     assert caller is not None
     assert (caller.name, caller.may(Scope.ASK, "faq"), caller.may(Scope.ASK, "other")) == ("support desk", True, False)
-    assert made.rsplit("_", 1)[1] not in keys.file.read_text(encoding="utf-8")
+    assert made.rsplit("_", 1)[1] not in (tmp_path / "server" / "keys.json").read_text(encoding="utf-8")
     assert "support desk: ask in faq" in ran("keys", "list", *home).stdout
     rotated = ran("keys", "rotate", "support desk", *home).stdout.strip()
     assert keys.caller(made) is None

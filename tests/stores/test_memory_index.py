@@ -54,7 +54,7 @@ def warm(table: LanceChunkTable) -> LanceChunkTable:
     """A table that was asked twice, so that its rows are in memory."""
     for _ in range(2):
         table.nearest(ENCODER.encode_query("grain"), limit=1)
-    assert table._memory is not None
+    assert table._memory.of(table) is not None
     return table
 
 
@@ -96,7 +96,7 @@ def test_a_filter_on_ids_finds_in_memory_what_it_finds_on_disk(
     read = search(store.open("chunks_t"), where)
     for _ in range(2):
         search(table, None)
-    assert table._memory is not None
+    assert table._memory.of(table) is not None
     kept = search(table, where)
     assert [chunk for chunk, _ in kept] == [chunk for chunk, _ in read]
     assert [score for _, score in kept] == pytest.approx([score for _, score in read], abs=1e-5)
@@ -111,14 +111,14 @@ def test_vectors_are_those_of_the_disk(warm: LanceChunkTable, store: LanceStore)
 
 def test_a_second_question_by_words_alone_is_answered_from_memory(table: LanceChunkTable) -> None:
     first = table.matching("water market winter", limit=9)
-    assert table._memory is None
+    assert table._memory.of(table) is None
     assert table.matching("water market winter", limit=9) == first
-    assert table._memory is not None
+    assert table._memory.of(table) is not None
 
 
 def test_a_first_question_reads_nothing_into_memory(table: LanceChunkTable) -> None:
     table.nearest(ENCODER.encode_query("grain"), limit=1)
-    assert table._memory is None
+    assert table._memory.of(table) is None
 
 
 def test_a_new_row_is_found_at_once(warm: LanceChunkTable) -> None:

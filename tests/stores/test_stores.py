@@ -15,7 +15,7 @@ from thresher.protocols import Store
 from thresher.stores.lance import LanceStore
 from thresher.stores.registry import RECORD, STORES
 from thresher.testing.memory_store import MemoryStore
-from thresher.testing.store_contract import StoreContract
+from thresher.testing.store_contract import Capabilities, StoreContract
 
 MEMORY = {"store": "memory"}
 
@@ -26,6 +26,8 @@ class TestLance(StoreContract):
 
 
 class TestMemory(StoreContract):
+    capabilities = Capabilities(bm25_tolerance=1e-5)  # sums in float64
+
     def open_store(self, folder: Path) -> Store:
         return MemoryStore(folder)
 

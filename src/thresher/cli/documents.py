@@ -16,7 +16,7 @@ import typer
 from thresher import recipes
 from thresher.cli import output
 from thresher.cli.collections import Yes, confirm
-from thresher.cli.options import FAILED, IN_PART, Target, Where, on_collection
+from thresher.cli.options import FAILED, IN_PART, On, Target, Where, on_collection
 from thresher.cli.progress import indexing
 from thresher.errors import DocumentError, UsageError
 from thresher.tracing.explain import counted
@@ -58,6 +58,10 @@ def index(
     metadata: Annotated[
         list[str] | None, typer.Option("--metadata", metavar="KEY=VALUE", help="Field added to every document.")
     ] = None,
+    processes: Annotated[
+        int, typer.Option("--processes", min=1, metavar="N", help="Read and encode in so many processes.")
+    ] = 1,
+    on: On = None,
 ) -> None:
     """Take in documents: new ones are added, changed ones replaced, unchanged ones skipped, broken ones reported."""
     from thresher.settings import parse_assignments
@@ -78,6 +82,8 @@ def index(
                 stdin=sys.stdin.buffer,
                 progress=progress,
                 announce=output.complain,
+                processes=processes,
+                on=on,
             )
         except KeyboardInterrupt as interrupt:
             raise KeyboardInterrupt(_kept(collection)) from interrupt

@@ -84,6 +84,14 @@ Strict = Annotated[
     bool | None,
     typer.Option("--strict/--no-strict", help="Refuse when a part of the recipe is not available.", show_default=False),
 ]
+On = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="ADDRESS",
+        help="Work on a Ray cluster: its address (HOST:PORT, ray://HOST:PORT) or auto; needs thresher-ray.",
+    ),
+]
 Question = Annotated[list[str], typer.Argument(metavar="QUESTION", help="The question, in quotes or not.")]
 
 # --- the collection a command is about --------------------------------------------------------------------------------

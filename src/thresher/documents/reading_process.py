@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from math import ceil
 from types import TracebackType
 from typing import BinaryIO, cast
@@ -224,6 +225,30 @@ def _signal_name(status: int) -> str:
         return signal.Signals(-status).name if status < 0 else ""
     except ValueError:
         return f"signal {-status}"
+
+
+# --- one file, in whatever process ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Reads one file from its bytes, in whatever process it is called; picklable."""
+
+    item: Item
+    data: bytes
+    hints: Hints
+    metadata: Metadata
+    bounds: ProcessLimits
+
+    def __call__(self) -> Iterator[Document | DocumentError]:
+        """The documents in the bytes, see `ReadingProcess.read`."""
+        return _reader(self.bounds).read(self.item, self.data, self.hints, metadata=self.metadata)
+
+
+@cache
+def _reader(bounds: ProcessLimits) -> ReadingProcess:
+    """What reads all files for this process, and ends with it."""
+    return ReadingProcess(bounds)
 
 
 # --- one process ------------------------------------------------------------------------------------------------------

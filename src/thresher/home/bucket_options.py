@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from thresher.home.places import BucketFolder
@@ -19,14 +19,11 @@ class BucketOptions:
     """For one request; the bound of a part of 5 MB at .5 MB/s."""
     seconds_behind: float = 5.0
     """That what a question reads may be old: within them a table is not asked for its version again."""
-    cache_megabytes: int = 512
-    """Memory for the indexes of tables that were read, of all collections together."""
 
 
 def _of_environment(folder: BucketFolder) -> BucketOptions:
     given = {one.name: os.environ.get(f"THRESHER_BUCKET__{one.name.upper()}") for one in fields(BucketOptions)}
-    kinds: dict[str, Callable[[str], Any]] = {"cache_megabytes": int}
-    return BucketOptions(**{name: kinds.get(name, float)(value) for name, value in given.items() if value})
+    return BucketOptions(**{name: float(value) for name, value in given.items() if value})
 
 
 around: Callable[[BucketFolder], BucketOptions] = _of_environment

@@ -32,7 +32,7 @@ MANIFEST = "thresher-collection.json"
 
 FORMAT = 1
 
-NOT_PACKED = ("commit.lock", "traces", "training", "feedback.jsonl", "feedback.lock")
+NOT_PACKED = ("commit.lock", "upkeep.lock", "traces", "training", "feedback.jsonl", "feedback.lock")
 """Stays at home: questions that were asked, what people said of answers and a training has read are not the
 documents'."""
 
@@ -55,8 +55,11 @@ def check_name(name: str) -> None:
 
 def names(home: Home) -> list[str]:
     """The collections of a home that hold a store, sorted."""
-    folder = home / COLLECTIONS
-    return [name for name in places.folders(folder) if registry.recorded(folder / name) is not None]
+    folder, together = home / COLLECTIONS, places.shared(home) if isinstance(home, Path) else None
+    here = set(places.folders(folder))
+    if together is not None:
+        here |= {file.name.split("/")[0] for file in together.below(COLLECTIONS).list()}
+    return sorted(name for name in here if registry.recorded(folder / name) is not None)
 
 
 def home_above(home: Home) -> Path | None:
@@ -93,7 +96,8 @@ def drop(home: Home, name: str) -> None:
     with _changing(home, name) as folder:
         registry.drop_tables(folder)
         dropped = _working(home, name)
-        folder.rename(dropped)
+        if folder.exists():  # not where another machine made it
+            folder.rename(dropped)
     shutil.rmtree(dropped, ignore_errors=True)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from thresher.errors import UsageError, check_type
 from thresher.home.files import LocalFiles
-from thresher.protocols import Files
+from thresher.protocols import Files, StoredFile
 
 COLLECTIONS = "collections"
 """The folder of a home that holds its collections, a folder each."""
@@ -91,9 +91,30 @@ def files_at(folder: Home, *, private: bool = False) -> Files:
     return BucketFiles(folder)
 
 
-def files_of(folder: Home) -> Files:
-    """What the collection of a folder keeps besides its tables: traces, labels, calibrations."""
-    return files_at(folder)
+def _by_itself(home: Path) -> Files | None:
+    return None
+
+
+shared: Callable[[Path], Files | None] = _by_itself
+"""What a home keeps together with other homes, as the settings around it say; None for a home by itself.
+
+The settings are read by `thresher.recipes`, which puts its own here.
+"""
+
+
+def home_files(home: Home, *, private: bool = False) -> Files:
+    """The files of a home: replies, and what the server keeps. Which they are is asked at each use.
+
+    `private` as `files_at` has it.
+    """
+    alone = files_at(home, private=private)
+    return ChosenFiles(lambda: shared(home) or alone) if isinstance(home, Path) else alone
+
+
+def record_files(folder: Home) -> Files:
+    """Where a collection's own record is kept that is not beside its tables; its home is two above its folder."""
+    together = shared(folder.absolute().parents[1]) if isinstance(folder, Path) else None
+    return files_at(folder) if together is None else together.below(COLLECTIONS).below(folder.name)
 
 
 def files_asked(files: Files) -> Files:
@@ -159,3 +180,46 @@ def size(folder: Home) -> tuple[int, int]:
                 bytes_ += os.stat(os.path.join(above, name)).st_size
                 files += 1
     return files, bytes_
+
+
+class ChosenFiles:
+    """Files that are chosen when they are used (implements `Files`): by then the settings around them are known."""
+
+    def __init__(self, choose: Callable[[], Files]) -> None:
+        self._choose = choose
+
+    def read(self, name: str) -> bytes | None:
+        """The content; None where there is no such file."""
+        return self._choose().read(name)
+
+    def write(self, name: str, content: bytes, *, durable: bool = False) -> None:
+        """Whole or not at all."""
+        self._choose().write(name, content, durable=durable)
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Write a file that is not there yet; False where it is."""
+        return self._choose().create(name, content)
+
+    def find(self, name: str) -> StoredFile | None:
+        """Its size and age; None where there is no such file."""
+        return self._choose().find(name)
+
+    def list(self, prefix: str = "") -> Sequence[StoredFile]:
+        """The files whose names begin with the prefix, the oldest first."""
+        return self._choose().list(prefix)
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove files; those that are not there are passed over."""
+        self._choose().remove(names)
+
+    def lock(self, name: str, seconds: float) -> AbstractContextManager[None]:
+        """While inside, nobody else holds the lock of that name."""
+        return self._choose().lock(name, seconds)
+
+    def below(self, name: str) -> ChosenFiles:
+        """The files in a folder."""
+        return ChosenFiles(lambda: self._choose().below(name))
+
+    def where(self, name: str) -> str:
+        """Where a file is, as a person is told."""
+        return self._choose().where(name)

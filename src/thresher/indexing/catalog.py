@@ -11,6 +11,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 from thresher.types import Document
 
@@ -109,6 +110,11 @@ class Catalog:
     def places_in(self, file: str) -> list[Place]:
         """The known places of one file, sorted."""
         return sorted(self._by_file.get(file, ()))
+
+    def entries_in(self, file: str) -> list[Entry]:
+        """The documents that the places of one file hold, in the order of their numbers."""
+        ids = {self._by_place[place] for place in self._by_file.get(file, ())}
+        return sorted((self._by_id[id_] for id_ in ids), key=attrgetter("number"))
 
     def contents_of(self, file: str) -> str:
         """Fingerprint of the texts a file holds, see `contents`."""

@@ -37,7 +37,7 @@ def examine(store: DocumentStore, configs: Sequence[IndexConfig], *, repair: boo
 
     Nobody commits while it looks, or a document that is just being added would be a finding.
     """
-    with store.locked():
+    with store.upkeep(), store.locked():
         records = store.records()
         findings = [
             *_documents(store, records),

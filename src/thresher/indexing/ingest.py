@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import DocumentError
+from thresher.indexing.ahead import Ahead, Workers
 from thresher.indexing.catalog import Changes, Place, contents
 from thresher.indexing.index_config import IndexConfig
+from thresher.indexing.prepare import NOT_ENCODED, EncodedChunks, Prepared, Read, by_document, encode
 from thresher.indexing.store import BATCH_CHUNKS, CHUNK_CHARACTERS, DocumentStore
 from thresher.protocols import Progress
 from thresher.types import Document
 
 if TYPE_CHECKING:
+    from thresher.indexing.prepare import Encoded
     from thresher.types import Vectors
 
 
@@ -30,11 +34,13 @@ class Incoming:
     source: str
     sha256: str
     root: str
-    documents: Callable[[], Iterator[Document | DocumentError]]
+    documents: Callable[[], Iterator[Document | DocumentError | Prepared]]
     given: str = ""
     """What the caller added to its metadata, as JSON: a change of it is a change of the file."""
     extraction: int | None = None
     """Which version of the extraction reads it."""
+    elsewhere: Callable[[], Read] | None = None
+    """Gives what reads it in another process; None for what is read here alone: rows, and kinds of a program's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,20 +96,25 @@ class Ingest:
         *,
         progress: Progress | None = None,
         batch_chunks: int = BATCH_CHUNKS,
+        workers: Workers | None = None,
     ) -> None:
-        """`progress` is called with the number of chunks just encoded."""
+        """`progress` is called with the number of chunks just encoded.
+
+        `workers` read and encode ahead; without them each file is read here, and encoded with its batch.
+        """
         self._report = Report()
         self._changed = False
         self._reread = False
         self._store = store
         self._configs = configs
         self._progress = progress
+        self._workers = workers
         self._batch_characters = batch_chunks * CHUNK_CHARACTERS
         self._version = store.version
         self._catalog = store.catalog()
         self._files = store.files()
         self._met: set[str] = set()
-        self._pending: list[Document] = []
+        self._pending: list[tuple[Document, Encoded]] = []
         self._characters = 0
         self._read: list[dict[str, Any]] = []
         for config in configs:
@@ -122,6 +133,8 @@ class Ingest:
         `reread` reads files that are known and unchanged too.
         """
         self._reread = reread
+        if self._workers is not None:
+            incoming = Ahead(self._workers, self._passes_by, lambda: self._catalog)(incoming)
         for item in incoming:
             if isinstance(item, DocumentError):
                 self._report.failed.append(item)
@@ -144,23 +157,14 @@ class Ingest:
     def _take(self, item: Incoming) -> None:
         """One file; it is skipped when it is known and unchanged, unless all are to be read again."""
         self._met.add(item.source)
-        known = None if self._reread else self._files.get(item.source)
-        if known is not None and (known["sha256"], known["given"]) == (item.sha256, item.given):
-            self._report.unchanged += known["documents"]
+        if self._passes_by(item):
+            self._report.unchanged += self._files[item.source]["documents"]
             return
         held: dict[Place, str] = {}
         failures = len(self._report.failed)
         try:
-            for document in item.documents():
-                if isinstance(document, DocumentError):
-                    self._report.failed.append(document)
-                    continue
-                place = Place(document.source, document.container)
-                if place in held:
-                    self._report.failed.append(_repeated(place))
-                    continue
-                held[place] = document.id
-                self._gather(document)
+            for found in item.documents():
+                self._collect(found, held)
         except DocumentError as error:
             self._report.failed.append(error)
         if len(self._report.failed) > failures:
@@ -173,31 +177,55 @@ class Ingest:
         given = {name: getattr(item, name) for name in ("source", "sha256", "root", "given", "extraction")}
         self._read.append({**given, "documents": len(held), "contents": contents(held)})
 
-    def _gather(self, document: Document) -> None:
+    def _passes_by(self, item: Incoming) -> bool:
+        """Whether a file is known and as it was, and not all are to be read again."""
+        known = None if self._reread else self._files.get(item.source)
+        return known is not None and (known["sha256"], known["given"]) == (item.sha256, item.given)
+
+    def _collect(self, found: Document | DocumentError | Prepared, held: dict[Place, str]) -> None:
+        """The next of a file; `held` gets the places of its documents."""
+        if isinstance(found, Prepared):
+            if self._progress is not None and found.chunks:
+                self._progress(found.chunks)
+            for one in found.found:
+                self._keep(one, held, found.encoded)
+        else:
+            self._keep(found, held, {})
+
+    def _keep(self, found: Document | DocumentError, held: dict[Place, str], encoded: Mapping[str, Encoded]) -> None:
+        if isinstance(found, DocumentError):
+            self._report.failed.append(found)
+            return
+        place = Place(found.source, found.container)
+        if place in held:
+            self._report.failed.append(_repeated(place))
+            return
+        held[place] = found.id
+        self._gather(found, encoded.get(found.id, NOT_ENCODED))
+
+    def _gather(self, document: Document, encoded: Encoded) -> None:
         if count := document.metadata.get("formulas_without_value"):
             where = document.metadata["first_formulas_without_value"]
             what = f"{count} formula{'s' * (count != 1)} without a value ({where})"
             self._report.remarks.append(Remark(document.source, what, COMPUTE))
-        self._pending.append(document)
+        self._pending.append((document, encoded))
         self._characters += len(document.text)
         if self._characters >= self._batch_characters:
             self._flush()
 
     def _flush(self) -> None:
-        """Encode and commit what is pending."""
+        """Encode what came without its chunks, and commit what is pending."""
         if not (self._pending or self._read):
             return
-        documents, self._pending, self._characters = self._pending, [], 0
+        pending, self._pending, self._characters = self._pending, [], 0
+        documents = [document for document, _ in pending]
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        fresh: dict[str, Document] = {}
-        for document in documents:
+        fresh: dict[str, tuple[Document, Encoded]] = {}
+        for document, came in pending:
             if not self._catalog.holds(document):
-                fresh.setdefault(document.id, document)  # of copies, the first one's title is the document's
+                fresh.setdefault(document.id, (document, came))  # of copies, the first one's title is the document's
         known: defaultdict[str, dict[str, Vectors]] = defaultdict(dict)  # by encoder
-        encoded = [
-            self._store.encode(config, list(fresh.values()), known[config.encoder.name], self._progress)
-            for config in self._configs
-        ]
+        encoded = [self._encoded(config, list(fresh.values()), known[config.encoder.name]) for config in self._configs]
         with self._store.locked():
             self._refresh()
             changes = self._catalog.put(documents)
@@ -214,6 +242,15 @@ class Ingest:
         self._changed = self._changed or not changes.empty
         if self._store.bloated:  # A long run makes some versions with every batch.
             self._store.maintain()
+
+    def _encoded(
+        self, config: IndexConfig, fresh: Sequence[tuple[Document, Encoded]], known: dict[str, Vectors]
+    ) -> EncodedChunks:
+        """The chunks of new documents in their order: those that came with them, and the others'."""
+        without = [document for document, came in fresh if config.fingerprint not in came]
+        made = by_document(encode(config, without, known, self._progress))
+        each = [came.get(config.fingerprint) or made.get(document.id, []) for document, came in fresh]
+        return EncodedChunks({document.id for document, _ in fresh}, list(chain.from_iterable(each)))
 
     def _part_with(self, vanished: Callable[[Place], bool], *, prune: bool) -> None:
         """Remove what vanished, or tell that it is still there."""

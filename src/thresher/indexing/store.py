@@ -11,8 +11,9 @@ A file record says that a file with these bytes was read, and lets the next `ind
 documents of its file change: a change that was cut short and then taken back would else be passed by as unchanged.
 
 A chunk therefore never outlives its document, and a document without chunks is one whose turn was cut short: `complete`
-makes them from the stored text, at the next `index` or at the next question. One process commits at a time (a file
-lock, held for the commit only, never while encoding); what it meant to add is checked again under the lock.
+makes them from the stored text, at the next `index` or at the next question. One process commits at a time (a lock,
+held for the commit only, never while encoding); what it meant to add is checked again under the lock. One process at a
+time keeps the tables up, under a lock of its own: questions and commits go on while indexes are built.
 """
 
 from __future__ import annotations
@@ -20,8 +21,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
@@ -31,7 +31,8 @@ from thresher.errors import EncoderMismatch, StoreError, UsageError
 from thresher.home import places
 from thresher.home.places import Home
 from thresher.indexing.catalog import Catalog, Changes, Entry, Place
-from thresher.indexing.index_config import IndexConfig, encodes_text, labelled, reads_titles, with_means
+from thresher.indexing.index_config import IndexConfig, encodes_text, reads_titles
+from thresher.indexing.prepare import EncodedChunks, encode
 from thresher.indexing.records import (
     RECORD_TABLES,
     DocumentRecord,
@@ -42,9 +43,9 @@ from thresher.indexing.records import (
     to_record,
     with_places,
 )
-from thresher.protocols import MOST_VERSIONS, ChunkTable, Progress, Records, Store
+from thresher.protocols import MOST_VERSIONS, ChunkTable, Files, Records, Store
 from thresher.stores import registry
-from thresher.types import Chunk, Document, Metadata
+from thresher.types import Document, Metadata
 
 if TYPE_CHECKING:
     from thresher.types import Vectors
@@ -59,15 +60,7 @@ READ_DOCUMENTS = 64
 """Stored documents read at once."""
 
 LOCK_SECONDS = 600.0
-"""A commit takes about a second, building a vector index minutes; held longer, it belongs to a process that hangs."""
-
-
-@dataclass(frozen=True, slots=True)
-class EncodedChunks:
-    """Documents that were cut, and the chunks with vectors that came of it."""
-
-    documents: set[str]
-    chunks: list[tuple[Chunk, Vectors]]
+"""A commit takes about a second, a first upkeep of a million chunks minutes; what holds a lock longer hangs."""
 
 
 class DocumentStore:
@@ -78,11 +71,13 @@ class DocumentStore:
         self.folder = folder
         self._given = store
         self._chosen: str | None = None
+        self._made_with: str | None = None
         self._lock_seconds = lock_seconds
         self._record_tables: dict[str, Records] = {}
         self._chunk_tables: dict[str, ChunkTable] = {}
         self._known: tuple[int, list[dict[str, Any]]] = (-1, [])
         self._in_step: dict[str, tuple[int, int]] = {}
+        self._locks: dict[str, Any] = {}
 
     # --- the store behind it
 
@@ -93,6 +88,18 @@ class DocumentStore:
         )
 
     @property
+    def _recorded(self) -> str | None:
+        """What the collection was made with; it stays so, and where it is kept may be far."""
+        self._made_with = self._made_with or registry.recorded(self.folder)
+        return self._made_with
+
+    @property
+    def small_files(self) -> Files:
+        """What is kept besides the tables: where these are, if their store keeps files, else in the folder."""
+        kept: Files | None = getattr(self._store, "files", None)
+        return kept or places.files_at(self.folder)
+
+    @property
     def exists(self) -> bool:
         """Whether anything was ever indexed here."""
         return self._store.exists
@@ -100,7 +107,7 @@ class DocumentStore:
     @property
     def is_new(self) -> bool:
         """Whether no store was chosen yet."""
-        return self._given is None and registry.recorded(self.folder) is None
+        return self._given is None and self._recorded is None
 
     @property
     def is_open_to_choice(self) -> bool:
@@ -110,11 +117,11 @@ class DocumentStore:
     def choose(self, name: str) -> None:
         """Keep the tables of a new collection in the store of that name. UsageError where it was made with another."""
         registry.check(name)
-        own = registry.recorded(self.folder)
+        own = self._recorded
         if own is None:
             self._chosen = name
-            for opened in ("_store", "_lock"):
-                self.__dict__.pop(opened, None)
+            self.__dict__.pop("_store", None)
+            self._locks.clear()
         elif own != name:
             raise UsageError(
                 f"was made with the store {own!r}, not {name!r}",
@@ -297,6 +304,15 @@ class DocumentStore:
             self._in_step[config.fingerprint] = versions
         return missing
 
+    def _lacking(self, config: IndexConfig, document_ids: set[str]) -> set[str]:
+        """Those of some documents that are there and have no chunks of a level, as `missing` has it of all."""
+        lacking: set[str] = set()
+        for name in config.tables.values():
+            without = document_ids - self.open(name).chunk_counts(document_ids).keys()
+            known = self.record_table("chunkless").get(_without_chunks(name, id_) for id_ in without)
+            lacking |= without - {row["document"] for row in known.values()}
+        return lacking & self.record_table("documents").get(lacking).keys()
+
     def prepared(self, config: IndexConfig) -> bool:
         """Whether a config's tables are there and no document lacks its chunks; nothing is made."""
         made = {row["name"] for row in self.known_tables()}
@@ -317,9 +333,9 @@ class DocumentStore:
         if missing and progress is not None:
             progress(0, len(missing))
         for documents in self._batches(missing):
-            encoded = self.encode(config, documents, self._known_vectors(config.encoder.name, documents))
+            encoded = encode(config, documents, self._known_vectors(config.encoder.name, documents))
             with self.locked():
-                added += self.append(config, encoded, set(self.missing(config)))
+                added += self.append(config, encoded, self._lacking(config, encoded.documents))
             done += len(documents)
             if progress is not None:
                 progress(done, len(missing))
@@ -334,37 +350,18 @@ class DocumentStore:
                 yield id_, Counter(chunk.level for chunk in config.chunker(document) if chunk.level in config.levels)
 
     def maintain(self, config: IndexConfig | None = None, *, drop_versions: bool = False) -> None:
-        """Compact and bring the indexes of a config's tables (default: of all tables) up to date."""
+        """Compact and bring the indexes of a config's tables (default: of all tables) up to date.
+
+        Others may commit meanwhile; with `drop_versions` they wait.
+        """
         names = config.tables.values() if config else [row["name"] for row in self.known_tables()]
-        with self.locked():
+        with self.upkeep(), self.locked() if drop_versions else nullcontext():
             for name in sorted(names):
                 self.open(name).maintain(drop_versions=drop_versions)
             for name in RECORD_TABLES:
                 self.record_table(name).maintain(drop_versions=drop_versions)
 
-    # --- cutting and encoding
-
-    def encode(
-        self,
-        config: IndexConfig,
-        documents: Sequence[Document],
-        known: dict[str, Vectors],
-        progress: Progress | None = None,
-    ) -> EncodedChunks:
-        """Chunks of the stored levels with their vectors. `known` gives those of texts read before, and gets the new.
-
-        `progress` is told of every chunk, encoded or not.
-        """
-        cut = [chunk for document in documents for chunk in labelled(config.chunker(document))]
-        chunks = [chunk for chunk in cut if chunk.level in config.levels]
-        read = config.to_encode(chunks)
-        texts = config.embedding_texts(read)
-        unread = [text for text in dict.fromkeys(texts) if text not in known]
-        if progress is not None and len(unread) < len(chunks):
-            progress(len(chunks) - len(unread))
-        known.update(zip(unread, config.encoder.encode(unread, progress=progress), strict=True))
-        vectors = {chunk.id: known[text] for chunk, text in zip(read, texts, strict=True)}
-        return EncodedChunks({document.id for document in documents}, with_means(chunks, vectors))
+    # --- what is cut and encoded anew
 
     def _batches(self, document_ids: Sequence[str]) -> Iterator[list[Document]]:
         """Stored documents in batches of about `BATCH_CHUNKS` chunks, read when their turn comes."""
@@ -395,12 +392,24 @@ class DocumentStore:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """While inside, no other thread of any process commits or is between two transactions of one change."""
+        with self._held("commit"):
+            yield
+
+    @contextmanager
+    def upkeep(self) -> Iterator[None]:
+        """While inside, nobody else joins files or builds indexes. Who also needs `locked` takes this one first."""
+        with self._held("upkeep"):
+            yield
+
+    @contextmanager
+    def _held(self, name: str) -> Iterator[None]:
         from filelock import Timeout
 
         if isinstance(self.folder, Path):
             self.folder.mkdir(parents=True, exist_ok=True)
+        lock = self._lock(name)
         try:
-            self._lock.acquire()
+            lock.acquire()
         except Timeout as error:
             raise StoreError(
                 f"another process has held its lock for {self._lock_seconds:.0f} s",
@@ -410,18 +419,21 @@ class DocumentStore:
         try:
             yield
         finally:
-            self._lock.release()
+            lock.release()
 
-    @cached_property
-    def _lock(self) -> Any:
+    def _lock(self, name: str) -> Any:
+        """One object for each lock, so that a thread that holds it may take it again. It dies with its holder."""
         from filelock import FileLock
 
-        shared = getattr(self._store, "commit_lock", None)
-        if shared is not None:  # machines that share a database or a bucket share no folder
-            return shared(self._lock_seconds)
-        assert isinstance(self.folder, Path)
-        # One object, so that a thread that holds it may take it again. It dies with its holder.
-        return FileLock(self.folder / "commit.lock", timeout=self._lock_seconds)
+        if name not in self._locks:
+            # Machines that share a database or a bucket share no folder.
+            shared = getattr(self._store, "shared_lock", None)
+            self._locks[name] = (
+                shared(name, self._lock_seconds)
+                if shared is not None
+                else FileLock(Path(str(self.folder)) / f"{name}.lock", timeout=self._lock_seconds)
+            )
+        return self._locks[name]
 
     def remove(self, places: Iterable[Place], *, files: Iterable[str] = ()) -> Changes:
         """Forget places, and documents that have no other; `files` will be read again when they are indexed next."""
@@ -482,7 +494,7 @@ class DocumentStore:
         empty = []
         for level, name in config.tables.items():
             table = self.open(name)
-            left = needed - set(table.document_ids()) if len(config.levels) > 1 else needed
+            left = needed - table.chunk_counts(needed).keys() if len(config.levels) > 1 else needed
             fresh = [
                 to_chunk_row(chunk, vector, rows[chunk.document_id], titled=config.titled)
                 for chunk, vector in encoded.chunks
@@ -491,7 +503,12 @@ class DocumentStore:
             table.append(fresh)
             added += len(fresh)
             without = sorted(left - {row.chunk.document_id for row in fresh})
-            empty += [{"key": f"{name}/{id_}", "name": name, "document": id_} for id_ in without]
+            empty += [{"key": _without_chunks(name, id_), "name": name, "document": id_} for id_ in without]
         if empty:
             self.record_table("chunkless").merge(empty)
         return added
+
+
+def _without_chunks(table: str, document_id: str) -> str:
+    """Key of the record that a document was cut and gave no chunk for a table."""
+    return f"{table}/{document_id}"

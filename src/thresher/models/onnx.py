@@ -129,8 +129,14 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+SHARE = "_THRESHER_CORES"
+"""Set for a process that shares the machine with others like it: so many cores are its own."""
+
+
 def usable_cores() -> int:
     """Cores this process may run on."""
+    if share := os.environ.get(SHARE):
+        return int(share)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from thresher.errors import MisplacedSetting, UnknownSetting, UsageError, check_type
-from thresher.home import bucket_options
+from thresher.home import bucket_options, places
 from thresher.plugins import load_plugins
+from thresher.stores import lance_memory
 from thresher.stores.postgres import address
 
 if TYPE_CHECKING:
@@ -387,11 +388,26 @@ def _postgres_around(home: Path) -> address.Address:
     from thresher.recipes.settings import CollectionSettings
     from thresher.settings import resolved
 
-    found = resolved(CollectionSettings, {}, home=home, known=settings_keys()).postgres
-    return address.Address(None if found.dsn is None else found.dsn.get_secret_value(), found.prefix)
+    found = resolved(CollectionSettings, {}, home=home, known=settings_keys())
+    dsn, prefix, tenant = found.postgres.dsn, found.postgres.prefix, found.postgres.tenant
+    secret = None if dsn is None else dsn.get_secret_value()
+    return address.Address(secret, prefix, tenant, is_homes=found.store == "postgres")
 
 
 address.around = _postgres_around
+places.shared = address.files_of_home
+
+
+def _memory_around(folder: Home) -> int:
+    """The megabytes of tables that a process keeps, as the settings around the store in a folder say."""
+    from thresher.recipes.settings import CollectionSettings
+    from thresher.settings import resolved
+
+    home = folder.absolute().parents[2] if isinstance(folder, Path) else folder.parent.parent.parent
+    return resolved(CollectionSettings, {}, home=home, known=settings_keys()).memory_megabytes
+
+
+lance_memory.around = _memory_around
 
 
 def _bucket_around(folder: BucketFolder) -> bucket_options.BucketOptions:

@@ -149,6 +149,12 @@ class PostgresSettings(Frozen):
         pattern="^[a-z_][a-z0-9_]{0,30}$",
         description="what the names of schemas begin with; homes with the same database and prefix share collections",
     )
+    tenant: str = Field(
+        "",
+        pattern="^([a-z_][a-z0-9_]{0,30})?$",
+        description="role that the data belongs to: its schemas are its own, and a policy on each table keeps others "
+        "out; empty = no tenants",
+    )
 
 
 class BucketSettings(Frozen):
@@ -158,15 +164,18 @@ class BucketSettings(Frozen):
     seconds_behind: float = Field(
         5.0, ge=0, le=3600, description="seconds after which a question looks for what other machines have changed"
     )
-    cache_megabytes: int = Field(
-        512, ge=16, le=1_048_576, description="MB of memory for the indexes of tables that were read"
-    )
 
 
 class CollectionSettings(Frozen):
     """What a collection has, whatever recipe it is asked with."""
 
     store: str = Field("lance", description="who keeps its tables; a collection stays with the one it was made with")
+    memory_megabytes: int = Field(
+        1024,
+        ge=16,
+        le=1_048_576,
+        description="MB that a process keeps of what it has read of tables: rows of small ones, and indexes",
+    )
     reading: ReadingSettings = ReadingSettings()
     postgres: PostgresSettings = PostgresSettings()
     bucket: BucketSettings = BucketSettings()

@@ -5,6 +5,7 @@ What spans two tables is ordered by `thresher.indexing.store` so that every stat
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import cached_property
@@ -13,8 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from thresher.errors import StoreError
 from thresher.protocols import CHUNK_TABLE_PREFIX
-from thresher.stores.lance_chunks import ANN_ROWS, LanceChunkTable, chunk_schema
+from thresher.stores import lance_memory
+from thresher.stores.lance_chunks import LanceChunkTable, chunk_schema
+from thresher.stores.lance_memory import Memory
 from thresher.stores.lance_table import LanceRecords, store_errors
+from thresher.stores.lance_upkeep import QUIET
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,8 +27,10 @@ if TYPE_CHECKING:
 class LanceStore:
     """A Lance database in a folder (implements `Store`); every read sees the newest committed version."""
 
-    def __init__(self, folder: Path, *, ann_rows: int = ANN_ROWS) -> None:
+    def __init__(self, folder: Path, *, memory: Memory | None = None, ann_rows: int | None = None) -> None:
+        """`memory` in place of the one of the process; `ann_rows` as `LanceChunkTable` has it."""
         self._folder = folder
+        self._memory = memory or lance_memory.of_process(lance_memory.around(folder))
         self._ann_rows = ann_rows
 
     @property
@@ -34,6 +40,7 @@ class LanceStore:
 
     @cached_property
     def _database(self) -> Any:
+        os.environ.setdefault("LANCEDB_LOG", QUIET)
         import lancedb
 
         try:
@@ -45,6 +52,7 @@ class LanceStore:
         return lancedb.connect(
             self._folder,
             read_consistency_interval=timedelta(0),
+            session=self._memory.session,
             storage_options={"new_table_enable_stable_row_ids": "true"},  # compaction must not move what is looked up
         )
 
@@ -87,9 +95,10 @@ class LanceStore:
 
     def create(self, name: str, *, dimension: int) -> None:
         """Make an empty chunk table with its full-text and scalar indexes; one that is there is left as it is."""
-        table = self._created(name, chunk_schema(dimension))
+        if name not in self._tables():  # one of an earlier version has fewer columns, and every one metadata of its own
+            self._created(name, chunk_schema(dimension))
         with store_errors(name):
-            self._chunk_table(table).create_indexes()
+            self.open(name).create_indexes()
 
     def open(self, name: str) -> LanceChunkTable:
         """A chunk table that exists."""
@@ -97,7 +106,7 @@ class LanceStore:
             return self._chunk_table(self._database.open_table(name))
 
     def _chunk_table(self, table: Any) -> LanceChunkTable:
-        return LanceChunkTable(table, self._folder, ann_rows=self._ann_rows)
+        return LanceChunkTable(table, self._folder, self._memory, ann_rows=self._ann_rows)
 
     def _created(self, name: str, schema: pa.Schema) -> Any:
         """A table of that name and schema, made or opened."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,18 +17,17 @@ from weakref import WeakSet
 from thresher.home.bucket import CONNECT_SECONDS, RETRIES, BucketFiles, allows_http, bucket_of
 from thresher.home.lease import HeldObject, held_by
 from thresher.home.places import BucketFolder
+from thresher.stores import lance_memory
 from thresher.stores.lance import LanceStore
-from thresher.stores.lance_chunks import ANN_ROWS, LanceChunkTable
+from thresher.stores.lance_chunks import LanceChunkTable
+from thresher.stores.lance_memory import Memory
 from thresher.stores.lance_table import LanceRecords, LanceTable, store_errors
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-LEASE = "commit.lease"
-"""Beside the tables: who commits."""
-
-METADATA_SHARE = 8
-"""Of the memory for what was read an eighth is for manifests and schemas, which are small, the rest for indexes."""
+LEASE = "{}.lease"
+"""Beside the tables: who commits, and who keeps them up."""
 
 
 Table = TypeVar("Table", bound=LanceTable)
@@ -37,8 +36,10 @@ Table = TypeVar("Table", bound=LanceTable)
 class BucketLanceStore(LanceStore):
     """A Lance database in a folder of a bucket (implements `Store`)."""
 
-    def __init__(self, folder: BucketFolder, *, ann_rows: int = ANN_ROWS) -> None:
-        super().__init__(Path(str(folder)), ann_rows=ann_rows)  # only told of: no such folder is on this machine
+    def __init__(self, folder: BucketFolder, *, memory: Memory | None = None, ann_rows: int | None = None) -> None:
+        memory = memory or lance_memory.of_process(lance_memory.around(folder))
+        # Its folder is only told of: no such one is on this machine.
+        super().__init__(Path(str(folder)), memory=memory, ann_rows=ann_rows)
         self._address = folder
         self._tables_opened: WeakSet[LanceTable] = WeakSet()
         self._seen_at = -float("inf")
@@ -53,9 +54,9 @@ class BucketLanceStore(LanceStore):
             self._seen_at = monotonic()
         return True
 
-    def commit_lock(self, seconds: float) -> CommitLease:
-        """What one writer at a time holds, on whatever machine; waited for so long."""
-        return CommitLease(self, self._lease, seconds)
+    def shared_lock(self, name: str, seconds: float) -> TableLease:
+        """What one process at a time holds, on whatever machine: `commit` or `upkeep`; waited for so long."""
+        return TableLease(self, self._lease(name), seconds)
 
     def refresh(self) -> None:
         """Let every open table show its newest version at the next read."""
@@ -67,9 +68,8 @@ class BucketLanceStore(LanceStore):
         """A table of records, created when missing; `columns` maps names to `text` or `whole`."""
         return self._guarded(super().records(name, key=key, columns=columns))
 
-    @property
-    def _lease(self) -> HeldObject:
-        return held_by(BucketFiles(self._address.parent), LEASE)
+    def _lease(self, name: str) -> HeldObject:
+        return held_by(BucketFiles(self._address.parent), LEASE.format(name))
 
     @cached_property
     def _database(self) -> Any:
@@ -81,24 +81,25 @@ class BucketLanceStore(LanceStore):
                 str(self._address),
                 read_consistency_interval=timedelta(seconds=options.seconds_behind),
                 storage_options=_storage_options(options.timeout_seconds),
-                session=_session(options.cache_megabytes),
+                session=self._memory.session,
             )
 
     def _chunk_table(self, table: Any) -> LanceChunkTable:
         return self._guarded(super()._chunk_table(table))
 
     def _created(self, name: str, schema: pa.Schema) -> Any:
-        self._lease.check()
+        self._lease("commit").check()
         return super()._created(name, schema)
 
     def _guarded(self, table: Table) -> Table:
         """A table that is refreshed with the others, and not written after the lease was lost."""
-        table.check = self._lease.check
+        table.check = self._lease("commit").check
+        table.check_upkeep = self._lease("upkeep").check
         self._tables_opened.add(table)
         return table
 
 
-class CommitLease:
+class TableLease:
     """The lease of a store's collection; whoever has just got it sees what was committed before."""
 
     def __init__(self, store: BucketLanceStore, held: HeldObject, seconds: float) -> None:
@@ -131,12 +132,3 @@ def _storage_options(timeout_seconds: float) -> dict[str, str]:
         "client_max_retries": str(RETRIES),
         "client_retry_timeout": str(round(timeout_seconds * RETRIES)),
     }
-
-
-@cache
-def _session(megabytes: int) -> Any:
-    """What was read of tables, kept for all stores of this process within so much memory."""
-    import lancedb
-
-    metadata = megabytes * 1_000_000 // METADATA_SHARE
-    return lancedb.Session(index_cache_size_bytes=megabytes * 1_000_000 - metadata, metadata_cache_size_bytes=metadata)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thresher.filters import Filter
+from thresher.filters import IDS, Filter
+from thresher.stores import bm25
+from thresher.stores import lance_text_index as text_index
+from thresher.stores import lance_vector_index as vector_index
+from thresher.stores.lance_memory import Memory
 from thresher.stores.lance_table import (
     READ_ATTEMPTS,
     LanceTable,
@@ -19,7 +24,7 @@ from thresher.stores.lance_table import (
     to_sql,
     writing,
 )
-from thresher.stores.memory_index import MAX_ROWS, MemoryIndex
+from thresher.stores.memory_index import MemoryIndex
 from thresher.text.terms import chunk_terms, query_terms
 from thresher.types import Chunk, ChunkRow
 
@@ -28,18 +33,17 @@ if TYPE_CHECKING:
 
     from thresher.types import Vectors
 
-ANN_ROWS = MAX_ROWS
-"""Rows from which an approximate index is built: those that are no longer kept in memory. Measured by
-benchmarks/speed.py: at 100,000 rows a search of the table takes 102 ms, through the index 21, recall@10 1.00."""
-
 READ_ROWS = 1024
 """Rows in one batch of a full read: about 2 MB with vectors."""
 
+READ_LENGTHS = 65_536
+"""Lengths in one batch: half a megabyte."""
+
+COUNTED = 2000
+"""Chunks with a term that are counted one by one: 2 ms; a million of them take 1.4 s."""
+
 LOOKED_UP = ("id", "document_id")
 """Columns of a chunk table with an index by value."""
-
-_KEPT_AFTER_DELETION = "thresher.deleted"
-"""Metadata of the `terms` column: rows went since the full-text index was built, so its statistics count too many."""
 
 _RENAMED = {"end": "stop", "kind": "chunk_kind"}
 """Columns with another name than the chunk's field: `end` is a word of SQL, `kind` is the document's."""
@@ -49,6 +53,12 @@ DECIMALS = 6
 """Of a cosine: what follows depends on who multiplies, the store at first and a matrix in memory from then on."""
 
 _CHUNK_COLUMNS = list(_COLUMN_OF.values())
+
+_PACKED = [one.name for one in fields(Chunk) if one.name not in ("source", "title", "text")]
+"""Fields that stay what they are, once more together as JSON in the column `packed`: a row that is looked up costs as
+much as it has columns, 50 rows 16 ms with 13 columns and 7 ms with 4."""
+
+_READ_COLUMNS = ["packed", "source", "title", "text"]
 _DOCUMENT_COLUMNS = ("kind", "added", "date")
 
 
@@ -56,8 +66,8 @@ def chunk_schema(dimension: int) -> pa.Schema:
     """The columns of a chunk table; their order is part of the format on disk."""
     import pyarrow as pa
 
-    names = [*_CHUNK_COLUMNS[:4], *_DOCUMENT_COLUMNS, *_CHUNK_COLUMNS[4:], "terms"]
-    whole = {"start", "stop", "page", "number"}
+    names = [*_CHUNK_COLUMNS[:4], *_DOCUMENT_COLUMNS, *_CHUNK_COLUMNS[4:], "packed", "terms", "length"]
+    whole = {"start", "stop", "page", "number", "length"}
     columns = [pa.field(n, pa.int64() if n in whole else pa.string(), nullable=n not in LOOKED_UP) for n in names]
     return pa.schema([*columns, pa.field("vector", pa.list_(pa.float32(), dimension))])
 
@@ -65,16 +75,27 @@ def chunk_schema(dimension: int) -> pa.Schema:
 def _to_row(row: ChunkRow) -> dict[str, Any]:
     chunk = {column: getattr(row.chunk, name) for name, column in _COLUMN_OF.items()}
     document = {name: getattr(row, name) for name in _DOCUMENT_COLUMNS}
-    return {
-        **chunk,
-        **document,
-        "terms": " ".join(chunk_terms(row.indexed_title, row.chunk.text)),
-        "vector": row.vector,
-    }
+    terms = chunk_terms(row.indexed_title, row.chunk.text)
+    packed = json.dumps([getattr(row.chunk, name) for name in _PACKED], ensure_ascii=False, separators=(",", ":"))
+    indexed = {"terms": " ".join(terms), "length": len(terms), "vector": row.vector}
+    return {**chunk, **document, "packed": packed, **indexed}
 
 
 def _to_chunk(row: Mapping[str, Any]) -> Chunk:
-    return Chunk(**{name: row[column] for name, column in _COLUMN_OF.items()})
+    if "packed" not in row:
+        return Chunk(**{name: row[column] for name, column in _COLUMN_OF.items()})
+    packed = dict(zip(_PACKED, json.loads(row["packed"]), strict=True))
+    return Chunk(**packed, source=row["source"], title=row["title"], text=row["text"])
+
+
+def _terms_in(batch: pa.RecordBatch) -> int:
+    """How many terms the chunks of a batch have, by their lengths or by their terms."""
+    import pyarrow.compute as pc
+
+    if "length" in batch.schema.names:
+        return pc.sum(batch["length"]).as_py() or 0
+    spaces = pc.sum(pc.count_substring(batch["terms"], " ")).as_py() or 0
+    return int(spaces + (pc.sum(pc.not_equal(batch["terms"], "")).as_py() or 0))
 
 
 def _best_first(scored: tuple[Chunk, float]) -> tuple[float, str]:
@@ -95,12 +116,24 @@ class _Statistics:
 class LanceChunkTable(LanceTable):
     """The chunks of one chunking, level and encoder (implements `ChunkTable`)."""
 
-    def __init__(self, table: Any, folder: Path, *, ann_rows: int = ANN_ROWS) -> None:
+    FILE_ROWS = text_index.SEGMENT_ROWS
+
+    def __init__(self, table: Any, folder: Path, memory: Memory, *, ann_rows: int | None = None) -> None:
+        """`ann_rows` are the rows from which an approximate index is built: more than `memory` has room for."""
         super().__init__(table, folder)
-        self._ann_rows = ann_rows
+        self._memory = memory
+        self._ann_rows = memory.rows(self._dimension) if ann_rows is None else ann_rows
         self._searched: dict[str, int] = {}
-        self._memory: MemoryIndex | None = None
         self._statistics = _Statistics(-1)
+
+    @cached_property
+    def _dimension(self) -> int:
+        return int(self._table.schema.field("vector").type.list_size)
+
+    @cached_property
+    def _columns(self) -> list[str]:
+        """What is read of a chunk; a table of an earlier version has its fields one by one only."""
+        return _READ_COLUMNS if "packed" in self._table.schema.names else _CHUNK_COLUMNS
 
     # --- searching
 
@@ -113,11 +146,11 @@ class LanceChunkTable(LanceTable):
             rows = memory.nearest(vector, limit, among)
             return [(_to_chunk(row), round(cosine, DECIMALS)) for row, cosine in rows]
         query = self._table.search(vector, vector_column_name="vector").distance_type("dot")
-        if "vector" in self._indexed():
-            query = query.nprobes(40).refine_factor(4)  # recall@10 1.00 in benchmarks/speed.py
+        if "vector" in self._indexes():
+            query = vector_index.searched(query, limit, filtered=where is not None)
         if where is not None:
             query = query.where(to_sql(where), prefilter=True)
-        rows = query.select([*_CHUNK_COLUMNS, "_distance"]).limit(limit).to_list()
+        rows = query.select([*self._columns, "_distance"]).limit(limit).to_list()
         return sorted(
             ((_to_chunk(row), round(1.0 - float(row["_distance"]), DECIMALS)) for row in rows), key=_best_first
         )
@@ -129,21 +162,33 @@ class LanceChunkTable(LanceTable):
         small enough. A process that asks once, or while documents are being added, would read them in vain.
         """
         version = self.version
-        if self._memory is not None and self._memory.version == version:
-            return self._memory
-        self._memory = None
+        kept = self._memory.of(self)
+        if kept is not None and kept.version == version:
+            return kept
+        self._memory.forget(self)
         if searched is None:
             return None
         before, self._searched[searched] = self._searched.get(searched), version
-        if before == version and self.count() <= MAX_ROWS:
-            columns = [*_CHUNK_COLUMNS, "vector"]
-            rows = self._table.search().with_row_id(True).select(columns).limit(None).to_arrow()
-            self._memory = MemoryIndex.read(version, rows)
-        return self._memory
+        return self._read_into_memory(version) if before == version else None
+
+    def _read_into_memory(self, version: int) -> MemoryIndex | None:
+        rows = self.count()
+        if rows > self._memory.rows(self._dimension):
+            return None
+        columns = list(dict.fromkeys([*IDS, *self._columns, "vector"]))
+        query = self._table.search().with_row_id(True).select(columns).limit(None)
+        read = MemoryIndex.read(version, query.to_batches(batch_size=READ_ROWS), rows, self._dimension)
+        if read is not None:
+            self._memory.keep(self, read)
+        return read
 
     @reading
     def matching(self, query: str, *, limit: int, where: Filter | None = None) -> list[tuple[Chunk, float]]:
-        """Chunks and their BM25 (k1 1.2, b 0.75, idf ln(1+(N-n+.5)/(n+.5))), best first; ties by id."""
+        """Chunks and their BM25 (k1 1.2, b 0.75, idf ln(1+(N-n+.5)/(n+.5))), best first; ties by id.
+
+        Exact when `stale` is empty. Between a change and the upkeep after it n, N and the mean length still count
+        chunks that were deleted since, and chunks that were added since are scored by the n and N among themselves.
+        """
         terms = query_terms(query)
         if not terms:
             return []
@@ -173,7 +218,7 @@ class LanceChunkTable(LanceTable):
         if not ids:
             return []
         # Looking rows up by their ids takes a fifth of the time that a search takes to return whole rows.
-        return list(self._table.take_row_ids(ids).with_row_id().select(_CHUNK_COLUMNS).to_list())
+        return list(self._table.take_row_ids(ids).with_row_id().select(self._columns).to_list())
 
     @reading
     def document_frequencies(self, query: str) -> dict[str, int]:
@@ -182,24 +227,47 @@ class LanceChunkTable(LanceTable):
         terms = query_terms(query)
         for term in terms:
             if term not in known:
-                rows = self._full_text(term).select(["_score"]).limit(max(1, self.count())).to_arrow()
-                known[term] = int(rows.num_rows)
+                known[term] = self._holding(term)
         return {term: known[term] for term in terms}
+
+    def _holding(self, term: str) -> int:
+        """How many chunks hold a term: counted where they are few, else read off BM25's weight of it."""
+        found = self._scored(term, limit=min(COUNTED, self.count() + 1))
+        if found.num_rows < COUNTED:
+            return int(found.num_rows)
+        if self._is_text_index_sound():
+            return self._holding_by_weight(term)
+        return int(self._scored(term, limit=self.count()).num_rows)
+
+    def _holding_by_weight(self, term: str) -> int:
+        """The number of chunks that gives the best of them the score it has; exact to some five million chunks."""
+        best = self._scored(term, limit=1)
+        row = self._table.take_row_ids(best["_rowid"].to_pylist()).select(["terms"]).to_list()[0]
+        words = row["terms"].split(" ")
+        per_idf = bm25.term_weight(words.count(term), len(words), self.average_terms())
+        return bm25.holding(best["_score"][0].as_py() / per_idf, self.count())
+
+    def _scored(self, term: str, *, limit: int) -> pa.Table:
+        """Row ids and scores of the best chunks that hold a term."""
+        return self._full_text(term).with_row_id(True).select(["_score"]).limit(limit).to_arrow()
+
+    def _is_text_index_sound(self) -> bool:
+        index = self._indexes().get(text_index.COLUMN)
+        return index is not None and not index.num_unindexed_rows and text_index.is_sound(self._table, index)
 
     @reading
     def average_terms(self) -> float:
         """Mean number of index terms of a chunk (BM25's average length); 0 for an empty table."""
-        import pyarrow.compute as pc
-
         statistics = self._current_statistics()
         if statistics.average is None:
-            terms = rows = 0
-            for batch in self._table.search().select(["terms"]).limit(None).to_batches(batch_size=READ_ROWS):
-                spaces = pc.sum(pc.count_substring(batch["terms"], " ")).as_py() or 0
-                terms += spaces + (pc.sum(pc.not_equal(batch["terms"], "")).as_py() or 0)
-                rows += batch.num_rows
-            statistics.average = terms / rows if rows else 0.0
+            rows = self.count()
+            statistics.average = sum(map(_terms_in, self._lengths())) / rows if rows else 0.0
         return statistics.average
+
+    def _lengths(self) -> Iterator[pa.RecordBatch]:
+        """The lengths of all chunks, or their terms where the table is of a version that kept none."""
+        column = "length" if "length" in self._table.schema.names else "terms"
+        yield from self._table.search().select([column]).limit(None).to_batches(batch_size=READ_LENGTHS)
 
     def _current_statistics(self) -> _Statistics:
         """What was counted in this version of the table; counting reads much and several parts of a question ask."""
@@ -216,7 +284,7 @@ class LanceChunkTable(LanceTable):
         import numpy as np
 
         if not ids:
-            return np.zeros((0, self._table.schema.field("vector").type.list_size), dtype=np.float32)
+            return np.zeros((0, self._dimension), dtype=np.float32)
         memory = self._in_memory()
         if memory is not None:
             return memory.vectors(ids)
@@ -245,7 +313,7 @@ class LanceChunkTable(LanceTable):
                 return
 
     def _batches(self, where: str | None) -> Iterator[list[tuple[Chunk, Vectors]]]:
-        query = self._table.search().select([*_CHUNK_COLUMNS, "vector"]).limit(None)
+        query = self._table.search().select([*self._columns, "vector"]).limit(None)
         if where is not None:
             query = query.where(where)
         for batch in query.to_batches(batch_size=READ_ROWS):
@@ -264,8 +332,20 @@ class LanceChunkTable(LanceTable):
     @reading
     def document_ids(self) -> dict[str, int]:
         """Number of chunks of each document that has any."""
-        column = self._table.search().select(["document_id"]).limit(None).to_arrow()["document_id"]
-        return dict(Counter(column.to_pylist()))
+        return self._counts(None)
+
+    @reading
+    def chunk_counts(self, document_ids: Iterable[str]) -> dict[str, int]:
+        """The same of some documents, looked up by the index."""
+        wanted = set(document_ids)
+        return self._counts(one_of("document_id", wanted)) if wanted else {}
+
+    def _counts(self, where: str | None) -> dict[str, int]:
+        query = self._table.search().select(["document_id"]).limit(None)
+        if where is not None:
+            query = query.where(where)
+        counted = query.to_arrow()["document_id"].value_counts()
+        return dict(zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True))
 
     # --- writing
 
@@ -282,82 +362,51 @@ class LanceChunkTable(LanceTable):
         """Remove all chunks of the documents in one transaction."""
         ids = set(document_ids)
         if ids:
-            self._remember_deletion()
             self._table.delete(one_of("document_id", ids))
 
     @writing
     def rename(self, document_id: str, *, source: str, title: str) -> None:
         """Give the chunks of a document another source and title (its first source was removed)."""
-        self._remember_deletion()  # Lance updates a row by deleting it and adding it again.
         self._table.update(where=one_of("document_id", [document_id]), values={"source": source, "title": title})
 
     # --- upkeep
 
     def create_indexes(self) -> None:
-        """The full-text index, and one for each column that is looked up by value, where they are missing."""
-        from lancedb.index import BTree
+        """The indexes of an empty table, where they are missing: what comes later is added to them."""
+        from lancedb.index import FTS
 
-        indexed = self._indexed()
-        if "terms" not in indexed:
-            self._create_text_index()
-        for column in LOOKED_UP:
-            if column not in indexed:
-                self._table.create_index(column, config=BTree(), replace=True)
+        if text_index.COLUMN not in self._indexes():
+            self._table.create_index(text_index.COLUMN, config=FTS(**text_index.ANALYZER), replace=True)
+        self._index_by_value(LOOKED_UP, anew=False)
 
     @reading
     def stale(self) -> list[str]:
         """What upkeep would mend: indexes or index rows that are missing, BM25 statistics that count deleted chunks."""
-        indexed = self._indexed()
-        stale = [f"the index of {column} is missing" for column in ("terms", *LOOKED_UP) if column not in indexed]
-        if self._wants_vector_index(indexed):
+        indexes = self._indexes()
+        stale = [f"the index of {column} is missing" for column in ("terms", *LOOKED_UP) if column not in indexes]
+        if self._wants_vector_index(indexes):
             stale.append("the vector index is missing")
-        stale += [f"{rows} chunks are not yet in the index of {name}" for name, rows in sorted(indexed.items()) if rows]
-        if self._deleted_since_built():
+        behind = {column: index.num_unindexed_rows for column, index in sorted(indexes.items())}
+        stale += [f"{rows} chunks are not yet in the index of {column}" for column, rows in behind.items() if rows]
+        terms = indexes.get(text_index.COLUMN)
+        if terms is not None and not text_index.is_sound(self._table, terms):
             stale.append("the BM25 statistics still count deleted chunks")
         return stale
 
-    def _mend_indexes(self) -> None:
-        """Make what is missing, and the text index anew after deletions.
+    def _mend_indexes(self, *, anew: bool) -> None:
+        """Bring every index up to date.
 
-        Lance adds new rows to the full-text index but keeps counting deleted ones (document frequencies, lengths), so
-        scores would drift away from the formula.
+        The text index is kept in segments, of which those that count deleted rows are built anew: Lance goes on
+        counting them (document frequencies, lengths), so scores would drift away from the formula.
         """
-        if self._deleted_since_built() and "terms" in self._indexed():
-            self._create_text_index()
-            self._table.update_field_metadata({"path": "terms", "metadata": {_KEPT_AFTER_DELETION: None}})
-        self.create_indexes()
-        if self._wants_vector_index(self._indexed()):
-            from lancedb.index import IvfHnswSq
+        indexes = self._indexes()
+        self._index_by_value(LOOKED_UP, anew=anew)
+        text_index.bring_up(self._table)
+        if self._wants_vector_index(indexes) or (anew and "vector" in indexes):
+            vector_index.build(self._table)
+        elif "vector" in indexes:
+            vector_index.bring_up(self._table)
 
-            self._table.create_index("vector", config=IvfHnswSq(distance_type="dot"), replace=True)
-
-    def _remember_deletion(self) -> None:
-        """Written before the rows go: index_stats does not tell it afterwards, and a kill may come in between."""
-        if not self._deleted_since_built():
-            self._table.update_field_metadata({"path": "terms", "metadata": {_KEPT_AFTER_DELETION: "yes"}})
-
-    def _deleted_since_built(self) -> bool:
-        metadata = self._table.schema.field("terms").metadata or {}
-        return _KEPT_AFTER_DELETION.encode() in metadata
-
-    def _indexed(self) -> dict[str, int]:
-        """Columns with an index, and the number of rows that are not in it yet."""
-        return {index.columns[0]: int(index.num_unindexed_rows or 0) for index in self._table.list_indices()}
-
-    def _wants_vector_index(self, indexed: Mapping[str, int]) -> bool:
-        return "vector" not in indexed and int(self._table.count_rows()) >= self._ann_rows
-
-    def _create_text_index(self) -> None:
-        from lancedb.index import FTS
-
-        # The terms are made by our own analyzer; Lance only splits them at the spaces again.
-        plain = FTS(
-            base_tokenizer="whitespace",
-            stem=False,
-            remove_stop_words=False,
-            lower_case=False,
-            ascii_folding=False,
-            max_token_length=None,
-            with_position=False,
-        )
-        self._table.create_index("terms", config=plain, replace=True)
+    def _wants_vector_index(self, indexes: Mapping[str, Any]) -> bool:
+        kind = indexes["vector"].index_type if "vector" in indexes else None
+        return vector_index.is_wanted(self._table, int(self._table.count_rows()), self._ann_rows, kind)

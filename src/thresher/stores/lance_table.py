@@ -9,17 +9,17 @@ from __future__ import annotations
 import logging
 import os
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
 
 from thresher.errors import StoreError
 from thresher.filters import And, Comparison, Filter, In, IsNull, Like, Not, Or
 from thresher.home.bucket import words as bucket_words
+from thresher.stores.lance_upkeep import bring_up, drop_versions_before, join_files
 
 _log = logging.getLogger(__name__)
 
@@ -30,6 +30,9 @@ KEPT_VERSIONS = 30
 """Versions of a table that upkeep keeps, the newest included: about five changes of a file. A reader of an older one
 begins again with the newest. After 100 changes of one small file 544 files and 0.5 MB are left, 6122 and 6.2 without
 this bound."""
+
+KEY_INDEX_ROWS = 5000
+"""Records from which their key is indexed; fewer are looked through in a few milliseconds."""
 
 READ_ATTEMPTS = 20
 """Upkeep takes the version away that a slow reader is looking at; the reader starts again with the newest."""
@@ -170,8 +173,14 @@ class TableVersion:
 class LanceTable:
     """What records and chunks have in common."""
 
+    FILE_ROWS: ClassVar[int]
+    """Rows of a file at most that is joined from smaller ones."""
+
     check: Callable[[], None] = staticmethod(lambda: None)
     """Raises StoreError where nothing may be written here any more, such as when a lease was lost."""
+
+    check_upkeep: Callable[[], None] = staticmethod(lambda: None)
+    """The same of upkeep, which has a lock of its own."""
 
     def __init__(self, table: Any, folder: Path) -> None:
         self._table = table
@@ -202,24 +211,21 @@ class LanceTable:
         """Those there are; upkeep of another process may take some away while they are looked at."""
         return list(self._table.list_versions())
 
-    @writing
     def maintain(self, *, drop_versions: bool = False) -> None:
-        """Compact and drop old versions; `drop_versions` drops all of them and writes every row anew.
+        """Bring the indexes up to date, join small files and drop old versions.
 
-        Lance only marks deleted rows as deleted until a tenth of a file is: to be rid of them a row must be rewritten.
+        Others may add and delete meanwhile, but not maintain. `drop_versions` drops all versions and leaves no deleted
+        row in any file: then nobody else may change the table.
         """
-        if drop_versions:
-            first = self._table.schema.names[0]
-            self._table.update(values_sql={first: first})
-        # In this order a process killed in between leaves a sign of what is still to do.
-        retention = self._retention()
-        _log.debug("%s: compacting; versions older than %.1f s go", self.name, retention.total_seconds())
-        self._table.optimize(cleanup_older_than=retention)
-        self._mend_indexes()
-        if drop_versions:  # A reader of another version begins again (`reading`).
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", message="optimize\\(cleanup_older_than=0\\)")
-                self._table.optimize(cleanup_older_than=timedelta(0))
+        with store_errors(self.name):
+            self.check_upkeep()
+            self._mend_indexes(anew=drop_versions)
+            self.check_upkeep()
+            join_files(self._table, rows=self.FILE_ROWS, every_deletion=drop_versions)
+            self.check_upkeep()
+            retention = timedelta(0) if drop_versions else self._retention()
+            _log.debug("%s: compacting; versions older than %.1f s go", self.name, retention.total_seconds())
+            drop_versions_before(self._table, retention)  # A reader of another version begins again (`reading`).
 
     def _retention(self) -> timedelta:
         """The age from which versions go: so many are kept, and none for longer than `RETENTION`."""
@@ -230,12 +236,30 @@ class LanceTable:
         age = datetime.now(UTC) - oldest_kept.astimezone(UTC)
         return min(max(age, timedelta(milliseconds=1)), RETENTION)  # a clock may have been set back
 
-    def _mend_indexes(self) -> None:
-        """Bring every index up to the newest row."""
+    def _mend_indexes(self, *, anew: bool) -> None:
+        """Bring every index up to the newest row; `anew` builds them without a trace of deleted rows."""
+        raise NotImplementedError
+
+    def _indexes(self) -> dict[str, Any]:
+        """What Lance tells of each index, by its column."""
+        return {index.columns[0]: index for index in self._table.list_indices()}
+
+    def _index_by_value(self, columns: Iterable[str], *, anew: bool) -> None:
+        """Make or bring up the indexes of columns that are looked up by value."""
+        from lancedb.index import BTree
+
+        there = {} if anew else self._indexes()
+        for column in columns:
+            if column not in there:
+                self._table.create_index(column, config=BTree(), replace=True)
+        bring_up(self._table, [f"{column}_idx" for column in columns])
 
 
 class LanceRecords(LanceTable):
     """Records with a key (implements `Records`)."""
+
+    FILE_ROWS = 8192
+    """About 40 MB of documents: what one upkeep writes again at most after a few have changed."""
 
     def __init__(self, table: Any, folder: Path, *, key: str) -> None:
         super().__init__(table, folder)
@@ -271,6 +295,11 @@ class LanceRecords(LanceTable):
         """Add rows whose keys are known to be new (cheaper than a merge)."""
         if rows:
             self._table.add(self._arrow(rows))
+
+    def _mend_indexes(self, *, anew: bool) -> None:
+        """Keep an index of the key where there are so many records that looking through them takes long."""
+        if int(self._table.count_rows()) >= KEY_INDEX_ROWS:
+            self._index_by_value([self._key], anew=anew)
 
     def _arrow(self, rows: Sequence[Mapping[str, Any]]) -> Any:
         import pyarrow as pa

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 from thresher.filters import IDS, And, Filter, In
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
     from thresher.types import Vectors
 
-MAX_ROWS = 100_000
-"""About 300 MB with vectors of 384 dimensions and chunks of 1,000 characters, and 10 ms a question on two cores.
-Larger tables are searched where they lie."""
+    Positions = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -27,71 +26,95 @@ class MemoryIndex:
     matrix: Vectors
     """(n_rows, dimension) float32, rows of unit length."""
     columns: pa.Table
-    """The other columns, `id` and `_rowid` among them."""
-    ids: Sequence[str]
-    positions: Mapping[int, int]
-    """Row id to position."""
+    """The other columns, those of `filters.IDS` and `_rowid` among them."""
 
     @classmethod
-    def read(cls, version: int, rows: pa.Table) -> MemoryIndex:
-        """From a table with `id`, `_rowid`, `vector` and what else is wanted."""
+    def read(cls, version: int, batches: Iterable[pa.RecordBatch], rows: int, dimension: int) -> MemoryIndex | None:
+        """From batches with `vector` and those columns; None where they are not as many rows as were counted."""
         import numpy as np
+        import pyarrow as pa
 
-        flat = rows["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-        matrix = np.ascontiguousarray(flat.reshape(rows.num_rows, rows["vector"].type.list_size), np.float32)
-        columns = rows.drop_columns(["vector"]).combine_chunks()
-        positions = {row_id: at for at, row_id in enumerate(columns["_rowid"].to_pylist())}
-        return cls(version, matrix, columns, columns["id"].to_pylist(), positions)
+        matrix = np.empty((rows, dimension), np.float32)
+        columns: list[pa.RecordBatch] = []
+        held = 0
+        for batch in batches:
+            if held + batch.num_rows > rows:
+                return None
+            flat = batch["vector"].flatten().to_numpy(zero_copy_only=False)
+            matrix[held : held + batch.num_rows] = flat.reshape(-1, dimension)
+            columns.append(batch.drop_columns(["vector"]))
+            held += batch.num_rows
+        return cls(version, matrix, pa.Table.from_batches(columns).combine_chunks()) if held == rows and rows else None
+
+    @property
+    def bytes(self) -> int:
+        """What it takes."""
+        return int(self.matrix.nbytes + self.columns.nbytes)
 
     def nearest(
-        self, vector: Vectors, limit: int, among: Sequence[int] | None = None
+        self, vector: Vectors, limit: int, among: Positions | None = None
     ) -> list[tuple[dict[str, Any], float]]:
         """The nearest rows (of those at the positions `among`) and their cosines, best first; ties by id."""
         import numpy as np
 
-        positions = range(len(self.ids)) if among is None else among
-        cosines = (self.matrix if among is None else self.matrix[list(among)]) @ np.asarray(vector, np.float32)
-        candidates: Iterable[int] = range(len(cosines))
+        cosines = (self.matrix if among is None else self.matrix[among]) @ np.asarray(vector, np.float32)
+        candidates = np.arange(len(cosines))
         if limit < len(cosines):
-            lowest = np.partition(cosines, -limit)[-limit]
-            candidates = np.flatnonzero(cosines >= lowest).tolist()
-        best = sorted(candidates, key=lambda at: (-cosines[at], self.ids[positions[at]]))[:limit]
-        return list(zip(self._rows([positions[at] for at in best]), cosines[best].tolist(), strict=True))
+            candidates = np.flatnonzero(cosines >= np.partition(cosines, -limit)[-limit])
+        rows = self._rows(candidates if among is None else among[candidates])
+        scored = sorted(zip(rows, cosines[candidates].tolist(), strict=True), key=lambda one: (-one[1], one[0]["id"]))
+        return scored[:limit]
 
     def vectors(self, ids: Sequence[str]) -> Vectors:
         """(n_ids, dimension) float32 in the order of `ids`; KeyError for an id that is not there."""
-        places = self._places["id"]
-        return self.matrix[[at for id_ in ids for at in places[id_]]]
+        found = self._holding("id", ids)
+        at = dict(zip(self.columns["id"].take(found).to_pylist(), found.tolist(), strict=True))
+        return self.matrix[[at[id_] for id_ in ids]]
 
-    def positions_of(self, where: Filter) -> Sequence[int] | None:
+    def positions_of(self, where: Filter) -> Positions | None:
         """Where the rows stand for which a filter on ids holds, in order; None for any other filter."""
+        import numpy as np
+
         if isinstance(where, In) and where.field in IDS:
-            places = self._places[where.field]
-            return sorted({at for value in where.values for at in places.get(str(value), ())})
+            return self._holding(where.field, where.values)
         if isinstance(where, And) and where.operands:
             found = [self.positions_of(operand) for operand in where.operands]
-            sets = [set(positions) for positions in found if positions is not None]
-            return sorted(set.intersection(*sets)) if len(sets) == len(found) else None
+            known = [positions for positions in found if positions is not None]
+            if len(known) < len(found):
+                return None
+            both = known[0]
+            for positions in known[1:]:
+                both = np.intersect1d(both, positions, assume_unique=True)
+            return both
         return None
 
+    def _holding(self, column: str, values: Iterable[Any]) -> Positions:
+        """Positions of the rows with one of the values, in order."""
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        wanted = pa.array(dict.fromkeys(map(str, values)), pa.string())
+        return np.flatnonzero(pc.is_in(self.columns[column], wanted).to_numpy())
+
     @cached_property
-    def _places(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
-        """For each column of ids the positions of each value."""
-        places: dict[str, dict[str, list[int]]] = {name: {} for name in IDS}
-        for name, of_value in places.items():
-            for at, value in enumerate(self.columns[name].to_pylist()):
-                of_value.setdefault(value, []).append(at)
-        return places
+    def _by_row_id(self) -> tuple[Positions, Positions]:
+        """The row ids in order, and where the row of each stands."""
+        import numpy as np
+
+        row_ids = self.columns["_rowid"].to_numpy().astype(np.int64)
+        order = np.argsort(row_ids, kind="stable")
+        return row_ids[order], order
 
     def get(self, row_ids: Iterable[int]) -> list[dict[str, Any]] | None:
         """Rows by their row ids, in that order; None when one of them is not of this version."""
-        try:
-            return self._rows([self.positions[row_id] for row_id in row_ids])
-        except KeyError:
-            return None
+        import numpy as np
 
-    def _rows(self, positions: Sequence[int]) -> list[dict[str, Any]]:
-        import pyarrow as pa
+        wanted = np.fromiter(row_ids, np.int64)
+        known, order = self._by_row_id
+        at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+        return self._rows(order[at]) if bool((known[at] == wanted).all()) else None
 
-        rows: list[dict[str, Any]] = self.columns.take(pa.array(positions, pa.int64())).to_pylist()
+    def _rows(self, positions: Positions) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self.columns.take(positions).to_pylist()
         return rows

@@ -1,7 +1,8 @@
 """The stores by name, and which of them a collection was made with.
 
 A store is a class that takes a folder of its own, which may be one of a bucket, and does what
-`thresher.protocols.Store` says; one more of them is a file of its own and a line in `STORES`.
+`thresher.protocols.Store` says; one more of them is a file of its own and a line in `STORES`, or an entry point of
+another distribution under `thresher.stores`.
 `thresher.testing.store_contract` tests what the protocol promises.
 """
 
@@ -10,11 +11,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from thresher.errors import MissingExtra, StoreError, UsageError
 from thresher.home import places
 from thresher.home.places import BucketFolder, Home
+from thresher.plugins import brought, load_plugins, loaded
 from thresher.protocols import Files, Store
 
 
@@ -42,13 +44,17 @@ def _postgres(folder: Home) -> Store:
     except ImportError as error:  # psycopg, or the library of PostgreSQL that it needs
         raise MissingExtra("psycopg", extra="postgres") from error
     where = address.of(folder.parent)
-    return PostgresStore(str(where.dsn), schema_name(where.prefix, folder.parent.name))
+    schema = schema_name(where.prefix, folder.parent.name, where.tenant)
+    return PostgresStore(str(where.dsn), schema, tenant=where.tenant)
 
 
 STORES: dict[str, Callable[[Any], Store]] = {
     "lance": _lance,
     "postgres": _postgres,
 }
+
+GROUP = "thresher.stores"
+"""The entry points of stores that other distributions bring: a name, and a callable that takes a folder."""
 
 DEFAULT = "lance"
 
@@ -58,9 +64,17 @@ RECORD = "collection.json"
 
 def check(name: str, *, subject: str = "") -> None:
     """Raise UsageError for a name that no store has; `subject` is what names it, the setting `store` by default."""
-    if name not in STORES:
-        known = " or ".join(sorted(STORES))
+    if name not in STORES and name not in brought(GROUP):
+        load_plugins()  # one of them may put a line into `STORES`
+    if name not in STORES and name not in brought(GROUP):
+        known = " or ".join(sorted({*STORES, *brought(GROUP)}))
         raise UsageError(f"there is no store {name!r}", subject=subject or "`store`", next_step=f"use {known}")
+
+
+def of_name(name: str) -> Callable[[Any], Store]:
+    """What opens a store of that name in a folder. Raises UsageError for a name that no store has."""
+    check(name)
+    return STORES[name] if name in STORES else cast("Callable[[Any], Store]", loaded(brought(GROUP)[name]))
 
 
 def recorded(folder: Home) -> str | None:
@@ -68,7 +82,7 @@ def recorded(folder: Home) -> str | None:
 
     Raises StoreError for a record that names none.
     """
-    content = _records(folder).read(RECORD)
+    content = _beside(folder).read(RECORD) or places.record_files(folder).read(RECORD)
     if content is None:  # before there was a choice, nothing was recorded
         return DEFAULT if isinstance(folder, Path) and (folder / DEFAULT).is_dir() else None
     try:
@@ -78,26 +92,31 @@ def recorded(folder: Home) -> str | None:
         raise StoreError("does not name a store", subject=str(folder / RECORD), next_step=advice) from error
 
 
-def _records(folder: Home) -> Files:
-    """Where the record lies, whatever the store of the collection."""
-    return places.files_asked(places.files_at(folder))
-
-
 def record(folder: Home, name: str) -> None:
     """Keep the name of its store with a collection that has none yet, as a whole or not at all."""
     if recorded(folder) is not None:
         return
     try:
-        _records(folder).create(RECORD, json.dumps({"store": name}).encode() + b"\n")
+        _keeping(folder, name).create(RECORD, json.dumps({"store": name}).encode() + b"\n")
     except StoreError as error:
         what = f"cannot be created ({error.what})"
         raise StoreError(what, subject=str(folder), next_step="choose another `home`") from error
 
 
+def _beside(folder: Home) -> Files:
+    """The files in the folder of a collection."""
+    return places.files_asked(places.files_at(folder))
+
+
+def _keeping(folder: Home, name: str) -> Files:
+    """Where the record is kept: beside the tables, which those of the default store are in the folder."""
+    return _beside(folder) if name == DEFAULT else places.record_files(folder)
+
+
 def opened(folder: Home, name: str) -> Store:
     """The tables of the collection in a folder, in the store of that name."""
     check(name, subject=f"collection {folder.name}")
-    return STORES[name](folder / name)
+    return of_name(name)(folder / name)
 
 
 def check_in_folder(folder: Home) -> None:
@@ -118,11 +137,13 @@ def check_in_folder(folder: Home) -> None:
 
 def forget(folder: Home) -> None:
     """Take the record away: from then on there is no collection."""
-    _records(folder).remove([RECORD])
+    _keeping(folder, recorded(folder) or DEFAULT).remove([RECORD])
 
 
 def drop_tables(folder: Home) -> None:
-    """Remove what the store of the collection in a folder keeps elsewhere."""
-    drop = getattr(opened(folder, recorded(folder) or DEFAULT), "drop", None)
+    """Remove what the store of the collection in a folder keeps elsewhere, and the record of it there."""
+    name = recorded(folder) or DEFAULT
+    drop = getattr(opened(folder, name), "drop", None)
     if drop is not None:
         drop()
+        _keeping(folder, name).remove([RECORD])

@@ -157,6 +157,11 @@ class MemoryChunkTable:
         """Number of chunks of each document that has any."""
         return dict(Counter(row.chunk.document_id for row in self._rows))
 
+    def chunk_counts(self, document_ids: Iterable[str]) -> dict[str, int]:
+        """The same of some documents."""
+        wanted = set(document_ids)
+        return {id_: chunks for id_, chunks in self.document_ids().items() if id_ in wanted}
+
     def append(self, rows: Sequence[ChunkRow]) -> None:
         """Add chunks."""
         if not rows:

@@ -1,18 +1,24 @@
-"""What every store has to do, as tests that pytest runs: subclass `StoreContract` and say how a store is opened.
+"""What every store has to do, as tests that pytest runs.
 
-class TestMyStore(StoreContract):
-def open_store(self, folder: Path) -> Store:
-return MyStore(folder)
+A store that a distribution brings under the entry point `thresher.stores` is tested by its name:
+
+    pytest --pyargs thresher.testing.store_contract --thresher-store mine
+
+Any other is by a subclass that says how a store is opened, and what it does not promise:
+
+    class TestMyStore(StoreContract):
+        capabilities = Capabilities(bm25_tolerance=1e-5)
+
+        def open_store(self, folder: Path) -> Store:
+            return MyStore(folder)
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
-from math import log
 from pathlib import Path
 from typing import Any
 
@@ -21,111 +27,69 @@ import pytest
 
 from thresher.chunking.fixed import RecursiveChunker
 from thresher.errors import StoreError
-from thresher.filters import And, Comparison, Filter, In, IsNull, Like, Not, Or, parse, resolve
+from thresher.filters import Comparison, parse, resolve
 from thresher.indexing.catalog import Place
 from thresher.indexing.doctor import examine
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Incoming, Ingest, Report
 from thresher.indexing.store import DocumentStore
-from thresher.protocols import MOST_VERSIONS, ChunkTable, Records, Store
-from thresher.testing.fakes import HashEncoder
+from thresher.protocols import MOST_VERSIONS, ChunkStore, ChunkTable, Records, RecordStore, Store
+from thresher.stores import registry
+from thresher.testing.store_samples import (
+    COMPARED,
+    ENCODER,
+    FILTERED,
+    FILTERS,
+    TABLE,
+    TEXTS,
+    WORDS,
+    assert_same_ranking,
+    bm25,
+    compared_rows,
+    filled,
+    ids,
+    questions,
+    row,
+)
 from thresher.text.terms import chunk_terms
-from thresher.types import Chunk, ChunkRow, Document
-
-ENCODER = HashEncoder(32)
-TABLE = "chunks_contract"
-
-TEXTS = {
-    "c1": "Lighthouses guide ships at night.",
-    "c2": "The lighthouse of Kõpu was built in 1531; a lighthouse is a tower.",
-    "c3": "Ships carry grain and coal.",
-    "c4": "Trains carry coal at night, ships do not.",
-    "c5": "A poem about nothing in particular.",
-}
-
-FILTERED: dict[str, dict[str, Any]] = {
-    "r0": {"title": "BERT", "kind": "pdf", "date": "2019-05-01", "page": 1},
-    "r1": {"title": "bert base", "kind": "text", "date": None, "page": None},
-    "r2": {"title": "O'Hara", "kind": "pdf", "date": "2020", "page": 3},
-    "r3": {"title": "50% off", "kind": "text", "date": "2018-12-31", "page": None},
-    "r4": {"title": "größe", "kind": "pdf", "date": None, "page": 2},
-}
-FILTERS: list[tuple[Filter, str]] = [
-    (Comparison("kind", "=", "pdf"), "024"),
-    (Not(Comparison("kind", "=", "pdf")), "13"),
-    (Comparison("kind", "!=", "pdf"), "13"),
-    (Comparison("page", "<=", 2), "04"),
-    (Comparison("page", ">", 1), "24"),
-    (Not(Comparison("page", "=", 3)), "04"),  # not those without a page
-    (Comparison("date", ">=", "2019"), "02"),
-    (Comparison("date", "<", "2019"), "3"),
-    (IsNull("date"), "14"),
-    (Not(IsNull("date")), "023"),
-    (In("page", (1, 3, 99)), "02"),
-    (Not(In("page", (1, 3))), "4"),
-    (In("page", ()), ""),
-    (Not(In("page", ())), "01234"),
-    (In("document_id", ("r1", "nobody", "r4")), "14"),
-    (Comparison("title", "=", "O'Hara"), "2"),
-    (Comparison("title", "=", "' OR '1' = '1"), ""),
-    (Like("title", "%er%"), "1"),
-    (Like("title", "bert%", ignore_case=True), "01"),
-    (Like("title", "50\\% off"), "3"),
-    (Like("title", "gr__e"), "4"),
-    (And((Comparison("kind", "=", "pdf"), Or((IsNull("date"), Comparison("page", "=", 1))))), "04"),
-    (Not(And((Comparison("kind", "=", "pdf"), Comparison("page", "=", 1)))), "1234"),
-    (Not(Or((Comparison("page", "=", 1), Comparison("date", "=", "2020")))), ""),
-    (And(()), "01234"),
-    (Or(()), ""),
-]
+from thresher.types import Chunk, Document
 
 
-def row(id_: str, text: str, *, kind: str = "text", date: str | None = None, **more: Any) -> ChunkRow:
-    """A chunk as it is stored, of a document of its own unless another is given."""
-    document_id = more.pop("document_id", f"d{id_}")
-    source, title = more.pop("source", f"{document_id}.txt"), more.pop("title", "")
-    chunk = Chunk(id_, document_id, source, title, 0, len(text), text, **more)
-    return ChunkRow(chunk, kind, "2024-01-01", date, ENCODER.encode_query(text))
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a store promises beyond what the engine needs, and what it may leave out."""
+
+    bm25_tolerance: float = 0.0
+    """Share by which a BM25 score may differ from the reference's; 0 for the same to the last bit."""
+    snapshots: bool = True
+    """Whether a reader that has begun sees nothing of later changes."""
 
 
-def ids(scored: Iterable[tuple[Chunk, float]]) -> list[str]:
-    """Ids of chunks in their order."""
-    return [chunk.id for chunk, _ in scored]
+def reference(folder: Path) -> Store:
+    """What every store is compared with: the one on LanceDB."""
+    return registry.opened(folder, "lance")
 
 
-def bm25(rows: dict[str, list[str]], terms: Sequence[str]) -> dict[str, float]:
-    """BM25 (k1 1.2, b 0.75, idf ln(1+(N-n+.5)/(n+.5))) of the rows that share a term."""
-    mean = sum(map(len, rows.values())) / len(rows)
-    scores: dict[str, float] = defaultdict(float)
-    for term in terms:
-        holding = [id_ for id_, words in rows.items() if term in words]
-        rarity = log(1 + (len(rows) - len(holding) + 0.5) / (len(holding) + 0.5))
-        for id_ in holding:
-            often = rows[id_].count(term)
-            scores[id_] += rarity * often * 2.2 / (often + 1.2 * (0.25 + 0.75 * len(rows[id_]) / mean))
-    return dict(scores)
+class _Contract:
+    """What the contracts share: a store of the test's own."""
 
+    capabilities = Capabilities()
 
-class StoreContract:
-    """Tests of a store; give `open_store`."""
-
-    def open_store(self, folder: Path) -> Store:
-        """The store in a folder that may not be there yet."""
+    def open_store(self, folder: Path) -> Any:
+        """The store in a folder that is not there yet; one on a server takes the folder for a name."""
         raise NotImplementedError
 
     @pytest.fixture
-    def store(self, tmp_path: Path) -> Store:
-        """A store without anything in it."""
-        return self.open_store(tmp_path / "store")
+    def store(self, tmp_path: Path) -> Iterator[Any]:
+        """A store without anything in it; what it keeps elsewhere than in its folder is removed afterwards."""
+        store = self.open_store(tmp_path / "store")
+        yield store
+        if hasattr(store, "drop"):
+            store.drop()
 
-    @pytest.fixture
-    def table(self, store: Store) -> ChunkTable:
-        """A table with `TEXTS`, its indexes up to date."""
-        store.create(TABLE, dimension=ENCODER.dimension)
-        table = store.open(TABLE)
-        table.append([row(id_, text) for id_, text in TEXTS.items()])
-        table.maintain()
-        return table
+
+class RecordStoreContract(_Contract):
+    """Tests of a store of records; give `open_store`."""
 
     @pytest.fixture
     def records(self, store: Store) -> Records:
@@ -134,32 +98,15 @@ class StoreContract:
         records.append([{"id": "a", "size": 1, "note": "one"}, {"id": "b'c", "size": 2, "note": None}])
         return records
 
-    # --- tables
-
-    def test_a_store_exists_from_its_first_table_on(self, tmp_path: Path) -> None:
-        store = self.open_store(tmp_path / "store")
+    def test_a_store_exists_from_its_first_table_on(self, tmp_path: Path, store: RecordStore) -> None:
         assert not store.exists
         assert not (tmp_path / "store").exists()
         store.records("things", key="id", columns={"id": "text"})
         assert store.exists
 
-    def test_chunk_tables_are_listed_and_records_are_not(self, store: Store, records: Records) -> None:
-        assert store.chunk_tables() == set()
-        store.create("chunks_a", dimension=2)
-        store.create("chunks_b", dimension=3)
-        assert store.chunk_tables() == {"chunks_a", "chunks_b"}
-
-    def test_a_table_that_is_there_is_not_made_again(self, store: Store, table: ChunkTable, records: Records) -> None:
-        store.create(TABLE, dimension=ENCODER.dimension)
-        assert store.open(TABLE).count() == len(TEXTS)
+    def test_a_table_of_records_that_is_there_is_not_made_again(self, store: RecordStore, records: Records) -> None:
         again = store.records("things", key="id", columns={"id": "text", "size": "whole", "note": "text"})
         assert len(again.rows(["id"])) == 2
-
-    def test_a_table_that_is_not_there_is_an_error_in_words(self, store: Store) -> None:
-        with pytest.raises(StoreError, match="chunks_none: "):
-            store.open("chunks_none")
-
-    # --- records
 
     def test_a_merge_inserts_replaces_and_removes_at_once(self, records: Records) -> None:
         before = records.version
@@ -191,6 +138,40 @@ class StoreContract:
         records.append([{"id": f"n{n}", "size": n, "note": "x"} for n in range(2500)])
         assert len(records.rows(["id", "size"])) == 2502
         assert len(records.get(f"n{n}" for n in range(2000))) == 2000
+
+    def test_many_changes_leave_few_versions(self, records: Records) -> None:
+        for number in range(2 * MOST_VERSIONS):
+            records.merge([{"id": "a", "size": number, "note": "new"}])
+            if number % 20 == 19:
+                records.maintain()
+        assert records.versions <= MOST_VERSIONS
+
+
+class ChunkStoreContract(_Contract):
+    """Tests of a store of chunks; give `open_store`."""
+
+    @pytest.fixture
+    def table(self, store: Store) -> ChunkTable:
+        """A table with `TEXTS`, its indexes up to date."""
+        store.create(TABLE, dimension=ENCODER.dimension)
+        table = store.open(TABLE)
+        table.append([row(id_, text) for id_, text in TEXTS.items()])
+        table.maintain()
+        return table
+
+    def test_chunk_tables_are_listed(self, store: ChunkStore) -> None:
+        assert store.chunk_tables() == set()
+        store.create("chunks_a", dimension=2)
+        store.create("chunks_b", dimension=3)
+        assert store.chunk_tables() == {"chunks_a", "chunks_b"}
+
+    def test_a_chunk_table_that_is_there_is_not_made_again(self, store: ChunkStore, table: ChunkTable) -> None:
+        store.create(TABLE, dimension=ENCODER.dimension)
+        assert store.open(TABLE).count() == len(TEXTS)
+
+    def test_a_table_that_is_not_there_is_an_error_in_words(self, store: ChunkStore) -> None:
+        with pytest.raises(StoreError, match="chunks_none: "):
+            store.open("chunks_none")
 
     # --- chunks
 
@@ -229,6 +210,8 @@ class StoreContract:
             assert set(ids(table.matching("lighthouse coal night", limit=10))) == {"c1", "c3"}
             assert set(ids(table.nearest(ENCODER.encode_query("coal"), limit=10))) == {"c1", "c3", "c5"}
             assert table.document_ids() == {"dc1": 1, "dc3": 1, "dc5": 1}
+            assert table.chunk_counts(["dc1", "dc2", "nobody"]) == {"dc1": 1}
+            assert table.chunk_counts([]) == {}
             assert table.document_frequencies("coal lighthouse") == {"coal": 1, "lighthous": 1}
             assert table.count() == 3
             with pytest.raises(KeyError):
@@ -248,18 +231,17 @@ class StoreContract:
             assert table.stale() == []
             assert set(table.document_ids()) == {"dc2", "dc3", "dc4", "dc5", "dnew"}
 
-    def test_many_changes_leave_few_versions(self, table: ChunkTable, records: Records) -> None:
+    def test_many_changes_leave_few_versions_of_a_chunk_table(self, table: ChunkTable) -> None:
         for number in range(2 * MOST_VERSIONS):
             table.append([row(f"new{number}", "A zeppelin")])
-            records.merge([{"id": "a", "size": number, "note": "new"}])
             if number % 20 == 19:
                 table.maintain()
-                records.maintain()
         assert table.versions <= MOST_VERSIONS
-        assert records.versions <= MOST_VERSIONS
         assert table.count() == len(TEXTS) + 2 * MOST_VERSIONS
 
     def test_a_reader_keeps_what_it_began_with(self, table: ChunkTable) -> None:
+        if not self.capabilities.snapshots:
+            pytest.skip("the store declares that it has no snapshots")
         batches = table.chunks()
         first = next(batches)
         table.delete(["dc1"])
@@ -344,21 +326,66 @@ class StoreContract:
             assert set(ids(table.matching("coal", limit=2, where=where))) == {"c3", "c4"}
             assert len(table.nearest(vector, limit=5, where=where)) == 5
 
-    # --- a collection
+    # --- the reference
 
-    def test_a_collection_is_kept_in_it(self, tmp_path: Path) -> None:
-        store = DocumentStore(tmp_path / "collection", self.open_store(tmp_path / "store"))
+    @pytest.fixture
+    def pair(self, store: ChunkStore, tmp_path: Path) -> tuple[ChunkTable, ChunkTable]:
+        """The same chunks in the reference and in this store."""
+        rows, without = compared_rows(), [f"d{n}" for n in range(40, 50)]
+        return filled(reference(tmp_path), rows, without=without), filled(store, rows, without=without)
+
+    def test_bm25_and_its_order_are_those_of_the_reference(self, pair: tuple[ChunkTable, ChunkTable]) -> None:
+        for question in questions():
+            for where in (None, Comparison("kind", "=", "pdf")):
+                expected, found = (one.matching(question, limit=COMPARED, where=where) for one in pair)
+                assert expected, question
+                assert_same_ranking(found, expected, self.capabilities.bm25_tolerance)
+
+    def test_every_rarity_is_that_of_the_reference(self, store: ChunkStore, tmp_path: Path) -> None:
+        """Of 18 chunks 6 hold the term: ln(1+12.5/6.5) in float32 ends in another bit than that of float64 rounded."""
+        rows = [row(f"c{n:02}", "coal" if n < 6 else "grain") for n in range(18)]
+        expected, found = (filled(one, rows).matching("coal", limit=18) for one in (reference(tmp_path), store))
+        assert_same_ranking(found, expected, self.capabilities.bm25_tolerance)
+
+    def test_all_that_is_kept_and_counted_is_as_in_the_reference(self, pair: tuple[ChunkTable, ChunkTable]) -> None:
+        def stored(table: ChunkTable) -> dict[str, tuple[Chunk, bytes]]:
+            return {chunk.id: (chunk, vector.tobytes()) for batch in table.chunks() for chunk, vector in batch}
+
+        expected, found = pair
+        assert stored(found) == stored(expected)
+        assert found.count() == expected.count() == COMPARED - 30
+        assert found.average_terms() == pytest.approx(expected.average_terms())
+        assert found.document_ids() == expected.document_ids()
+        assert found.document_frequencies(" ".join(WORDS)) == expected.document_frequencies(" ".join(WORDS))
+
+    def test_neighbours_are_as_near_as_in_the_reference(self, pair: tuple[ChunkTable, ChunkTable]) -> None:
+        for question in questions()[:10]:
+            vector = ENCODER.encode_query(question)
+            for where in (None, Comparison("kind", "=", "pdf")):
+                expected, found = ([score for _, score in one.nearest(vector, limit=20, where=where)] for one in pair)
+                assert found == pytest.approx(expected, abs=2e-6)
+
+
+class StoreContract(RecordStoreContract, ChunkStoreContract):
+    """Tests of a store of both; give `open_store`."""
+
+    def test_chunk_tables_are_told_from_records(self, store: Store, records: Records) -> None:
+        store.create("chunks_a", dimension=2)
+        assert store.chunk_tables() == {"chunks_a"}
+
+    def test_a_collection_is_kept_in_it(self, tmp_path: Path, store: Store) -> None:
+        collection = DocumentStore(tmp_path / "collection", store)
         config = IndexConfig(RecursiveChunker(60, 0), ENCODER)
 
         def index(**texts: str) -> Report:
             files = [Incoming(name, text, "", partial(documents, name, text)) for name, text in texts.items()]
-            return Ingest(store, [config]).run(files, vanished=lambda place: True, prune=True)
+            return Ingest(collection, [config]).run(files, vanished=lambda place: True, prune=True)
 
         def documents(name: str, text: str) -> Iterator[Document]:
             yield Document(sha256(text.encode()).hexdigest(), name, "", text, "text", metadata={"letters": len(name)})
 
         def found(question: str, where: str = "kind = 'text'") -> set[str]:
-            table, restricted = store.table(config, "chunk"), resolve(parse(where), store.metadata)
+            table, restricted = collection.table(config, "chunk"), resolve(parse(where), collection.metadata)
             return {chunk.source for chunk, _ in table.matching(question, limit=9, where=restricted)}
 
         assert index(a=TEXTS["c1"], b=TEXTS["c2"], copy=TEXTS["c2"]).added == 2
@@ -366,8 +393,28 @@ class StoreContract:
         report = index(a=TEXTS["c1"], copy=TEXTS["c2"], new=TEXTS["c3"])
         assert (report.added, report.unchanged, report.removed) == (1, 2, 1)
         assert found("lighthouse ships") == {"a", "copy", "new"}
-        assert [(one.number, one.source) for one in store.records()] == [(1, "a"), (2, "copy"), (3, "new")]
+        assert [(one.number, one.source) for one in collection.records()] == [(1, "a"), (2, "copy"), (3, "new")]
         assert found("lighthouse ships", "letters > 2") == {"new"}
-        store.remove([Place("a")], files=["a"])
+        collection.remove([Place("a")], files=["a"])
         assert found("lighthouse ships") == {"copy", "new"}
-        assert examine(store, [config], repair=False) == []
+        assert examine(collection, [config], repair=False) == []
+
+
+class TestNamedStore(StoreContract):
+    """The store that `--thresher-store` names, opened as a collection opens it."""
+
+    @pytest.fixture(autouse=True)
+    def _named(self, pytestconfig: pytest.Config) -> None:
+        name = pytestconfig.getoption("thresher_store", None)
+        if not name:
+            raise pytest.UsageError(
+                "the store that is to be tested has no name: see the options of pytest under thresher"
+            )
+        self.name = str(name)
+        self.capabilities = Capabilities(
+            bm25_tolerance=pytestconfig.getoption("thresher_bm25_tolerance"),
+            snapshots=not pytestconfig.getoption("thresher_no_snapshots"),
+        )
+
+    def open_store(self, folder: Path) -> Store:
+        return registry.opened(folder, self.name)

@@ -62,8 +62,9 @@ def test_a_line_of_a_log_is_one_line_and_the_last_ones_are_told(tmp_path: Path) 
     with jobs.claimed() as claim:
         assert claim is not None
         claim.log("a name\nwith a break, and half a pair \udce9")
-        for number in range(1100):
-            claim.log(str(number))
+        claim.log(*map(str, range(1098)))
+        claim.log("1098")
+        claim.log("1099")
     told = jobs.log(job.id)
     assert len(told) == 1000
     assert told[-1].endswith(" 1099")
@@ -80,9 +81,9 @@ def test_a_job_is_forgotten_a_week_after_its_end(tmp_path: Path) -> None:
     jobs = Jobs(tmp_path)
     old, young = (jobs.make("add", "default", "ann", {"sources": []}) for _ in range(2))
     for job, days in ((old, 8), (young, 6)):
-        file = jobs.folder / job.id / "job.json"
         ended = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="seconds")
-        file.write_text(json.dumps({**json.loads(file.read_text()), "state": "done", "ended": ended}))
+        stored = json.loads(jobs.files.read(f"{job.id}.json") or b"")
+        jobs.files.write(f"{job.id}.json", json.dumps({**stored, "state": "done", "ended": ended}).encode())
     made = jobs.make("add", "default", "ann", {"sources": []})
     assert {job.id for job in jobs.all()} == {young.id, made.id}
 
@@ -90,7 +91,7 @@ def test_a_job_is_forgotten_a_week_after_its_end(tmp_path: Path) -> None:
 def test_a_damaged_job_stops_nobody(tmp_path: Path) -> None:
     jobs = Jobs(tmp_path)
     job = jobs.make("add", "default", "ann", {"sources": []})
-    (jobs.folder / job.id / "job.json").write_text("{")
+    jobs.files.write(f"{job.id}.json", b"{")
     other = jobs.make("add", "default", "ann", {"sources": []})
     with jobs.claimed() as claim:
         assert claim is not None

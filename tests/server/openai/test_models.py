@@ -110,7 +110,7 @@ def test_no_name_means_the_collection_and_recipe_of_the_server(served: Running) 
     assert told["thresher"]["recipe"] == "corrective"
 
 
-def test_a_model_says_when_it_changed(served: Running, indexed_home: Path) -> None:
+def test_a_model_says_when_it_was_made(served: Running, indexed_home: Path) -> None:
     with client(served, "any") as openai_client:
         changed = openai_client.models.retrieve("default").created
-    assert changed == int((indexed_home / "collections" / "default").stat().st_mtime)
+    assert changed == int((indexed_home / "collections" / "default" / "collection.json").stat().st_mtime)

@@ -25,7 +25,6 @@ if not why_not():
 
     from thresher.stores.postgres import migrations
     from thresher.stores.postgres.chunks import PostgresChunkTable
-    from thresher.stores.postgres.connection import connected
     from thresher.stores.postgres.store import PostgresStore, schema_name
     from thresher.stores.postgres.texts import kept, read
 
@@ -131,7 +130,7 @@ def test_a_change_that_fails_changes_nothing(table: PostgresChunkTable) -> None:
 def test_one_holds_the_commit_lock_and_may_take_it_again(dsn: str, schema: str, store: PostgresStore) -> None:
     from filelock import Timeout
 
-    first, second = store.commit_lock(5), PostgresStore(dsn, schema).commit_lock(0.2)
+    first, second = store.shared_lock("commit", 5), PostgresStore(dsn, schema).shared_lock("commit", 0.2)
     first.acquire()
     first.acquire()
     with pytest.raises(Timeout):
@@ -168,11 +167,11 @@ def test_the_commit_lock_goes_with_a_process_that_is_killed(dsn: str, schema: st
     code = f"""
 import os, signal
 from thresher.stores.postgres.store import PostgresStore
-PostgresStore({dsn!r}, {schema!r}).commit_lock(5).acquire()
+PostgresStore({dsn!r}, {schema!r}).shared_lock("commit", 5).acquire()
 os.kill(os.getpid(), signal.SIGKILL)
 """
     assert subprocess.run([sys.executable, "-c", code]).returncode == -9
-    lock = store.commit_lock(5)
+    lock = store.shared_lock("commit", 5)
     lock.acquire()
     lock.release()
 
@@ -251,7 +250,6 @@ def test_letters_are_folded_as_people_do(table: PostgresChunkTable) -> None:
 def test_several_that_begin_at_once_make_one_schema(dsn: str, schema: str) -> None:
     def begin(number: int) -> int:
         own = PostgresStore(dsn, schema)
-        connected(dsn).migrated.discard(schema)  # as a process of its own, which has not seen it
         records = own.records("things", key="id", columns={"id": "text"})
         records.merge([{"id": str(number)}])
         own.create("chunks_x", dimension=4)
@@ -269,7 +267,6 @@ def test_a_schema_of_a_newer_version_is_refused(
 ) -> None:
     store.chunk_tables()
     asking.execute(f"INSERT INTO {schema}.migrations (number) VALUES (999)".encode())
-    connected(dsn).migrated.discard(schema)
     with pytest.raises(StoreError, match="was written by a newer version of Thresher"):
         store.chunk_tables()
 
@@ -282,6 +279,26 @@ def test_a_column_that_a_later_version_has_is_added(store: PostgresStore) -> Non
     store.records("things", key="id", columns={"id": "text"}).append([{"id": "a"}])
     wider = store.records("things", key="id", columns={"id": "text", "size": "whole"})
     assert wider.get(["a"]) == {"a": {"id": "a", "size": None}}
+
+
+def test_what_another_server_dropped_is_made_again(dsn: str, schema: str, store: PostgresStore) -> None:
+    store.chunk_tables()
+    store.files.write("a", b"x")
+    subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"""
+from thresher.stores.postgres.store import PostgresStore
+PostgresStore({dsn!r}, {schema!r}).drop()
+""",
+        ],
+        check=True,
+    )
+    assert store.files.read("a") is None
+    store.files.write("a", b"y")
+    assert store.files.read("a") == b"y"
+    assert store.chunk_tables() == set()
 
 
 def test_a_store_that_is_dropped_is_gone_and_can_begin_again(store: PostgresStore, table: PostgresChunkTable) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
@@ -18,6 +19,7 @@ from thresher.cli.options import (
     IN_PART,
     AsJson,
     Home,
+    On,
     Settings,
     Target,
     assignments,
@@ -81,6 +83,7 @@ def eval_run(
         ),
     ] = False,
     resume: Annotated[bool, Option("--resume", help="Go on with a run that was stopped.")] = False,
+    on: On = None,
     home: Home = None,
     collection: Annotated[
         str | None, Option(help="Default: `default`; one of its own where documents come along.")
@@ -89,9 +92,13 @@ def eval_run(
     json: AsJson = False,
 ) -> None:
     """Put the questions of a dataset to recipes and keep a row of each."""
+    from thresher.preparing import pool
     from thresher_evals.datasets.registry import load
+    from thresher_evals.elsewhere import Elsewhere
     from thresher_evals.runner import CollectionAsker, checked, collection_of, files, outside_of, parse_variant, run
 
+    if on is not None and parallel > 1:
+        raise UsageError("not both", subject="`parallel` and `on`", next_step="a cluster asks as many as it can")
     home = target_of(home, collection, {}, json).home
     recipe, given = list(dict.fromkeys(recipe)), checked(assignments(settings))
     plain = list(dict.fromkeys(parse_variant(one).recipe for one in recipe))
@@ -105,13 +112,13 @@ def eval_run(
     for owner, corpora in belongings.items():
         # A variant with chunks of its own gets them when it is warmed up: a question completes what an index lacks.
         with open_collection(home, owner) as opened, indexing() as progress:
-            report = opened.add(*corpora, recipe=plain, settings=given, progress=progress)
+            report = opened.add(*corpora, recipe=plain, settings=given, progress=progress, on=on)
         output.failures(report.failed)
         unread += len(report.failed)
     if not json:
         kinds = ", ".join(f"{number} {category}" for category, number in loaded.categories.items())
         output.say("; ".join(filter(None, [kinds or f"{len(loaded.questions)} questions", loaded.note])))
-    with open_collection(home, name) as opened:
+    with open_collection(home, name) as opened, pool(1, on) or nullcontext() as cluster:
         asker = CollectionAsker(opened, given, outside=elsewhere, degraded=degrade, questions=loaded.questions)
         described = {one: asker.settings_of(one) for one in recipe}
         for one in recipe:
@@ -141,12 +148,14 @@ def eval_run(
                         "outside": outside if outside != "auto" else None,
                         "degrade": degrade,
                         "together": together or None,
+                        "on": on,
                         "set": _without_secrets(given),
                         "out": f"{out}-again",
                     },
                     options_of(home, collection or "default"),
                 ),
                 progress=count,
+                elsewhere=None if cluster is None else Elsewhere(asker, cluster),
             )
     if json:
         output.as_json(done.to_dict())

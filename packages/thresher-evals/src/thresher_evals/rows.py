@@ -472,6 +472,11 @@ def this_machine() -> dict[str, Any]:
     return {"system": platform.platform(), "processor": processor, "cores": os.cpu_count()}
 
 
+def config_of(recipe: str, settings: Mapping[str, Any]) -> str:
+    """Fingerprint of a recipe with all its settings."""
+    return fingerprint({"recipe": recipe, "settings": settings})
+
+
 def fingerprint(value: Any) -> str:
     """sha256 of a JSON value."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

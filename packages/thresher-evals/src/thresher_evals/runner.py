@@ -34,8 +34,8 @@ from thresher_evals.rows import (
     Place,
     Reply,
     Row,
+    config_of,
     describe_run,
-    fingerprint,
     finite,
     open_run,
     read_reply,
@@ -44,6 +44,7 @@ from thresher_evals.rows import (
 
 if TYPE_CHECKING:
     from thresher.collection import Collection
+    from thresher_evals.elsewhere import Elsewhere
 
 T = TypeVar("T")
 
@@ -99,6 +100,7 @@ def run(
     together: bool = False,
     command: str | None = None,
     progress: Progress | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> RunReport:
     """Put every question to every recipe and keep a row of each.
 
@@ -107,7 +109,8 @@ def run(
     the order of the questions, and the seconds of each include what it waited for the others. `together` asks question
     by question, every recipe in turn, so that recipes find remembered what others have just read; what a row took then
     says nothing of its recipe. `progress` is called with the number of questions just finished (those of earlier runs
-    at once). `command` is a line that does the same again, for the report.
+    at once). `command` is a line that does the same again, for the report. `elsewhere` has other processes put them;
+    rows are written here all the same.
     """
     recipes = list(dict.fromkeys(recipes))
     if not recipes:
@@ -128,7 +131,7 @@ def run(
         command=command,
     )
     log = open_run(out, described, resume=resume)
-    configs = {recipe: fingerprint({"recipe": recipe, "settings": settings[recipe]}) for recipe in recipes}
+    configs = {recipe: config_of(recipe, settings[recipe]) for recipe in recipes}
     put = Put(asker, dataset.task, limit, configs, alone=parallel == 1)
     with log.locked():
         earlier = {recipe: read_rows(out, recipe) for recipe in recipes}
@@ -144,7 +147,11 @@ def run(
         tell = progress or (lambda _: None)
         if any(skipped.values()):
             tell(sum(skipped.values()))
-        for row in in_order(put, left, parallel):
+        if elsewhere is None:
+            made = in_order(put, left, parallel)
+        else:
+            made = ahead(elsewhere.put(dataset.task, limit, configs), left, elsewhere.most)
+        for row in made:
             log.add(row, row.recipe)
             failed[row.recipe] += row.error is not None
             tell(1)
@@ -159,17 +166,24 @@ def in_order(
         yield from (put(recipe, question) for recipe, question in asked)
         return
     with ThreadPoolExecutor(parallel) as pool:
-        waiting: deque[Future[Row]] = deque()
-        try:
-            for recipe, question in asked:
-                waiting.append(pool.submit(put, recipe, question))
-                if len(waiting) >= 2 * parallel:
-                    yield waiting.popleft().result()
-            while waiting:
+        yield from ahead(lambda recipe, question: pool.submit(put, recipe, question), asked, 2 * parallel)
+
+
+def ahead(
+    begun: Callable[[str, Question], Future[Row]], asked: Iterable[tuple[str, Question]], most: int
+) -> Iterator[Row]:
+    """The rows in the order of what is asked, of which at most `most` are begun and not yet given."""
+    waiting: deque[Future[Row]] = deque()
+    try:
+        for recipe, question in asked:
+            waiting.append(begun(recipe, question))
+            if len(waiting) >= most:
                 yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
 
 
 # --- one question -----------------------------------------------------------------------------------------------------
@@ -359,43 +373,44 @@ class CollectionAsker:
         questions: Iterable[Question] = (),
     ) -> None:
         collection.check_outside(outside)
-        self._collection, self._settings = collection, checked(settings)
-        self._outside, self._degraded = outside, degraded
-        self._hidden = {} if degraded is None else hidden(collection, questions, degraded)
+        self.collection, self.settings = collection, checked(settings)
+        self.outside, self.degraded = outside, degraded
+        self.hidden = {} if degraded is None else hidden(collection, questions, degraded)
+        """The filter that hides documents from a question, by its text."""
 
     def settings_of(self, recipe: str) -> dict[str, Any]:
         """All settings that `recipe` runs with, and `degraded` where retrieval is."""
         name, settings = self._own(recipe)
-        worse = {} if self._degraded is None else {"degraded": self._degraded}
-        return {**self._collection.settings(name, settings), **worse}
+        worse = {} if self.degraded is None else {"degraded": self.degraded}
+        return {**self.collection.settings(name, settings), **worse}
 
     def search(self, question: str, *, recipe: str, limit: int) -> SearchResult:
         """Ranked hits."""
         name, settings = self._own(recipe)
-        where = self._hidden.get(question)
-        return self._collection.search(question, recipe=name, limit=limit, where=where, settings=settings)
+        where = self.hidden.get(question)
+        return self.collection.search(question, recipe=name, limit=limit, where=where, settings=settings)
 
     def ask(self, question: str, *, recipe: str) -> Answer:
         """The answer."""
         name, settings = self._own(recipe)
-        outside = self._outside if recipes.get(name).corrects else None
-        where = self._hidden.get(question)
-        return self._collection.ask(question, recipe=name, outside=outside, where=where, settings=settings)
+        outside = self.outside if recipes.get(name).corrects else None
+        where = self.hidden.get(question)
+        return self.collection.ask(question, recipe=name, outside=outside, where=where, settings=settings)
 
     def also(self, document_id: str) -> tuple[str, ...]:
         """The other sources of a document."""
-        return self._collection.also(document_id)[1:]
+        return self.collection.also(document_id)[1:]
 
     def warm_up(self, recipe: str) -> None:
         """Load what a first question would load."""
         name, settings = self._own(recipe)
-        self._collection.search(WARM_UP_QUESTION, recipe=name, settings=settings)
+        self.collection.search(WARM_UP_QUESTION, recipe=name, settings=settings)
 
     def _own(self, recipe: str) -> tuple[str, dict[str, Any]]:
         variant = parse_variant(recipe)
         model, settings = recipes.get(variant.recipe).settings, renamed(variant.settings)
         check_known(settings, keys(model))
-        around = own(CollectionSettings, self._settings) | own(model, self._settings)
+        around = own(CollectionSettings, self.settings) | own(model, self.settings)
         return variant.recipe, around | settings
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 
-from thresher.home.places import Home, files_at
+from thresher.home.places import Home, home_files
 from thresher_server.security.keys import Caller, Scope
 
 
@@ -15,12 +15,12 @@ class Askers:
     """Notes of who asked, collection by collection."""
 
     def __init__(self, home: Home) -> None:
-        self._files = files_at(home / "server" / "askers")
+        self._files = home_files(home).below("server").below("askers")
 
     def note(self, caller: Caller, collection: str, trace: str) -> None:
         """Keep that a caller asked for an answer; nothing for one without a trace."""
         if trace:
-            self._files.write(f"{collection}/{_hash(caller)}/{trace}", b"")
+            self._files.create(f"{collection}/{_hash(caller)}/{trace}", b"")
 
     def may_see(self, caller: Caller, collection: str, trace: str) -> bool:
         """Whether a trace is the caller's to see."""
@@ -32,7 +32,7 @@ class Askers:
         """Keep the notes of a collection under its new name."""
         self.forget(new)
         for file in self._files.list(f"{collection}/"):
-            self._files.write(f"{new}/{file.name.partition('/')[2]}", b"")
+            self._files.create(f"{new}{file.name.removeprefix(collection)}", b"")
         self.forget(collection)
 
     def forget(self, collection: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from thresher.home.places import Home, files_at
+from thresher.home.places import Home, home_files
 from thresher.protocols import Files
 from thresher_server.jobs.store import now
 from thresher_server.problems import Problem
@@ -26,7 +26,7 @@ HISTORY = 10
 """Turns that a question may follow up on: what it means is in the last few."""
 
 LOCK_SECONDS = 60.0
-"""To wait for another process that adds a turn, which takes milliseconds."""
+"""To wait for another turn of the same conversation to be kept, which takes milliseconds."""
 
 _ID = re.compile(r"[0-9a-f]{16}")
 
@@ -52,19 +52,19 @@ class Conversations:
     """Those of one caller."""
 
     def __init__(self, home: Home, caller: str) -> None:
-        self._files = _kept(home).below(hashlib.sha256(caller.encode()).hexdigest()[:16])
+        self._files = _files(home).below(hashlib.sha256(caller.encode()).hexdigest()[:16])
 
     def begin(self, collection: str) -> Conversation:
         """A new one without turns."""
-        self._files.remove(_by_age(self._files)[: -MOST_KEPT + 1])
+        self._files.remove(_names(self._files)[: -MOST_KEPT + 1])
         made = Conversation(secrets.token_hex(8), collection, now())
         _write(self._files, f"{made.id}.json", made)
         return made
 
     def of(self, collection: str) -> list[Conversation]:
         """Those about a collection, the one that was last added to first."""
-        found = filter(None, (_read(self._files, name) for name in reversed(_by_age(self._files))))
-        return [one for one in found if one.collection == collection]
+        found = (_read(self._files, name) for name in reversed(_names(self._files)))
+        return [one for one in found if one is not None and one.collection == collection]
 
     def get(self, collection: str, id_: str) -> Conversation:
         """One by its id. Problem 404 for one that is not there, or somebody else's."""
@@ -76,7 +76,7 @@ class Conversations:
     def add(self, collection: str, id_: str, answer: Mapping[str, Any]) -> None:
         """Add a turn. Problem 404, and 409 for one that is full."""
         self.get(collection, id_)
-        with self._files.lock(f"{id_}.json.lock", LOCK_SECONDS):
+        with self._files.lock(f"{id_}.lock", LOCK_SECONDS):
             found = self.get(collection, id_)
             check_room(found)
             _write(self._files, f"{id_}.json", replace(found, turns=(*found.turns, answer)))
@@ -84,7 +84,7 @@ class Conversations:
     def drop(self, collection: str, id_: str) -> None:
         """Remove one. Problem 404."""
         self.get(collection, id_)
-        self._files.remove([f"{id_}.json", f"{id_}.json.lock"])
+        self._files.remove([f"{id_}.json", f"{id_}.lock"])
 
 
 def check_room(conversation: Conversation) -> None:
@@ -98,33 +98,35 @@ def forget_sources(home: Home, collection: str, sources: Several[str]) -> None:
     for name, one in _all(home, collection):
         cited = {citation["source"] for turn in one.turns for citation in turn["citations"]}
         if cited & set(sources):
-            _kept(home).remove([name])
+            _files(home).remove([name])
 
 
 def forget_collection(home: Home, collection: str) -> None:
     """Remove every caller's conversations about a collection."""
-    _kept(home).remove([name for name, _ in _all(home, collection)])
+    _files(home).remove([name for name, _ in _all(home, collection)])
 
 
 def rename_collection(home: Home, collection: str, new: str) -> None:
     """Let every caller's conversations about a collection be about it under its new name."""
     for name, one in _all(home, collection):
-        _write(_kept(home), name, replace(one, collection=new))
+        _write(_files(home), name, replace(one, collection=new))
 
 
-def _kept(home: Home) -> Files:
-    return files_at(home / "server" / "conversations")
+def _files(home: Home) -> Files:
+    return home_files(home).below("server").below("conversations")
+
+
+def _names(files: Files) -> list[str]:
+    """The files of conversations, the oldest first."""
+    return [file.name for file in files.list() if file.name.endswith(".json")]
 
 
 def _all(home: Home, collection: str) -> Iterator[tuple[str, Conversation]]:
-    for name in sorted(_by_age(_kept(home))):
-        one = _read(_kept(home), name)
+    files = _files(home)
+    for name in _names(files):
+        one = _read(files, name)
         if one is not None and one.collection == collection:
             yield name, one
-
-
-def _by_age(files: Files) -> list[str]:
-    return [file.name for file in files.list() if file.name.endswith(".json")]
 
 
 def _read(files: Files, name: str) -> Conversation | None:
@@ -140,4 +142,4 @@ def _read(files: Files, name: str) -> Conversation | None:
 
 
 def _write(files: Files, name: str, conversation: Conversation) -> None:
-    files.write(name, json.dumps(asdict(conversation), ensure_ascii=False).encode())
+    files.write(name, json.dumps(asdict(conversation), ensure_ascii=False).encode(errors="backslashreplace"))

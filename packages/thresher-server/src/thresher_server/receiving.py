@@ -16,6 +16,7 @@ from fastapi import Request
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
+from thresher.errors import StoreError
 from thresher_server.problems import Problem
 
 if TYPE_CHECKING:
@@ -78,8 +79,9 @@ def on_disk() -> Iterator[None]:
     """What the disk refuses inside, as Problem 507 where it is full."""
     try:
         yield
-    except OSError as error:
-        if error.errno in NO_ROOM:
+    except (OSError, StoreError) as error:
+        cause = error if isinstance(error, OSError) else error.__cause__
+        if isinstance(cause, OSError) and cause.errno in NO_ROOM:
             raise Problem(
                 507, "is full", subject="the disk of the server", next_step="make room, then send it again"
             ) from error

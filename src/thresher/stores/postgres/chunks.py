@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from psycopg import sql
 
 from thresher.errors import StoreError
 from thresher.filters import Filter
-from thresher.stores.postgres.connection import Connection, Database, store_errors
+from thresher.stores.postgres.connection import Connection, Database, copying, store_errors
 from thresher.stores.postgres.filters import Condition, to_sql
 from thresher.stores.postgres.postings import Postings
 from thresher.text.terms import chunk_terms, query_terms
@@ -19,11 +19,19 @@ from thresher.types import Chunk, ChunkRow
 if TYPE_CHECKING:
     from thresher.types import Vectors
 
+T = TypeVar("T")
+
 ANN_ROWS = 100_000
 """Rows from which an approximate index is built, as in the store on LanceDB; all vectors are compared below."""
 
 REFINED = 4
 """Times as many neighbours as are wanted come from the index, of half the bits each, and are compared anew."""
+
+EXACT_ROWS = 10_000
+"""Rows that pass a filter, as the planner estimates, up to which all of them are compared: the index then visits more.
+
+Of 100,000 rows and one in a hundred that passes, the index took 330 ms and found 71 % of the ten nearest.
+"""
 
 INDEXED_DIMENSIONS = 4000
 """An index of pgvector takes no longer vectors of half the bits; longer ones are all compared."""
@@ -102,7 +110,7 @@ def _best_first(scored: tuple[Chunk, float]) -> tuple[float, str]:
     return -score, chunk.id
 
 
-def table_names(schema: str, name: str) -> dict[str, sql.Composable]:
+def table_names(schema: str, name: str) -> dict[str, sql.Identifier]:
     """The tables that one chunk table is made of, and the list of all."""
     parts = {"table": name, "vectors": f"{name}_vectors", "terms": f"{name}_terms", "postings": f"{name}_postings"}
     return {part: sql.Identifier(schema, one) for part, one in {**parts, "tables": "chunk_tables"}.items()}
@@ -119,7 +127,7 @@ def create(connection: Connection, schema: str, name: str, dimension: int) -> bo
     connection.execute(sql.SQL(making).format(**names, dimension=sql.Literal(dimension)))
     if dimension <= INLINE_DIMENSIONS:
         connection.execute(sql.SQL("ALTER TABLE {vectors} ALTER vector SET STORAGE PLAIN").format(**names))
-    Postings(name, names).create(connection)
+    Postings(name, names, names["postings"]).create(connection)
     return True
 
 
@@ -136,12 +144,13 @@ class PostgresChunkTable:
         self._ann_rows = ann_rows if dimension <= INDEXED_DIMENSIONS else None
         self._index = f"{name}_near"
         self._schema = schema
+        self._tables = table_names(schema, name)
         self._names = {
-            **table_names(schema, name),
+            **self._tables,
             "columns": sql.SQL(", ").join(sql.Identifier("chunk", column) for column in _COLUMNS),
             "dimension": sql.Literal(dimension),
         }
-        self._postings = Postings(name, self._names)
+        self._postings = Postings(name, self._names, self._tables["postings"])
 
     def _sql(self, text: str, **more: sql.Composable) -> sql.Composed:
         return sql.SQL(text).format(**self._names, **more)
@@ -162,8 +171,16 @@ class PostgresChunkTable:
         return float(self._counted("coalesce(terms::float8 / nullif(chunks, 0), 0)"))
 
     def _counted(self, what: str) -> Any:
-        with store_errors(self._name), self._database.connection() as connection:
-            return self._counted_in(connection, what)
+        return self._known(what, lambda connection: self._counted_in(connection, what))
+
+    def _known(self, what: Hashable, ask: Callable[[Connection], T]) -> T:
+        """What is remembered of this table, else what is asked over a connection."""
+
+        def asked() -> T:
+            with store_errors(self._name), self._database.connection() as connection:
+                return ask(connection)
+
+        return self._database.changes.known((self._schema, self._name, what), asked)
 
     def _counted_in(self, connection: Connection, what: str) -> Any:
         query = self._sql("SELECT {what} FROM {tables} WHERE name = %s", what=sql.SQL(what))
@@ -178,10 +195,16 @@ class PostgresChunkTable:
         with store_errors(self._name), self._database.connection() as connection:
             return {str(id_): int(chunks) for id_, chunks in connection.execute(query)}
 
+    def chunk_counts(self, document_ids: Iterable[str]) -> dict[str, int]:
+        """The same of some documents."""
+        query = self._sql("SELECT document_id, count(*) FROM {table} WHERE document_id = ANY(%s) GROUP BY document_id")
+        with store_errors(self._name), self._database.connection() as connection:
+            return {str(id_): int(chunks) for id_, chunks in connection.execute(query, [list(set(document_ids))])}
+
     def document_frequencies(self, query: str) -> dict[str, int]:
         """For each index term of the query, in how many chunks it occurs."""
-        with store_errors(self._name), self._database.connection() as connection:
-            return self._postings.frequencies(connection, query_terms(query))
+        terms = tuple(query_terms(query))
+        return dict(self._known(terms, lambda connection: self._postings.frequencies(connection, terms)))
 
     # --- searching
 
@@ -197,14 +220,22 @@ class PostgresChunkTable:
 
     def nearest(self, vector: Vectors, *, limit: int, where: Filter | None = None) -> list[tuple[Chunk, float]]:
         """Chunks and their cosine, best first; ties by id."""
-        with store_errors(self._name), self._database.transaction() as connection:
+        is_indexed = self._known("index", self._indexed)
+        with store_errors(self._name), self._database.connection() as connection:
             passing = self._condition(connection, where)
             rows: list[tuple[Any, ...]] = []
-            if self._indexed(connection):
+            if is_indexed and (passing is None or self._estimated(connection, passing) > EXACT_ROWS):
                 rows = self._nearest_by_index(connection, vector, limit, passing)
             if len(rows) < limit:  # no index, or one that gave up before it had enough that pass
                 rows = self._nearest_of_all(connection, vector, limit, passing)
         return sorted(((_chunk(row), round(float(cosine), DECIMALS)) for cosine, *row in rows), key=_best_first)
+
+    def _estimated(self, connection: Connection, passing: Condition) -> int:
+        """How many chunks pass, by the statistics of the database."""
+        condition, values = passing
+        explaining = self._sql("EXPLAIN (FORMAT JSON) SELECT FROM {table} WHERE {where}", where=condition)
+        row = connection.execute(explaining, values).fetchone()
+        return 0 if row is None else int(row[0][0]["Plan"]["Plan Rows"])
 
     def _nearest_of_all(
         self, connection: Connection, vector: Vectors, limit: int, passing: Condition | None
@@ -284,17 +315,15 @@ class PostgresChunkTable:
         return int(row[0])
 
     def _copy_rows(self, connection: Connection, rows: Iterable[tuple[int, int, ChunkRow]]) -> None:
-        columns = sql.SQL(", ").join(map(sql.Identifier, _STORED))
-        copying = self._sql("COPY {table} ({stored}) FROM STDIN (FORMAT BINARY)", stored=columns)
-        with connection.cursor().copy(copying) as copy:
-            copy.set_types([_TYPES.get(column, "text") for column in _STORED])
+        types = [_TYPES.get(column, "text") for column in _STORED]
+        with copying(connection, self._tables["table"], _STORED, types) as copy:
             for place, length, row in rows:
                 own = (getattr(row.chunk, name) for name in _CHUNK)
                 copy.write_row((place, length, *own, *(getattr(row, name) for name in _DOCUMENT)))
 
     def _copy_vectors(self, connection: Connection, rows: Iterable[tuple[int, ChunkRow]]) -> None:
-        with connection.cursor().copy(self._sql("COPY {vectors} FROM STDIN (FORMAT BINARY)")) as copy:
-            copy.set_types(["int4", self._database.vector_type])
+        types: list[str | int] = ["int4", self._database.vector_type]
+        with copying(connection, self._tables["vectors"], ["place", "vector"], types) as copy:
             for place, row in rows:
                 copy.write_row((place, row.vector))
 
@@ -369,3 +398,5 @@ class PostgresChunkTable:
             index=sql.Identifier(self._index),
         )
         connection.execute(building)
+        told = self._sql("UPDATE {tables} SET version = version WHERE name = %s")  # others know of no index yet
+        connection.execute(told, [self._name])

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from threading import RLock
 from time import monotonic
 
 import psycopg
+from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import TupleRow
 
 from thresher.errors import StoreError, UsageError
 from thresher.stores.postgres import texts, vectors
+from thresher.stores.postgres.changes import Changes
 
 Connection = psycopg.Connection[TupleRow]
 
@@ -28,8 +30,15 @@ DATABASES = 8
 IDLE_SECONDS = 5.0
 """A connection that was not used for so long is asked whether it is alive before it is used again."""
 
-SESSION = "SET jit = off; SET hnsw.iterative_scan = strict_order; SET hnsw.ef_search = 100"
-"""Compiling a query takes longer than these queries do. A filtered search goes on in the index until it has enough."""
+SESSION = "SET jit = off; SET hnsw.iterative_scan = relaxed_order; SET hnsw.ef_search = 100"
+"""Compiling a query takes longer than these queries do. A filtered search goes on in the index until it has enough, in
+any order: what it finds is compared exactly and ordered anyway."""
+
+
+ASIDE = sql.Identifier("pg_temp", "thresher_copied")
+
+NOTICED = "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3"
+"""So that the database lets go of a lock within a minute of its holder's machine losing power, not within hours."""
 
 
 def store_error(subject: str, error: Exception) -> StoreError:
@@ -65,7 +74,8 @@ def _close_all(idle: deque[tuple[float, Connection]]) -> None:
 class Database:
     """One database; a connection serves one thread at a time, so there are as many as threads that ask at once."""
 
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, dsn: str, tenant: str = "") -> None:
+        """`tenant` is the role whose data it is about; the role of the dsn where it is empty."""
         try:
             parts = conninfo_to_dict(dsn)
         except psycopg.ProgrammingError:  # without the cause: its words hold the password
@@ -75,16 +85,19 @@ class Database:
                 next_step="write it like postgresql://USER:PASSWORD@HOST/DATABASE",
             ) from None
         self.name = f"database {parts.get('dbname', '')} on {parts.get('host', 'this machine')}"
+        self.tenant = tenant
         self._dsn = dsn
         self._seconds = int(parts.get("connect_timeout") or CONNECT_SECONDS)
         self._vector: int | None = None
         self._idle: deque[tuple[float, Connection]] = deque()
         self._closing = weakref.finalize(self, _close_all, self._idle)
+        self.changes = Changes(self.opened)
         self.migrated: set[str] = set()
         """Schemas that are known to be up to date."""
 
     def close(self) -> None:
-        """Close the connections that nobody uses."""
+        """Close the connections that nobody uses, and listen no more."""
+        self.changes.close()
         _close_all(self._idle)
 
     @contextmanager
@@ -103,6 +116,8 @@ class Database:
             connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ if snapshot else None
             with connection.transaction():  # the level is part of its first statement
                 yield connection
+        if not snapshot:
+            self.changes.forget()  # not only when it is told: who changed something sees it at once
 
     def _taken(self) -> Connection:
         while self._idle:
@@ -132,9 +147,22 @@ class Database:
                 next_step="see that it runs and that `postgres.dsn` is its address",
             ) from error
         connection.execute(SESSION)
+        if self.tenant:
+            self._become(connection, self.tenant)
         texts.register(connection)
         self.know_vectors(connection)
         return connection
+
+    def _become(self, connection: Connection, tenant: str) -> None:
+        try:
+            connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(tenant)))
+        except psycopg.Error as error:
+            connection.close()
+            raise StoreError(
+                f"cannot be used as the role {tenant} ({_first_line(error)})",
+                subject=self.name,
+                next_step="create that role, and let `postgres.dsn` log in as it",
+            ) from error
 
     def know_vectors(self, connection: Connection) -> bool:
         """Let a connection send and read vectors; whether the database has them."""
@@ -158,21 +186,65 @@ def _alive(connection: Connection) -> bool:
     return True
 
 
-@lru_cache(maxsize=DATABASES)
-def connected(dsn: str) -> Database:
-    """The database of an address, one for all stores of this process: they share its connections."""
-    return Database(dsn)
+def connected(dsn: str, tenant: str = "") -> Database:
+    """The database of an address and tenant, one for all stores of this process: they share its connections."""
+    return _kept(dsn, tenant)
 
 
-class CommitLock:
-    """One thread of any process on any machine commits to a schema at a time.
+_kept = lru_cache(maxsize=DATABASES)(Database)
+
+
+@contextmanager
+def copying(
+    connection: Connection, table: sql.Identifier, columns: Sequence[str], types: Sequence[str | int] = ()
+) -> Iterator[psycopg.Copy]:
+    """Write rows into a table at once, within a transaction; with `types` in binary form.
+
+    COPY knows no policies: where some hold for the table, the rows are copied aside and inserted from there.
+    """
+    names = {"table": table, "columns": sql.SQL(", ").join(map(sql.Identifier, columns)), "aside": ASIDE}
+    active = connection.execute("SELECT row_security_active(%s::regclass)", [table.as_string(connection)]).fetchone()
+    is_aside = active is not None and bool(active[0])
+    if is_aside:
+        making = "CREATE TEMPORARY TABLE {aside} ON COMMIT DROP AS SELECT {columns} FROM {table} WITH NO DATA"
+        connection.execute(sql.SQL(making).format(**names))
+    form = "COPY {into} ({columns}) FROM STDIN" + (" (FORMAT BINARY)" if types else "")
+    with connection.cursor().copy(sql.SQL(form).format(**names, into=ASIDE if is_aside else table)) as copy:
+        if types:
+            copy.set_types(types)
+        yield copy
+    if is_aside:
+        inserting = "INSERT INTO {table} ({columns}) SELECT {columns} FROM {aside}; DROP TABLE {aside}"
+        connection.execute(sql.SQL(inserting).format(**names))
+
+
+def locked(database: Database, name: str, seconds: float, *, kind: int) -> Connection:
+    """A connection of its own that holds the lock of a name and kind. Raises LockNotAvailable after so many seconds."""
+    connection = database.opened()
+    try:
+        connection.execute(NOTICED)
+        milliseconds = max(1, int(seconds * 1000))  # 0 would be for ever
+        connection.execute("SELECT set_config('lock_timeout', %s, false)", [str(milliseconds)])
+        connection.execute("SELECT pg_advisory_lock(hashtextextended(%s, %s))", [name, kind])
+    except psycopg.errors.LockNotAvailable:
+        connection.close()
+        raise
+    except psycopg.Error as error:
+        connection.close()
+        raise store_error(name, error) from error
+    return connection
+
+
+class SharedLock:
+    """One thread of any process on any machine holds it at a time, for one purpose in one schema.
 
     It is held by a connection of its own, and goes with that one, however it ends.
     """
 
-    def __init__(self, database: Database, schema: str, seconds: float) -> None:
+    def __init__(self, database: Database, schema: str, name: str, seconds: float) -> None:
         self._database = database
         self._schema = schema
+        self._key = schema if name == "commit" else f"{schema} {name}"
         self._seconds = seconds
         self._thread = RLock()
         self._depth = 0
@@ -186,7 +258,7 @@ class CommitLock:
             raise Timeout(self._schema)
         try:
             if self._depth == 0:
-                self._held = self._locked()
+                self._held = locked(self._database, self._key, self._seconds, kind=1)
         except psycopg.errors.LockNotAvailable:
             self._thread.release()
             raise Timeout(self._schema) from None
@@ -194,19 +266,6 @@ class CommitLock:
             self._thread.release()
             raise
         self._depth += 1
-
-    def _locked(self) -> Connection:
-        connection = self._database.opened()
-        try:
-            connection.execute("SELECT set_config('lock_timeout', %s, false)", [str(int(self._seconds * 1000))])
-            connection.execute("SELECT pg_advisory_lock(hashtextextended(%s, 1))", [self._schema])
-        except psycopg.errors.LockNotAvailable:
-            connection.close()
-            raise
-        except psycopg.Error as error:
-            connection.close()
-            raise store_error(self._schema, error) from error
-        return connection
 
     def release(self) -> None:
         """Give it back as often as it was taken."""

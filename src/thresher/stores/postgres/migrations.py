@@ -8,6 +8,7 @@ from psycopg import errors, sql
 
 from thresher.errors import StoreError
 from thresher.stores.postgres.connection import Connection, Database
+from thresher.stores.postgres.tenants import protect
 
 APPLIED = "migrations"
 """The table of a schema that says which scripts it has."""
@@ -31,8 +32,6 @@ def is_made(database: Database, schema: str) -> bool:
 
 def migrate(database: Database, schema: str) -> None:
     """Make a schema or bring it up to date; StoreError for one of a newer version, or where pgvector is missing."""
-    if schema in database.migrated:
-        return
     known = scripts()
     if _applied(database, schema) != known.keys():
         _bring_up(database, schema, known)
@@ -44,7 +43,9 @@ def _bring_up(database: Database, schema: str, known: dict[int, str]) -> None:
         # Of several servers that start at once one makes it, the others find it made.
         connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", ["thresher migrations"])
         _create_extension(database, connection)
-        connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
+        there = connection.execute("SELECT to_regnamespace(%s) IS NOT NULL", [f'"{schema}"']).fetchone()
+        if there is None or not there[0]:  # to ask for one that is there a right would be needed too
+            connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
         table = sql.Identifier(schema, APPLIED)
         connection.execute(
             sql.SQL(
@@ -61,6 +62,7 @@ def _bring_up(database: Database, schema: str, known: dict[int, str]) -> None:
             if number not in done:
                 _apply(connection, schema, script)
                 connection.execute(sql.SQL("INSERT INTO {} (number) VALUES (%s)").format(table), [number])
+        protect(connection, schema, database.tenant)
 
 
 def _applied(database: Database, schema: str) -> set[int]:

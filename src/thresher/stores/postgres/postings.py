@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from psycopg import sql
 
-from thresher.stores.postgres.connection import Connection
+from thresher.stores.postgres.connection import Connection, copying
 from thresher.stores.postgres.filters import Condition
 
 CLOSE = 1e-4
@@ -104,9 +104,10 @@ def rarity(holding: int, chunks: int) -> float:
 class Postings:
     """The terms of one chunk table."""
 
-    def __init__(self, name: str, names: Mapping[str, sql.Composable]) -> None:
+    def __init__(self, name: str, names: Mapping[str, sql.Composable], postings: sql.Identifier) -> None:
         """`names` are those of `table`, `terms`, `postings` and `tables`, and the `columns` that a search gives."""
         self._name = name
+        self._postings = postings
         self._names = names
 
     def _sql(self, text: str, **more: sql.Composable) -> sql.Composed:
@@ -122,9 +123,8 @@ class Postings:
         holding = Counter(term for counted in counts.values() for term in counted)
         rows = connection.execute(self._sql(_ADD_TERMS), [list(holding), list(holding.values())]).fetchall()
         numbers: dict[str, int] = {str(term): int(number) for term, number in rows}
-        copying = self._sql("COPY {postings} (term, place, frequency, length) FROM STDIN (FORMAT BINARY)")
-        with connection.cursor().copy(copying) as copy:
-            copy.set_types(["int4"] * 4)
+        columns = ["term", "place", "frequency", "length"]
+        with copying(connection, self._postings, columns, ["int4"] * 4) as copy:
             for place, counted in counts.items():
                 length = counted.total()
                 for term, frequency in counted.items():

@@ -7,7 +7,7 @@ from typing import Any
 
 from psycopg import sql
 
-from thresher.stores.postgres.connection import Connection, Database, store_errors
+from thresher.stores.postgres.connection import Connection, Database, copying, store_errors
 
 TYPES = {"text": 'text COLLATE "C"', "whole": "bigint"}
 """Columns compare by code points, as Python does, whatever the database's language."""
@@ -46,11 +46,13 @@ class PostgresRecords:
 
     def __init__(self, database: Database, schema: str, name: str, *, key: str, columns: Sequence[str]) -> None:
         self._database = database
+        self._schema = schema
         self._name = name
         self._key = key
         self._columns = list(columns)
+        self._table = sql.Identifier(schema, name)
         self._names = {
-            "table": sql.Identifier(schema, name),
+            "table": self._table,
             "tables": sql.Identifier(schema, "record_tables"),
             "key": sql.Identifier(key),
         }
@@ -61,8 +63,12 @@ class PostgresRecords:
     @property
     def version(self) -> int:
         """Grows with every change, whoever made it."""
+        return self._database.changes.known((self._schema, self._name, "version"), self._version)
+
+    def _version(self) -> int:
+        query = self._sql("SELECT version FROM {tables} WHERE name = %s")
         with store_errors(self._name), self._database.connection() as connection:
-            row = connection.execute(self._sql("SELECT version FROM {tables} WHERE name = %s"), [self._name]).fetchone()
+            row = connection.execute(query, [self._name]).fetchone()
         return int(row[0]) if row else 0
 
     def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
@@ -102,10 +108,9 @@ class PostgresRecords:
         """Add records whose keys are known to be new."""
         if not rows:
             return
-        columns = sql.SQL(", ").join(map(sql.Identifier, self._columns))
         with store_errors(self._name), self._database.transaction() as connection:
             self._begin(connection)
-            with connection.cursor().copy(self._sql("COPY {table} ({columns}) FROM STDIN", columns=columns)) as copy:
+            with copying(connection, self._table, self._columns) as copy:
                 for row in rows:
                     copy.write_row(self._values(row))
 

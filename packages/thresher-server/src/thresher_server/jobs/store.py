@@ -1,27 +1,26 @@
-"""The jobs of a home: a folder each in `server/jobs`, so that they survive their process.
+"""The jobs of a home: files in `server/jobs`, which survive their process and which every server of the home sees.
 
-A folder holds `job.json` (what it is, and how far), `log` (its lines), `cancel` (there once somebody asked for an end)
-and `lock`. Whoever works on a job holds its lock, which the system lets go of when the process dies: a job that is
-`running` and whose lock is free was cut off, and is taken up again. No two workers hold one lock.
+Of a job there is `ID.json` (what it is, and how far), `ID.log` (its lines), `ID.cancel` (there once somebody asked for
+an end), `open/ID` (there until it ended) and `ID.lock`. Whoever works on a job holds its lock, which goes when the
+process dies: a job that is `running` and whose lock is free was cut off, and is taken up again. No two workers hold one
+lock.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import secrets
-import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
-from filelock import FileLock, Timeout
-
-from thresher.home.places import Home, working_folder
+from thresher.errors import StoreError
+from thresher.home.places import Home, home_files
+from thresher.protocols import Files
 from thresher_server.problems import Problem
 
 KEPT = timedelta(days=7)
@@ -34,6 +33,9 @@ Kind = Literal["add", "reindex", "calibrate"]
 State = Literal["queued", "running", "done", "partly", "failed", "cancelled"]
 
 OPEN = ("queued", "running")
+
+OPEN_FOLDER = "open"
+"""What lies in it names the jobs that are open: a look for work reads no others."""
 
 _ID = re.compile(r"[0-9]{8}T[0-9]{6}-[0-9a-f]{8}")
 
@@ -92,67 +94,64 @@ class Job:
 class Claim:
     """A job that is this worker's alone until it lets go; what is written here is what others see."""
 
-    folder: Path
+    files: Files
     job: Job
 
     def told(self, **changes: Any) -> Claim:
         """The same with its job changed, and written."""
         changed = replace(self.job, **changes)
-        _write(self.folder, changed)
+        _write(self.files, changed)
+        if not changed.is_open:
+            self.files.remove([f"{OPEN_FOLDER}/{changed.id}"])
         return replace(self, job=changed)
 
-    def log(self, line: str) -> None:
-        """Add a line to its log."""
-        told = f"{now()} {' '.join(line.split())}\n"
-        with open(self.folder / "log", "a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(told)
+    def log(self, *lines: str) -> None:
+        """Add lines to its log, of which the last are kept."""
+        told = [f"{now()} {' '.join(line.split())}" for line in lines]
+        kept = [*_log_lines(self.files, self.job.id), *told][-LOG_LINES:]
+        self.files.write(f"{self.job.id}.log", "".join(f"{line}\n" for line in kept).encode(errors="backslashreplace"))
 
     @property
     def is_cancelled(self) -> bool:
         """Whether somebody asked for its end."""
-        return (self.folder / "cancel").exists()
+        return self.files.read(f"{self.job.id}.cancel") is not None
 
 
 class Jobs:
     """All jobs of a home."""
 
     def __init__(self, home: Home) -> None:
-        self.folder = working_folder(home) / "server" / "jobs"
+        self.files = home_files(home).below("server").below("jobs")
 
     def make(self, kind: Kind, collection: str, caller: str, arguments: Mapping[str, Any]) -> Job:
         """A job that waits for a worker."""
         self._clear()
         id_ = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
         job = Job(id_, kind, collection, caller, arguments, now())
-        folder = self.folder / f".{id_}"  # until it is whole
-        folder.mkdir(parents=True)
-        _write(folder, job)
-        folder.rename(self.folder / id_)
+        self.files.write(f"{OPEN_FOLDER}/{id_}", b"")  # first: a job that nobody looks for would wait for ever
+        _write(self.files, job)
         return job
 
     def get(self, id_: str) -> Job:
         """A job by its id. Problem 404."""
-        job = _read(self.folder / id_) if _ID.fullmatch(id_) else None
+        job = _read(self.files, id_) if _ID.fullmatch(id_) else None
         if job is None:
             raise Problem(404, "is not there", subject=f"job {id_}", next_step="see GET /api/jobs")
         return job
 
     def all(self) -> list[Job]:
         """Every job, the newest first."""
-        found = (_read(folder) for folder in self._folders())
+        names = (file.name.removesuffix(".json") for file in self.files.list() if file.name.endswith(".json"))
+        found = (_read(self.files, id_) for id_ in names if _ID.fullmatch(id_))
         return sorted((job for job in found if job is not None), key=lambda job: (job.made, job.id), reverse=True)
 
     def log(self, id_: str) -> list[str]:
         """The last lines of a job's log."""
-        try:
-            written = (self.folder / id_ / "log").read_text(encoding="utf-8", errors="replace")
-        except FileNotFoundError:
-            return []
-        return written.splitlines()[-LOG_LINES:]
+        return _log_lines(self.files, id_)
 
     def check_idle(self, collection: str) -> None:
         """Raise Problem 409 while a job of the collection waits or is worked on."""
-        for job in self.all():
+        for job in filter(None, (_read(self.files, id_) for id_ in self._open())):
             if job.is_open and job.collection == collection:
                 raise Problem(
                     409,
@@ -166,8 +165,7 @@ class Jobs:
         job = self.get(id_)
         if not job.is_open:
             return job
-        with suppress(FileNotFoundError):
-            (self.folder / id_ / "cancel").touch()
+        self.files.write(f"{id_}.cancel", b"")
         with self._held(id_) as claim:
             if claim is not None and claim.job.is_open:
                 return claim.told(state="cancelled", ended=now()).job
@@ -175,12 +173,12 @@ class Jobs:
 
     @contextmanager
     def claimed(self) -> Iterator[Claim | None]:
-        """The oldest job that nobody works on, held inside the block; None where there is none."""
-        for folder in sorted(self._folders()):
-            job = _read(folder)
-            if job is None or not job.is_open:
+        """The oldest job that nobody works on and whose files are here, held inside the block; None without one."""
+        for id_ in self._open():
+            job = _read(self.files, id_)
+            if job is None or not job.is_open or not _has_its_files(job):
                 continue
-            with self._held(folder.name) as claim:
+            with self._held(id_) as claim:
                 if claim is not None and claim.job.is_open:  # it may have ended since it was read
                     yield claim
                     return
@@ -188,30 +186,32 @@ class Jobs:
 
     @contextmanager
     def _held(self, id_: str) -> Iterator[Claim | None]:
-        folder = self.folder / id_
-        lock = FileLock(folder / "lock", timeout=0)
-        try:
-            lock.acquire()
-        except (Timeout, FileNotFoundError):
-            yield None
-            return
-        try:
-            job = _read(folder)
-            yield None if job is None else Claim(folder, job)
-        finally:
-            lock.release()
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(self.files.lock(f"{id_}.lock", 0))
+            except StoreError:
+                yield None
+                return
+            job = _read(self.files, id_)
+            yield None if job is None else Claim(self.files, job)
 
-    def _folders(self) -> list[Path]:
-        with suppress(FileNotFoundError):
-            return [folder for folder in self.folder.iterdir() if _ID.fullmatch(folder.name)]
-        return []
+    def _open(self) -> list[str]:
+        """The ids of the jobs that wait or are worked on, the oldest first."""
+        names = (file.name.removeprefix(f"{OPEN_FOLDER}/") for file in self.files.list(f"{OPEN_FOLDER}/"))
+        return sorted(name for name in names if _ID.fullmatch(name))
 
     def _clear(self) -> None:
         """Forget the jobs that ended long ago."""
         before = (datetime.now(UTC) - KEPT).isoformat(timespec="seconds")
-        for job in self.all():
-            if job.ended is not None and job.ended < before:
-                shutil.rmtree(self.folder / job.id, ignore_errors=True)
+        gone = [job.id for job in self.all() if job.ended is not None and job.ended < before]
+        parts = ("{}.json", "{}.log", "{}.cancel", "{}.lock", f"{OPEN_FOLDER}/{{}}")
+        self.files.remove(part.format(id_) for id_ in gone for part in parts)
+
+
+def _has_its_files(job: Job) -> bool:
+    """Whether the files that it takes in are on this machine: servers may share a database and no folder."""
+    paths = (Path(source) for source in job.arguments.get("sources", ()) if "://" not in source)
+    return all(path.exists() for path in paths if path.is_absolute())
 
 
 def now() -> str:
@@ -219,19 +219,19 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _read(folder: Path) -> Job | None:
-    """The job of a folder; None where it is gone, or damaged."""
+def _read(files: Files, id_: str) -> Job | None:
+    """A job; None where it is gone, or damaged."""
     try:
-        return Job.from_dict(json.loads((folder / "job.json").read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, KeyError):
+        return Job.from_dict(json.loads(files.read(f"{id_}.json") or b""))
+    except (ValueError, TypeError, KeyError):
         return None
 
 
-def _write(folder: Path, job: Job) -> None:
+def _write(files: Files, job: Job) -> None:
     """As a whole or not at all: a reader sees the old state or the new one."""
-    beside = folder / f".job.json.{os.getpid()}.{secrets.token_hex(4)}"
-    try:
-        beside.write_text(json.dumps(asdict(job), ensure_ascii=False), encoding="utf-8", errors="backslashreplace")
-        beside.replace(folder / "job.json")
-    finally:
-        beside.unlink(missing_ok=True)
+    content = json.dumps(asdict(job), ensure_ascii=False).encode(errors="backslashreplace")
+    files.write(f"{job.id}.json", content)
+
+
+def _log_lines(files: Files, id_: str) -> list[str]:
+    return (files.read(f"{id_}.log") or b"").decode(errors="replace").splitlines()

@@ -15,7 +15,6 @@ from thresher.indexing.ingest import Report
 from thresher.indexing.store import DocumentStore
 from thresher.inputs import IndexProgress
 from thresher_server.jobs.store import Claim, Progress, State
-from thresher_server.originals import Originals
 from thresher_server.service import Service
 from thresher_server.uploads import Uploads
 
@@ -117,7 +116,7 @@ def _add(collection: Collection, follow: Following) -> Report:
 def _reindex(collection: Collection, follow: Following) -> Report:
     """Read the files of a document again, with what was added to their metadata when they were first read."""
     asked = follow.claim.job.arguments
-    follow.files = sorted({place.file for place in Originals(collection).places(asked["document"])})
+    follow.files = list(asked["sources"])
     known = DocumentStore(collection.folder).files()
     together = Report()
     for file in follow.files:
@@ -142,8 +141,7 @@ def _count(together: Report, one: Report) -> None:
 
 def _reported(report: Report, follow: Following) -> Outcome:
     """The outcome of a report, its failures in the log."""
-    for error in report.failed:
-        follow.claim.log(f"{shown(error.subject)}: {error.what}; {error.next_step}")
+    follow.claim.log(*(f"{shown(error.subject)}: {error.what}; {error.next_step}" for error in report.failed))
     read = report.added + report.updated + report.unchanged + report.duplicates
     state: State = "done" if not report.failed else "partly" if read else "failed"
     told = follow.claim.job.progress

@@ -232,7 +232,9 @@ async def delete(
 async def reindex(caller: Writer, collection: Opened, document: DocumentId, service: Served) -> JSONResponse:
     """As is right after a new version of the extraction, or where the file has changed."""
     await run_in_threadpool(_record, collection, document)
-    arguments = {"document": document, "public_only": not caller.may(Scope.ADMIN)}
+    places = (await run_in_threadpool(Originals, collection)).places(document)
+    sources = sorted({place.file for place in places})
+    arguments = {"document": document, "sources": sources, "public_only": not caller.may(Scope.ADMIN)}
     return await _started(service, caller, collection, "reindex", arguments)
 
 

@@ -15,14 +15,12 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from threading import Lock
 from typing import Any
 
 from thresher.errors import UnknownSetting, UsageError
-from thresher.home.places import Home, files_asked, files_at
+from thresher.home.places import Home, files_asked, home_files
 
-FILE, LOCK = "keys.json", "keys.json.lock"
-
+FILE = "keys.json"
 PREFIX = "thr"
 ID_BYTES, SECRET_BYTES = 6, 32
 LOCK_SECONDS = 10.0
@@ -94,10 +92,8 @@ class Keys:
     """The keys of a home; a change by another process is seen at the next request, in a bucket some seconds later."""
 
     def __init__(self, home: Home) -> None:
-        self._files = files_asked(files_at(home / "server", private=True))
-        self._content: bytes | None = None
-        self._keys: dict[str, Key] = {}
-        self._lock = Lock()
+        self._files = files_asked(home_files(home, private=True).below("server"))
+        self._seen: tuple[bytes | None, dict[str, Key]] = (None, {})
 
     def __iter__(self) -> Iterator[Key]:
         return iter(sorted(self._current().values(), key=lambda key: key.made))
@@ -148,26 +144,27 @@ class Keys:
 
     def _current(self) -> dict[str, Key]:
         content = self._files.read(FILE)
-        with self._lock:
-            if content != self._content:
-                self._keys, self._content = self._read(content), content
-            return self._keys
+        before, keys = self._seen
+        if content != before:
+            keys = _keys_of(content, self._files.where(FILE))
+            self._seen = (content, keys)  # at once: a question of another thread sees both old or both new
+        return keys
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Key]]:
         """The keys, to be changed while nobody else changes them, and written whole or not at all."""
-        with self._files.lock(LOCK, LOCK_SECONDS):
-            keys = self._read(self._files.read(FILE))
+        with self._files.lock(f"{FILE}.lock", LOCK_SECONDS):
+            keys = dict(self._current())
             yield keys
-            content = json.dumps([asdict(key) for key in keys.values()], indent=2)
-            self._files.write(FILE, content.encode(), durable=True)
+            rows = json.dumps([asdict(key) for key in keys.values()], indent=2)
+            self._files.write(FILE, rows.encode(), durable=True)
 
-    def _read(self, content: bytes | None) -> dict[str, Key]:
-        try:
-            return {} if content is None else {row["id"]: _key(row) for row in json.loads(content)}
-        except (ValueError, TypeError, KeyError) as error:
-            what = f"cannot be read ({error})"
-            raise UsageError(what, subject=self._files.where(FILE), next_step="mend or remove it") from error
+
+def _keys_of(content: bytes | None, where: str) -> dict[str, Key]:
+    try:
+        return {row["id"]: _key(row) for row in json.loads(content or b"[]")}
+    except (ValueError, TypeError, KeyError) as error:
+        raise UsageError(f"cannot be read ({error})", subject=where, next_step="mend or remove it") from error
 
 
 def _key(row: Mapping[str, Any]) -> Key:

@@ -1,0 +1,742 @@
+"""What a chunk table costs as it grows: 10,000 to a million rows, on LanceDB, in a bucket and on PostgreSQL.
+
+    .venv/bin/python -m benchmarks.growth measure --store lance --rows synthetic --sizes 10000 100000 --label before
+    .venv/bin/python -m benchmarks.growth table
+    .venv/bin/python -m benchmarks.growth fits
+
+The rows, and what a search of them has to find, are those of `benchmarks.growth_rows`. Each size has a table of its own
+and goes through these phases, each in a process of its own:
+
+* load: rows are added, 1,000 at once, with the upkeep of an index run where a table has too many versions.
+* killed: upkeep is killed after some seconds; what is there then, in a new process.
+* build: upkeep, which makes the indexes that loading has not made; another process asks meanwhile.
+* ask: a new process asks: the first question, then 100; its memory; recall@10 and BM25 against the exact lists.
+* change: 100 rows more, a document less, another one replaced, with upkeep and the next question after each; then
+  recall@10 and BM25 again.
+
+A hybrid question is `nearest` and `matching`, 50 each. `wall` are seconds that pass, `cpu` those of the processor in
+all threads (and in the server of the database); on a busy machine only the latter can be compared. Memory is the most
+that a process had, `rss_before_mb` what it had before it opened the table: Python, numpy and the rows' own words. The
+server of a database is not in it. The first question is that of a process; the disk's pages are in memory by then.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean, quantiles
+from typing import Any, Protocol
+
+import numpy as np
+
+from benchmarks.growth_rows import BATCH, DIMENSION, KIND, KINDS, Question, Rows, changes, exact
+from benchmarks.machine import CACHE, keep, kept, tell
+from thresher.errors import StoreError
+from thresher.filters import Comparison, Filter
+from thresher.home import places
+from thresher.home.places import BucketFolder
+from thresher.protocols import MOST_VERSIONS, ChunkTable
+
+FOLDER = Path(os.environ.get("THRESHER_GROWTH", CACHE / "growth"))
+"""Of the tables, which go when a size is done, and of the exact lists, which stay."""
+
+TABLE = "chunks_growth"
+NEVER = 10**9
+"""Rows from which a vector index is made, where none is wanted."""
+
+DEPTH = 50
+"""Chunks that a hybrid question takes from each search."""
+
+LIMIT = 10
+WARM_UP = 5
+"""Questions that fill caches."""
+
+PAUSE_SECONDS = 0.1
+"""Between two questions that are asked beside an upkeep."""
+
+KILLED_FROM = 100_000
+"""Rows from which upkeep takes long enough to be killed in its middle."""
+
+CLOSE = 1e-5
+"""Share by which two scores may differ and be the same: a store sums in float32."""
+
+OF_KIND = Comparison("kind", "=", KIND)
+
+
+# --- the stores -------------------------------------------------------------------------------------------------------
+
+
+class Place(Protocol):
+    """Where a table is: everything that only one of the stores has."""
+
+    def create(self) -> None:
+        """Make the empty table."""
+
+    def open(self, *, vector_index: bool = True) -> ChunkTable:
+        """The table, with an approximate index when it is large enough."""
+
+    def cpu_seconds(self) -> float:
+        """Processor time of this process and of the store's server so far."""
+
+    def bytes(self) -> int:
+        """What the table takes on the disk."""
+
+    def upkeep(self, table: ChunkTable) -> float:
+        """What an index run does at its end; for how many seconds nobody else can commit."""
+
+
+class LancePlace:
+    """A folder."""
+
+    def __init__(self, address: str) -> None:
+        self._folder = Path(address)
+
+    @staticmethod
+    @contextmanager
+    def made() -> Iterator[str]:
+        """An empty folder, gone at the end."""
+        folder = FOLDER / f"lance-{os.getpid()}"
+        folder.mkdir(parents=True)
+        try:
+            yield str(folder)
+        finally:
+            shutil.rmtree(folder)
+
+    def create(self) -> None:
+        """Make the empty table."""
+        self._store().create(TABLE, dimension=DIMENSION)
+
+    def _store(self, **options: Any) -> Any:
+        from thresher.stores.lance import LanceStore
+
+        return LanceStore(self._folder, **options)
+
+    def open(self, *, vector_index: bool = True) -> ChunkTable:
+        """The table, with an approximate index when it is large enough."""
+        table: ChunkTable = (self._store() if vector_index else self._store(ann_rows=NEVER)).open(TABLE)
+        return table
+
+    def cpu_seconds(self) -> float:
+        """Processor time of this process so far."""
+        return time.process_time()
+
+    def bytes(self) -> int:
+        """What the table takes on the disk."""
+        return sum(file.stat().st_size for file in self._folder.rglob("*") if file.is_file())
+
+    def upkeep(self, table: ChunkTable) -> float:
+        """What an index run does at its end: beside whoever commits."""
+        table.maintain()
+        return 0.0
+
+
+class PostgresPlace:
+    """A schema of a database."""
+
+    def __init__(self, address: str) -> None:
+        from thresher.stores.postgres.store import PostgresStore
+
+        self._dsn = address
+        self._store = PostgresStore(address, "growth")
+        self._unindexed = PostgresStore(address, "growth", ann_rows=NEVER)
+
+    @staticmethod
+    @contextmanager
+    def made() -> Iterator[str]:
+        """An empty database of a server of its own, durable, gone at the end."""
+        from tests.stores.postgres.server import running
+
+        with running(settings="-c listen_addresses= -c maintenance_work_mem=512MB") as dsn:
+            yield dsn
+
+    def create(self) -> None:
+        """Make the empty table."""
+        self._store.create(TABLE, dimension=DIMENSION)
+
+    def open(self, *, vector_index: bool = True) -> ChunkTable:
+        """The table, with an approximate index when it is large enough."""
+        return (self._store if vector_index else self._unindexed).open(TABLE)
+
+    def cpu_seconds(self) -> float:
+        """Processor time of this process and of the server, with the workers that have ended, so far."""
+        server = int(self._asked("SELECT pg_read_file('postmaster.pid')").splitlines()[0])
+        workers = Path(f"/proc/{server}/task/{server}/children").read_text(encoding="ascii").split()
+        return time.process_time() + ticked(server, ended=True) + sum(ticked(int(worker)) for worker in workers)
+
+    def bytes(self) -> int:
+        """What the database takes on the disk."""
+        return int(self._asked("SELECT pg_database_size(current_database())"))
+
+    def _asked(self, query: str) -> Any:
+        import psycopg
+
+        with psycopg.connect(self._dsn) as connection:
+            row = connection.execute(query.encode()).fetchone()
+            assert row is not None
+            return row[0]
+
+    def upkeep(self, table: ChunkTable) -> float:
+        """What an index run does at its end: beside whoever commits."""
+        table.maintain()
+        return 0.0
+
+
+class BucketPlace(LancePlace):
+    """A folder of a bucket, of a server of its own."""
+
+    def __init__(self, address: str) -> None:
+        self._address = BucketFolder(address)
+
+    @staticmethod
+    @contextmanager
+    def made() -> Iterator[str]:
+        """An empty folder of a bucket whose server the environment names from here on; gone at the end."""
+        from tests.objects.server import running
+
+        with running() as server:
+            server.bucket("growth")
+            os.environ.update(server.environment)
+            yield "s3://growth/tables"
+
+    def _store(self, **options: Any) -> Any:
+        from thresher.stores.lance_bucket import BucketLanceStore
+
+        return BucketLanceStore(self._address, **options)
+
+    def bytes(self) -> int:
+        """What the table takes in the bucket."""
+        return places.size(self._address)[1]
+
+
+STORES: Mapping[str, type[LancePlace] | type[PostgresPlace]] = {
+    "bucket": BucketPlace,
+    "lance": LancePlace,
+    "postgres": PostgresPlace,
+}
+
+
+# --- clocks -----------------------------------------------------------------------------------------------------------
+
+
+def seconds(call: Callable[[], Any]) -> float:
+    """How long a call takes."""
+    begun = time.perf_counter()
+    call()
+    return time.perf_counter() - begun
+
+
+def ticked(process: int, *, ended: bool = False) -> float:
+    """Seconds of the processor that another process had, or 0 when it is gone; with those of its `ended` children."""
+    try:
+        stated = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return 0.0
+    ticks = stated.rpartition(")")[2].split()[11 : 15 if ended else 13]
+    return sum(map(int, ticks)) / float(os.sysconf("SC_CLK_TCK"))
+
+
+def megabytes() -> int:
+    """The most memory that this process ever had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+@dataclass
+class Clock:
+    """Seconds of both kinds that passed in calls."""
+
+    place: Place
+    wall: float = 0.0
+    cpu: float = 0.0
+
+    def run(self, call: Callable[[], Any]) -> Any:
+        """What the call returns; its seconds are added."""
+        cpu, wall = self.place.cpu_seconds(), time.perf_counter()
+        result = call()
+        self.wall += time.perf_counter() - wall
+        self.cpu += self.place.cpu_seconds() - cpu
+        return result
+
+    def read(self) -> dict[str, float]:
+        """Both, rounded."""
+        return {"wall": round(self.wall, 3), "cpu": round(self.cpu, 3)}
+
+
+def clocked(place: Place, call: Callable[[], Any]) -> dict[str, float]:
+    """The seconds of one call."""
+    clock = Clock(place)
+    clock.run(call)
+    return clock.read()
+
+
+def spread(values: Sequence[float]) -> dict[str, float]:
+    """Median and 95th percentile in milliseconds, of seconds."""
+    steps = quantiles([1000 * value for value in values], n=20, method="inclusive")
+    return {"p50": round(steps[9], 2), "p95": round(steps[18], 2)}
+
+
+# --- phases -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Task:
+    """What every phase is about."""
+
+    place: Place
+    rows: Rows
+    size: int
+    vector_index: bool = True
+
+    def open(self) -> ChunkTable:
+        """The table as an index run and a question open it."""
+        return self.place.open(vector_index=self.vector_index)
+
+
+def hybrid(table: ChunkTable, question: Question, where: Filter | None = None) -> None:
+    """Both searches of a hybrid question."""
+    table.nearest(question.vector, limit=DEPTH, where=where)
+    table.matching(question.text, limit=DEPTH, where=where)
+
+
+def load(task: Task) -> dict[str, Any]:
+    """Add all rows, without the vector index."""
+    task.place.create()
+    table = task.place.open(vector_index=False)
+    append, upkeep, calls, longest = Clock(task.place), Clock(task.place), 0, 0.0
+    for number in range(task.size // BATCH):
+        batch = task.rows.batch(number)
+        append.run(lambda batch=batch: table.append(batch))  # type: ignore[misc]
+        if table.versions > MOST_VERSIONS:
+            longest = max(longest, upkeep.run(lambda: task.place.upkeep(table)))
+            calls += 1
+    return {
+        "append": append.read(),
+        "upkeep": {**upkeep.read(), "calls": calls, "lock_longest": round(longest, 3)},
+        "rss_mb": megabytes(),
+    }
+
+
+def build(task: Task) -> dict[str, Any]:
+    """Upkeep of the full table."""
+    table = task.open()
+    hybrid(table, task.rows.questions()[0])
+    before = megabytes()
+    print("begun", flush=True)
+    clock = Clock(task.place)
+    lock = clock.run(lambda: task.place.upkeep(table))
+    return {
+        **clock.read(),
+        "lock": round(lock, 3),
+        "stale": table.stale(),
+        "count": table.count(),
+        "rss_mb": megabytes(),
+        "rss_before_mb": before,
+        "disk_mb": task.place.bytes() // 2**20,
+    }
+
+
+def beside(task: Task) -> dict[str, Any]:
+    """Ask until the standard input is closed."""
+    table, asked = task.open(), task.rows.questions()
+    taken: list[float] = []
+    errors: list[str] = []
+    hybrid(table, asked[0])
+    print("begun", flush=True)
+    while not select.select([sys.stdin], [], [], PAUSE_SECONDS)[0]:
+        try:
+            taken.append(seconds(lambda: hybrid(table, asked[len(taken) % len(asked)])))
+        except StoreError as error:
+            errors.append(str(error))
+    results = {"questions": len(taken), "errors": len(errors), "messages": sorted(set(errors)), "rss_mb": megabytes()}
+    if len(taken) > 1:
+        results |= {**spread(taken), "longest": round(1000 * max(taken), 1)}
+    return results
+
+
+def check(task: Task) -> dict[str, Any]:
+    """What is there after a kill."""
+    table = task.open()
+    question = task.rows.questions()[0]
+    found = [
+        len(table.nearest(question.vector, limit=LIMIT)),
+        len(table.matching(question.text, limit=LIMIT)),
+    ]
+    return {"count": table.count(), "found": found, "stale": table.stale(), "disk_mb": task.place.bytes() // 2**20}
+
+
+def ask(task: Task) -> dict[str, Any]:
+    """A new process that asks."""
+    asked, before = task.rows.questions(), megabytes()
+    tables: list[ChunkTable] = []
+    opening = clocked(task.place, lambda: tables.append(task.open()))
+    table = tables[0]
+    first = clocked(task.place, lambda: hybrid(table, asked[-1]))
+    results: dict[str, Any] = {"rss_before_mb": before, "open": opening, "first": first}
+    for question in asked[:WARM_UP]:
+        hybrid(table, question)
+    results["plain"], results["rss_mb"] = timed(task.place, table, asked, None)
+    results["filtered"], results["rss_filtered_mb"] = timed(task.place, table, asked, OF_KIND)
+    return results | found(task, table, changed=False)
+
+
+def timed(
+    place: Place, table: ChunkTable, asked: Sequence[Question], where: Filter | None
+) -> tuple[dict[str, Any], int]:
+    """How long hybrid questions take, and the memory after 50 of them."""
+    clocks, memory = [], 0
+    for number, question in enumerate(asked):
+        clock = Clock(place)
+        clock.run(lambda question=question: hybrid(table, question, where))  # type: ignore[misc]
+        clocks.append(clock)
+        if number + 1 == DEPTH:
+            memory = megabytes()
+    return {"wall": spread([one.wall for one in clocks]), "cpu": spread([one.cpu for one in clocks])}, memory
+
+
+def found(task: Task, table: ChunkTable, *, changed: bool) -> dict[str, Any]:
+    """Recall@10, and BM25 beside the exact lists."""
+    expected, asked = expectation(task, changed=changed), task.rows.questions()
+    results: dict[str, Any] = {}
+    for name, key, where in (("recall", "neighbours", None), ("recall_filtered", "neighbours_of_kind", OF_KIND)):
+        lists = [{chunk.id for chunk, _ in table.nearest(one.vector, limit=LIMIT, where=where)} for one in asked]
+        results[name] = round(
+            mean(len(one & set(ids)) / LIMIT for one, ids in zip(lists, expected[key], strict=True)), 4
+        )
+    apart, same = [], 0
+    for question, scores in zip(asked, expected["words"], strict=True):
+        given = [(chunk.id, score) for chunk, score in table.matching(question.text, limit=LIMIT)]
+        best = list(scores.values())[:LIMIT]
+        ranked = [scores.get(id_, 0.0) for id_, _ in given]  # rows of one score may come in any order
+        same += len(ranked) == len(best) and bool(np.allclose(ranked, best, rtol=CLOSE))
+        apart += [abs(score - scores[id_]) / scores[id_] for id_, score in given if id_ in scores]
+    return results | {"bm25_same": same / len(asked), "bm25_apart": float(f"{max(apart):.2g}")}
+
+
+def expectation(task: Task, *, changed: bool) -> dict[str, Any]:
+    """The exact lists, which the first run writes."""
+    kind = type(task.rows).__name__.lower()
+    file = FOLDER / f"exact-{kind}-{task.size}{'-changed' if changed else ''}.json"
+    if not file.is_file():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(exact(task.rows, task.size, changed=changed)), encoding="utf-8")
+    return dict(json.loads(file.read_text(encoding="utf-8")))
+
+
+def change(task: Task) -> dict[str, Any]:
+    """Change the full table in a process that has asked before."""
+    table, asked, planned = task.open(), task.rows.questions(), changes(task.rows, task.size)
+    for question in asked[:WARM_UP]:
+        hybrid(table, question)
+    results: dict[str, Any] = {
+        "added": changed_by(task, table, lambda: table.append(planned.added)),
+        "counted": counted(task.place, table, asked[0].text),
+        "deleted": changed_by(task, table, lambda: table.delete([planned.deleted])),
+    }
+
+    def replaced() -> None:
+        table.delete([planned.replaced])
+        table.append(planned.replacing)
+
+    results["replaced"] = changed_by(task, table, replaced)
+    results |= {"count": table.count(), "stale": table.stale(), "rss_mb": megabytes()}
+    return results | {"after": found(task, table, changed=True), "disk_mb": task.place.bytes() // 2**20}
+
+
+def changed_by(task: Task, table: ChunkTable, doing: Callable[[], None]) -> dict[str, Any]:
+    """A change, the upkeep and two questions; `total` is without the second."""
+    asked, lock = task.rows.questions(), 0.0
+
+    def upkeep() -> None:
+        nonlocal lock
+        lock = task.place.upkeep(table)
+
+    steps = {
+        "change": clocked(task.place, doing),
+        "upkeep": clocked(task.place, upkeep),
+        "first": clocked(task.place, lambda: hybrid(table, asked[0])),
+        "second": clocked(task.place, lambda: hybrid(table, asked[1])),
+    }
+    total = {
+        kind: round(sum(steps[step][kind] for step in ("change", "upkeep", "first")), 3) for kind in ("wall", "cpu")
+    }
+    return {"total": total, **steps, "lock": round(lock, 3)}
+
+
+def counted(place: Place, table: ChunkTable, text: str) -> dict[str, dict[str, float]]:
+    """What is counted anew after a change."""
+    return {
+        "count": clocked(place, table.count),
+        "average_terms": clocked(place, table.average_terms),
+        "document_frequencies": clocked(place, lambda: table.document_frequencies(text)),
+        "document_ids": clocked(place, table.document_ids),
+    }
+
+
+PHASES: Mapping[str, Callable[[Task], dict[str, Any]]] = {
+    "load": load,
+    "check": check,
+    "build": build,
+    "beside": beside,
+    "ask": ask,
+    "change": change,
+}
+
+
+# --- one size ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Run:
+    """One store, kind of rows and size."""
+
+    store: str
+    rows: str
+    size: int
+    address: str
+    vector_index: bool
+    kill_seconds: float
+
+    def started(self, phase: str) -> subprocess.Popen[str]:
+        """A phase in a process of its own, which waits for nothing but its standard input."""
+        task = [self.store, self.rows, str(self.size), self.address, str(int(self.vector_index))]
+        command = [sys.executable, "-m", "benchmarks.growth", "phase", phase, *task]
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def done(self, phase: str) -> dict[str, Any]:
+        """What a phase found."""
+        return ended(self.started(phase), phase)
+
+    def killed(self) -> dict[str, Any]:
+        """Upkeep that is killed, and what is there afterwards."""
+        process = self.started("build")
+        wait_for_begin(process)
+        try:
+            process.wait(self.kill_seconds)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        return {
+            "seconds": self.kill_seconds,
+            "in_the_middle": process.returncode == -signal.SIGKILL,
+            **self.done("check"),
+        }
+
+    def built(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Upkeep, and the questions that were asked meanwhile."""
+        asker = self.started("beside")
+        wait_for_begin(asker)
+        return self.done("build"), ended(asker, "beside")
+
+    def measured(self) -> dict[str, Any]:
+        """All phases."""
+        results: dict[str, Any] = {}
+
+        def took(name: str, result: dict[str, Any]) -> None:
+            results[name] = result
+            print(f"  {time.strftime('%H:%M:%S')} {name:<7} {json.dumps(result)}", flush=True)
+
+        took("load", self.done("load"))
+        if self.size >= KILLED_FROM:
+            took("killed", self.killed())
+        built, meanwhile = self.built()
+        took("build", built)
+        took("beside", meanwhile)
+        took("ask", self.done("ask"))
+        took("change", self.done("change"))
+        return results
+
+
+def wait_for_begin(process: subprocess.Popen[str]) -> None:
+    """Until the process says so."""
+    assert process.stdout is not None
+    if process.stdout.readline().strip() != "begun":
+        raise SystemExit("a process ended before it began")
+
+
+def ended(process: subprocess.Popen[str], phase: str) -> dict[str, Any]:
+    """The object that a process prints last; its standard input is closed."""
+    printed, _ = process.communicate()
+    if process.returncode:
+        raise SystemExit(f"{phase} ended with {process.returncode}")
+    return dict(json.loads(printed.splitlines()[-1]))
+
+
+def measure(given: argparse.Namespace) -> None:
+    """Measure the sizes one after another; a row of the same name is replaced."""
+    tell()
+    for size in given.sizes:
+        name = {"label": given.label, "store": given.store, "rows": given.rows, "size": size}
+        print(name, flush=True)
+        loads = [os.getloadavg()[0]]
+        made: AbstractContextManager[str] = STORES[given.store].made()
+        with made as address:
+            run = Run(given.store, given.rows, size, address, not given.no_vector_index, given.kill_seconds)
+            results = run.measured()
+        loads.append(os.getloadavg()[0])
+        row = {**name, "vector_index": not given.no_vector_index, "load_average": loads, **results}
+        others = [one for one in measurements() if any(one[key] != name[key] for key in name)]
+        keep("growth", {"rows": [*others, row]})
+
+
+def phase(given: argparse.Namespace) -> None:
+    """One phase, in this process."""
+    place = STORES[given.store](given.address)
+    task = Task(place, KINDS[given.rows](), given.size, bool(given.vector_index))
+    print(json.dumps(PHASES[given.name](task)))
+
+
+# --- what was measured ------------------------------------------------------------------------------------------------
+
+MEASURES: Mapping[str, str] = {
+    "append all, CPU s": "load append cpu",
+    "upkeep while loading, CPU s": "load upkeep cpu",
+    "peak memory of loading, MB": "load rss_mb",
+    "indexes built, CPU s": "build cpu",
+    "indexes built, wall s": "build wall",
+    "commit lock held by it, wall s": "build lock",
+    "peak memory of building, MB": "build rss_mb",
+    "disk after building, MB": "build disk_mb",
+    "questions beside: p50, wall ms": "beside p50",
+    "questions beside: p95, wall ms": "beside p95",
+    "questions beside: longest, wall ms": "beside longest",
+    "questions beside: errors": "beside errors",
+    "first question of a process, wall s": "ask first wall",
+    "hybrid p50, CPU ms": "ask plain cpu p50",
+    "hybrid p95, CPU ms": "ask plain cpu p95",
+    "hybrid p50, wall ms": "ask plain wall p50",
+    "hybrid p95, wall ms": "ask plain wall p95",
+    "hybrid of a kind p50, CPU ms": "ask filtered cpu p50",
+    "hybrid of a kind p95, CPU ms": "ask filtered cpu p95",
+    "hybrid of a kind p50, wall ms": "ask filtered wall p50",
+    "memory before opening, MB": "ask rss_before_mb",
+    "memory of asking, MB": "ask rss_mb",
+    "memory of asking with a filter, MB": "ask rss_filtered_mb",
+    "recall@10": "ask recall",
+    "recall@10 of a kind": "ask recall_filtered",
+    "BM25 lists as by the formula": "ask bm25_same",
+    "BM25 scores apart at most": "ask bm25_apart",
+    "100 rows more: refresh, CPU s": "change added total cpu",
+    "100 rows more: refresh, wall s": "change added total wall",
+    "100 rows more: upkeep, CPU s": "change added upkeep cpu",
+    "100 rows more: first question, CPU s": "change added first cpu",
+    "100 rows more: second question, CPU s": "change added second cpu",
+    "document deleted: refresh, CPU s": "change deleted total cpu",
+    "document deleted: refresh, wall s": "change deleted total wall",
+    "document deleted: upkeep, CPU s": "change deleted upkeep cpu",
+    "document replaced: refresh, CPU s": "change replaced total cpu",
+    "document replaced: refresh, wall s": "change replaced total wall",
+    "count, CPU s": "change counted count cpu",
+    "average_terms, CPU s": "change counted average_terms cpu",
+    "document_frequencies, CPU s": "change counted document_frequencies cpu",
+    "document_ids, CPU s": "change counted document_ids cpu",
+    "recall@10 after the changes": "change after recall",
+    "BM25 lists after the changes": "change after bm25_same",
+    "BM25 scores apart after the changes": "change after bm25_apart",
+    "killed in the middle: rows left": "killed count",
+}
+
+
+def measurements() -> list[dict[str, Any]]:
+    """The rows that were measured so far."""
+    return list(kept("growth").get("rows", []))
+
+
+def value(row: Mapping[str, Any], path: str) -> float | None:
+    """One number of a row; None where it was not measured."""
+    at: Any = row
+    for key in path.split():
+        at = at.get(key) if isinstance(at, dict) else None
+    return at if isinstance(at, int | float) else None
+
+
+def groups() -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """The measured rows of each store and kind of rows, by size and in the order they were measured."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in sorted(measurements(), key=lambda row: row["size"]):
+        found.setdefault((row["store"], row["rows"]), []).append(row)
+    return found
+
+
+def shown(number: float | None) -> str:
+    """A number as it is printed: three digits that count."""
+    if number is None:
+        return ""
+    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
+
+
+def table() -> None:
+    """Everything in Markdown, the labels of a size side by side."""
+    for (store, rows), measured in groups().items():
+        heads = [f"{row['size']:,} {row['label']}" for row in measured]
+        print(f"\n### {store}, {rows} rows\n\n| | {' | '.join(heads)} |\n|---|{'---:|' * len(heads)}")
+        for name, path in {**MEASURES, "load average at the end": ""}.items():
+            numbers = [value(row, path) if path else row["load_average"][1] for row in measured]
+            if any(number is not None for number in numbers):
+                print(f"| {name} | {' | '.join(map(shown, numbers))} |")
+
+
+def fits() -> None:
+    """Exponents of the size for everything that takes time or room, by label."""
+    for (store, rows), measured in groups().items():
+        labels = list(dict.fromkeys(row["label"] for row in measured))
+        print(f"\n### {store}, {rows} rows: size to the power of\n")
+        print(f"| | {' | '.join(labels)} |\n|---|{'---:|' * len(labels)}")
+        for name, path in MEASURES.items():
+            if not name.endswith((" s", " ms", " MB")):
+                continue
+            exponents = [exponent([row for row in measured if row["label"] == label], path) for label in labels]
+            if any(exponents):
+                print(f"| {name} | {' | '.join(exponents)} |")
+
+
+def exponent(measured: Sequence[Mapping[str, Any]], path: str) -> str:
+    """The slope of the logarithms by least squares; empty with fewer than two sizes."""
+    points = [(row["size"], number) for row in measured if (number := value(row, path))]
+    if len({size for size, _ in points}) < 2:
+        return ""
+    sizes, numbers = np.log(np.array(points, np.float64)).T
+    return f"{np.polyfit(sizes, numbers, 1)[0]:.2f}"
+
+
+def main() -> None:
+    """Measure, or show what was measured."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parts = parser.add_subparsers(dest="part", required=True)
+    measuring = parts.add_parser("measure", help="measure some sizes of one store")
+    measuring.add_argument("--store", choices=sorted(STORES), default="lance")
+    measuring.add_argument("--rows", choices=sorted(KINDS), default="synthetic")
+    measuring.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000], help="in thousands of rows")
+    measuring.add_argument("--label", required=True, help="what was measured, such as `before`")
+    measuring.add_argument("--no-vector-index", action="store_true", help="compare all vectors at every size")
+    measuring.add_argument("--kill-seconds", type=float, default=5.0, help="of upkeep before it is killed")
+    measuring.set_defaults(call=measure)
+    one = parts.add_parser("phase", help="a phase, started by `measure`")
+    for name, type_ in {
+        "name": str,
+        "store": str,
+        "rows": str,
+        "size": int,
+        "address": str,
+        "vector_index": int,
+    }.items():
+        one.add_argument(name, type=type_)
+    one.set_defaults(call=phase)
+    for name, call in {"table": table, "fits": fits}.items():
+        parts.add_parser(name, help=str(call.__doc__)).set_defaults(call=lambda _, call=call: call())
+    given = parser.parse_args()
+    given.call(given)
+
+
+if __name__ == "__main__":
+    main()

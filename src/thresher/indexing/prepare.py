@@ -1,0 +1,127 @@
+"""Documents on their way to the committer: read, cut and encoded. No store; what goes in and comes out is picklable.
+
+In one process the committer reads file by file and encodes in batches. Worker processes and other machines get a `Part`
+of a file and give back a `Prepared`. A vector depends on its text alone, so that both come to the same rows.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from thresher.errors import DocumentError
+from thresher.indexing.catalog import Catalog, Entry
+from thresher.indexing.index_config import IndexConfig, labelled, with_means
+from thresher.protocols import Progress
+from thresher.types import Chunk, Document
+
+if TYPE_CHECKING:
+    from thresher.types import Vectors
+
+    Encoded = Mapping[str, Sequence[tuple[Chunk, Vectors]]]
+    """The chunks of one document with their vectors, by the fingerprint of the config that made them."""
+
+NOT_ENCODED: Encoded = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedChunks:
+    """Documents that were cut, and the chunks with vectors that came of it."""
+
+    documents: set[str]
+    chunks: list[tuple[Chunk, Vectors]]
+
+
+Read = Callable[[], Iterator[Document | DocumentError]]
+"""Reads one file: its documents, and as values rows that failed; a file that cannot be read raises DocumentError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is prepared elsewhere at a time: a file to be read, or some rows of one that were read already."""
+
+    read: Read | None = None
+    documents: Sequence[Document] = ()
+    held: Sequence[Entry] = ()
+    """What the collection holds of the file: documents that are still the same are not encoded again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Documents of one file in their order, rows that failed among them, and the chunks of those that are new."""
+
+    found: Sequence[Document | DocumentError] = ()
+    encoded: Mapping[str, Encoded] = field(default_factory=dict)
+    """By document."""
+    failed: DocumentError | None = None
+    """What ended the reading before the end of the file."""
+
+    @property
+    def chunks(self) -> int:
+        """Chunks that were encoded, of all configs."""
+        return sum(len(chunks) for encoded in self.encoded.values() for chunks in encoded.values())
+
+
+def prepare(part: Part, configs: Sequence[IndexConfig]) -> Prepared:
+    """Read a part and encode, for every config, what the collection does not hold of it.
+
+    What was read before is not sent back: whoever sent it has it.
+    """
+    found: list[Document | DocumentError] = []
+    failed = None
+    if part.read is not None:
+        try:
+            for one in part.read():
+                found.append(one)
+        except DocumentError as error:
+            failed = error
+    known = Catalog(part.held)
+    fresh: dict[str, Document] = {}
+    for document in (*part.documents, *found):
+        if isinstance(document, Document) and not known.holds(document):
+            fresh.setdefault(document.id, document)
+    return Prepared(found, encode_all(configs, list(fresh.values())), failed)
+
+
+def encode_all(configs: Sequence[IndexConfig], documents: Sequence[Document]) -> dict[str, Encoded]:
+    """Each document's chunks by config; a text that several configs share is encoded once."""
+    known: defaultdict[str, dict[str, Vectors]] = defaultdict(dict)  # by encoder
+    encoded: dict[str, dict[str, list[tuple[Chunk, Vectors]]]] = {document.id: {} for document in documents}
+    for config in configs:
+        for id_, chunks in by_document(encode(config, documents, known[config.encoder.name])).items():
+            encoded[id_][config.fingerprint] = chunks
+    return dict(encoded)
+
+
+def by_document(encoded: EncodedChunks) -> dict[str, list[tuple[Chunk, Vectors]]]:
+    """The chunks of each document that was cut, also of one that gave none."""
+    chunks: dict[str, list[tuple[Chunk, Vectors]]] = {id_: [] for id_ in encoded.documents}
+    for chunk, vector in encoded.chunks:
+        chunks[chunk.document_id].append((chunk, vector))
+    return chunks
+
+
+def encode(
+    config: IndexConfig,
+    documents: Iterable[Document],
+    known: dict[str, Vectors],
+    progress: Progress | None = None,
+) -> EncodedChunks:
+    """Chunks of the stored levels with their vectors. `known` gives those of texts read before, and gets the new.
+
+    `progress` is told of every chunk, encoded or not.
+    """
+    documents = list(documents)
+    cut = [chunk for document in documents for chunk in labelled(config.chunker(document))]
+    chunks = [chunk for chunk in cut if chunk.level in config.levels]
+    read = config.to_encode(chunks)
+    texts = config.embedding_texts(read)
+    unread = [text for text in dict.fromkeys(texts) if text not in known]
+    if progress is not None and len(unread) < len(chunks):
+        progress(len(chunks) - len(unread))
+    known.update(zip(unread, config.encoder.encode(unread, progress=progress), strict=True))
+    vectors = {chunk.id: known[text] for chunk, text in zip(read, texts, strict=True)}
+    return EncodedChunks({document.id for document in documents}, with_means(chunks, vectors))

@@ -1,0 +1,160 @@
+"""What another process has to know to prepare files as this one does, and how it does so.
+
+A `Making` travels with every part: settings of recipes, resolved here, so that neither the environment nor a
+`thresher.toml` over there counts. A process makes its configs of it once. They must have the same fingerprints as those
+here; with another Thresher, or other weights, they have not.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from thresher.errors import MissingExtra, ThresherError, UsageError, WrongType
+from thresher.indexing.ahead import Workers
+from thresher.indexing.index_config import IndexConfig
+from thresher.indexing.prepare import Part, Prepared, prepare
+from thresher.recipes.components import Components
+from thresher.recipes.registry import Recipe
+
+if TYPE_CHECKING:
+    from thresher.protocols import Encoder
+    from thresher.recipes.settings import RecipeSettings
+
+CLUSTERS = "thresher.clusters"
+"""The entry points in which a distribution names what opens a cluster by its address."""
+
+AHEAD = 2
+"""Parts for each process that are under way or wait for the committer: one is worked on, one is at hand."""
+
+
+class Pool(Protocol):
+    """Processes, of this machine or of others, that make calls."""
+
+    @property
+    def number(self) -> int:
+        """How many calls are made at the same time."""
+        ...
+
+    def submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Have a call made; WorkerDied comes of one whose process ended, and ended again."""
+        ...
+
+
+def pool(processes: int, on: str | None) -> AbstractContextManager[Pool] | None:
+    """So many processes of this machine, or the cluster at an address; None for this process alone."""
+    if isinstance(processes, bool) or not isinstance(processes, int) or processes < 1:
+        raise WrongType("processes", processes, "a whole number from 1")
+    if on is not None:
+        if processes > 1:
+            raise UsageError("not both", subject="`processes` and `on`", next_step="leave one of them out")
+        return _cluster(on)
+    if processes == 1:
+        return None
+    from thresher.models.onnx import SHARE, usable_cores
+    from thresher.processes import Processes
+
+    return Processes(processes, {SHARE: str(max(1, usable_cores() // processes))})
+
+
+def _cluster(address: str) -> AbstractContextManager[Pool]:
+    from importlib.metadata import entry_points
+
+    found = list(entry_points(group=CLUSTERS))
+    if not found:
+        raise MissingExtra("thresher-ray", extra="ray")
+    return cast("AbstractContextManager[Pool]", found[0].load()(address))
+
+
+@contextmanager
+def workers(processes: int, on: str | None, making: Callable[[], bytes]) -> Iterator[Workers | None]:
+    """Who prepares parts, ended at the end; None for this process alone. `making` gives a `Making` as it travels."""
+    chosen = pool(processes, on)
+    if chosen is None:
+        yield None
+        return
+    told = making()
+    with chosen as opened:
+        yield Workers(partial(opened.submit, prepared, told), AHEAD * opened.number)
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """Recipes with their settings, and what is to come of them."""
+
+    recipes: Sequence[tuple[Recipe, RecipeSettings]]
+    fingerprints: Sequence[str]
+    encoders: Mapping[str, Encoder]
+    """Those of a program's own, by name."""
+
+    def configs(self) -> list[IndexConfig]:
+        """How to cut and encode. Raises ThresherError where this process would do it otherwise."""
+        from thresher.models.encoders import ENCODERS
+
+        for name, encoder in self.encoders.items():
+            ENCODERS[name] = partial(_itself, encoder)
+        parts = Components.sketch()
+        made = [recipe.index_config(settings, parts) for recipe, settings in self.recipes]
+        configs = [config for config in made if config is not None]
+        if [config.fingerprint for config in configs] != list(self.fingerprints):
+            raise ThresherError(
+                "another process would cut or encode documents otherwise than this one",
+                subject=", ".join(recipe.name for recipe, _ in self.recipes),
+                next_step="install the same version of thresher, with the same models, on every machine",
+            )
+        return configs
+
+
+def described(recipes: Sequence[tuple[Recipe, RecipeSettings, IndexConfig]]) -> bytes:
+    """A `Making` as it travels. Left out is what a chat model is paid for: that is announced, and done, here.
+
+    Raises UsageError for an encoder that cannot travel.
+    """
+    from thresher.models.encoders import ENCODERS
+
+    found = {config.fingerprint: (recipe, settings) for recipe, settings, config in recipes if config.announce is None}
+    encoders = {settings.encoder for _, settings in found.values()} & ENCODERS.keys()
+    making = Making(
+        [(replace(recipe, parts={}, answerers=()), settings) for recipe, settings in found.values()],
+        list(found),
+        {name: ENCODERS[name]() for name in sorted(encoders)},
+    )
+    own = [name for name, encoder in making.encoders.items() if type(encoder).__module__ == "__main__"]
+    try:
+        told = pickle.dumps(making)
+    except Exception as error:  # whatever an object of a program's own raises
+        raise _stays(", ".join(making.encoders), str(error)) from error
+    if own:
+        raise _stays(", ".join(own), "its class is in the program that was started, which no other process imports")
+    return told
+
+
+def _stays(encoder: str, why: str) -> UsageError:
+    return UsageError(
+        f"cannot be sent to another process ({why})",
+        subject=f"encoder {encoder}",
+        next_step="put its class into a module, or index in one process",
+    )
+
+
+def _itself(encoder: Encoder) -> Encoder:
+    return encoder
+
+
+# --- in the other process ---------------------------------------------------------------------------------------------
+
+
+def prepared(making: bytes, part: Part) -> Prepared:
+    """A part, prepared as `making` says."""
+    return prepare(part, _configs(making))
+
+
+@cache
+def _configs(making: bytes) -> list[IndexConfig]:
+    made: Making = pickle.loads(making)
+    return made.configs()

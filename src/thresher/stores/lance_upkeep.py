@@ -1,0 +1,91 @@
+"""What keeps a Lance table fast while it grows: indexes brought up by increments, files joined, old versions dropped.
+
+lancedb's own `optimize` writes every index and most files anew, however few rows came: 33 s for 100 rows at a million.
+What is here asks the Lance inside lancedb directly, through pylance, and works beside whoever adds or deletes rows: an
+index is built from one version of the table and then takes the place of those that it covers, and where a deletion
+meets files that are just being joined, the joining gives way. Two upkeeps of one table must not run at the same time.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from thresher.errors import StoreError
+
+_log = logging.getLogger(__name__)
+
+LANCE_INSIDE = {"0.40": "13.0.0"}
+"""The Lance that each lancedb is built with: indexes that another one builds are invisible to it."""
+
+MOST_SEGMENTS = 8
+"""Parts of an index from which they are joined; joining takes .3 s at a million rows, and each part is asked."""
+
+DELETED_SHARE = 0.1
+"""A file is written anew, without its deleted rows, when they are more than this share of it (Lance's default)."""
+
+QUIET = "error"
+"""Lance writes warnings on standard error, such as that a partition of an index is empty, which no user can act on.
+Whoever wants them sets LANCE_LOG, or LANCEDB_LOG."""
+
+_GAVE_WAY = "Retryable commit conflict"
+"""What Lance says where a change came first and the other has to be tried again."""
+
+
+def check_versions(lancedb: str, pylance: str) -> None:
+    """Raise StoreError where pylance is not the Lance inside lancedb."""
+    inside = LANCE_INSIDE.get(".".join(lancedb.split(".")[:2]))
+    if pylance != inside:
+        known = "; ".join(f"lancedb {theirs} goes with pylance {ours}" for theirs, ours in LANCE_INSIDE.items())
+        raise StoreError(
+            f"pylance {pylance} is not the Lance inside lancedb {lancedb}, and cannot see the indexes that one builds",
+            subject="the store on LanceDB",
+            next_step=f"install a pair that belongs together ({known})",
+        )
+
+
+def newest(table: Any) -> Any:
+    """The newest version of a lancedb table as pylance has it. StoreError where the two do not belong together."""
+    os.environ.setdefault("LANCE_LOG", QUIET)
+    import lance
+    import lancedb
+
+    check_versions(lancedb.__version__, lance.__version__)
+    return lance.dataset(table.uri, storage_options=table.initial_storage_options() or None)
+
+
+def bring_up(table: Any, names: Iterable[str]) -> None:
+    """Add to indexes what came since, as a part of its own, and join the parts of those that have many."""
+    dataset = newest(table)
+    wanted = {index.name: index for index in table.list_indices() if index.name in set(names)}
+    behind = [name for name, index in wanted.items() if index.num_unindexed_rows]
+    if behind:
+        dataset.optimize.optimize_indices(num_indices_to_merge=0, index_names=behind)
+    crowded = [name for name, index in wanted.items() if (index.num_segments or 0) >= MOST_SEGMENTS]
+    if crowded:
+        dataset = newest(table)
+        dataset.optimize.optimize_indices(num_indices_to_merge=2 * MOST_SEGMENTS, index_names=crowded)
+
+
+def join_files(table: Any, *, rows: int, every_deletion: bool = False) -> None:
+    """Join neighbouring files to about so many rows, and write those with many deleted rows anew.
+
+    Files are joined that the same parts of all indexes cover. With `every_deletion` no deleted row is left in a file.
+    """
+    share = 0.0 if every_deletion else DELETED_SHARE
+    try:
+        newest(table).optimize.compact_files(
+            target_rows_per_fragment=rows, materialize_deletions=True, materialize_deletions_threshold=share
+        )
+    except OSError as error:
+        if every_deletion or _GAVE_WAY not in str(error):
+            raise
+        _log.info("%s: files are not joined this time, rows are being deleted", table.name)
+
+
+def drop_versions_before(table: Any, older_than: timedelta) -> None:
+    """Drop the versions that are older, and the files that only they hold."""
+    newest(table).cleanup_old_versions(older_than=older_than)

@@ -1,0 +1,64 @@
+"""The approximate index of the vectors of a large chunk table: IVF with RaBitQ codes, compared exactly at the end.
+
+Gao and Long 2024 (RaBitQ): one bit a dimension, so that a million vectors of 384 dimensions are 48 MB. The best by
+their codes are read from the table and compared exactly.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thresher.stores import lance_upkeep
+
+NAME = "vector_idx"
+COLUMN = "vector"
+
+KIND = "IvfRq"
+
+PROBES = 32
+"""Partitions that are looked in, of about 4,096 rows each: of 244, 20 found 99.5 % of the ten nearest and 10 found
+98 % (a million rows, benchmarks/growth.py)."""
+
+CANDIDATES = 400
+"""The best by their codes that are compared exactly: 300 held 97.5 % of the ten nearest, 400 held 99.5 %."""
+
+REFINED = 4
+"""And at least so many times as are asked for."""
+
+TRAINED_ON = "thresher.trained_rows"
+"""Metadata of the column: how many rows the partitions were made for."""
+
+OUTGROWN = 4
+"""A table that has grown so many times gets new partitions: a search of them takes as many times as long."""
+
+
+def searched(query: Any, limit: int, *, filtered: bool) -> Any:
+    """A query of lancedb as it is put to the index; with a filter more partitions are looked in until enough pass."""
+    query = query.refine_factor(max(REFINED, -(-CANDIDATES // limit)))
+    return query.minimum_nprobes(PROBES).maximum_nprobes(0) if filtered else query.nprobes(PROBES)
+
+
+def is_wanted(table: Any, rows: int, ann_rows: int, kind: str | None) -> bool:
+    """Whether an index has to be built: none is there, or another kind, or it was made for a much smaller table."""
+    if rows < ann_rows:
+        return False
+    return kind != KIND or rows >= OUTGROWN * _trained_on(table)
+
+
+def build(table: Any) -> None:
+    """Build it from all rows; questions are answered meanwhile, by the old one or by all vectors."""
+    from lancedb.index import IvfRq
+
+    rows = int(table.count_rows())
+    table.create_index(COLUMN, config=IvfRq(distance_type="dot"), replace=True)
+    table.update_field_metadata({"path": COLUMN, "metadata": {TRAINED_ON: str(rows)}})
+
+
+def bring_up(table: Any) -> None:
+    """Add the rows that came since, in the partitions there are."""
+    lance_upkeep.bring_up(table, [NAME])
+
+
+def _trained_on(table: Any) -> int:
+    metadata = table.schema.field(COLUMN).metadata or {}
+    return int(metadata.get(TRAINED_ON.encode(), 0))

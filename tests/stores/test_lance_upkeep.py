@@ -1,0 +1,264 @@
+"""Upkeep of a Lance table: by increments, beside whoever changes the table, and exact when it has ended."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.indexing.making import ENCODER, row
+from thresher.errors import StoreError
+from thresher.stores import bm25
+from thresher.stores import lance_text_index as text_index
+from thresher.stores.lance import LanceStore
+from thresher.stores.lance_chunks import COUNTED, LanceChunkTable
+from thresher.stores.lance_memory import Memory
+from thresher.stores.lance_text_index import Piece, parted, to_build
+from thresher.stores.lance_upkeep import check_versions
+from thresher.testing.fakes import HashEncoder
+from thresher.types import ChunkRow
+
+# --- what is built anew -----------------------------------------------------------------------------------------------
+
+
+def pieces(*described: tuple[int, bool]) -> list[Piece]:
+    """Pieces of one file each, from their rows and whether a segment is wanted."""
+    return [Piece((file,), rows, wanted) for file, (rows, wanted) in enumerate(described)]
+
+
+def test_a_sound_table_needs_no_segment() -> None:
+    assert to_build(pieces((100, False), (80, False), (3, False)), 1000) == []
+
+
+def test_few_new_rows_leave_a_large_segment_alone() -> None:
+    assert to_build(pieces((600, False), (3, True)), 1000) == [Piece((1,), 3, True)]
+
+
+def test_a_segment_is_joined_with_as_many_new_rows_as_it_has() -> None:
+    assert to_build(pieces((600, False), (4, False), (4, True)), 1000) == [Piece((1, 2), 8, True)]
+
+
+def test_a_deletion_costs_the_segment_that_it_is_in() -> None:
+    assert to_build(pieces((900, False), (899, True), (900, False)), 1000) == [Piece((1,), 899, True)]
+
+
+def test_no_segment_is_built_beyond_the_most() -> None:
+    assert to_build(pieces((700, False), (700, True)), 1000) == [Piece((1,), 700, True)]
+    assert to_build(pieces((600, True), (600, True)), 1000) == [Piece((0,), 600, True), Piece((1,), 600, True)]
+
+
+@given(st.integers(1, 40), st.integers(1, 300))
+def test_a_row_is_indexed_a_logarithmic_number_of_times_while_a_table_grows(batch: int, batches: int) -> None:
+    most = 2048
+    table: list[Piece] = []
+    built = 0
+    for file in range(batches):
+        new = to_build([*table, Piece((file,), batch, wanted=True)], most)
+        built += sum(piece.rows for piece in new)
+        covered = {one for piece in new for one in piece.files}
+        table = [piece for piece in table if not covered & set(piece.files)]
+        table += [Piece(piece.files, piece.rows, wanted=False) for piece in new]
+    assert [one for piece in table for one in piece.files] == list(range(batches))
+    assert built <= batch * batches * (math.log2(most / batch) + 2)
+    assert len(table) <= 2 * batch * batches / most + math.log2(most) + 1
+
+
+def test_a_segment_that_covers_too_much_is_built_in_parts() -> None:
+    rows = {0: 300, 1: 300, 2: 300, 3: 1500, 4: 200}
+    assert parted(Piece((0, 1, 2, 3, 4), 2600, True), rows, 700) == [[0, 1], [2], [3], [4]]
+
+
+def test_pylance_has_to_be_the_lance_inside_lancedb() -> None:
+    check_versions("0.40.1", "13.0.0")
+    for lancedb, pylance in (("0.40.0", "13.1.0"), ("0.41.0", "13.0.0")):
+        with pytest.raises(StoreError, match="is not the Lance inside") as error:
+            check_versions(lancedb, pylance)
+        assert "lancedb 0.40 goes with pylance 13.0.0" in error.value.next_step
+
+
+# --- counts -----------------------------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 5_000_000), st.data())
+def test_how_many_chunks_hold_a_term_is_read_off_its_weight(chunks: int, data: st.DataObject) -> None:
+    holding = data.draw(st.integers(1, chunks))
+    some, every, half = np.float32(holding), np.float32(chunks), np.float32(0.5)
+    idf = float(np.log((every - some + half) / (some + half) + np.float32(1)))
+    assert bm25.holding(idf, chunks) == holding
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> LanceChunkTable:
+    store = LanceStore(tmp_path / "lance")
+    store.create("chunks_t", dimension=ENCODER.dimension)
+    return store.open("chunks_t")
+
+
+def grown(table: LanceChunkTable, start: int, rows: int) -> None:
+    """Rows that all hold `grain`, and every third `chaff`, a document for every five."""
+    vector = ENCODER.encode_query("x")
+    made = (
+        row(f"c{n:05}", f"grain {'chaff' if n % 3 else 'husk'} {n}", document_id=f"d{n // 5}")
+        for n in count(start, rows)
+    )
+    table.append([ChunkRow(one.chunk, one.kind, one.added, one.date, vector) for one in made])
+
+
+def count(start: int, rows: int) -> Iterator[int]:
+    """So many numbers."""
+    return iter(range(start, start + rows))
+
+
+def counted(table: LanceChunkTable) -> dict[str, int]:
+    """The frequencies of three words, and how many chunks hold them."""
+    return table.document_frequencies("grain chaff husk")
+
+
+def really(table: LanceChunkTable) -> dict[str, int]:
+    """The same by reading every chunk."""
+    texts = [chunk.text.split() for batch in table.chunks() for chunk, _ in batch]
+    return {word: sum(word in text for text in texts) for word in ("grain", "chaff", "husk")}
+
+
+def test_the_frequencies_of_common_terms_are_exact_before_and_after_upkeep(table: LanceChunkTable) -> None:
+    grown(table, 0, COUNTED + 500)
+    table.maintain()
+    assert counted(table) == really(table)
+    table.delete(["d7", "d90"])
+    grown(table, 9000, 40)
+    assert table.stale()
+    assert counted(table) == really(table)
+    table.maintain()
+    assert counted(table) == really(table)
+
+
+def test_an_index_of_an_earlier_version_is_split_into_segments(table: LanceChunkTable) -> None:
+    for start in (0, 300, 600):
+        grown(table, start, 300)
+    table._table.create_index("terms", config=_plain(), replace=True)
+    assert table.stale()
+    before = table.matching("chaff 601", limit=900)
+    text_index.bring_up(table._table, 500)
+    assert table._indexes()["terms"].num_segments == 3
+    assert table.stale() == [
+        "900 chunks are not yet in the index of document_id",
+        "900 chunks are not yet in the index of id",
+    ]
+    assert table.matching("chaff 601", limit=900) == before
+
+
+def _plain() -> object:
+    from lancedb.index import FTS
+
+    return FTS(**text_index.ANALYZER)
+
+
+# --- beside others ----------------------------------------------------------------------------------------------------
+
+
+def test_upkeep_goes_on_beside_deletions_additions_and_questions(table: LanceChunkTable, tmp_path: Path) -> None:
+    for start in range(0, 2000, 100):
+        grown(table, start, 100)
+    failed: list[BaseException] = []
+
+    def change() -> None:
+        other = LanceStore(tmp_path / "lance").open("chunks_t")
+        try:
+            for n in range(0, 40):
+                other.delete([f"d{n}"])
+                grown(other, 5000 + 10 * n, 10)
+                assert len(other.matching("chaff", limit=5)) == 5
+        except BaseException as error:
+            failed.append(error)
+
+    changing = Thread(target=change)
+    changing.start()
+    while changing.is_alive():
+        table.maintain()
+    changing.join()
+    assert failed == []
+    table.maintain()
+    assert table.stale() == []
+    assert table.count() == 2000 - 200 + 400
+    assert counted(table) == really(table)
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from thresher.stores.lance import LanceStore
+table = LanceStore(Path(sys.argv[1]), ann_rows=1000).open("chunks_k")
+print("begun", flush=True)
+table.maintain()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.0, 0.1, 0.3, 0.6, 1.0])
+def test_upkeep_that_is_killed_loses_nothing(tmp_path: Path, seconds: float) -> None:
+    encoder = HashEncoder(64)
+    store = LanceStore(tmp_path, ann_rows=1000)
+    store.create("chunks_k", dimension=64)
+    opened = store.open("chunks_k")
+    for start in range(0, 12_000, 2000):
+        vectors = encoder.encode([f"v{n}" for n in count(start, 2000)])
+        made = [row(f"c{n}", f"grain number{n}", document_id=f"d{n // 5}") for n in count(start, 2000)]
+        opened.append(
+            [ChunkRow(one.chunk, "text", "", None, vector) for one, vector in zip(made, vectors, strict=True)]
+        )
+    with subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"begun\n"
+        time.sleep(seconds)  # whatever it is at by then
+        os.kill(process.pid, signal.SIGKILL)
+    again = LanceStore(tmp_path, ann_rows=1000).open("chunks_k")
+    assert again.count() == 12_000
+    assert [chunk.id for chunk, _ in again.matching("number7777", limit=3)] == ["c7777"]
+    again.maintain()
+    assert again.stale() == []
+    assert again.document_frequencies("grain") == {"grain": 12_000}
+    assert [chunk.id for chunk, _ in again.nearest(encoder.encode_query("v4321"), limit=1)] == ["c4321"]
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_rows_of_tables_go_from_memory_where_others_need_the_room(tmp_path: Path) -> None:
+    memory = Memory(2)
+    store = LanceStore(tmp_path, memory=memory)
+    opened = []
+    for name in ("chunks_a", "chunks_b", "chunks_c"):
+        store.create(name, dimension=ENCODER.dimension)
+        opened.append(store.open(name))
+        text = "grain and chaff " * 180
+        opened[-1].append([row(f"c{n}", f"{text} {n}") for n in range(70)])
+    assert memory.rows(ENCODER.dimension) > 70
+    for one in opened:
+        for _ in range(2):
+            one.nearest(ENCODER.encode_query("grain"), limit=1)
+    assert [memory.of(one) is not None for one in opened] == [False, True, True]
+    assert opened[0].nearest(ENCODER.encode_query("grain"), limit=3)
+
+
+def test_a_table_that_memory_has_no_room_for_is_searched_on_disk(tmp_path: Path) -> None:
+    memory = Memory(1)
+    store = LanceStore(tmp_path, memory=memory)
+    store.create("chunks_a", dimension=ENCODER.dimension)
+    opened = store.open("chunks_a")
+    rows = memory.rows(ENCODER.dimension) + 1
+    grown(opened, 0, rows)
+    assert "the vector index is missing" in opened.stale()
+    for _ in range(3):
+        assert len(opened.nearest(ENCODER.encode_query("x"), limit=5)) == 5
+    assert memory.of(opened) is None
