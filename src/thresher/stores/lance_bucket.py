@@ -128,6 +128,7 @@ def _storage_options(timeout_seconds: float) -> dict[str, str]:
         "allow_http": str(allows_http()).lower(),
         "timeout": f"{timeout_seconds}s",
         "connect_timeout": f"{min(CONNECT_SECONDS, timeout_seconds)}s",
+        "download_retry_count": "0",  # it would multiply the tries of the client
         "client_max_retries": str(RETRIES),
         "client_retry_timeout": str(round(timeout_seconds * RETRIES)),
     }

@@ -204,8 +204,12 @@ class LanceTable:
     @property
     def versions(self) -> int:
         """How many versions are kept, the newest included."""
-        with store_errors(self.name):
-            return len(self._table.list_versions())
+        return len(self._list_versions())
+
+    @reading
+    def _list_versions(self) -> list[Any]:
+        """Those there are; upkeep of another process may take some away while they are looked at."""
+        return list(self._table.list_versions())
 
     def maintain(self, *, drop_versions: bool = False) -> None:
         """Bring the indexes up to date, join small files and drop old versions.
