@@ -1,7 +1,7 @@
 """The approximate index of the vectors of a large chunk table: IVF with RaBitQ codes, compared exactly at the end.
 
-Gao and others 2024 (RaBitQ, extended to several bits): a million vectors of 384 dimensions are 192 MB. The best by their
-codes are read from the table and compared exactly.
+Gao and others 2024 (RaBitQ, extended to several bits): a million vectors of 384 dimensions are 192 MB. The best by
+their codes are read from the table and compared exactly.
 """
 
 from __future__ import annotations
