@@ -4,7 +4,7 @@
 
 Over 300 paragraphs of SQuAD, on loopback; the object store is SeaweedFS, on the same machine:
 
-* warm: the same questions to both homes in turn, in one process, whose caches are full: time, processor time, and the
+* warm: questions to both homes in turn, each asked once, in one process, whose caches are full: time, processor time, and the
   requests that the object store counted.
 * servers: one `thresher serve` and three over one bucket, as many askers in all, a process beside them that adds a
   document every second: questions a second, and the processor time that one takes of all servers together.
@@ -28,6 +28,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -113,13 +114,15 @@ def warm(weed: Weed, local: Collection, far: Collection, questions: Sequence[str
         "ask": lambda collection, question: collection.ask(question, recipe=RECIPE),
     }
     found: dict[str, Any] = {}
+    asked = iter(questions)  # none is asked twice: what a model read of a passage is remembered by both
+    homes = (("folder", local), ("bucket", far))
     for name, way in ways.items():
-        for question, collection in itertools.product(questions[:WARM], (local, far)):
-            way(collection, question)
+        for _, (_, collection) in itertools.product(range(WARM), homes):
+            way(collection, next(asked))
         taken: dict[str, list[tuple[float, float, int]]] = {"folder": [], "bucket": []}
-        for question in questions[WARM : WARM + ASKED]:
-            for where, collection in (("folder", local), ("bucket", far)):
-                taken[where].append(_spent(weed, lambda one=collection, way=way, question=question: way(one, question)))  # type: ignore[misc]
+        for _, (where, collection) in itertools.product(range(ASKED), homes):
+            question = next(asked)
+            taken[where].append(_spent(weed, partial(way, collection, question)))
         for where, rows_ in taken.items():
             wall, processor, requests = zip(*rows_, strict=True)
             found[f"{name}, {where}"] = {

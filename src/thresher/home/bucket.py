@@ -61,7 +61,7 @@ def words(text: str) -> tuple[str, str]:
         return "nothing says with which keys it is asked", "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
     if code:
         return f"answers {code.strip()}", "try again; what was committed is kept"
-    what = "does not answer in time" if _SLOW.search(text) else "cannot be reached"
+    what = "does not answer in time" if _SLOW.search(text) else "does not answer, or cannot be reached"
     return what, "try again when it is there; what was committed is kept"
 
 
