@@ -20,8 +20,8 @@ BITS = 4
 them; with four 100 do (docs/decisions.md)."""
 
 PROBES = 64
-"""Partitions that are looked in, of about 4,096 rows each: of 244, 32 found 96.8 % of the ten nearest where rows are near
-to each other (benchmarks/growth.py); 64 take 1.5 ms more."""
+"""Partitions that are looked in, of about 4,096 rows each: of 244, 32 found 96.8 % of the ten nearest where rows are
+near to each other (benchmarks/growth.py); 64 take 1.5 ms more."""
 
 CANDIDATES = 100
 """The best by their codes that are compared exactly."""
