@@ -92,7 +92,8 @@ class Cluster:
                 logging_level="ERROR",
             )
         except (ConnectionError, RuntimeError, ValueError) as error:
-            raise _unreachable(self._address, (str(error).splitlines() or [""])[0]) from error
+            said = str(error).split("\n")  # the first line is Ray's, the last that of the server, where it failed there
+            raise _unreachable(self._address, " ".join(dict.fromkeys((said[0], said[-1])))) from error
 
     def _check_the_others(self, here: str) -> None:
         """Raise UsageError unless the machine of a first task has the version that is here."""
