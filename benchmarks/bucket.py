@@ -4,10 +4,12 @@
 
 Over 300 paragraphs of SQuAD, on loopback; the object store is SeaweedFS, on the same machine:
 
-* warm: questions to both homes in turn, each asked once, in one process, whose caches are full: time, processor time, and the
-  requests that the object store counted.
+* warm: questions to both homes in turn, each asked once, in one process, whose caches are full: time, processor time,
+  and the requests that the object store counted.
 * servers: one `thresher serve` and three over one bucket, as many askers in all, a process beside them that adds a
-  document every second: questions a second, and the processor time that one takes of all servers together.
+  document every second: questions a second, and the processor time that one takes of all servers together. Once
+  without a chat model, where a question is all processor time, and once with a double of one that takes four seconds
+  for a reply and two questions worked on at once by each server, where it is waiting.
 * away: three servers under that load, and the object store stopped for 30 seconds: what askers are told, how long they
   wait for it, how soon they are answered again, and whether a document that was added is lost.
 """
@@ -35,11 +37,12 @@ from typing import Any
 import httpx
 
 import thresher
-from benchmarks.machine import keep, rows, tell
+from benchmarks.machine import keep, kept, rows, tell
 from benchmarks.server.serving import Server, serving
 from tests.objects.server import Weed, running
 from thresher.collection import Collection
 from thresher.home.places import BucketFolder, Home
+from thresher.testing.llm_server import Reply, ScriptedServer
 
 PARAGRAPHS = 300
 """Documents that are asked."""
@@ -57,6 +60,12 @@ TIMEOUT_SECONDS = 3.0
 
 RECIPE = "rag"
 
+REPLY_SECONDS = 4.0
+"""Of the double of a chat model."""
+
+WAITING_SECONDS = 40.0
+"""For which questions with that double are counted."""
+
 WRITER = """
 import sys, time
 import thresher
@@ -66,7 +75,7 @@ with thresher.open(home) as collection:
     while True:
         file = f"{folder}/added-{number}.txt"
         with open(file, "w", encoding="utf-8") as written:
-            written.write(f"The barn number {number} was built in {1500 + number}. It is red.")
+            written.write(f"The barn number {number} of {folder} was built in {1500 + number}. It is red.")
         try:
             report = collection.add(file, recipe="rag")
             print(file if report.added else "", flush=True)
@@ -202,12 +211,20 @@ def writing(home: Home) -> Iterator[list[str]]:
 
 
 def spread(
-    weed: Weed, home: Home, number: int, questions: Sequence[str], askers: int, seconds: float
+    weed: Weed,
+    home: Home,
+    number: int,
+    questions: Sequence[str],
+    askers: int,
+    seconds: float,
+    settings: dict[str, str],
 ) -> dict[str, Any]:
     """One row: questions a second of so many servers, with a writer beside them."""
-    with started(home, number, {}) as servers, writing(home) as said:
+    with started(home, number, settings) as servers, writing(home) as said:
         before, requests = sum(server.processor_seconds() for server in servers), weed.requests()
+        began = time.monotonic()
         seen = asyncio.run(all_ask(servers, questions, askers, seconds))
+        seconds = time.monotonic() - began  # until the last one that was asked is answered
         spent = sum(server.processor_seconds() for server in servers) - before
         asked = weed.requests() - requests
     answered = len(seen.seconds)
@@ -269,6 +286,11 @@ def away(weed: Weed, home: Home, questions: Sequence[str], askers: int) -> dict[
     return row
 
 
+def replied(asked: Any) -> Reply:
+    """What the double says: a sentence that quotes nothing, after a while."""
+    return Reply("The documents say so [1].", seconds=REPLY_SECONDS)
+
+
 def main() -> None:
     """Measures what is asked for, and keeps it."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -291,10 +313,17 @@ def main() -> None:
                 with filled(Path(folder) / "home", texts) as local:
                     found["warm"] = warm(weed, local, far, questions)
         if "servers" in given.only:
-            found["servers"] = [spread(weed, home, number, questions, given.askers, given.seconds) for number in (1, 3)]
+            found["servers"] = [
+                spread(weed, home, number, questions, given.askers, given.seconds, {}) for number in (1, 3)
+            ]
+            with ScriptedServer(replied) as model:
+                llm = {"llm.base_url": model.base_url, "llm.model": "double", "server.concurrency": "2"}
+                found["servers with a chat model"] = [
+                    spread(weed, home, number, questions, given.askers, WAITING_SECONDS, llm) for number in (1, 3)
+                ]
         if "away" in given.only:
             found["away"] = away(weed, home, questions, given.askers)
-    keep("bucket", found)
+    keep("bucket", {**kept("bucket"), **found})
 
 
 if __name__ == "__main__":
