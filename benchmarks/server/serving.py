@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx
 
 from benchmarks.commands import THRESHER, end
+from thresher.home.places import Home
 
 START_SECONDS = 60.0
 """For the process to listen; a quiet machine takes two seconds."""
@@ -32,6 +33,10 @@ class Server:
         """Resident memory of the process and of those it started, in MiB."""
         return sum(_resident(pid) for pid in _family(self.process.pid)) / 1024
 
+    def processor_seconds(self) -> float:
+        """Processor time of the process and of those it started."""
+        return sum(map(_spent, _family(self.process.pid)))
+
     def lags(self) -> dict[float, float]:
         """How many looks at the event loop found it at most so many seconds late, by the bound."""
         told = httpx.get(f"{self.url}/metrics", timeout=30).text
@@ -39,7 +44,7 @@ class Server:
 
 
 @contextmanager
-def serving(home: Path, settings: Mapping[str, str] | None = None) -> Iterator[Server]:
+def serving(home: Home, settings: Mapping[str, str] | None = None) -> Iterator[Server]:
     """A server over a home on a free port of loopback; it ends with the block."""
     command = [str(THRESHER), "serve", "--home", str(home), "--port", "0"]
     for key, value in (settings or {}).items():
@@ -75,6 +80,14 @@ def _family(pid: int) -> list[int]:
         if children.exists():
             found += map(int, children.read_text(encoding="ascii").split())
     return found
+
+
+def _spent(pid: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _resident(pid: int) -> float:

@@ -6,7 +6,8 @@
     │   └── WrongType         an argument of another type than it must be; a TypeError too
     ├── DocumentError         one input could not be read; the others go on (exit code 3 when some succeeded)
     ├── StoreError            the collection on disk is missing, foreign or damaged
-    │   └── EncoderMismatch   a collection whose vectors come from another encoder
+    │   ├── EncoderMismatch   a collection whose vectors come from another encoder
+    │   └── StoreAway         the bucket that keeps the collection does not answer; trying again can help
     ├── ModelError            a model could not be loaded or run
     │   ├── MissingExtra      an optional package is not installed
     │   └── ProviderError     a remote model failed; `retryable` says whether trying again can help
@@ -131,6 +132,10 @@ class StoreError(ThresherError):
 
 class EncoderMismatch(StoreError):
     """Vectors of two encoders would have been compared."""
+
+
+class StoreAway(StoreError):
+    """The bucket that keeps the collection does not answer, or not now; what was committed is kept."""
 
 
 class ModelError(ThresherError):

@@ -205,6 +205,9 @@ def test_many_callers_share_the_same_few_threads() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings(
+    "ignore:lance is not fork-safe"
+)  # the pool is, and other tests of this process import lance
 def test_a_forked_process_has_threads_of_its_own() -> None:
     run_each(str, [1, 2], threads=2)
     with warnings.catch_warnings():

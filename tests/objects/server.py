@@ -67,9 +67,9 @@ class Weed:
 
     def start(self) -> None:
         """Start it, and wait until a bucket can be made."""
-        self.ports = self.ports or free_ports(8)
+        self.ports = self.ports or free_ports(9)
         names = ("master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc")
-        listening = dict(zip((*names, "s3.port.grpc", "s3.port"), self.ports, strict=True))
+        listening = dict(zip((*names, "s3.port.grpc", "metricsPort", "s3.port"), self.ports, strict=True))
         keys = [{"accessKey": KEY, "secretKey": SECRET}]
         actions = ["Admin", "Read", "Write", "List", "Tagging"]
         config = {"identities": [{"name": "tests", "credentials": keys, "actions": actions}]}
@@ -80,6 +80,7 @@ class Weed:
             "ip": HOST,
             "ip.bind": HOST,
             **listening,
+            "metricsIp": HOST,
             "s3.port.iceberg": 0,
             "s3.port.lance": 0,
             "s3.config": self.folder / "s3.json",
@@ -124,6 +125,14 @@ class Weed:
         if versioned:
             assert self.request("PUT", f"{name}?versioning=", VERSIONED).status_code == 200
         return f"s3://{name}"
+
+    def requests(self) -> int:
+        """How many requests it has taken."""
+        told = httpx.get(f"http://{HOST}:{self.ports[-2]}/metrics", timeout=5).text
+        counts = (
+            line.rpartition(" ")[2] for line in told.splitlines() if line.startswith("SeaweedFS_s3_request_total")
+        )
+        return round(sum(map(float, counts)))
 
     def request(self, method: str, path: str, body: bytes = b"") -> httpx.Response:
         """A request of S3, signed with the fourth version of its signature; a query has its names in order."""

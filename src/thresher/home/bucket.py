@@ -17,7 +17,7 @@ from secrets import token_hex
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from thresher.errors import MissingExtra, StoreError
+from thresher.errors import MissingExtra, StoreAway, StoreError
 from thresher.home import bucket_options
 from thresher.home.bucket_options import BucketOptions
 from thresher.home.files import check_name
@@ -61,8 +61,15 @@ def words(text: str) -> tuple[str, str]:
         return "nothing says with which keys it is asked", "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
     if code:
         return f"answers {code.strip()}", "try again; what was committed is kept"
-    what = "does not answer in time" if _SLOW.search(text) else "cannot be reached"
+    what = "does not answer in time" if _SLOW.search(text) else "does not answer, or cannot be reached"
     return what, "try again when it is there; what was committed is kept"
+
+
+def error_of(subject: str, text: str) -> StoreError:
+    """The error for what an object store said; StoreAway where trying again can help."""
+    what, advice = words(text)
+    is_away = what.startswith(("does not answer", "answers 5", "answers 429"))
+    return (StoreAway if is_away else StoreError)(what, subject=subject, next_step=advice)
 
 
 @contextmanager
@@ -74,9 +81,8 @@ def bucket_errors(subject: str) -> Iterator[None]:
         yield
     except (BaseError, OSError, ValueError) as error:
         _log.debug("%s: %s", subject, type(error).__name__)
-        what, advice = words(str(error))
         # Without the cause: its text holds what the store answered, which may quote a key.
-        raise StoreError(what, subject=subject, next_step=advice) from None
+        raise error_of(subject, str(error)) from None
 
 
 # --- buckets ----------------------------------------------------------------------------------------------------------

@@ -171,7 +171,7 @@ class CollectionSettings(Frozen):
 
     store: str = Field("lance", description="who keeps its tables; a collection stays with the one it was made with")
     memory_megabytes: int = Field(
-        512,
+        1024,
         ge=16,
         le=1_048_576,
         description="MB that a process keeps of what it has read of tables: rows of small ones, and indexes",

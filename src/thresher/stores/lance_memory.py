@@ -12,9 +12,12 @@ if TYPE_CHECKING:
     from thresher.home.places import Home
     from thresher.stores.memory_index import MemoryIndex
 
-MEGABYTES = 512
-"""Half of it for rows, some 87,000 chunks with vectors of 384 dimensions, and half for indexes: those of a million
-chunks take about 200 MB."""
+MEGABYTES = 1024
+"""A quarter of it for rows, some 87,000 chunks with vectors of 384 dimensions. The rest for indexes: with 220 MB a
+question of a million chunks read them anew each time, and took twice as long as with 450."""
+
+ROWS_SHARE = 4
+"""Rows in memory save a small table's index; beyond, indexes need the room."""
 
 ROW_BYTES = 1400
 """Of a row besides its vector: a chunk of 1,000 characters, its source, title and ids."""
@@ -29,7 +32,8 @@ class Memory:
     """One bound for all tables of a process: the rows of those used last, and what Lance has read of indexes."""
 
     def __init__(self, megabytes: int = MEGABYTES) -> None:
-        self._of_rows = self._of_indexes = megabytes * _MEGABYTE // 2
+        self._of_rows = megabytes * _MEGABYTE // ROWS_SHARE
+        self._of_indexes = megabytes * _MEGABYTE - self._of_rows
         self._kept: WeakKeyDictionary[Any, MemoryIndex] = WeakKeyDictionary()
         self._changing = Lock()
 

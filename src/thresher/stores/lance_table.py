@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
 
 from thresher.errors import StoreError
 from thresher.filters import And, Comparison, Filter, In, IsNull, Like, Not, Or
-from thresher.home.bucket import words as bucket_words
+from thresher.home.bucket import error_of as bucket_error
 from thresher.stores.lance_upkeep import bring_up, drop_versions_before, join_files
 
 _log = logging.getLogger(__name__)
@@ -52,8 +52,7 @@ def store_error(subject: str, error: Exception) -> StoreError:
     """Lance's errors in our words. It has one class for everything from a full disk to a damaged file."""
     text = str(error)
     if _OF_BUCKET.search(text):
-        what, advice = bucket_words(text)
-        return StoreError(what, subject=subject, next_step=advice)
+        return bucket_error(subject, text)
     if _DISK_FULL.search(text):
         return StoreError(
             "the disk is full", subject=subject, next_step="free some space and run again: what was committed is kept"
@@ -204,8 +203,12 @@ class LanceTable:
     @property
     def versions(self) -> int:
         """How many versions are kept, the newest included."""
-        with store_errors(self.name):
-            return len(self._table.list_versions())
+        return len(self._list_versions())
+
+    @reading
+    def _list_versions(self) -> list[Any]:
+        """Those there are; upkeep of another process may take some away while they are looked at."""
+        return list(self._table.list_versions())
 
     def maintain(self, *, drop_versions: bool = False) -> None:
         """Bring the indexes up to date, join small files and drop old versions.

@@ -1,6 +1,6 @@
 """The approximate index of the vectors of a large chunk table: IVF with RaBitQ codes, compared exactly at the end.
 
-Gao and Long 2024 (RaBitQ): one bit a dimension, so that a million vectors of 384 dimensions are 48 MB. The best by
+Gao and others 2024 (RaBitQ, extended to several bits): a million vectors of 384 dimensions are 192 MB. The best by
 their codes are read from the table and compared exactly.
 """
 
@@ -15,14 +15,18 @@ COLUMN = "vector"
 
 KIND = "IvfRq"
 
-PROBES = 32
-"""Partitions that are looked in, of about 4,096 rows each: of 244, 20 found 99.5 % of the ten nearest and 10 found
-98 % (a million rows, benchmarks/growth.py)."""
+BITS = 4
+"""Of a dimension. With one bit 400 candidates have to be read to hold the ten nearest, which takes longer than finding
+them; with four 100 do (docs/decisions.md)."""
 
-CANDIDATES = 400
-"""The best by their codes that are compared exactly: 300 held 97.5 % of the ten nearest, 400 held 99.5 %."""
+PROBES = 64
+"""Partitions that are looked in, of about 4,096 rows each: of 244, 32 found 96.8 % of the ten nearest where rows are
+near to each other (benchmarks/growth.py); 64 take 1.5 ms more."""
 
-REFINED = 4
+CANDIDATES = 100
+"""The best by their codes that are compared exactly."""
+
+REFINED = 2
 """And at least so many times as are asked for."""
 
 TRAINED_ON = "thresher.trained_rows"
@@ -50,7 +54,7 @@ def build(table: Any) -> None:
     from lancedb.index import IvfRq
 
     rows = int(table.count_rows())
-    table.create_index(COLUMN, config=IvfRq(distance_type="dot"), replace=True)
+    table.create_index(COLUMN, config=IvfRq(distance_type="dot", num_bits=BITS), replace=True)
     table.update_field_metadata({"path": COLUMN, "metadata": {TRAINED_ON: str(rows)}})
 
 

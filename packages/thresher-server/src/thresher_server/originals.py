@@ -12,6 +12,7 @@ from thresher.indexing.catalog import Place
 from thresher.indexing.store import DocumentStore
 from thresher_server.naming import is_there
 from thresher_server.problems import Problem
+from thresher_server.uploads import Uploads
 
 
 class Originals:
@@ -20,6 +21,7 @@ class Originals:
     def __init__(self, collection: Collection) -> None:
         self._places: dict[str, tuple[Place, ...]] = {}
         self._read: set[str] = set()
+        self._uploads = Uploads(collection.home, collection)
         if is_there(collection):
             store = DocumentStore(collection.folder)
             catalog = store.catalog()
@@ -35,6 +37,7 @@ class Originals:
     def file(self, document: str) -> Path | None:
         """The first of its files that is on this machine; None where there is none, or they are gone."""
         for place in self.places(document):
+            self._uploads.fetch([place.file])
             path = Path(place.file)
             if place.file in self._read and path.is_absolute() and path.is_file():
                 return path

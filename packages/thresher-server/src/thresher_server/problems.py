@@ -21,6 +21,7 @@ from thresher.errors import (
     ModelError,
     NotRecorded,
     ProviderError,
+    StoreAway,
     StoreError,
     ThresherError,
     UsageError,
@@ -29,6 +30,7 @@ from thresher.errors import (
 STATUSES: tuple[tuple[type[ThresherError], int], ...] = (
     (UsageError, 422),
     (DocumentError, 422),
+    (StoreAway, 503),
     (StoreError, 404),
     (Degraded, 409),
     (NotRecorded, 409),

@@ -15,7 +15,8 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from thresher.collection import Collection
-from thresher.home.places import Home, working_folder
+from thresher.home.files import LocalFiles
+from thresher.home.places import Home, home_files, working_folder
 from thresher.indexing.store import DocumentStore
 
 TOKEN_FILE = "uploads"
@@ -41,6 +42,8 @@ class Uploads:
     def __init__(self, home: Home, collection: Collection) -> None:
         self._all = working_folder(home).resolve() / "server" / "uploads"
         self._collection = collection
+        # A folder of this machine is not the home where that is in a bucket: other machines find a copy there.
+        self._copies = None if isinstance(home, Path) else home_files(home).below("server").below("uploads")
 
     @property
     def folder(self) -> Path:
@@ -55,13 +58,29 @@ class Uploads:
         """Where a file that is sent under a name is kept."""
         return self.folder / safe_name(name)
 
+    def share(self, files: Iterable[str]) -> None:
+        """Let the other machines of a home in a bucket have kept files too."""
+        if self._copies is not None:
+            for file in filter(self.holds, files):
+                self._copies.write(self._name(file), Path(file).read_bytes())
+
+    def fetch(self, files: Iterable[str]) -> None:
+        """Bring kept files that another machine of a home in a bucket has shared, where they are not here."""
+        for file in filter(self.holds, files if self._copies is not None else ()):
+            path = Path(file)
+            content = None if path.exists() or self._copies is None else self._copies.read(self._name(file))
+            if content is not None:
+                LocalFiles(path.parent).write(path.name, content)
+
     def forget(self, files: Iterable[str]) -> None:
         """Remove kept files, and the folders that are empty then."""
         for file in filter(self.holds, files):
             path = Path(file)
             path.unlink(missing_ok=True)
+            if self._copies is not None:
+                self._copies.remove([self._name(file)])
             for folder in path.parents:
-                if folder == self._all or any(folder.iterdir()):
+                if folder == self._all or not folder.is_dir() or any(folder.iterdir()):
                     break
                 folder.rmdir()
 
@@ -74,6 +93,11 @@ class Uploads:
     def forget_all(self) -> None:
         """Remove every kept file of the collection."""
         shutil.rmtree(self.folder, ignore_errors=True)
+        if self._copies is not None:
+            self._copies.remove([file.name for file in self._copies.list(f"{self.folder.name}/")])
+
+    def _name(self, file: str) -> str:
+        return Path(file).relative_to(self._all).as_posix()
 
     def _token(self) -> str:
         files = self._collection.files

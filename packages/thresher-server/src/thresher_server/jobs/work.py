@@ -38,6 +38,7 @@ def done(service: Service, claim: Claim, stopping: Stopping) -> Outcome:
     """Do a job, or go on with it; it is left when it is cancelled, or `stopping` says so. Raises ThresherError."""
     follow = Following(claim, stopping)
     collection = service.collection(claim.job.collection)
+    Uploads(service.home, collection).fetch(claim.job.arguments.get("sources", ()))
     match claim.job.kind:
         case "add":
             report = _add(collection, follow)

@@ -250,6 +250,7 @@ async def _sent(service: Service, collection: Collection, request: Request) -> d
             raise Problem(422, "holds no files", subject="the form", next_step="send some as `files`")
         with on_disk():
             sources = await run_in_threadpool(_kept, uploads, form.files)
+            await run_in_threadpool(uploads.share, sources)
     return {"sources": sources, "recipe": form.fields.get("recipe") or None}
 
 
