@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,15 @@ import pytest
 import thresher
 from tests.conftest import Run
 from tests.objects.server import KEY, SECRET, Weed
-from thresher.errors import StoreError, UsageError
-from thresher.home.bucket import words
+from thresher.errors import StoreAway, StoreError, UsageError
+from thresher.home.bucket import error_of, words
 from thresher.home.places import BucketFolder, home_of, working_folder
+from thresher_server.askers import Askers
+from thresher_server.conversations import Conversations
+from thresher_server.problems import problem_of
+from thresher_server.security.keys import Scope
+from thresher_server.service import make_service
+from thresher_server.uploads import Uploads
 
 QUESTION = "Who built the lighthouse of Kõpu?"
 
@@ -124,3 +131,39 @@ def test_what_a_bucket_answers_is_told_without_what_it_quotes() -> None:
     ):
         assert expected in text
         assert "AKIA123" not in text
+
+
+def test_what_a_server_keeps_is_seen_by_another_over_the_same_bucket(
+    folder: BucketFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    one, other = make_service(folder), make_service(folder)
+    key = one.keys.make("ann", [Scope.ASK], None)
+    caller = other.keys.caller(key)
+    assert caller is not None
+    begun = Conversations(folder, caller.name).begin("default")
+    Conversations(folder, caller.name).add("default", begun.id, {"question": "Who?", "text": "x", "citations": []})
+    assert [turn["text"] for turn in Conversations(folder, caller.name).get("default", begun.id).turns] == ["x"]
+    Askers(folder).note(caller, "default", "ab12")
+    assert Askers(folder).may_see(caller, "default", "ab12")
+    uploads = Uploads(folder, one.collection())
+    sent = uploads.place("deep/report.txt")
+    sent.parent.mkdir(parents=True)
+    sent.write_text("The buoy is red.", encoding="utf-8")
+    uploads.share([str(sent)])
+    shutil.rmtree(tmp_path)  # the other machine has none of it
+    Uploads(folder, other.collection()).fetch([str(sent)])
+    assert sent.read_text(encoding="utf-8") == "The buoy is red."
+    Uploads(folder, other.collection()).forget([str(sent)])
+    sent.unlink(missing_ok=True)
+    uploads.fetch([str(sent)])
+    assert not sent.exists()
+    for service in (one, other):
+        service.close()
+
+
+@pytest.mark.parametrize(("answer", "away"), [("503 Slow Down", True), ("403 Forbidden", False)])
+def test_whether_trying_again_can_help_is_told(answer: str, away: bool) -> None:
+    error = error_of("s3://b", f"status code: {answer}: x")
+    assert isinstance(error, StoreAway) == away
+    assert problem_of(error).status == (503 if away else 404)
