@@ -85,7 +85,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(site: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Python where the package is installed."""
     path = os.pathsep.join([str(site), str(Path(thresher.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": path, **more}
+    environment = {**os.environ, "PYTEST_ADDOPTS": "", "PYTHONPATH": path, **more}
     command = [sys.executable, *arguments]
     return subprocess.run(command, cwd=site, env=environment, capture_output=True, text=True, timeout=300)
 
