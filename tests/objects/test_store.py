@@ -75,6 +75,7 @@ def test_a_bucket_that_ignores_conditions_is_refused(heeds: str, monkeypatch: py
                     collection.ask("Who?", recipe="rag")
 
 
+@pytest.mark.slow
 def test_a_change_by_another_process_is_seen_within_the_stated_time(
     folder: BucketFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
