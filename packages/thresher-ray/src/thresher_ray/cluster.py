@@ -25,6 +25,12 @@ RETRIES = 3
 CONNECT_SECONDS = 5.0
 """Ray itself waits for minutes for an address at which there is nothing."""
 
+CONNECTIONS = 3
+"""Times that a client server is asked where it cannot start the process that a client needs: it may the next time."""
+
+NOT_STARTED = "Starting Ray client server failed"
+"""What Ray says then."""
+
 CORES = 1
 """A task encodes on one core, so that a machine with n of them is kept busy by n tasks."""
 
@@ -84,17 +90,21 @@ class Cluster:
 
     def _connect(self) -> None:
         _check_address(self._address)
-        try:
-            _quiet_ray().init(
-                address=self._address,
-                runtime_env={"env_vars": {SHARE: str(CORES)}},
-                log_to_driver=False,
-                logging_level="ERROR",
-            )
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            # The first line is Ray's; the last that of its server, where it failed there.
-            said = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
-            raise _unreachable(self._address, " ".join(dict.fromkeys((said[0], said[-1])))) from error
+        for left in reversed(range(CONNECTIONS)):
+            try:
+                _quiet_ray().init(
+                    address=self._address,
+                    runtime_env={"env_vars": {SHARE: str(CORES)}},
+                    log_to_driver=False,
+                    logging_level="ERROR",
+                )
+                return
+            except (ConnectionError, RuntimeError, ValueError) as error:
+                if left and NOT_STARTED in str(error):
+                    continue
+                # The first line is Ray's; the last that of its server, where it failed there.
+                said = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
+                raise _unreachable(self._address, " ".join(dict.fromkeys((said[0], said[-1])))) from error
 
     def _check_the_others(self, here: str) -> None:
         """Raise UsageError unless the machine of a first task has the version that is here."""
