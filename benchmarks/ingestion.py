@@ -20,18 +20,16 @@ import subprocess
 import sys
 import time
 from argparse import ArgumentParser
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from shutil import rmtree
-from tempfile import TemporaryDirectory, mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import thresher
 from benchmarks.machine import DATA, keep, tell
-from tests.ray.nodes import HEAD, SECOND, Nodes, descendants
+from tests.ray.nodes import SECOND, Nodes, descendants, running
 from thresher.collection import Collection
 
 COMMAND = Path(sys.executable).with_name("thresher")
@@ -47,20 +45,6 @@ def pool(passages: int | None, folder: Path) -> tuple[Path, int]:
         taken = list(islice(lines, passages))
     file.write_text("".join(taken), encoding="utf-8")
     return file, len(taken)
-
-
-@contextmanager
-def cluster() -> Iterator[Nodes]:
-    """Two nodes of one processor each."""
-    folder = Path(mkdtemp(prefix="ray-", dir="/tmp"))  # the path of a socket has 107 characters at most
-    nodes = Nodes(folder)
-    try:
-        nodes.start(HEAD)
-        nodes.start(SECOND)
-        yield nodes
-    finally:
-        nodes.end()
-        rmtree(folder, ignore_errors=True)
 
 
 class Used:
@@ -188,7 +172,7 @@ def main() -> None:
             if name not in given.without:
                 told(name, measured(corpus, Path(place) / name, given.recipe, options, None))
         if {"ray", "killed"} - set(given.without):
-            with cluster() as nodes:
+            with running() as nodes:
                 if "ray" not in given.without:
                     on = ["--on", nodes.address]
                     told("ray", measured(corpus, Path(place) / "ray", given.recipe, on, nodes))

@@ -8,9 +8,12 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 
 HEAD, SECOND = "127.0.0.2", "127.0.0.3"
 SECONDS = 90.0
@@ -86,6 +89,20 @@ class Nodes:
         """Kill all nodes."""
         for node in list(self.started):
             self.kill(node)
+
+
+@contextmanager
+def running() -> Iterator[Nodes]:
+    """Two nodes of one processor each."""
+    folder = Path(mkdtemp(prefix="ray-", dir="/tmp"))  # the path of a socket has 107 characters at most
+    nodes = Nodes(folder)
+    try:
+        nodes.start(HEAD)
+        nodes.start(SECOND)
+        yield nodes
+    finally:
+        nodes.end()
+        rmtree(folder, ignore_errors=True)
 
 
 def free_port(address: str) -> int:

@@ -18,15 +18,8 @@ from thresher.protocols import MOST_VERSIONS
 from thresher.stores.lance import LanceStore
 from thresher.stores.lance_chunks import LanceChunkTable
 from thresher.stores.lance_table import store_error
+from thresher.testing.store_samples import TEXTS
 from thresher.types import ChunkRow
-
-TEXTS = {
-    "c1": "Lighthouses guide ships at night.",
-    "c2": "The lighthouse of Kõpu was built in 1531; a lighthouse is a tower.",
-    "c3": "Ships carry grain and coal.",
-    "c4": "Trains carry coal at night, ships do not.",
-    "c5": "A poem about nothing in particular.",
-}
 
 
 @pytest.fixture

@@ -100,11 +100,7 @@ class LocalFiles:
             held = FileLock(file, timeout=seconds)
             held.acquire()
         except Timeout as error:
-            raise StoreError(
-                f"another process has held it for {seconds:.0f} s",
-                subject=str(file),
-                next_step="wait for that process or end it, then try again",
-            ) from error
+            raise held_too_long(str(file), seconds) from error
         try:
             yield
         finally:
@@ -121,6 +117,15 @@ class LocalFiles:
     def _file(self, name: str) -> Path:
         check_name(name)
         return self.folder / name
+
+
+def held_too_long(subject: str, seconds: float) -> StoreError:
+    """The error for a lock that was not to be had in so many seconds."""
+    return StoreError(
+        f"another process has held it for {seconds:.0f} s",
+        subject=subject,
+        next_step="wait for that process or end it, then try again",
+    )
 
 
 def check_name(name: str) -> None:

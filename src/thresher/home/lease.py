@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from thresher.errors import StoreError
+from thresher.home.files import held_too_long
 
 if TYPE_CHECKING:
     from thresher.home.bucket import BucketFiles, Tag
@@ -234,11 +235,7 @@ class Lease:
         try:
             self._held.acquire(self._seconds)
         except Timeout as error:
-            raise StoreError(
-                f"another process has held it for {self._seconds:.0f} s",
-                subject=self._held.where,
-                next_step="wait for that process or end it, then try again",
-            ) from error
+            raise held_too_long(self._held.where, self._seconds) from error
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

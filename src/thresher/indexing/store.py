@@ -305,13 +305,13 @@ class DocumentStore:
         return missing
 
     def _lacking(self, config: IndexConfig, document_ids: set[str]) -> set[str]:
-        """Those of some documents that are there and have no chunks of a level, as `missing` has it of all."""
+        """Those of some documents that have no chunks of a level, as `missing` has it of all that are there."""
         lacking: set[str] = set()
         for name in config.tables.values():
             without = document_ids - self.open(name).chunk_counts(document_ids).keys()
             known = self.record_table("chunkless").get(_without_chunks(name, id_) for id_ in without)
             lacking |= without - {row["document"] for row in known.values()}
-        return lacking & self.record_table("documents").get(lacking).keys()
+        return lacking
 
     def prepared(self, config: IndexConfig) -> bool:
         """Whether a config's tables are there and no document lacks its chunks; nothing is made."""
@@ -426,13 +426,12 @@ class DocumentStore:
         from filelock import FileLock
 
         if name not in self._locks:
-            # Machines that share a database or a bucket share no folder.
             shared = getattr(self._store, "shared_lock", None)
-            self._locks[name] = (
-                shared(name, self._lock_seconds)
-                if shared is not None
-                else FileLock(Path(str(self.folder)) / f"{name}.lock", timeout=self._lock_seconds)
-            )
+            if shared is not None:  # machines that share a database or a bucket share no folder
+                self._locks[name] = shared(name, self._lock_seconds)
+            else:
+                assert isinstance(self.folder, Path)
+                self._locks[name] = FileLock(self.folder / f"{name}.lock", timeout=self._lock_seconds)
         return self._locks[name]
 
     def remove(self, places: Iterable[Place], *, files: Iterable[str] = ()) -> Changes:
@@ -487,9 +486,12 @@ class DocumentStore:
             table.merge([], remove=recorded)
 
     def append(self, config: IndexConfig, encoded: EncodedChunks, wanted: set[str]) -> int:
-        """Append the chunks of the wanted documents that are not there; call under the lock. Returns how many."""
-        needed = encoded.documents & wanted
-        rows = self.record_table("documents").get(needed)
+        """Append the chunks that wanted documents lack; call under the lock. Returns how many.
+
+        Documents that are gone by now get none.
+        """
+        rows = self.record_table("documents").get(encoded.documents & wanted)
+        needed = set(rows)
         added = 0
         empty = []
         for level, name in config.tables.items():

@@ -23,6 +23,8 @@ from thresher.stores.lance_upkeep import QUIET
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from thresher.home.places import Home
+
 
 class LanceStore:
     """A Lance database in a folder (implements `Store`); every read sees the newest committed version."""
@@ -30,8 +32,13 @@ class LanceStore:
     def __init__(self, folder: Path, *, memory: Memory | None = None, ann_rows: int | None = None) -> None:
         """`memory` in place of the one of the process; `ann_rows` as `LanceChunkTable` has it."""
         self._folder = folder
-        self._memory = memory or lance_memory.of_process(lance_memory.around(folder))
+        self._address: Home = folder
+        self._given_memory = memory
         self._ann_rows = ann_rows
+
+    @cached_property
+    def _memory(self) -> Memory:
+        return self._given_memory or lance_memory.of_process(lance_memory.around(self._address))
 
     @property
     def exists(self) -> bool:
@@ -40,20 +47,25 @@ class LanceStore:
 
     @cached_property
     def _database(self) -> Any:
-        os.environ.setdefault("LANCEDB_LOG", QUIET)
-        import lancedb
-
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(
                 f"cannot be created ({error.strerror})", subject=str(self._folder), next_step="choose another `home`"
             ) from error
+        return self._connected(timedelta(0), {})
+
+    def _connected(self, behind: timedelta, options: Mapping[str, str]) -> Any:
+        """The database at the address, whose reads may be so far behind; `options` are those of its storage."""
+        os.environ.setdefault("LANCEDB_LOG", QUIET)
+        import lancedb
+
+        stable = {"new_table_enable_stable_row_ids": "true"}  # compaction must not move what is looked up
         return lancedb.connect(
-            self._folder,
-            read_consistency_interval=timedelta(0),
+            str(self._address),
+            read_consistency_interval=behind,
             session=self._memory.session,
-            storage_options={"new_table_enable_stable_row_ids": "true"},  # compaction must not move what is looked up
+            storage_options={**stable, **options},
         )
 
     def records(self, name: str, *, key: str, columns: Mapping[str, str]) -> LanceRecords:

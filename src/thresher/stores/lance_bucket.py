@@ -17,7 +17,6 @@ from weakref import WeakSet
 from thresher.home.bucket import CONNECT_SECONDS, RETRIES, BucketFiles, allows_http, bucket_of
 from thresher.home.lease import HeldObject, held_by
 from thresher.home.places import BucketFolder
-from thresher.stores import lance_memory
 from thresher.stores.lance import LanceStore
 from thresher.stores.lance_chunks import LanceChunkTable
 from thresher.stores.lance_memory import Memory
@@ -37,10 +36,9 @@ class BucketLanceStore(LanceStore):
     """A Lance database in a folder of a bucket (implements `Store`)."""
 
     def __init__(self, folder: BucketFolder, *, memory: Memory | None = None, ann_rows: int | None = None) -> None:
-        memory = memory or lance_memory.of_process(lance_memory.around(folder))
         # Its folder is only told of: no such one is on this machine.
         super().__init__(Path(str(folder)), memory=memory, ann_rows=ann_rows)
-        self._address = folder
+        self._address: BucketFolder = folder
         self._tables_opened: WeakSet[LanceTable] = WeakSet()
         self._seen_at = -float("inf")
 
@@ -73,16 +71,9 @@ class BucketLanceStore(LanceStore):
 
     @cached_property
     def _database(self) -> Any:
-        import lancedb
-
         options = bucket_of(self._address).options
         with store_errors(str(self._address)):
-            return lancedb.connect(
-                str(self._address),
-                read_consistency_interval=timedelta(seconds=options.seconds_behind),
-                storage_options=_storage_options(options.timeout_seconds),
-                session=self._memory.session,
-            )
+            return self._connected(timedelta(seconds=options.seconds_behind), _storage_options(options.timeout_seconds))
 
     def _chunk_table(self, table: Any) -> LanceChunkTable:
         return self._guarded(super()._chunk_table(table))
@@ -124,7 +115,6 @@ class TableLease:
 def _storage_options(timeout_seconds: float) -> dict[str, str]:
     """What Lance's own client of the bucket is told; where it is and with which keys it reads from the environment."""
     return {
-        "new_table_enable_stable_row_ids": "true",  # compaction must not move what is looked up
         "allow_http": str(allows_http()).lower(),
         "timeout": f"{timeout_seconds}s",
         "connect_timeout": f"{min(CONNECT_SECONDS, timeout_seconds)}s",

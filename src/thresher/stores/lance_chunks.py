@@ -236,16 +236,15 @@ class LanceChunkTable(LanceTable):
         if found.num_rows < COUNTED:
             return int(found.num_rows)
         if self._is_text_index_sound():
-            return self._holding_by_weight(term)
+            return self._holding_by_weight(term, found["_rowid"][0].as_py(), found["_score"][0].as_py())
         return int(self._scored(term, limit=self.count()).num_rows)
 
-    def _holding_by_weight(self, term: str) -> int:
-        """The number of chunks that gives the best of them the score it has; exact to some five million chunks."""
-        best = self._scored(term, limit=1)
-        row = self._table.take_row_ids(best["_rowid"].to_pylist()).select(["terms"]).to_list()[0]
+    def _holding_by_weight(self, term: str, row_id: int, score: float) -> int:
+        """The number of chunks that gives one of them the score it has; exact to some five million chunks."""
+        row = self._table.take_row_ids([row_id]).select(["terms"]).to_list()[0]
         words = row["terms"].split(" ")
         per_idf = bm25.term_weight(words.count(term), len(words), self.average_terms())
-        return bm25.holding(best["_score"][0].as_py() / per_idf, self.count())
+        return bm25.holding(score / per_idf, self.count())
 
     def _scored(self, term: str, *, limit: int) -> pa.Table:
         """Row ids and scores of the best chunks that hold a term."""

@@ -9,8 +9,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from thresher.errors import StoreError
-from thresher.home.files import check_name
+from thresher.home.files import check_name, held_too_long
 from thresher.protocols import StoredFile
 from thresher.stores.postgres import migrations
 from thresher.stores.postgres.connection import Database, locked, store_errors
@@ -74,11 +73,7 @@ class PostgresFiles:
         try:
             held = locked(self._database, key, seconds, kind=3)
         except psycopg.errors.LockNotAvailable as error:
-            raise StoreError(
-                f"another process has held it for {seconds:.0f} s",
-                subject=self.where(name),
-                next_step="wait for that process or end it, then try again",
-            ) from error
+            raise held_too_long(self.where(name), seconds) from error
         try:
             yield
         finally:

@@ -8,12 +8,12 @@ them: the scores are the same to the last bit.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from math import log
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from psycopg import sql
 
+from thresher.stores import bm25
 from thresher.stores.postgres.connection import Connection, copying
 from thresher.stores.postgres.filters import Condition
 
@@ -75,32 +75,6 @@ ORDER BY exact.score DESC, chunk.id LIMIT %s
 """
 
 
-def _logarithm() -> Callable[[float], float]:
-    """The natural logarithm of the C library in float32, which is not always the rounded one of float64.
-
-    Lance calls it. Where it cannot be found, a score may differ from Lance's in its last bit.
-    """
-    import ctypes
-
-    try:
-        found = ctypes.CDLL(None).logf
-    except (OSError, TypeError, AttributeError):  # Windows
-        return log
-    found.restype, found.argtypes = ctypes.c_float, [ctypes.c_float]
-    return cast("Callable[[float], float]", found)
-
-
-_LOGARITHM = _logarithm()
-
-
-def rarity(holding: int, chunks: int) -> float:
-    """BM25's idf ln(1+(N-n+.5)/(n+.5)) in float32, each step rounded."""
-    import numpy as np
-
-    some, all_, half = np.float32(holding), np.float32(chunks), np.float32(0.5)
-    return float(_LOGARITHM(float((all_ - some + half) / (some + half) + np.float32(1))))
-
-
 class Postings:
     """The terms of one chunk table."""
 
@@ -160,7 +134,7 @@ class Postings:
         given = [
             _average(length, chunks),
             [number for number, _ in asked],
-            [rarity(holding, chunks) for _, holding in asked],
+            [bm25.idf(holding, chunks) for _, holding in asked],
             *values,
             max(0, limit - 1),
             CLOSE,
