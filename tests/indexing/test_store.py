@@ -26,6 +26,7 @@ from tests.indexing.making import (
     ingest,
     prose,
     reopened,
+    row,
     sha,
 )
 from thresher.chunking.fixed import RecursiveChunker
@@ -608,6 +609,16 @@ def test_a_table_whose_making_was_cut_short_is_made_again(on_disk: DocumentStore
 
 
 # --- at the same time -------------------------------------------------------------------------------------------------
+
+
+def test_a_table_that_another_process_has_made_is_left_to_its_upkeep(on_disk: DocumentStore, files: Files) -> None:
+    index(on_disk, files)
+    made = on_disk.open(SMALL.table_name("chunk"))
+    made.append([row("late", "a late chunk")])
+    before = made.version
+    LanceStore(on_disk.folder / "lance").create(SMALL.table_name("chunk"), dimension=ENCODER.dimension)
+    assert made.version == before
+    assert made.stale()
 
 
 class Meddling(Counting):

@@ -268,7 +268,7 @@ class DocumentStore:
 
     def create_tables(self, config: IndexConfig) -> None:
         """Make the tables of a config that are not there."""
-        if set(config.tables.values()) <= {row["name"] for row in self.known_tables()}:
+        if not self._lacked(config):
             return
         same = {
             "fingerprint": config.fingerprint,
@@ -276,12 +276,18 @@ class DocumentStore:
             "dimension": config.encoder.dimension,
         }
         with self.locked():
-            for name in config.tables.values():
+            lacked = self._lacked(config)  # once more: another process may have just made them, and be at their upkeep
+            for name in lacked.values():
                 self._store.create(name, dimension=config.encoder.dimension)
             # Last: a table without this record is one whose making was cut short, and is made again.
             self.record_table("tables").merge(
-                [{"name": name, "level": level, **same} for level, name in config.tables.items()]
+                [{"name": name, "level": level, **same} for level, name in lacked.items()]
             )
+
+    def _lacked(self, config: IndexConfig) -> dict[str, str]:
+        """The tables of a config that were never made to the end, by level."""
+        known = {row["name"] for row in self.known_tables()}
+        return {level: name for level, name in config.tables.items() if name not in known}
 
     def missing(self, config: IndexConfig) -> list[str]:
         """Ids of documents that have no chunks in a config's tables (which exist), in the order they were added.

@@ -371,12 +371,12 @@ class LanceChunkTable(LanceTable):
     # --- upkeep
 
     def create_indexes(self) -> None:
-        """The indexes of an empty table, where they are missing: what comes later is added to them."""
+        """The indexes of an empty table, where they are missing: what comes later is added to them by upkeep."""
         from lancedb.index import FTS
 
         if text_index.COLUMN not in self._indexes():
             self._table.create_index(text_index.COLUMN, config=FTS(**text_index.ANALYZER), replace=True)
-        self._index_by_value(LOOKED_UP, anew=False)
+        self._create_by_value(LOOKED_UP, anew=False)
 
     @reading
     def stale(self) -> list[str]:

@@ -244,14 +244,17 @@ class LanceTable:
         return {index.columns[0]: index for index in self._table.list_indices()}
 
     def _index_by_value(self, columns: Iterable[str], *, anew: bool) -> None:
-        """Make or bring up the indexes of columns that are looked up by value."""
+        """Make and bring up the indexes of columns that are looked up by value."""
+        self._create_by_value(columns, anew=anew)
+        bring_up(self._table, [f"{column}_idx" for column in columns])
+
+    def _create_by_value(self, columns: Iterable[str], *, anew: bool) -> None:
         from lancedb.index import BTree
 
         there = {} if anew else self._indexes()
         for column in columns:
             if column not in there:
                 self._table.create_index(column, config=BTree(), replace=True)
-        bring_up(self._table, [f"{column}_idx" for column in columns])
 
 
 class LanceRecords(LanceTable):
