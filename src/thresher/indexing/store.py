@@ -268,7 +268,7 @@ class DocumentStore:
 
     def create_tables(self, config: IndexConfig) -> None:
         """Make the tables of a config that are not there."""
-        if not self._lacked(config):
+        if not self._unmade(config):
             return
         same = {
             "fingerprint": config.fingerprint,
@@ -276,15 +276,15 @@ class DocumentStore:
             "dimension": config.encoder.dimension,
         }
         with self.locked():
-            lacked = self._lacked(config)  # once more: another process may have just made them, and be at their upkeep
-            for name in lacked.values():
+            unmade = self._unmade(config)  # once more: another process may have just made them, and be at their upkeep
+            for name in unmade.values():
                 self._store.create(name, dimension=config.encoder.dimension)
             # Last: a table without this record is one whose making was cut short, and is made again.
             self.record_table("tables").merge(
-                [{"name": name, "level": level, **same} for level, name in lacked.items()]
+                [{"name": name, "level": level, **same} for level, name in unmade.items()]
             )
 
-    def _lacked(self, config: IndexConfig) -> dict[str, str]:
+    def _unmade(self, config: IndexConfig) -> dict[str, str]:
         """The tables of a config that were never made to the end, by level."""
         known = {row["name"] for row in self.known_tables()}
         return {level: name for level, name in config.tables.items() if name not in known}
