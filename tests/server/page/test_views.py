@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.server.conftest import Running, running
 from tests.server.page.browsing import ask, violations, visiting
@@ -140,6 +140,23 @@ def test_everything_is_done_with_the_keyboard_alone(page: Page) -> None:
     expect(page.get_by_role("button", name="Close the document")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("button.cite").first).to_be_focused()
+
+
+def test_who_writes_while_the_view_is_still_loading_keeps_the_focus(page: Page, town: Running) -> None:
+    ask(page, BUILT)
+    page.goto(f"{town.url}/#/settings")
+    page.reload()
+    page.get_by_label("Search settings").wait_for()
+    held: list[Route] = []
+    page.route("**/traces?*", lambda route: held.append(route))  # Playwright takes no bound method of a list
+    with page.expect_request("**/traces?*"):
+        page.get_by_role("link", name="Ask", exact=True).click()
+    page.get_by_label("Your question").fill("What does a mooring")
+    for route in held:
+        route.continue_()
+    page.get_by_role("heading", name="Asked before").wait_for()
+    page.keyboard.type(" cost?")
+    expect(page.get_by_label("Your question")).to_have_value("What does a mooring cost?")
 
 
 def test_the_bar_is_passed_with_one_key(page: Page, town: Running) -> None:

@@ -64,7 +64,11 @@ function begin() {
 }
 
 applyTheme();
-addEventListener("hashchange", () => { if (state.session) show().then(() => main.focus({ preventScroll: true })); });
+addEventListener("hashchange", () => {
+  if (!state.session) return;
+  main.focus({ preventScroll: true }); // before the view is loaded: who writes in it by then keeps the focus
+  show();
+});
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); }); // the hash names the view
 addEventListener("dragover", (event) => event.preventDefault()); // a file dropped beside its place must not be opened
 addEventListener("drop", (event) => event.preventDefault());
