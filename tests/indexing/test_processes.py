@@ -21,7 +21,7 @@ import pytest
 import thresher
 from thresher.collection import Collection
 from thresher.errors import StoreError
-from thresher.testing.llm_server import ScriptedServer
+from thresher.testing.llm_server import Reply, ScriptedServer
 
 from . import asking
 
@@ -212,15 +212,20 @@ def test_an_interrupted_run_ends_its_workers_and_keeps_what_was_committed(
     tmp_path: Path, encoder: dict[str, str]
 ) -> None:
     folder, home = Folder(tmp_path / "files", random.Random(7)), tmp_path / "home"
-    command = thresher_command("index", folder.path, "--processes", "2", home=home, encoder=encoder)
-    process = started(command)
-    deadline = time.monotonic() + SECONDS
-    while not committed(home) and process.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    workers = workers_of(process.pid)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=SECONDS)
+
+    def held_after_a_commit(_: Any) -> Reply:
+        return Reply(seconds=SECONDS if committed(home) else 0.1)
+
+    with ScriptedServer(embeddings=[held_after_a_commit]) as server:
+        slow = {**encoder, "embeddings.base_url": server.base_url}
+        process = started(thresher_command("index", folder.path, "--processes", "2", home=home, encoder=slow))
+        deadline = time.monotonic() + SECONDS
+        while not committed(home) and process.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        workers = workers_of(process.pid)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=SECONDS)
     assert (process.returncode, out) == (130, ""), err
     assert "are in the collection and kept" in err
     assert 1 <= len(workers) <= 2
@@ -228,7 +233,7 @@ def test_an_interrupted_run_ends_its_workers_and_keeps_what_was_committed(
     collection = thresher.open(home)
     before = look(collection, folder)
     assert 0 < len(before) < FILES
-    done = completed(command)
+    done = completed(thresher_command("index", folder.path, "--processes", "2", home=home, encoder=encoder))
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["added"] == FILES - len(before)
     assert look(collection, folder) == folder.now

@@ -71,7 +71,8 @@ Script = str | Reply | Rule
 class ScriptedServer:
     """Answers chats with `replies` in order (the last one again and again), embeddings and rankings by rule.
 
-    `replies` may also be a rule, or hold some. `rerank` is the script of rankings, word overlap where it is empty.
+    `replies` may also be a rule, or hold some. `rerank` is the script of rankings, word overlap where it is empty;
+    `embeddings` says how long embeddings take or how they fail.
     A chat that asks for a stream gets one; one that asks for log-probabilities is refused, which uses up no reply,
     unless the server has `logprobs` (`Reply.likely`).
     Embeddings are those of `HashEncoder`. `pages` answers GET and `posts` every other POST, by path: with the query
@@ -83,6 +84,7 @@ class ScriptedServer:
         replies: Sequence[Script] | Rule = (),
         *,
         rerank: Sequence[Reply] = (),
+        embeddings: Sequence[Script] = (),
         pages: Mapping[str, str | Reply] | None = None,
         posts: Mapping[str, Script] | None = None,
         logprobs: bool = False,
@@ -90,7 +92,7 @@ class ScriptedServer:
         self.requests: list[Request] = []
         """Every request so far, in the order they came."""
         chats: Sequence[Script] = [replies] if callable(replies) else list(replies)
-        self._replies: dict[str, Sequence[Script]] = {CHAT: chats, RERANK: list(rerank), EMBEDDINGS: []}
+        self._replies: dict[str, Sequence[Script]] = {CHAT: chats, RERANK: list(rerank), EMBEDDINGS: list(embeddings)}
         self._used = dict.fromkeys(self._replies, 0)
         self._pages: Mapping[str, Script] = {} if pages is None else pages
         self._posts: Mapping[str, Script] = {} if posts is None else posts
