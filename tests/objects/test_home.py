@@ -123,10 +123,17 @@ def test_what_a_bucket_answers_is_told_without_what_it_quotes() -> None:
     refused = "status code: 403 Forbidden: <Error><AWSAccessKeyId>AKIA123</AWSAccessKeyId></Error>"
     gone = "Error performing PUT http://127.0.0.4:1/b/k - status code: 404 Not Found: <Code>NoSuchBucket</Code>"
     busy = "status code: 503 Slow Down: x"
-    told = [" ".join(words(text)) for text in (refused, gone, busy, "operation timed out", "")]
+    away = "error sending request for url (http://127.0.0.4:40317/away/home/401/a): tcp connect error"
+    told = [" ".join(words(text)) for text in (refused, gone, busy, "operation timed out", "", away)]
     for text, expected in zip(
         told,
-        ("does not let these keys in", "no such bucket", "answers 503", "does not answer in time", "cannot be reached"),
+        (
+            "does not let these keys in",
+            "no such bucket",
+            "answers 503",
+            "does not answer in time",
+            *["cannot be reached"] * 2,
+        ),
         strict=True,
     ):
         assert expected in text

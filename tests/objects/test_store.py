@@ -22,6 +22,9 @@ from thresher.indexing.store import DocumentStore
 from thresher.stores.lance_bucket import LEASE
 from thresher.stores.lance_table import store_error
 
+ROUNDS = 2
+"""Writers that are killed one after the other: the next one waits for the lease of each."""
+
 WRITER = """
 import sys
 import thresher
@@ -124,7 +127,7 @@ def test_a_writer_that_is_killed_with_the_lease_loses_nothing_that_was_committed
     folder: BucketFolder, tmp_path: Path
 ) -> None:
     files = BucketFiles(folder)
-    for round_ in range(3):
+    for round_ in range(ROUNDS):
         process = writer(folder, tmp_path, f"killed{round_}", files=1000)
         assert process.stdout is not None
         for line in process.stdout:
@@ -138,7 +141,7 @@ def test_a_writer_that_is_killed_with_the_lease_loses_nothing_that_was_committed
         process.stdout.close()
         assert b"null" not in (files.read(lease_of(folder)) or b"null")
     kept = sources(folder)
-    assert {f"killed{round_}-{number}.txt" for round_ in range(3) for number in range(3)} <= set(kept)
+    assert {f"killed{round_}-{number}.txt" for round_ in range(ROUNDS) for number in range(3)} <= set(kept)
     began = time.monotonic()
     assert finished(writer(folder, tmp_path, "after", files=1))
     assert time.monotonic() - began < 60

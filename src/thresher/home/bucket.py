@@ -45,7 +45,8 @@ Tag = Mapping[str, str]
 _STATUS = re.compile(r"status code: (\d+ [A-Z][A-Za-z ]*)|status: (\d{3})")
 _SLOW = re.compile("timed? ?out|TimedOut|deadline", re.IGNORECASE)
 _NO_BUCKET = re.compile("NoSuchBucket|ContainerNotFound|specified bucket does not exist", re.IGNORECASE)
-_NOT_ALLOWED = re.compile("40[13]|AccessDenied|SignatureDoesNotMatch|InvalidAccessKey|Unauthenticated|PermissionDenied")
+_NOT_ALLOWED_STATUS = ("401", "403")
+_NOT_ALLOWED = re.compile("AccessDenied|SignatureDoesNotMatch|InvalidAccessKey|Unauthenticated|PermissionDenied")
 _KEYLESS = re.compile("credential|metadata endpoint|169.254.169.254|metadata.google", re.IGNORECASE)
 
 
@@ -55,7 +56,7 @@ def words(text: str) -> tuple[str, str]:
     code = next(filter(None, status.groups()), "") if status else ""
     if _NO_BUCKET.search(text):
         return "there is no such bucket", "make it with the tools of whoever keeps it"
-    if (code and _NOT_ALLOWED.search(code)) or (not code and _NOT_ALLOWED.search(text)):
+    if code.startswith(_NOT_ALLOWED_STATUS) or (not code and _NOT_ALLOWED.search(text)):  # a port may be 40135
         return "does not let these keys in", "see AWS_ACCESS_KEY_ID and its secret, and what they may do"
     if not code and _KEYLESS.search(text) and not _SLOW.search(text.partition("169.254")[0]):
         return "nothing says with which keys it is asked", "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"

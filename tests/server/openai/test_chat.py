@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -290,15 +291,19 @@ def test_an_error_after_the_first_chunk_is_a_chunk_that_the_client_raises(
 @pytest.mark.slow
 def test_a_stream_that_waits_long_is_kept_alive_by_comments_that_the_client_passes_over(modelled: Modelled) -> None:
     slow = writes(WRITTEN, seconds=KEEP_ALIVE_SECONDS + 2)
-    with modelled(slow) as (one, _), OpenAI(base_url=f"{one.url}/v1", api_key="any", max_retries=0) as client:
-        with one.client.stream("POST", "/v1/chat/completions", json=asked(stream=True)) as reply:
-            lines = list(reply.iter_lines())
+    with (
+        modelled(slow) as (one, _),
+        OpenAI(base_url=f"{one.url}/v1", api_key="any", max_retries=0) as client,
+        ThreadPoolExecutor() as beside,
+    ):
+        bare = beside.submit(one.client.post, "/v1/chat/completions", json=asked(stream=True))
         text = "".join(
             chunk.choices[0].delta.content or ""
             for chunk in client.chat.completions.create(
                 model="default", messages=[{"role": "user", "content": FERRY}], stream=True
             )
         )
+        lines = bare.result().text.splitlines()
     assert ": working on it" in lines
     assert "35 minutes" in text
 
