@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -136,16 +137,17 @@ def collections() -> Iterator[Path]:
         yield home
 
 
-def asked(home: Path, recipe: str) -> Iterator[dict[str, Any]]:
-    """What `explain --json` tells of every question."""
+def asked(home: Path, recipe: str, *, every: int = 1) -> Iterator[dict[str, Any]]:
+    """What `explain --json` tells of every question, or of each second one and so on."""
     corrects = recipe.startswith(("crag", "ecrag", "corrective"))
-    with thresher.open(home, "papers") as collection:
-        for question in ASKED_OF_PAPERS:
-            yield collection.ask(question, recipe=recipe).to_dict(chunks=True)
-    with thresher.open(home, "inside") as collection:
-        for question in wikipedia()[0]:
-            outside = "collection:outside" if corrects else None
-            yield collection.ask(question["question"], recipe=recipe, outside=outside).to_dict(chunks=True)
+    questions = {"papers": ASKED_OF_PAPERS, "inside": [one["question"] for one in wikipedia()[0]]}
+    outside = {"papers": None, "inside": "collection:outside" if corrects else None}
+    number = count()
+    for name in questions:
+        with thresher.open(home, name) as collection:
+            for question in questions[name]:
+                if next(number) % every == 0:
+                    yield collection.ask(question, recipe=recipe, outside=outside[name]).to_dict(chunks=True)
 
 
 def without_costs(row: dict[str, Any]) -> dict[str, Any]:
@@ -187,9 +189,9 @@ def short(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def explained(home: Path, recipe: str) -> str:
-    """The golden file of a recipe."""
-    return "".join(json.dumps(short(row), ensure_ascii=False) + "\n" for row in asked(home, recipe))
+def explained(home: Path, recipe: str, *, every: int = 1) -> str:
+    """The golden file of a recipe, of all questions or of each second one and so on."""
+    return "".join(json.dumps(short(row), ensure_ascii=False) + "\n" for row in asked(home, recipe, every=every))
 
 
 def scored(home: Path) -> str:
