@@ -5,7 +5,10 @@ BIN := $(VENV)/bin
 # Two workers where there are two cores or more: each imports everything again, and four would cost as much as they save.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 2
 
-.PHONY: install demo serve test proofs adapters training check bench docs clean
+# The frameworks that packages/test-adapters knows, each in an environment of its own.
+ADAPTERS := adapters-langchain adapters-llama-index adapters-haystack
+
+.PHONY: install demo serve test proofs wheels adapters $(ADAPTERS) training check bench docs clean
 
 install: $(VENV)/.installed
 
@@ -28,8 +31,13 @@ test: install
 proofs: install
 	$(PYTEST) --dist loadfile -m slow
 
-adapters:
-	PYTHON=$(PYTHON) bash packages/test-adapters
+wheels:
+	bash .ci/wheels
+
+adapters: $(ADAPTERS)
+
+$(ADAPTERS): adapters-%:
+	PYTHON=$(PYTHON) bash packages/test-adapters $*
 
 training: install
 	$(BIN)/python -m pip install --quiet --editable '.[train]'

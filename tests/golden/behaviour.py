@@ -140,14 +140,16 @@ def collections() -> Iterator[Path]:
 def asked(home: Path, recipe: str, *, every: int = 1) -> Iterator[dict[str, Any]]:
     """What `explain --json` tells of every question, or of each second one and so on."""
     corrects = recipe.startswith(("crag", "ecrag", "corrective"))
-    questions = {"papers": ASKED_OF_PAPERS, "inside": [one["question"] for one in wikipedia()[0]]}
-    outside = {"papers": None, "inside": "collection:outside" if corrects else None}
+    of_wikipedia = [one["question"] for one in wikipedia()[0]]
     number = count()
-    for name in questions:
+    for name, questions, outside in (
+        ("papers", ASKED_OF_PAPERS, None),
+        ("inside", of_wikipedia, "collection:outside" if corrects else None),
+    ):
         with thresher.open(home, name) as collection:
-            for question in questions[name]:
+            for question in questions:
                 if next(number) % every == 0:
-                    yield collection.ask(question, recipe=recipe, outside=outside[name]).to_dict(chunks=True)
+                    yield collection.ask(question, recipe=recipe, outside=outside).to_dict(chunks=True)
 
 
 def without_costs(row: dict[str, Any]) -> dict[str, Any]:

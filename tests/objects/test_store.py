@@ -22,7 +22,7 @@ from thresher.indexing.store import DocumentStore
 from thresher.stores.lance_bucket import LEASE
 from thresher.stores.lance_table import store_error
 
-ROUNDS = 2
+ROUNDS = 3
 """Writers that are killed one after the other: the next one waits for the lease of each."""
 
 WRITER = """

@@ -25,7 +25,7 @@ from schemathesis.core.failures import FailureGroup
 from tests.server.conftest import DOCUMENTS, Running, running
 from tests.server.own_api import DEFAULT, QUESTION, added, copied, documents
 
-EXAMPLES = 10
+EXAMPLES = 15
 """Of each operation: enough to have met every branch of its schema, and minutes for all of them."""
 
 CHECKS: list[CheckFunction] = [

@@ -21,7 +21,7 @@ export async function askView(main, trace) {
   if (talk?.collection !== state.collection) talk = conversation();
   main.replaceChildren(talk.node);
   await talk.ready;
-  if (!main.contains(document.activeElement)) talk.field.focus({ preventScroll: true });
+  if (!talk.node.contains(document.activeElement)) talk.field.focus({ preventScroll: true });
 }
 
 /** Put a question into the field, and ask it. */
