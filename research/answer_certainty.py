@@ -31,6 +31,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from thresher.answering.answerers.options import OptionAnswerer
+from thresher.answering.material import Material
+from thresher.answering.places import Places
+from thresher.answering.select import CERTAINTY, ENOUGH
+from thresher.text.document_names import SURE_FIT
 
 import thresher
 from benchmarks.machine import CACHE, DATA
@@ -38,14 +43,9 @@ from benchmarks.questions import rules
 from benchmarks.questions.rules import Mark
 from benchmarks.real_text import documents as real_documents
 from benchmarks.real_text import questions as real_questions
-from thresher.answering.answerers.options import OptionAnswerer
-from thresher.answering.material import Material
-from thresher.answering.places import Places
-from thresher.answering.select import CERTAINTY, ENOUGH
 from thresher.judging.calibration import auroc, calibration_error
 from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
 from thresher.recipes.answerer import wilson
-from thresher.text.document_names import SURE_FIT
 from thresher.types import COSINE, Chunk, Evidence, Hit, Query, Score
 from thresher_evals.metrics.answers import exact_match, f1
 

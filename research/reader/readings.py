@@ -13,8 +13,9 @@ from math import exp, log, log1p
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.machine import RESEARCH
 from thresher.answering.quotes import ExtractiveReader
+
+from benchmarks.machine import RESEARCH
 from thresher.answering.sentence_support import SUPPORT, SupportJudge, rarity_from
 from thresher.models import cross_encoders as limits
 from thresher.models.encoders import BundledEncoder, RememberingEncoder

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from thresher.errors import BudgetSpent, ProviderError
 from thresher.answering.chat_model import GroundedGenerator, ParametricGenerator, Style, prompt, within
 from thresher.answering.checked_answer import NOT_FOUND
 from thresher.answering.citations import abstention
+from thresher.errors import BudgetSpent, ProviderError
 from thresher.protocols import LanguageModel
 from thresher.testing.fakes import HashEncoder, ScriptedModel, WordSupport
 from thresher.types import ClaimState, Evidence, Generation, Query

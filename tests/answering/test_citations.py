@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.generation.answering import piece
+from tests.answering.answering import piece
 from thresher.answering.citations import cite, in_turn, quoted
 from thresher.answering.conflict_citer import ConflictCiter
 from thresher.answering.sentence_support import SUPPORT, Sentence

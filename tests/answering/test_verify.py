@@ -8,8 +8,7 @@ from hypothesis import strategies as some
 
 from thresher.answering.checked_answer import Display, shown_of
 from thresher.answering.citations import cite
-from thresher.answering.quotes import ExtractiveReader
-from thresher.answering.sentence_support import SUPPORT, Sentence, SupportJudge
+from thresher.answering.sentence_support import SUPPORT, Sentence
 from thresher.answering.verify import ClaimVerifier
 from thresher.testing.fakes import HashEncoder, WordSupport
 from thresher.types import COSINE, Chunk, Citation, ClaimState, Evidence, Generation, Hit, Notes, Query, Refined, Score
@@ -142,15 +141,6 @@ def test_a_list_keeps_its_lines() -> None:
 def test_both_citations_of_a_sentence_are_read_together() -> None:
     draft = drafted("BERT-base has 12 layers and BERT-large has 24 layers. [1] [2]", 1, 2)
     assert VERIFY(QUERY, draft, REFINED).text == draft.text
-
-
-def test_quotes_pass_untouched_and_are_not_counted_as_supported() -> None:
-    reader = ExtractiveReader(SupportJudge(ENCODER, lambda question: {}), 0.0)
-    draft = reader(QUERY, EVIDENCE)
-    verified = VERIFY(QUERY, draft, REFINED)
-    assert (verified.text, verified.citations) == (draft.text, draft.citations)
-    assert counts(verified)["quoted"] == counts(verified)["sentences"] == len(draft.citations)
-    assert "supported" not in verified.notes.facts
 
 
 def test_a_quote_that_the_evidence_does_not_hold_is_no_quote() -> None:

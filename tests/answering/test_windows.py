@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.generation.answering import piece
-from thresher.answering.windows import WINDOW_WORDS, Window, counted, windows_of
+from tests.answering.answering import piece
+from thresher.answering.windows import WINDOW_WORDS, Window, windows_of
 from thresher.types import Reading
 
 OSTROM = "Elinor Ostrom was born in Los Angeles. She was an American political economist."
@@ -60,13 +60,6 @@ def test_numbers_and_names_are_whole_and_a_number_has_its_unit() -> None:
         at = text.index(read)
         start, end = window(text).answer(Reading(1.0, 0.0, at, at + len(read), 0.9))
         assert text[start:end] == whole
-
-
-def test_of_several_numbers_the_last_is_meant_where_what_is_counted_follows() -> None:
-    text = "The branch has 8 employees and serves 3,215 customers."
-    start, end = text.index("8"), text.index(" customers")
-    assert text[slice(*counted("How many customers does it serve?", text, start, end))] == "3,215"
-    assert counted("How many employees does it have?", text, start, end) == (start, end)
 
 
 @given(st.integers(0, len(OSTROM) - 1), st.integers(1, len(OSTROM)))

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tests.generation.answerers.test_tables import documents, piece
+from tests.answering.answerers.test_tables import documents, piece
 from thresher.judging.tables import TableScorer
 from thresher.text.labels import told_of
 from thresher.types import UNIT, Document, Hit, Notes, Query, Scale, Score, Scores

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from thresher.chunking import summaries
 from thresher.answering import chat_model as grounded
+from thresher.chunking import summaries
 from thresher.judging import llm_scorers as critique
 from thresher.judging import llm_scorers as relevance
 from thresher.judging import thresholds

@@ -8,8 +8,6 @@ import pytest
 
 import thresher
 from thresher.collection import Collection
-from thresher.pipeline import SLOTS
-from thresher.text.document_names import NAME_SCORE
 
 SONG = (
     '<html><head><title>As Time Goes By</title><meta name="author" content="Jane Editor"></head>'
@@ -45,29 +43,8 @@ def test_who_wrote_the_page_itself_is_what_its_record_says(library: Collection) 
     assert "Jane Editor" in library.ask("Who wrote the page As Time Goes By?").text
 
 
-def test_the_number_of_documents_is_told_without_a_verdict_and_without_a_citation(library: Collection) -> None:
-    answer = library.ask("How many documents are there?")
-    assert (answer.text, answer.verdict, answer.confidence, answer.citations) == ("2 documents.", None, None, ())
-    assert tuple(step.name for step in answer.steps) == SLOTS
-
-
-def test_a_document_that_is_named_is_judged_by_its_name_on_the_path_of_every_question(library: Collection) -> None:
-    answer = library.ask("Who wrote the Sea Light Survey?")
-    assert "Ada Kask" in answer.text
-    best = next(fate for fate in answer.chunks if fate.hit.chunk.source.endswith("survey.md"))
-    assert best.hit.scores[NAME_SCORE].value == 1.0
-    assert best.kept
-    assert tuple(step.name for step in answer.steps) == SLOTS
-
-
 def test_several_questions_in_one_are_each_answered(library: Collection) -> None:
     answer = library.ask("Who wrote the page As Time Goes By and who built the lighthouses of the Baltic Sea?")
     first, second = answer.text.split("\n", 1)
     assert "Jane Editor" in first
     assert "fishermen" in second
-
-
-@pytest.mark.parametrize("kinds", [True, False])
-def test_a_recipe_that_does_not_tell_kinds_apart_knows_nothing_of_documents(library: Collection, kinds: bool) -> None:
-    answer = library.ask("How many documents are there?", settings={"answer.kinds": kinds})
-    assert (answer.text == "2 documents.") is kinds

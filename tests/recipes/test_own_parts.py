@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -15,11 +14,6 @@ from thresher import plugins, recipes
 from thresher.collection import Collection
 from thresher.correction.providers import WebResult
 from thresher.errors import BudgetSpent, NotRecorded, PartError, UnknownSetting, UsageError, WrongType
-from thresher.answering.candidates import Candidate
-from thresher.answering.citations import cite
-from thresher.answering.material import Material
-from thresher.answering.select import Row
-from thresher.answering.sentence_support import Sentence
 from thresher.models.encoders import ENCODERS
 from thresher.pipeline import keep_all
 from thresher.recipes.own_parts import OwnPart
@@ -78,50 +72,6 @@ def test_settings_of_a_derived_recipe_are_defaults_that_a_question_may_change(co
     assert collection.settings(mine)["upper"] == 0.61
     assert collection.settings(mine, {"upper": 0.62})["upper"] == 0.62
     assert mine.describe(mine.configured({}))["preset_of"] == "crag"
-
-
-@dataclass(frozen=True)
-class Oracle:
-    """Answers every question in the same words."""
-
-    name: str = "oracle"
-    certainty: ClassVar[Row] = Row(9.0, 1000, 990)
-
-    def __call__(self, query: Query, material: Material) -> Sequence[Candidate]:
-        cited = cite(1, Sentence.whole(material.evidence[0], material.evidence[0].hit.score))
-        return [Candidate(Generation("As it was foretold [1]", (cited,), exact=True), self.name)]
-
-
-@dataclass(frozen=True)
-class WithoutRow:
-    """Has no certainty, and the table knows none."""
-
-    name: str = "unheard of"
-
-    def __call__(self, query: Query, material: Material) -> Sequence[Candidate]:
-        return ()
-
-
-@pytest.mark.parametrize("recipe", ["corrective", "rag"])
-def test_an_answerer_of_ones_own_joins_the_panel_of_a_recipe(collection: Collection, recipe: str) -> None:
-    mine = recipes.derive(recipe, answerers=[Oracle()])
-    assert mine.name == f"{recipe}+oracle"
-    answer = collection.ask(QUESTION, recipe=mine)
-    assert (answer.text, answer.recipe) == ("As it was foretold [1]", mine.name)
-    assert "foretold" not in collection.ask(QUESTION, recipe=recipe).text
-    slots = mine.describe(mine.configured({}))["slots"]
-    assert slots["generate"].endswith(", oracle")
-
-
-def test_an_answerer_that_nothing_is_known_of_is_an_error_before_it_answers(collection: Collection) -> None:
-    with pytest.raises(UsageError, match="answerer unheard of"):
-        collection.ask(QUESTION, recipe=recipes.derive("rag", answerers=[WithoutRow()]))
-
-
-def test_a_recipe_that_quotes_sentences_has_no_panel_to_join(collection: Collection) -> None:
-    mine = recipes.derive("rag", settings={"answer.reader": "sentences"}, answerers=[Oracle()])
-    with pytest.raises(UsageError, match="has no panel that answerers could join"):
-        collection.ask(QUESTION, recipe=mine)
 
 
 @pytest.mark.parametrize(

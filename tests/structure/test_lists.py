@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.questions.intent import read_intent
-from thresher.structure.lists import Listing, fits, lists_of
+from thresher.structure.lists import Listing, lists_of
 from thresher.types import Document, Page
 
 HANDBOOK = """# Pump handbook
@@ -69,35 +68,6 @@ def test_a_slide_is_its_title_and_the_lines_below() -> None:
     assert [item.text for item in slide.items] == ["Grow in Japan", "Hire two engineers"]
 
 
-@pytest.mark.parametrize(
-    ("question", "answering"),
-    [
-        ("How do I reset the pump?", 0),
-        ("What are the steps to reset the pump?", 0),
-        ("What are the safety rules?", 1),
-        ("List the safety rules.", 1),
-        ("What do the branches offer?", 2),
-        ("How do I repair the pump?", None),
-        ("How do I reset the printer?", None),
-        ("How do I open a branch?", None),
-        ("What are the opening hours?", None),
-        ("What are the safety rules in Japan?", None),
-    ],
-)
-def test_a_list_fits_where_all_that_is_asked_is_said(question: str, answering: int | None) -> None:
-    assert read_intent(question).may_be_list
-    fitting = [number for number, listing in enumerate(lists(HANDBOOK)) if fits(question, document(HANDBOOK), listing)]
-    assert fitting == ([] if answering is None else [answering])
-
-
-@pytest.mark.parametrize(
-    "question",
-    ["How many steps are there?", "What is the first step?", "Who resets it?", "When are they checked?"],
-)
-def test_a_question_for_one_thing_or_a_number_is_for_no_list(question: str) -> None:
-    assert not read_intent(question).may_be_list
-
-
 def test_the_heading_of_the_next_section_is_no_item() -> None:
     text = "Do this after an accident:\n\n1. Stop the machine.\n\n2. Call 411.\n\n3. Company vans\n\nVans are blue."
     (steps,) = lists(text)
@@ -108,11 +78,3 @@ def test_the_notes_of_a_slide_are_not_its_items() -> None:
     text = "Goals for 2024\n\nGrow in Japan\n\nHire two engineers\n\nNotes:\n\nDo not promise a dividend."
     (slide,) = lists_of(document(text, "pptx", (Page(1, 0, len(text)),)))
     assert [item.text for item in slide.items] == ["Grow in Japan", "Hire two engineers"]
-
-
-def test_a_list_whose_lead_in_is_the_question_answers_it() -> None:
-    text = "We met on Tuesday.\n\nWho does what:\n- Priya leads.\n- Joss draws.\n"
-    (people,) = lists(text)
-    question = "Who does what for the pump?"
-    assert read_intent(question).may_be_list
-    assert fits(question, document(text), people)

@@ -92,6 +92,8 @@ class Answerer:
         documents = self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in evidence)))
         parts = asked_apart(query.question)
         each = [self._answer(part.asked, self.proposals(part.asked, evidence, documents)) for part in parts]
+        if len(each) > 1 and all(one.abstained for one in each):
+            each = [self._answer(query.question, self.proposals(query.question, evidence, documents))]
         return each[0] if len(each) == 1 else in_turn(list(zip(parts, each, strict=True)))
 
     def proposals(

@@ -5,6 +5,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from thresher.text.terms import term_set
+
+STANDS_ALONE = 2
+"""Terms of its own from which a second part is read without the first."""
+
 _ASKS = r"(?:who|whom|whose|what|which|when|where|why|how)"
 _SECOND = re.compile(
     rf"(?:\?+\s*|;\s*|,?\s+and\s+)(?:and\s+)?(?=(?:(?:in|at|on|for|by|with|from|to) )?{_ASKS}\b)", re.IGNORECASE
@@ -17,7 +22,7 @@ class Part(NamedTuple):
 
     text: str
     asked: str
-    """What is searched and read for it: a second part is followed by the first in brackets, since it may say "it"."""
+    """What is read for it: a second part with few words of its own ("when was it built?") is followed by the first."""
 
 
 def asked_apart(question: str) -> tuple[Part, ...]:
@@ -27,4 +32,5 @@ def asked_apart(question: str) -> tuple[Part, ...]:
     if cut is None or not _ASKING.search(text[: cut.start()]):
         return (Part(question, question),)
     first, second = text[: cut.start()], text[cut.end() :].rstrip("? ")
-    return Part(f"{first}?", f"{first}?"), Part(f"{second}?", f"{second}? ({first})")
+    alone = len(term_set(second)) >= STANDS_ALONE
+    return Part(f"{first}?", f"{first}?"), Part(f"{second}?", f"{second}?" if alone else f"{second}? ({first})")

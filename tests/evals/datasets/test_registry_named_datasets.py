@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from tests.real_data import DATA
 from thresher.errors import UsageError
-from thresher.text.options import choice_of
 from thresher.types import Origin
 from thresher_evals.dataset import Dataset, Gold, passage_id
 from thresher_evals.datasets.qa import QUESTIONS
@@ -78,25 +77,6 @@ def test_a_side_without_passages_is_left_out() -> None:
 
 PLANET = {"id": "p1", "question": "Which is a planet?"}
 TEXTS = ["the Moon", "Mars", "the Sun"]
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"choices": {"A": TEXTS[0], "B": TEXTS[1], "C": TEXTS[2]}, "answer": "B"},
-        {"choices": {"text": TEXTS, "label": ["A", "B", "C"]}, "answer": "B"},
-        {"choices": {"text": TEXTS, "label": ["1", "2", "3"]}, "answerKey": "2"},
-        {"choices": dict(zip("123", TEXTS, strict=True)), "answer": 2},
-    ],
-)
-def test_choices_of_every_form_are_lettered_and_read_back(
-    tmp_path: Path, write_lines: Write, given: dict[str, Any]
-) -> None:
-    (question,) = load(f"choice:{write_lines(tmp_path / 'c.jsonl', [{**PLANET, **given}])}").questions
-    assert (question.answers, question.options) == (("B",), ("A", "B", "C"))
-    read = choice_of(question.question)
-    assert read is not None
-    assert (read.stem, read.options) == (PLANET["question"], tuple(zip("ABC", TEXTS, strict=True)))
 
 
 def test_labels_are_named_in_the_question(tmp_path: Path, write_lines: Write) -> None:

@@ -1,0 +1,103 @@
+"""The answer without a chat model is a passage or a cell of what was kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.answering.answering import Overlapping, answerer, document, piece
+from thresher.answering.questions import asked_apart
+from thresher.types import Query, Table
+
+FERRY = "The ferry to Gull Island leaves at 06:40. It takes forty minutes. Bicycles travel free of charge."
+BRIDGE = "The bridge to Gull Island was closed in 2019. Cars take the ferry instead."
+QUESTION = Query("When does the ferry to Gull Island leave?", "ferry")
+
+
+def test_the_best_passage_is_shown_with_its_sentence_marked_and_cited_whole() -> None:
+    answer = answerer(document(FERRY))(QUESTION, [piece(FERRY)])
+    assert answer.text.startswith("Here: “**The ferry to Gull Island leaves at 06:40.** It takes")
+    (cited,) = answer.citations
+    assert cited.quote == FERRY
+    assert FERRY[cited.start : cited.end] == cited.quote
+
+
+def test_words_lead_only_where_the_span_is_nearly_certain() -> None:
+    sure = answerer(document(FERRY), reader=Overlapping("06:40", certainty=0.9))(QUESTION, [piece(FERRY)])
+    assert sure.text.startswith("06:40 [1]\n“The ferry to Gull Island leaves at **06:40**.")
+    unsure = answerer(document(FERRY), reader=Overlapping("06:40", certainty=0.05))(QUESTION, [piece(FERRY)])
+    assert unsure.text.startswith("Here: “")
+
+
+def test_further_passages_of_other_places_follow_as_alternatives() -> None:
+    evidence = [piece(FERRY), piece(BRIDGE, document="d2")]
+    answer = answerer(document(FERRY), document(BRIDGE, "d2"))(QUESTION, evidence)
+    (other,) = answer.alternatives
+    assert other.citation.marker == 2
+    assert {other.citation.document_id, answer.citations[0].document_id} == {"d1", "d2"}
+    assert other.text.endswith("[2]")
+    assert 0 < other.probability <= (answer.certainty or 0)
+
+
+def test_nothing_of_a_document_is_shown_that_was_not_kept() -> None:
+    kept = piece(FERRY[:41])
+    answer = answerer(document(FERRY))(QUESTION, [kept])
+    assert "Bicycles" not in answer.text
+    assert all(kept.start <= one.start and one.end <= kept.end for one in answer.citations)
+
+
+def test_a_passage_ends_with_a_whole_sentence() -> None:
+    text = f"{FERRY} In particular,"
+    answer = answerer(document(text), reader=Overlapping("06:40"))(QUESTION, [piece(text)])
+    assert answer.citations[0].quote.endswith("free of charge.")
+
+
+def test_an_improbable_passage_is_named_as_the_nearest_and_not_given_as_an_answer() -> None:
+    answer = answerer(document(BRIDGE), abstain=1.0)(QUESTION, [piece(BRIDGE)])
+    assert answer.abstained
+    assert "Nearest: “" in (answer.reason or "")
+
+
+def test_a_doubtful_passage_says_so() -> None:
+    answer = answerer(document(FERRY), hedge=1.0)(QUESTION, [piece(FERRY)])
+    assert answer.text.startswith("Perhaps here: “")
+
+
+def test_no_evidence_is_no_answer() -> None:
+    assert answerer()(QUESTION, []).abstained
+
+
+def test_a_cell_is_answered_with_its_row() -> None:
+    text = "| Desk | Price |\n| --- | --- |\n| Oak | 690 |\n| Elm | 450 |"
+    rows = tuple((start, start + len(line)) for start, line in _lines(text) if "---" not in line)
+    whole = document(text, tables=(Table(0, len(text), rows),))
+    answer = answerer(whole)(Query("What is the price of Oak?", "price"), [piece(text)])
+    assert answer.text.startswith("690 [1]")
+    assert "Oak" in answer.citations[0].quote
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    found, at = [], 0
+    for line in text.split("\n"):
+        found.append((at, line))
+        at += len(line) + 1
+    return found
+
+
+def test_both_parts_of_a_question_are_answered_or_the_missing_one_is_named() -> None:
+    query = Query("When does the ferry to Gull Island leave and who was the emperor Napoleon?", "ferry")
+    answer = answerer(document(FERRY), abstain=0.85)(query, [piece(FERRY)])
+    assert "06:40" in answer.text
+    assert "Not answered: who was the emperor Napoleon?" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("Who wrote it and when was it written?", ["Who wrote it?", "when was it written?"]),
+        ("What is A? How is B made?", ["What is A?", "How is B made?"]),
+        ("Which terms and conditions hold?", ["Which terms and conditions hold?"]),
+        ("salt and pepper, where?", ["salt and pepper, where?"]),
+    ],
+)
+def test_a_question_is_cut_between_two_question_words(question: str, parts: list[str]) -> None:
+    assert [part.text for part in asked_apart(question)] == parts
