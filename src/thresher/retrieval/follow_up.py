@@ -64,8 +64,11 @@ _ADDED = re.compile(r"(?P<typed>.+?) \((?P<before>.+)\)", re.DOTALL)
 def cannot_stand_alone(question: str) -> bool:
     """Whether a question seems to leave out what it is about: how it opens, a pronoun, or next to no words of its own.
 
-    An opening alone ("And is there a dress code?") is enough: the evidence decides which reading is asked.
+    An opening alone ("And is there a dress code?") is enough: the evidence decides which reading is asked. One that has
+    its topic in brackets already stands alone.
     """
+    if _ADDED.fullmatch(question):
+        return False
     if _OPENING.match(question):
         return True
     words = _WORD.findall(question)
@@ -82,7 +85,7 @@ def with_topic(question: str, history: Sequence[Turn]) -> str:
     for before, _ in reversed(history):
         found = _ADDED.fullmatch(before)
         added += [found["typed"], found["before"]] if found else [before]
-        if found or not cannot_stand_alone(before):
+        if not cannot_stand_alone(before):
             break
     topic = " ".join(added)
     return f"{question} ({topic if len(topic) <= MOST_ADDED else topic[:MOST_ADDED].rpartition(' ')[0]})"
