@@ -21,6 +21,7 @@ from thresher import recipes
 from thresher.answering.checked_answer import in_silence
 from thresher.asking import AskOptions, check_max_tokens, check_options, check_question, search_option, turn
 from thresher.chunking.hierarchical import HierarchicalChunker
+from thresher.conversation import courtesy, polite, understood
 from thresher.deadline import within
 from thresher.errors import (
     BudgetSpent,
@@ -40,7 +41,6 @@ from thresher.models.usage import Meter
 from thresher.opened import OpenCollection
 from thresher.pipeline import as_is as whole
 from thresher.recipes.settings import CollectionSettings, LanguageModelSettings
-from thresher.retrieval.follow_up import FollowUp
 from thresher.settings import dotted, flat, flat_public, own, resolved
 from thresher.tracing.feedback import Label, label_of
 from thresher.tracing.traces import Request, replay
@@ -324,6 +324,10 @@ class Collection(OpenCollection):
         outside = options.get("outside") or configured.outside
         meter = meter or Meter.of(options)
         tell, told = options.get("on_sentence", in_silence), False
+        if line := courtesy(question):
+            tell(line)
+            yield polite(question, recipe.name, line)
+            return
 
         def on_sentence(sentence: str) -> None:
             nonlocal told
@@ -334,8 +338,7 @@ class Collection(OpenCollection):
         place = self._place(outside)
         links = self._links(options.get("settings"), place)
         parts = self._parts(meter, outside=place, on_sentence=listening)
-        history = tuple(map(turn, options.get("history", ())))
-        query = FollowUp(parts.language_model(configured.llm))(self._query(question, DEFAULT_LIMIT, where), history)
+        history = tuple(one for one in map(turn, options.get("history", ())) if not courtesy(one[0]))
         try:
             with within(meter.allow_time):
                 pipeline = self._pipeline(recipe, configured, parts)
@@ -348,6 +351,7 @@ class Collection(OpenCollection):
             there = place.given if place else outside
             stays = f"correct: {recipe.name} never goes outside; {there} was not looked in"
             pipeline = replace(pipeline, degraded=(*pipeline.degraded, stays))
+        query = understood(self._query(question, DEFAULT_LIMIT, where), history, pipeline, configured, parts)
         for step in pipeline.run(query, strict=options.get("strict", False)):
             if isinstance(step, Answer):
                 exchanges = parts.exchanges.stored()
@@ -420,7 +424,7 @@ class Collection(OpenCollection):
         pipeline = self._pipeline(request.recipe, pipeline_settings, parts)
         pipeline = self._budgeted(pipeline, request.max_tokens, pipeline_settings, parts)
         query = replace(self._query(question, DEFAULT_LIMIT, request.where), today=request.today)
-        answer = pipeline.answer(FollowUp(parts.language_model(pipeline_settings.llm))(query, request.history))
+        answer = pipeline.answer(understood(query, request.history, pipeline, pipeline_settings, parts))
         return self._links({"public_url": request.public_url}, place).answer(answer)
 
     def feedback(self, trace: str | Answer, right: bool, answer: str | None = None) -> Label:

@@ -4,24 +4,118 @@ import json
 
 import pytest
 
-from thresher.errors import ProviderError
-from thresher.retrieval.follow_up import FollowUp
+from thresher.errors import BudgetSpent, ProviderError
+from thresher.protocols import LanguageModel
+from thresher.retrieval.follow_up import MOST_ADDED, FollowUp, Turn, cannot_stand_alone, likelihood, with_topic
 from thresher.testing.fakes import ScriptedModel
-from thresher.types import Query
+from thresher.types import Judged, Query, Reading
 
-HISTORY = [("How many layers has BERT-base?", "12 layers [1]")]
+LAYERS: list[Turn] = [("How many layers has BERT-base?", "12 layers [1]")]
+HEADS = "How many heads has BERT-base?"
+
+
+def the_longer(query: Query) -> float | None:
+    return min(len(query.question) / 1000, 1.0)
 
 
 def ask(question: str, *replies: str) -> Query:
     model = ScriptedModel([json.dumps({"question": reply}) for reply in replies]) if replies else None
-    return FollowUp(model)(Query(question, question), HISTORY)
+    return FollowUp(the_longer, model)(Query(question, question), LAYERS)
 
 
-def test_the_models_words_are_searched_and_answered_and_what_was_asked_is_kept() -> None:
-    query = ask("And how many heads?", "How many heads has BERT-base?")
-    assert (query.question, query.search) == ("How many heads has BERT-base?",) * 2
-    assert query.asked == "And how many heads?"
-    assert query.notes.facts == {"asked": "And how many heads?", "standalone_by": "model"}
+@pytest.mark.parametrize(
+    "question",
+    [
+        "And LP-203?",
+        "why?",
+        "Since when?",
+        "and on Sundays?",
+        "on Sundays?",
+        "How much does it cost?",
+        "How long?",
+        "What about BERT-large?",
+        "No, I meant the Oak desk.",
+        "When was she born?",
+        "How late?",
+        "LP-203?",
+        "Are they free?",
+        "Who signed?",
+        "And is there a dress code?",
+    ],
+)
+def test_a_question_that_leaves_out_what_it_is_about_cannot_stand_alone(question: str) -> None:
+    assert cannot_stand_alone(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which orders are late?",
+        "Is there a dress code?",
+        "Is there a handbook?",
+        "Who wrote Emma?",
+        "Is Finland a member?",
+        "What is lambda?",
+        "How many wheels does the dairy make in a week?",
+        "What does it cost to rent a towel?",
+        "What do thousand wheels weigh?",
+        "What does IT support cost?",
+        "Nordic offices?",
+        "Sofa prices in Sonoma?",
+    ],
+)
+def test_a_whole_question_is_left_as_it_is(question: str) -> None:
+    assert not cannot_stand_alone(question)
+    query = Query(question, question)
+    assert FollowUp(the_longer, ScriptedModel([]))(query, LAYERS) is query
+
+
+def test_no_letter_of_the_question_is_changed() -> None:
+    query = ask("And BERT-large?")
+    assert query.question == query.search == "And BERT-large? (How many layers has BERT-base?)"
+    assert query.asked == "And BERT-large?"
+    assert query.notes.facts["standalone_by"] == "rules"
+
+
+def test_the_topic_reaches_back_to_a_question_that_stands_alone() -> None:
+    typed: list[Turn] = [("Who sells pumps?", ""), ("What does LP-201 cost?", ""), ("And LP-203?", "")]
+    understood: list[Turn] = [("And LP-203? (What does LP-201 cost?)", "")]
+    for history in (typed, understood):
+        assert with_topic("How heavy is it?", history) == "How heavy is it? (And LP-203? What does LP-201 cost?)"
+
+
+def test_what_is_added_has_an_end_and_the_newest_stays() -> None:
+    history: list[Turn] = [("Where is the oak desk made?", "")] + [(f"And desk {at}?", "") for at in range(99)]
+    added = with_topic("why?", history)
+    assert added.startswith("why? (And desk 98? And desk 97?")
+    assert len(added) <= MOST_ADDED + len("why? ()")
+
+
+def test_the_better_evidence_decides_and_what_was_typed_wins_a_tie() -> None:
+    query = Query("And BERT-large?", "And BERT-large?")
+    for typed, added, kept in ((0.4, 0.5, False), (0.5, 0.5, True), (0.6, 0.5, True), (None, None, False)):
+        told = {query.question: typed}
+        read = FollowUp(lambda one, told=told, added=added: told.get(one.question, added))(query, LAYERS)  # type: ignore[misc]
+        assert (read.question == query.question) is kept
+        assert (read.asked == "") is kept
+        assert read.notes.facts["likelihoods"] == [typed, added]
+
+
+def test_where_no_time_is_left_to_judge_the_topic_is_added_visibly() -> None:
+    def spent(query: Query) -> float | None:
+        raise BudgetSpent("seconds")
+
+    query = FollowUp(spent)(Query("And BERT-large?", ""), LAYERS)
+    assert query.asked == "And BERT-large?"
+    assert "both readings" in query.notes.degraded[0]
+
+
+def test_the_models_words_are_searched_and_what_was_asked_is_kept() -> None:
+    query = FollowUp(lambda query: float(query.question == HEADS), _model(HEADS))(
+        Query("And how many heads?", ""), LAYERS
+    )
+    assert (query.question, query.search, query.asked) == (HEADS, HEADS, "And how many heads?")
+    assert query.notes.facts["standalone_by"] == "model"
 
 
 @pytest.mark.parametrize(
@@ -29,20 +123,28 @@ def test_the_models_words_are_searched_and_answered_and_what_was_asked_is_kept()
 )
 def test_words_that_are_not_of_the_conversation_are_not_used(reply: str) -> None:
     query = ask("And BERT-large?", reply, reply)
-    assert query.question == "How many layers has BERT-large?"
+    assert query.question == "And BERT-large? (How many layers has BERT-base?)"
     assert query.notes.facts["standalone_by"] == "rules"
 
 
-def test_a_question_that_stands_alone_is_left_as_it_is() -> None:
-    query = Query("Who designed the Semmering railway?", "x")
-    assert FollowUp(ScriptedModel([]))(query, HISTORY) is query
-    assert FollowUp()(Query("And BERT-large?", "x"), []).asked == ""
-
-
-def test_where_the_model_fails_the_rules_complete_it_visibly() -> None:
+def test_where_the_model_fails_the_topic_is_added_visibly() -> None:
     def fail(system: str, user: str) -> str:
         raise ProviderError("cannot be reached", subject="m")
 
-    query = FollowUp(ScriptedModel(fail))(Query("And BERT-large?", "x"), HISTORY)
-    assert query.question == "How many layers has BERT-large?"
+    query = FollowUp(the_longer, ScriptedModel(fail))(Query("And BERT-large?", "x"), LAYERS)
+    assert query.question == "And BERT-large? (How many layers has BERT-base?)"
     assert query.notes.degraded == ("rewrite: m: cannot be reached; the follow-up was completed by rules",)
+
+
+def test_a_likelihood_is_that_of_the_best_passage_and_none_of_no_passage() -> None:
+    class Silent:
+        name = "silent"
+
+        def read(self, question: str, texts: object, titles: object = None) -> list[Reading]:
+            return []
+
+    assert likelihood(lambda query: Judged(()), Silent(), Query("Why?", "Why?")) is None
+
+
+def _model(*replies: str) -> LanguageModel:
+    return ScriptedModel([json.dumps({"question": reply}) for reply in replies])

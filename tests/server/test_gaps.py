@@ -60,8 +60,11 @@ def test_a_question_that_is_answered_by_now_is_no_gap() -> None:
     assert [one.question for one in missed(stored)] == ["Other?"]
 
 
-def test_a_follow_up_is_told_in_words_that_stand_alone() -> None:
-    assert missed([answer("And when?", standalone="When was it built?")])[0].question == "When was it built?"
+def test_a_follow_up_is_told_as_it_was_typed_and_stands_beside_others_as_it_was_understood() -> None:
+    typed = "And when?"
+    one, other = missed([answer(typed, standalone=f"{typed} (Who built {what}?)") for what in ("it", "the pier")])
+    assert (one.question, other.question) == (typed, typed)
+    assert (one.understood, other.understood) == (f"{typed} (Who built it?)", f"{typed} (Who built the pier?)")
 
 
 def test_a_gap_has_the_words_of_its_questions_and_the_nearest_documents() -> None:

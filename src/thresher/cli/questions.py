@@ -172,7 +172,7 @@ def explain(
 
 def remember(target: Target, trace: str | None) -> None:
     """Note an answer as this shell's last one; what cannot be noted is no reason to fail."""
-    if trace is None:
+    if not trace:
         return
     file = _shell(target.home)
     try:

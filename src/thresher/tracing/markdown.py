@@ -41,7 +41,10 @@ def _bold_markdown(answer: Answer) -> str:
 
 def markdown(answer: Answer) -> str:
     """The question as a heading, the answer, why where it was refused, and a numbered list of citations."""
-    lines = [f"### {literal(answer.question)}", "", _bold_markdown(answer)]
+    lines = [f"### {literal(answer.question)}", ""]
+    if answer.standalone:
+        lines += [f"*Understood as: {literal(answer.standalone)}*", ""]
+    lines.append(_bold_markdown(answer))
     if answer.reason:
         lines += ["", f"*{literal(answer.reason)}*"]
     lines += [literal(line) and f"- {literal(line.strip())}" for line in states_of(answer)]
@@ -76,8 +79,9 @@ def html(answer: Answer) -> str:
         if answer.chunks
         else ""
     )
+    read = f"<p><em>Understood as: {escape(answer.standalone)}</em></p>" if answer.standalone else ""
     return (
-        f'<div class="thresher-answer"><p><strong>{escape(answer.question)}</strong></p>'
+        f'<div class="thresher-answer"><p><strong>{escape(answer.question)}</strong></p>{read}'
         f'<p style="white-space:pre-line">{text_html(answer)}</p>{reason}{removed}'
         f"{f'<ol>{cited}</ol>' if cited else ''}"
         f"<p><small>{escape(summary_of(answer))}</small></p>{chunks}</div>"

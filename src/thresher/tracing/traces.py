@@ -226,6 +226,7 @@ class Traces:
             settings,
             request.outside or "",
             request.where or "",
+            *([answer.question] if answer.standalone else []),
         )
         traced = replace(answer, trace=trace_id(*asked, answer.text))
         try:

@@ -113,8 +113,17 @@ def test_earlier_messages_say_what_a_follow_up_means(client: OpenAI) -> None:
         ],
     )
     worth = (told.model_extra or {})["thresher"]
-    assert worth["standalone"] == "How long does Gull Island take?"
-    assert "35 minutes" in (told.choices[0].message.content or "")
+    assert worth["standalone"] == f"And how long does it take? ({FERRY})"
+    content = told.choices[0].message.content or ""
+    assert "35 minutes" in content
+    assert f"Understood as: {worth['standalone']}" in content
+
+
+def test_thanks_are_no_question(served: Running) -> None:
+    traces = served.client.get("/api/collections/default/traces").json()
+    told = served.client.post("/v1/chat/completions", json=asked() | {"messages": [{"role": "user", "content": "Thanks!"}]})
+    assert told.json()["choices"][0]["message"]["content"] == "You are welcome."
+    assert served.client.get("/api/collections/default/traces").json() == traces
 
 
 def test_a_system_message_is_a_rule_for_the_chat_model(modelled: Modelled) -> None:

@@ -59,7 +59,7 @@ async def events(
     async with _InTime(seconds), service.admission.turn():
         with metrics.waiting(service.admission):
             async for event in _followed(service, collection, question, given):
-                if isinstance(event, Answer):
+                if isinstance(event, Answer) and event.steps:  # a greeting has none, and is no question
                     metrics.answered(event)
                     service.audit.write(caller.name, "ask", collection=collection.name, trace=event.trace)
                     Askers(service.home).note(caller, collection.name, event.trace)

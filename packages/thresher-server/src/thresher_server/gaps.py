@@ -42,12 +42,20 @@ class Missed:
     """One question of a gap."""
 
     question: str
+    """As it was typed."""
     trace: str
     asked: str
     """ISO 8601 time."""
     reason: str
     near: Mapping[str, float]
     """How near the sources came that it touched."""
+    standalone: str | None = None
+    """As it was understood, where it followed up on others: by that it is put beside others."""
+
+    @property
+    def understood(self) -> str:
+        """What it asks for."""
+        return self.standalone or self.question
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +76,15 @@ def missed(stored: Iterable[Mapping[str, Any]]) -> list[Missed]:
     found: dict[str, Missed | None] = {}
     for answer in stored:
         question = answer.get("standalone") or answer["question"]
-        found.setdefault(" ".join(question.casefold().split()), _missed(question, answer))
+        found.setdefault(" ".join(question.casefold().split()), _missed(answer))
     return list(filter(None, found.values()))[:MOST_QUESTIONS]
 
 
-def _missed(question: str, answer: Mapping[str, Any]) -> Missed | None:
-    reason = _reason(answer)
-    return Missed(question, answer["trace"], answer["asked"], reason, _near(answer["chunks"])) if reason else None
+def _missed(answer: Mapping[str, Any]) -> Missed | None:
+    if not (reason := _reason(answer)):
+        return None
+    near, standalone = _near(answer["chunks"]), answer.get("standalone")
+    return Missed(answer["question"], answer["trace"], answer["asked"], reason, near, standalone)
 
 
 def _reason(answer: Mapping[str, Any]) -> str:
@@ -104,7 +114,7 @@ def gaps(questions: Sequence[Missed], encode: Callable[[Sequence[str]], Vectors]
     """The questions by what they ask for, the largest group first; `encode` gives rows of unit length."""
     if not questions:
         return []
-    groups = clusters(encode([one.question for one in questions]), ALIKE)
+    groups = clusters(encode([one.understood for one in questions]), ALIKE)
     made = [_gap([questions[at] for at in group]) for group in groups]
     return sorted(made, key=lambda gap: -len(gap.questions))
 
@@ -135,7 +145,7 @@ def _gap(questions: Sequence[Missed]) -> Gap:
         for source, value in one.near.items():
             near[source] = max(value, near.get(source, 0.0))
     nearest = sorted(near.items(), key=lambda item: (-item[1], item[0]))[:NEAREST]
-    return Gap(tuple(questions), _terms([one.question for one in questions]), tuple(nearest))
+    return Gap(tuple(questions), _terms([one.understood for one in questions]), tuple(nearest))
 
 
 def _terms(questions: Sequence[str]) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ SOURCES = "\n\nSources:\n"
 
 WHY = "\n\nWhy: "
 
+UNDERSTOOD = "\n\nUnderstood as: "
+
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 _QUOTED = re.compile(r"“[^“”]*”")
 
@@ -28,11 +30,13 @@ class Mark:
 
 
 def tail(answer: Answer, *, listed: bool, linked: bool) -> str:
-    """What stands behind the answer's own text: why there is no answer, and where `listed` its sources.
+    """What stands behind the answer's own text: why there is no answer, and where `listed` its question and sources.
 
-    With their addresses where `linked`: those of a server that only this machine reaches lead a person nowhere.
+    The question as it was understood, where it followed up on others. Sources with their addresses where `linked`: those of a server that only this machine reaches lead a person nowhere.
     """
     text = WHY + answer.reason if answer.abstained and answer.reason else ""
+    if listed and answer.standalone:
+        text += UNDERSTOOD + answer.standalone
     if listed and answer.citations:
         text += SOURCES + "\n".join(_line(citation, linked) for citation in answer.citations)
     return text
@@ -40,7 +44,7 @@ def tail(answer: Answer, *, listed: bool, linked: bool) -> str:
 
 def without_tail(text: str) -> str:
     """An earlier answer as it was given, of a text that a client sends back."""
-    return re.split(f"{SOURCES}|{WHY}", text, maxsplit=1)[0]
+    return re.split(f"{SOURCES}|{WHY}|{UNDERSTOOD}", text, maxsplit=1)[0]
 
 
 def marks(answer: Answer) -> Iterator[Mark]:

@@ -12,7 +12,7 @@ from typing import Any
 from fastapi import Request
 
 from thresher.answering.sentence_support import SUPPORT
-from thresher.types import PROBABILITY, Answer, Citation, Decision, Step, Verdict
+from thresher.types import PROBABILITY, Answer, Citation, Decision, Query, Step, Verdict
 from thresher_server.openai.answer_text import name_of
 from thresher_server.service import Service
 
@@ -43,6 +43,8 @@ def step_status(step: Step) -> Payload | None:
     """What a step did, in a line; None for one that a person need not hear of."""
     kept, considered = step.kept, step.considered
     match step.name:
+        case "rewrite" if isinstance(step.value, Query) and step.value.asked:
+            told = f"Understood as: {step.value.question}"
         case "retrieve":
             told = f"{_passages(kept)} found"
         case "judge":
@@ -59,12 +61,15 @@ def step_status(step: Step) -> Payload | None:
 
 
 def last_status(answer: Answer) -> Payload:
-    """What came of it."""
+    """What came of it, and how the question was understood where it followed up on others."""
+    asked = f"; understood as: {answer.standalone}" if answer.standalone else ""
+    if not answer.steps:
+        return status("No question, no search", done=True)
     if answer.abstained:
-        return status("No answer: the documents do not give one", done=True)
+        return status(f"No answer: the documents do not give one{asked}", done=True)
     unverified = sum(one.state != "supported" for one in answer.sentences)
     remark = f", {unverified} of {len(answer.sentences)} sentences not verified" if unverified else ""
-    return status(f"Answered from {_passages(len(answer.citations))}{remark}", done=True)
+    return status(f"Answered from {_passages(len(answer.citations))}{remark}{asked}", done=True)
 
 
 def sources(answer: Answer) -> Iterator[Payload]:

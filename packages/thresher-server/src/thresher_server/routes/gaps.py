@@ -27,13 +27,14 @@ from thresher_server.shapes import Told
 router = APIRouter(prefix="/api/collections/{collection}", tags=["traces"])
 
 
-MISSED = ("question", "trace", "asked", "reason")
+MISSED = ("question", "standalone", "trace", "asked", "reason")
 
 
 class MissedReply(Told):
     """A question that left a gap."""
 
-    question: str = Field(examples=["Who is the mayor?"])
+    question: str = Field(examples=["Who is the mayor?"], description="as it was typed")
+    standalone: str | None = Field(None, description="as it was understood, where it followed up on others")
     trace: str
     asked: str
     reason: str = Field(examples=["refused"])

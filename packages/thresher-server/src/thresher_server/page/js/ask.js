@@ -36,7 +36,7 @@ async function showPast(main, trace) {
   main.replaceChildren(element("p", { class: "loading", role: "status" }, "Looking it up…"));
   const shown = await pastTurn(trace, { open: openPlace, suggestions });
   main.replaceChildren(element("div", { class: "conversation" }, element("h1", { class: "unseen" }, "A past question"), element("p", { class: "back" }, element("a", { href: "#/past" }, icon("left"), "Past questions")), shown,
-    element("p", { class: "row" }, element("button", { type: "button", onclick: () => askAgain(shown.querySelector(".question").textContent) }, icon("again"), "Ask it again today"))));
+    element("p", { class: "row" }, element("button", { type: "button", onclick: () => askAgain(shown.dataset.again) }, icon("again"), "Ask it again today"))));
 }
 
 function conversation() {

@@ -24,8 +24,9 @@ function card(gap, at) {
     element("div", { class: "gap-sides" },
       element("ul", { class: "gap-questions" }, gap.questions.map((one) => element("li", {},
         element("a", { href: `#/past/${one.trace}` }, one.question),
+        one.standalone ? element("p", { class: "hint" }, "Understood as ", element("q", {}, one.standalone)) : null,
         element("div", { class: "row" }, element("span", { class: "hint" }, `${one.reason} · ${day(one.asked)}`),
-          element("button", { type: "button", class: "quiet", onclick: () => askAgain(one.question), "aria-label": `Ask again: ${one.question}` }, icon("again"), "Ask again"))))),
+          element("button", { type: "button", class: "quiet", onclick: () => askAgain(one.standalone ?? one.question), "aria-label": `Ask again: ${one.question}` }, icon("again"), "Ask again"))))),
       element("div", { class: "gap-nearest" }, element("h3", {}, "Nearest documents"), gap.nearest.length ? element("ol", {}, gap.nearest.map(near)) : element("p", { class: "hint" }, "Nothing came near."))),
     may("write") ? element("p", { class: "row" }, element("a", { class: "button", href: "#/documents" }, "Add documents on this")) : null);
 }

@@ -46,6 +46,12 @@ export function result({ recipe, label, named, open, retry, suggestions }) {
     told.append(text);
   };
   const show = (answer, explained) => {
+    if (!answer.steps.length) { // a greeting: nothing was looked for
+      said.removeAttribute("aria-busy");
+      said.replaceChildren(element("p", { class: "answer" }, answer.text));
+      shown.remove();
+      return;
+    }
     steps.update(answer.steps, false);
     if (explained) chunks = chunksOf(explained, chunks);
     paced({ stage: "settled", chunks, thresholds: thresholdsOf(answer.steps) });
@@ -75,7 +81,7 @@ export function result({ recipe, label, named, open, retry, suggestions }) {
     }
   };
   const finish = async (answer) => {
-    const explained = await call("GET", inCollection("traces", answer.trace)).catch(() => null); // it may not be kept
+    const explained = answer.trace && await call("GET", inCollection("traces", answer.trace)).catch(() => null); // it may not be kept
     show(answer, explained);
     tell(answer.abstained ? `Not answered. ${answer.reason ?? ""}` : `Answer: ${answer.text}`);
     return answer;

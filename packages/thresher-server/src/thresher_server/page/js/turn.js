@@ -36,5 +36,6 @@ export async function pastTurn(trace, { open, suggestions }) {
   const explained = await call("GET", inCollection("traces", trace));
   const one = result({ recipe: explained.recipe, label: explained.question, named: false, open, suggestions, retry: () => {} });
   one.show(explained, explained);
-  return element("article", { class: "turn" }, element("h2", { class: "question", tabindex: "-1" }, explained.question), element("div", { class: "results" }, one.node));
+  const standalone = explained.standalone ? element("p", { class: "standalone" }, "Understood as ", element("q", {}, explained.standalone)) : null;
+  return element("article", { class: "turn", "data-again": explained.standalone ?? explained.question }, element("h2", { class: "question", tabindex: "-1" }, explained.question), standalone, element("div", { class: "results" }, one.node));
 }
