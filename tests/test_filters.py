@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from time import process_time
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.errors import UnknownSetting, UsageError
-from thresher.filters import And, Comparison, IsNull, holds, parse, resolve
+from thresher.filters import And, Comparison, IsNull, Like, holds, parse, resolve
 
 TITLES = ["BERT", "bert base", "O'Hara", "50% off", "a_b", "back\\slash", "", "größe"]
 DOCUMENTS: dict[str, dict[str, Any]] = {
@@ -307,3 +309,57 @@ def test_a_filter_follows_three_valued_logic(case: Case) -> None:
     for id_, fields in DOCUMENTS.items():
         expected = says(fields | metadata.get(id_, {})) is True
         assert holds(where, {"document_id": id_, **fields}) == expected, expression
+
+
+@given(st.text("ab%_\\", max_size=8), st.text("ab\n", max_size=8))
+def test_like_matches_what_a_regular_expression_of_it_matches(pattern: str, text: str) -> None:
+    marks = re.findall(r"\\(.)|(.)", pattern, re.DOTALL)
+    expected = "".join({"%": ".*", "_": "."}.get(mark, re.escape(escaped or mark)) for escaped, mark in marks)
+    found = holds(Like("title", pattern), {"title": text})
+    assert found == (re.fullmatch(expected, text, re.DOTALL) is not None)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["%_" * 27 + "þ", "%a" * 500, "%" + "a" * 400 + "%b%", "%a_" * 250 + "%b", "%" * 999]
+)
+@pytest.mark.parametrize("ignore_case", [False, True])
+def test_no_like_pattern_takes_longer_than_its_text_is_long(pattern: str, ignore_case: bool) -> None:
+    began = process_time()
+    holds(Like("title", pattern, ignore_case), {"title": "a" * 100_000})
+    assert process_time() - began < 2.0
+
+
+def test_a_like_pattern_of_many_characters_is_refused() -> None:
+    with pytest.raises(UsageError, match="more than 1,000 characters"):
+        parse(f"title LIKE '{'a' * 1001}'")
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "(",
+        "NOT ",
+        "title IN (",
+        "f(",
+        "[",
+        "{",
+        "CASE WHEN ",
+        "CAST(",
+        "INTERVAL ",
+        "-",
+        "a.",
+        "SELECT (",
+        "x -> ",
+        "ARRAY[",
+        "EXISTS(",
+        "title LIKE (",
+        "DATE ",
+        "~",
+        "@",
+    ],
+)
+def test_no_filter_of_a_request_is_parsed_for_long(piece: str) -> None:
+    began = process_time()
+    with pytest.raises(UsageError):
+        parse(piece * (2000 // len(piece)))
+    assert process_time() - began < 2.0

@@ -427,18 +427,18 @@ class Collection(OpenCollection):
         answer = pipeline.answer(understood(query, request.history, pipeline, pipeline_settings, parts))
         return self._links({"public_url": request.public_url}, place).answer(answer)
 
-    def feedback(self, trace: str | Answer, right: bool, answer: str | None = None) -> Label:
+    def feedback(self, trace: str | Answer, right: bool, answer: str | None = None, *, by: str = "") -> Label:
         """Keep what a person says of an answer, given itself or by its trace (or `last`), with the right one if known.
 
-        `calibrate` and `train_judge` read it; of several labels for one answer the last counts. Raises UsageError for a
-        trace that there is not.
+        `calibrate` and `train_judge` read it; of several labels `by` one person for one answer the last counts.
+        Raises UsageError for a trace that there is not.
         """
         check_type("trace", trace, (str, Answer), "an answer, the id of its trace, or last")
         check_type("right", right, bool, "True or False")
         check_type("answer", answer or "", str, "a text")
         self._existing()
         answered = trace.to_dict(chunks=True) if isinstance(trace, Answer) else self.traces.load(trace)
-        label = label_of(answered, right=right, answer=answer)
+        label = label_of(answered, right=right, answer=answer, by=by)
         self.labels.add(label)
         return label
 

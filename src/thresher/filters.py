@@ -35,6 +35,9 @@ IDS = ("id", "document_id", "parent_id")
 MAX_DEPTH = 16
 """Levels of AND, OR and NOT within each other; Lance's own parser gives up between 48 and 100."""
 
+MAX_PATTERN = 1000
+"""Characters of a LIKE pattern: with it a match takes time in proportion to the text."""
+
 MAX_PAGE = 2**53
 """Whole numbers up to here are exact as they come from the parser, and fit a store's column."""
 
@@ -165,7 +168,7 @@ def _truth(where: Filter, row: Mapping[str, Any], order: Callable[[Any, Any], in
         case In(_, values):
             return any(order(stored, value) == 0 for value in values)
         case Like(_, pattern, ignore_case):
-            return _pattern(pattern, ignore_case).fullmatch(_text(stored)) is not None
+            return _matcher(pattern, ignore_case).matches(_text(stored))
         case Comparison(_, operator, value):
             signs = {"=": (0,), "!=": (-1, 1), "<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1)}
             return order(stored, value) in signs[operator]
@@ -198,14 +201,41 @@ def _text(value: Any) -> str:
 _MARKS = re.compile(r"\\(.)|(.)", re.DOTALL)
 
 
-@lru_cache(maxsize=128)
-def _pattern(pattern: str, ignore_case: bool) -> re.Pattern[str]:
-    """SQL LIKE as a regular expression."""
-    parts = []
-    for escaped, mark in _MARKS.findall(pattern):
-        plain = re.escape(escaped or mark)
-        parts.append(plain if escaped else {"%": ".*", "_": "."}.get(mark, plain))
-    return re.compile("".join(parts), re.DOTALL | (re.IGNORECASE if ignore_case else 0))
+class _Matcher:
+    """A LIKE pattern, cut at each %: every segment between is found leftmost and never looked for again.
+
+    Time is at most (characters of the text) x (characters of the longest segment), whatever pattern and text are.
+    """
+
+    def __init__(self, pattern: str, ignore_case: bool) -> None:
+        segments: list[list[str]] = [[]]
+        for escaped, mark in _MARKS.findall(pattern):
+            if mark == "%":
+                segments.append([])
+            else:
+                segments[-1].append("." if mark == "_" else re.escape(escaped or mark))
+        flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
+        first, *rest = (re.compile("".join(segment), flags) for segment in segments)
+        self._first, self._between, self._last = first, rest[:-1], rest[-1] if rest else None
+        self._last_length = len(segments[-1])  # each mark stands for one character
+
+    def matches(self, text: str) -> bool:
+        """Whether the pattern matches the whole text."""
+        if self._last is None:
+            return self._first.fullmatch(text) is not None
+        start, end = self._first.match(text), len(text) - self._last_length
+        if start is None or end < start.end() or self._last.fullmatch(text, end) is None:
+            return False
+        at = start.end()
+        for segment in self._between:
+            found = segment.search(text, at, end)
+            if found is None:
+                return False
+            at = found.end()
+        return True
+
+
+_matcher = lru_cache(maxsize=128)(_Matcher)
 
 
 # --- parsed -----------------------------------------------------------------------------------------------------------
@@ -272,8 +302,10 @@ def _condition(node: exp.Expression) -> Filter:
             low, high = (_value(field, node.args[bound]) for bound in ("low", "high"))
             return And((Comparison(field, ">=", low), Comparison(field, "<=", high)))
         case exp.Like() | exp.ILike():
-            pattern = _checked(field, str(_literal(node.expression)))
-            return Like(field, str(pattern), ignore_case=isinstance(node, exp.ILike))
+            pattern = str(_checked(field, str(_literal(node.expression))))
+            if len(pattern) > MAX_PATTERN:
+                raise _Unusable(f"has a LIKE pattern of more than {MAX_PATTERN:,} characters")
+            return Like(field, pattern, ignore_case=isinstance(node, exp.ILike))
         case exp.Is() if isinstance(node.expression, exp.Null):
             return IsNull(field)
         case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():

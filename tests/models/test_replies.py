@@ -110,9 +110,9 @@ def test_an_error_within_a_stream_is_no_event() -> None:
 
 @pytest.mark.parametrize(
     ("value", "counted"),
-    [(-1, 0), (3, 3), (2.7, 2), (float("inf"), 9), (float("nan"), 0), (True, 0), ("3", 0), (10**400, 9)],
+    [(-1, 9), (3, 3), (2.7, 2), (float("inf"), 9), (float("nan"), 0), (True, 0), ("3", 0), (10**400, 9)],
 )
-def test_a_count_is_between_none_and_the_most(value: object, counted: int) -> None:
+def test_a_count_is_between_none_and_the_most_and_a_negative_one_the_most(value: object, counted: int) -> None:
     assert count(value, 9) == counted
 
 

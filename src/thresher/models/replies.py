@@ -106,7 +106,12 @@ def number(value: Any) -> float:
 
 
 def count(value: Any, most: int) -> int:
-    """A number of tokens as a reply tells it: no fewer than none, no more than `most`; none for what is no number."""
+    """A number of tokens as a reply tells it: no more than `most`; none for what is no number.
+
+    What cannot be (fewer than none) counts as `most`: a reply must not talk its way past a budget.
+    """
+    if isinstance(value, int | float) and value < 0:
+        return most
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
         return 0
     return int(min(value, most))

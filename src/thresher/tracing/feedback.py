@@ -54,6 +54,8 @@ class Label(Public):
     passages: tuple[LabelledPassage, ...]
     labelled: str
     """ISO 8601 time of the label."""
+    by: str = ""
+    """Who said it, as the server knows callers; empty for whoever works on the collection itself."""
 
     @property
     def answerable(self) -> bool | None:
@@ -73,7 +75,7 @@ class Label(Public):
         return cls(**{**stored, "passages": passages})
 
 
-def label_of(answered: Mapping[str, Any], *, right: bool, answer: str | None = None) -> Label:
+def label_of(answered: Mapping[str, Any], *, right: bool, answer: str | None = None, by: str = "") -> Label:
     """The label of an answer as `Answer.to_dict(chunks=True)` tells it, with the right one where a person gave that.
 
     Raises UsageError for an empty right answer, and for an answer without a trace.
@@ -90,6 +92,7 @@ def label_of(answered: Mapping[str, Any], *, right: bool, answer: str | None = N
         abstained=answered["abstained"],
         passages=tuple(_cited(answered)),
         labelled=datetime.now(UTC).isoformat(timespec="seconds"),
+        by=by,
     )
 
 
@@ -126,15 +129,18 @@ class Feedback:
             self._write([*self._lines(), line])
 
     def labels(self) -> list[Label]:
-        """The labels, of several for one answer the last; damaged lines are passed over, with a warning in the log."""
-        read: dict[str, Label] = {}
+        """The labels, of several by one person for one answer the last; damaged lines are passed over.
+
+        The log names them.
+        """
+        read: dict[tuple[str, str], Label] = {}
         for line in self._lines():
             try:
                 label = Label.from_dict(json.loads(line))
             except (ValueError, KeyError, TypeError):
                 _log.warning("%s: a line is damaged and is passed over", self._files.where(FILE))
                 continue
-            read[label.trace] = label
+            read[label.trace, label.by] = label
         return list(read.values())
 
     def forget(self, sources: Iterable[str]) -> int:

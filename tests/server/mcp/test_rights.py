@@ -48,7 +48,7 @@ def test_collections_are_those_of_both(offered: set[str] | None, own: set[str] |
     ("host", "origin", "status"),
     [
         ("localhost:8765", None, None),
-        ("10.1.2.3", "http://10.1.2.3", None),
+        ("10.1.2.3", "http://10.1.2.3", 421),
         ("[::1]:8765", "http://[::1]:8765", None),
         ("docs.example.org", "https://docs.example.org", None),
         ("docs.example.org", "https://page.example", None),

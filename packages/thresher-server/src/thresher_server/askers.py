@@ -41,4 +41,4 @@ class Askers:
 
 
 def _hash(caller: Caller) -> str:
-    return hashlib.sha256(caller.name.encode()).hexdigest()[:16]
+    return hashlib.sha256(caller.identity.encode()).hexdigest()[:16]

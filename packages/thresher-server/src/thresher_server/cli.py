@@ -70,6 +70,7 @@ def run(
 
     from thresher_server.app import HOME_VARIABLE, SETTINGS_VARIABLE, create_app
     from thresher_server.metrics import SHARED_FOLDER
+    from thresher_server.security.connections import Bounded
     from thresher_server.service import make_service
 
     given = for_all(given)
@@ -86,6 +87,7 @@ def run(
     output.say(f"thresher answers at http://{shown}:{listening.getsockname()[1]}{path} (home {home}); ctrl-c stops it")
     common: dict[str, Any] = {
         "log_level": "warning",
+        "http": Bounded,
         "proxy_headers": False,
         "server_header": False,
         "timeout_graceful_shutdown": int(bound.drain_seconds) + 1,  # whole seconds

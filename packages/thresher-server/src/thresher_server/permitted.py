@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from thresher.settings import dotted
@@ -50,6 +51,10 @@ SINGLE = (
 would make a new index), and what a process or the web may be used for."""
 
 
+MOST_SETTINGS = 200
+"""Of one request; a recipe has fewer."""
+
+
 def may_change(key: str, value: Any = None) -> bool:
     """Whether a person may change a setting for a question."""
     table, dot, rest = key.partition(".")
@@ -58,8 +63,10 @@ def may_change(key: str, value: Any = None) -> bool:
 
 
 def check_settings(caller: Caller, settings: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The settings by dotted key. Problem 403 for one that only an admin may bring."""
-    given = dict(dotted(settings or {}))
+    """The settings by dotted key. Problem 403 for one that only an admin may bring, 422 for too many."""
+    given = dict(islice(dotted(settings or {}), MOST_SETTINGS + 1))
+    if len(given) > MOST_SETTINGS:
+        raise Problem(422, f"are more than {MOST_SETTINGS}", subject="the settings", next_step="bring fewer")
     refused = [key for key, value in given.items() if not may_change(key, value)]
     if refused and not caller.may(Scope.ADMIN):
         raise Problem(

@@ -73,8 +73,16 @@ async def found(
 
 
 def address_of(service: Service, request: Request) -> str:
-    """What this server is called: its `public_url`, or else as the request called it."""
-    return service.public_url or str(request.base_url).rstrip("/")
+    """What this server is called: its `public_url`, or else the socket that took the request; never a Host header,
+
+    which the client chooses and which would stand in the stored answer.
+    """
+    if service.public_url:
+        return service.public_url
+    host, port = request.scope.get("server") or (service.settings.host, service.settings.port)
+    shown = f"[{host}]" if ":" in host else host
+    path = request.scope.get("app_root_path", request.scope.get("root_path", ""))
+    return f"{request.url.scheme}://{shown}:{port}{path}".rstrip("/")
 
 
 def share(score: Score) -> float:

@@ -35,7 +35,7 @@ class Door:
         except Problem as problem:
             await _unauthorized(problem, given)(scope, receive, send)
             return
-        token = AccessToken(token=given or "", client_id=caller.name, scopes=sorted(caller.scopes))
+        token = AccessToken(token=given or "", client_id=caller.identity, scopes=sorted(caller.scopes))
         state = {**scope.get("state", {}), "caller": caller}
         await self.app({**scope, "state": state, "user": AuthenticatedUser(token)}, receive, send)
 

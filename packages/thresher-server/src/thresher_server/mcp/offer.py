@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from thresher_server.security.keys import ANYBODY, Caller, Scope
@@ -33,4 +33,4 @@ class Offer:
         own = None if Scope.ADMIN in caller.scopes else caller.collections
         both = [one for one in (own, self.collections) if one is not None]
         collections = frozenset.intersection(*both) if both else None
-        return Caller(caller.name, scopes & READ_ONLY if caller is ANYBODY else scopes, collections)
+        return replace(caller, scopes=scopes & READ_ONLY if caller is ANYBODY else scopes, collections=collections)

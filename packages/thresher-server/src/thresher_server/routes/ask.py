@@ -83,7 +83,7 @@ async def ask(caller: Asker, collection: Opened, body: QuestionBody, service: Se
     as it is written and checked, and `answer` the whole answer. A client that goes before ends the question.
     """
     options = await run_in_threadpool(_options, service, caller, collection, body, request)
-    conversation = Conversations(service.home, caller.name)
+    conversation = Conversations(service.home, caller.identity)
 
     def keep(answer: Answer) -> None:
         if body.conversation is not None:
@@ -107,7 +107,7 @@ def _options(
         check(caller, Scope.READ, other)
     history = list(body.history)
     if body.conversation is not None:
-        found = Conversations(service.home, caller.name).get(collection.name, body.conversation)
+        found = Conversations(service.home, caller.identity).get(collection.name, body.conversation)
         check_room(found)
         history = found.history + history
     given: dict[str, Any] = {

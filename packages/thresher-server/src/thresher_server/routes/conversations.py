@@ -51,13 +51,13 @@ class ConversationReply(Told):
 @router.post("", summary="Begin a conversation", status_code=201, responses=replies(404, 507))
 def begin(caller: Asker, collection: Opened, service: Served) -> Begun:
     """An empty one; a question that names it follows up on its last turns and is added to it."""
-    return Begun(id=Conversations(service.home, caller.name).begin(collection.name).id)
+    return Begun(id=Conversations(service.home, caller.identity).begin(collection.name).id)
 
 
 @router.get("", summary="List conversations", responses=replies(404))
 def listed(caller: Asker, collection: Opened, service: Served) -> ConversationList:
     """The caller's own."""
-    found = Conversations(service.home, caller.name).of(collection.name)
+    found = Conversations(service.home, caller.identity).of(collection.name)
     lines = [
         ConversationLine(
             id=one.id,
@@ -73,7 +73,7 @@ def listed(caller: Asker, collection: Opened, service: Served) -> ConversationLi
 @router.get("/{conversation}", summary="One conversation", responses=replies(404), response_model_exclude_unset=True)
 def one(caller: Asker, collection: Opened, conversation: ConversationId, service: Served) -> ConversationReply:
     """With its answers."""
-    found = Conversations(service.home, caller.name).get(collection.name, conversation)
+    found = Conversations(service.home, caller.identity).get(collection.name, conversation)
     turns = [AnswerReply.model_validate(turn) for turn in found.turns]
     return ConversationReply(id=found.id, collection=found.collection, made=found.made, turns=turns)
 
@@ -81,4 +81,4 @@ def one(caller: Asker, collection: Opened, conversation: ConversationId, service
 @router.delete("/{conversation}", summary="Remove a conversation", status_code=204, responses=replies(404))
 def drop(caller: Asker, collection: Opened, conversation: ConversationId, service: Served) -> None:
     """Its answers stay as traces."""
-    Conversations(service.home, caller.name).drop(collection.name, conversation)
+    Conversations(service.home, caller.identity).drop(collection.name, conversation)

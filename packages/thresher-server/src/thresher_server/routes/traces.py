@@ -51,7 +51,7 @@ def listed(
     ] = None,
 ) -> TraceList:
     """The caller's own, or everybody's for an admin, the newest first; the last thousand are kept."""
-    askers, said = Askers(service.home), _said(collection)
+    askers, said = Askers(service.home), _said(collection, caller)
     told: list[TraceLine] = []
     for trace, asked in reversed(collection.traces.asked()):
         if before is not None and asked >= _aware(before):
@@ -71,7 +71,7 @@ def explain(caller: Asker, collection: Opened, trace: TraceId, service: Served) 
     """The stored answer with the fate of every chunk that its question touched."""
     asked = _asked(service, caller, collection, trace)
     stored = {**collection.traces.load(trace), "labels": collection.traces.labels(trace)}
-    said = _said(collection).get(trace)
+    said = _said(collection, caller).get(trace)
     told = {**stored, "asked": asked.isoformat(), "feedback": None if said is None else said.model_dump()}
     return JSONResponse(told)
 
@@ -90,7 +90,7 @@ async def feedback(
 ) -> FeedbackReply:
     """Kept as a label that calibration and training read; said again it takes the place of what was said before."""
     _asked(service, caller, collection, trace)
-    label = await worked(service, lambda: collection.feedback(trace, body.right, body.answer))
+    label = await worked(service, lambda: collection.feedback(trace, body.right, body.answer, by=caller.identity))
     service.audit.write(caller.name, "feedback", collection=collection.name, trace=trace, right=body.right)
     return FeedbackReply(right=label.right, answer=label.answer)
 
@@ -118,6 +118,10 @@ def _line(collection: Collection, trace: str, asked: datetime, said: FeedbackRep
     return TraceLine(**told, asked=asked.isoformat(), feedback=said)
 
 
-def _said(collection: Collection) -> dict[str, FeedbackReply]:
-    """What was said of answers, by trace."""
-    return {one.trace: FeedbackReply(right=one.right, answer=one.answer) for one in collection.labels.labels()}
+def _said(collection: Collection, caller: Caller) -> dict[str, FeedbackReply]:
+    """What the caller said of answers, by trace."""
+    return {
+        one.trace: FeedbackReply(right=one.right, answer=one.answer)
+        for one in collection.labels.labels()
+        if one.by == caller.identity
+    }

@@ -1,8 +1,9 @@
 """What stands before every route: by which name it is called, from whose page, how large it is, and the headers back.
 
 - A browser that was lured to another page may call a server on this machine by a name that was pointed at it (DNS
-  rebinding), so that a request by a name that is not ours is refused (421). An address is no name: it passes.
-- A page of another origin is refused (403), unless its origin is among the allowed ones.
+  rebinding), so that a request by a name or address that is not ours is refused (421).
+- A page of another origin is refused (403), whatever the method, unless its origin is among the allowed ones. A person
+  who follows a link to one of our pages is let in: only the page itself is sent to a visit.
 - A body that is larger than its route takes is refused (413), by its length as told and as it comes.
 """
 
@@ -13,6 +14,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from time import monotonic
 from urllib.parse import urlsplit
 
 from fastapi.responses import JSONResponse
@@ -26,6 +28,9 @@ MEBIBYTE = 1_048_576
 
 SILENT_SECONDS = 30.0
 """Between two pieces of a body: for a slow line, and not for somebody who holds a connection and sends nothing."""
+
+SLOW_SECONDS, SLOWEST_BYTES = 60.0, 4096
+"""A body has a minute, and a second more for each so many bytes that came: what drips is refused."""
 
 UPLOADS = re.compile(r"/api/collections/[^/]+/documents/?|/process/?")
 """Paths whose body may be as large as an upload."""
@@ -50,7 +55,7 @@ class Bounds:
     """What is let in."""
 
     names: Sequence[str] = ()
-    """Hosts besides loopback's and addresses; `*.example.org` stands for every name below."""
+    """Hosts and addresses besides loopback's; `*.example.org` stands for every name below."""
     origins: Sequence[str] = ()
     body: int = 4 * MEBIBYTE
     upload: int = 200 * MEBIBYTE
@@ -61,7 +66,7 @@ def bounds_of(service: Service) -> Bounds:
     """What the settings of a service let in."""
     settings = service.settings
     origins = [origin for origin in settings.allowed_origins.split(",") if origin]
-    names = [name for name in (*settings.allowed_hosts.split(","), service.public_host) if name]
+    names = [name for name in (*settings.allowed_hosts.split(","), service.public_host, settings.host) if name]
     body, upload = int(settings.max_body_megabytes * MEBIBYTE), int(settings.max_upload_megabytes * MEBIBYTE)
     return Bounds(names, origins, body, max(body, upload))
 
@@ -102,9 +107,9 @@ class Guard:
                 403, "may not call this server", subject=f"origin {origin!r}", next_step="see server.allowed_origins"
             )
         if (
-            headers.get("sec-fetch-site") == "cross-site"
+            headers.get("sec-fetch-site") in ("cross-site", "same-site")
             and origin is None
-            and scope.get("method") not in ("GET", "HEAD")
+            and not _is_visit(scope, headers)
         ):
             raise Problem(403, "a page of another site may not call this server")
         most = self.bounds.upload if UPLOADS.fullmatch(scope["path"]) else self.bounds.body
@@ -131,25 +136,36 @@ class Guard:
 
 
 def is_ours(host: str, names: Sequence[str]) -> bool:
-    """Whether a Host header names this server: by loopback's name, by an address, or by one of `names`."""
+    """Whether a Host header names this server: by loopback's name, or by one of `names`.
+
+    An address counts where it is one of them, or where they hold the one that stands for all (0.0.0.0, ::).
+    """
     name = _name_of(host)
     if name is None:
         return False
-    if is_loopback(name) or _is_address(name):
+    if is_loopback(name) or (_is_address(name) and any(one in ("0.0.0.0", "::") for one in names)):
         return True
     return any(name.endswith(one[1:].casefold()) if one.startswith("*.") else name == one.casefold() for one in names)
 
 
+def _is_visit(scope: Scope, headers: Headers) -> bool:
+    """Whether a person follows a link, in the address bar; no page reads what comes back, or puts it into a picture."""
+    is_whole_page = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    return is_whole_page and scope.get("method") in ("GET", "HEAD")
+
+
 def _limited(receive: Receive, most: int) -> Receive:
-    """The same, raising Problem when more bytes come than may, or none for too long."""
-    come, whole = 0, False
+    """The same, raising Problem when more bytes come than may, none for too long, or all of them too slowly."""
+    come, whole, began = 0, False, monotonic()
 
     async def receiving() -> Message:
         nonlocal come, whole
         try:
-            message = await asyncio.wait_for(receive(), None if whole else SILENT_SECONDS)
+            left = began + SLOW_SECONDS + come / SLOWEST_BYTES - monotonic()
+            message = await asyncio.wait_for(receive(), None if whole else max(min(SILENT_SECONDS, left), 0))
         except TimeoutError:
-            raise Problem(408, f"nothing came of the body for {SILENT_SECONDS:g} seconds") from None
+            what = "the body comes too slowly, or not at all"
+            raise Problem(408, what, headers={"Connection": "close"}) from None
         whole = whole or not message.get("more_body", False)
         come += len(message.get("body", b""))
         if come > most:
@@ -160,7 +176,10 @@ def _limited(receive: Receive, most: int) -> Receive:
 
 
 def _too_large(most: int) -> Problem:
-    return Problem(413, f"the body is larger than {most / MEBIBYTE:g} MiB", next_step="send less at once")
+    headers = {"Connection": "close"}
+    return Problem(
+        413, f"the body is larger than {most / MEBIBYTE:g} MiB", next_step="send less at once", headers=headers
+    )
 
 
 def _name_of(host: str) -> str | None:

@@ -47,6 +47,13 @@ class Caller:
     name: str
     scopes: frozenset[Scope]
     collections: frozenset[str] | None = None
+    id: str = ""
+    """Of the key; empty for who has none. Two keys of one name, one after the other, are two callers."""
+
+    @property
+    def identity(self) -> str:
+        """What belongs to the caller is kept under this; no name can be another's identity."""
+        return f"key {self.id}" if self.id else f"own {self.name}"
 
     def may(self, scope: Scope, collection: str | None = None) -> bool:
         """Whether the scope is granted, in that collection."""
@@ -61,6 +68,10 @@ OPERATOR = Caller("operator", frozenset(Scope))
 
 ANYBODY = Caller("loopback", frozenset(Scope))
 """Whoever reaches a server that listens on this machine alone and asks for no key."""
+
+
+RESERVED = frozenset({OPERATOR.name, ANYBODY.name, "agent"})
+"""Names that stand in the audit for who has no key of `thresher keys`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +92,7 @@ class Key:
     def caller(self) -> Caller:
         """Who has it."""
         allowed = None if self.collections is None else frozenset(self.collections)
-        return Caller(self.name, frozenset(map(Scope, self.scopes)), allowed)
+        return Caller(self.name, frozenset(map(Scope, self.scopes)), allowed, self.id)
 
     def has_expired(self, now: datetime) -> bool:
         """Whether it is refused by now."""
@@ -110,6 +121,10 @@ class Keys:
             raise UsageError("has no scope", subject=f"key {name}", next_step="give some of read, ask, write, admin")
         if not name.strip():
             raise UsageError("has no name", subject="a key", next_step="say whose it is")
+        if name.strip().casefold() in RESERVED:
+            raise UsageError("is a name of the server's own", subject=f"key {name}", next_step="give another name")
+        if not name.isprintable():
+            raise UsageError("is not printable", subject=f"key {name!r}", next_step="give another name")
         with self._changing() as keys:
             if any(key.name == name for key in keys.values()):
                 raise UsageError("is taken", subject=f"key {name}", next_step="give another name, or rotate it")

@@ -1,0 +1,78 @@
+"""What a stranger tries at the server: other pages, other names, other people's records, too much at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.conftest import Running
+from thresher.errors import UsageError
+from thresher_server.security.keys import Keys, Scope
+
+QUESTION = {"question": "When was the lighthouse of Fernby built?"}
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "DELETE"])
+def test_a_picture_in_another_page_reaches_nothing(served: Running, method: str, site: str) -> None:
+    sent = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
+    assert served.client.request(method, "/api/collections", headers=sent).status_code == 403
+
+
+def test_a_person_may_follow_a_link_to_the_page(served: Running) -> None:
+    sent = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    assert served.client.get("/", headers=sent).status_code == 200
+    assert served.client.post("/api/collections", headers=sent, json={"name": "x"}).status_code == 403
+
+
+def test_the_links_of_an_answer_do_not_follow_the_host_header(served: Running) -> None:
+    port = served.url.rpartition(":")[2]
+    hit = served.client.post(
+        "/api/collections/default/search", json=QUESTION, headers={"Host": "evil.localhost:1"}
+    ).json()["hits"][0]
+    assert hit["url"].startswith(f"http://127.0.0.1:{port}/d/")
+
+
+def test_an_address_that_the_server_is_not_bound_to_is_not_its_name(served: Running) -> None:
+    assert served.client.get("/health", headers={"Host": "203.0.113.9"}).status_code == 421
+
+
+@pytest.mark.parametrize("name", ["operator", "Loopback", " agent ", "carol\x1b[2J"])
+def test_no_key_takes_a_name_of_the_servers_own(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError):
+        Keys(tmp_path).make(name, [Scope.ASK], None)
+
+
+def test_another_key_of_the_same_name_sees_nothing_of_the_first(tmp_path: Path) -> None:
+    keys = Keys(tmp_path)
+    first = keys.caller(keys.make("carol", [Scope.ASK], None))
+    keys.revoke("carol")
+    second = keys.caller(keys.make("carol", [Scope.ASK], None))
+    assert first is not None
+    assert second is not None
+    assert first.name == second.name
+    assert first.identity != second.identity
+
+
+def test_what_one_asker_says_of_an_answer_is_not_another_ones_word(
+    indexed_home: Path, serving: Callable[..., Any]
+) -> None:
+    keys = Keys(indexed_home)
+    headers = [{"Authorization": f"Bearer {keys.make(name, [Scope.ASK], None)}"} for name in ("ann", "bob")]
+    with serving(indexed_home, server__require_key=True) as one:
+        asked = [one.client.post("/api/collections/default/ask", json=QUESTION, headers=own) for own in headers]
+        trace = asked[0].json()["trace"]
+        below = f"/api/collections/default/traces/{trace}"
+        assert one.client.post(f"{below}/feedback", json={"right": False}, headers=headers[0]).status_code == 200
+        said = [one.client.get(below, headers=own).json()["feedback"] for own in headers]
+    assert said == [{"right": False, "answer": None}, None]
+
+
+def test_forty_thousand_settings_are_refused_before_they_are_looked_at(served: Running) -> None:
+    settings = {f"nothing.{number}": 1 for number in range(40_000)}
+    refused = served.client.post("/api/collections/default/search", json={**QUESTION, "settings": settings})
+    assert refused.status_code == 422
+    assert "more than 200" in refused.json()["error"]["message"]
