@@ -119,7 +119,6 @@ HYBRID = (
 CORRECTIVE = (
     "corrective",
     "corrective[judge=local]",
-    "corrective[answer.reader=sentences]",
     "corrective[decompose=selection]",
     "corrective[refine.top_k=5]",
     "corrective[verify=false]",

@@ -52,7 +52,19 @@ FOUNDATION = {
     "pipeline": {"types", "protocols", "errors", "deadline", "tracing"},
 }
 """What every room stands on, and what of each other it knows."""
-WIRING = {"cli", "aio", "asking", "collection", "conversation", "engine", "inputs", "opened", "preparing", "recipes", "__init__"}
+WIRING = {
+    "cli",
+    "aio",
+    "asking",
+    "collection",
+    "conversation",
+    "engine",
+    "inputs",
+    "opened",
+    "preparing",
+    "recipes",
+    "__init__",
+}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

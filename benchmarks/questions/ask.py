@@ -36,6 +36,13 @@ class Row:
     seconds: float
     certainty: float | None = None
     """Of the answer, 0 to 1, where the reader says one."""
+    also: tuple[str, ...] = ()
+    """The texts of the alternatives."""
+
+    @property
+    def shown(self) -> str:
+        """The answer and its alternatives."""
+        return "\n".join([self.answer, *self.also])
 
 
 class Asked(Protocol):
@@ -95,6 +102,7 @@ def asked(question: Question, collection: Asked, recipe: str) -> Row:
         evidence_holds=rules.holds(question, handed_on(answer)),
         seconds=round(seconds, 3),
         certainty=answer.certainty,
+        also=tuple(one.text for one in answer.alternatives),
     )
 
 
@@ -107,4 +115,4 @@ def handed_on(answer: Answer) -> list[str]:
 def read(path: Path) -> list[Row]:
     """Rows of a file, in the order they were written."""
     rows: list[Mapping[str, Any]] = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return [Row(**row) for row in rows]
+    return [Row(**{**row, "also": tuple(row.get("also", ()))}) for row in rows]

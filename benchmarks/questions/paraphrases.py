@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.questions.ask import Row
 from benchmarks.questions.rules import Question, plain
-from thresher.types import PERHAPS
+from thresher.types import HERE, PERHAPS_HERE
 
 PARAPHRASES = Path(__file__).with_name("paraphrases.jsonl")
 
@@ -55,7 +55,7 @@ def normalised(row: Row) -> str:
     """The words of an answer as they are compared; nothing for a refusal."""
     if row.abstained:
         return ""
-    words = plain(_MARKER.sub("", row.answer.removeprefix(PERHAPS)))
+    words = plain(_MARKER.sub("", row.answer.removeprefix(PERHAPS_HERE).removeprefix(HERE)))
     return words.replace('"', "").strip(" .")
 
 

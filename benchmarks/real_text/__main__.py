@@ -14,7 +14,7 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks.machine import DATA
-from benchmarks.questions import verdicts
+from benchmarks.questions import rules, verdicts
 from benchmarks.questions.ask import ask_all, read
 from benchmarks.questions.rules import Mark
 from benchmarks.real_text import documents, questions
@@ -56,6 +56,9 @@ def table(options: argparse.Namespace) -> None:
     print(verdicts.table(questions.load(), rows, verdicts.judged(rows, {}), by=options.by))
     answered = [row for row in rows if not row.abstained]
     wrong = sum(row.mark != Mark.RIGHT for row in answered)
+    asked = {one.id: one for one in questions.load()}
+    shown = sum(rules.marked(asked[row.id], row.shown, abstained=row.abstained).mark == Mark.RIGHT for row in rows)
+    print(f"right with the alternatives: {shown} of {len(rows)}")
     print(f"coverage {len(answered)} of {len(rows)} questions answered; risk {wrong} of {len(answered)} not right")
 
 

@@ -1,16 +1,15 @@
-"""What the bundled judge reads: answers as spans, refusals, true and false claims, multiple choice.
+"""What the bundled judge reads: answers as spans, refusals, true and false claims.
 
-    .venv/bin/python -m research.reader [squad|popqa|labels|options|all] [--final] [--folder DIR]
+    .venv/bin/python -m research.reader [squad|popqa|labels|all] [--final] [--folder DIR]
 
 squad    SQuAD 2.0 questions, each with its own paragraph: the likeliest place, and when to refuse.
 popqa    Long-tail PopQA over the contexts that CRAG's authors published: one short answer from several pieces of text.
 labels   Claims with evidence: the sign of the support logit against true and false.
-options  ARC-Challenge over CRAG's contexts: the option whose best piece scores highest.
 
 Without `--final` nothing of the final fifth is read: splits are those of thresher_evals.dataset, by article, subject,
 claim or question id. Whatever there is to choose (thresholds, weights, one way of several) is chosen on the tune fifth.
-The judge was trained on the training fifths of SQuAD, PopQA, SciFact and Climate-FEVER; it has not seen PubHealth and
-ARC, whose training fifths count as tune here. Intervals are 95 %, over questions. With `--final` the numbers go to
+The judge was trained on the training fifths of SQuAD, PopQA, SciFact and Climate-FEVER; it has not seen PubHealth,
+whose training fifth counts as tune here. Intervals are 95 %, over questions. With `--final` the numbers go to
 research/results/reader.json, each part replacing what was there of it.
 
 Readings are kept in research/.cache/judge/reader.sqlite under the hash of the model's files and the judge's limits.
@@ -26,7 +25,6 @@ from typing import Any
 
 from benchmarks.machine import RESEARCH, keep, kept, tell
 from research.reader.labels import labels
-from research.reader.options import options
 from research.reader.popqa import popqa
 from research.reader.readings import Readings
 from research.reader.squad import squad
@@ -36,7 +34,6 @@ PARTS: dict[str, Callable[..., dict[str, Any]]] = {
     "squad": squad,
     "popqa": popqa,
     "labels": labels,
-    "options": options,
 }
 
 

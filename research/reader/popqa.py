@@ -12,7 +12,6 @@ from research.reader.readings import (
     QUOTED_WORDS,
     SENTENCES,
     Asked,
-    BestSentence,
     Readings,
     Table,
     Text,
@@ -76,12 +75,11 @@ WAYS: dict[str, Way] = {"most relevant": most_relevant, "surest": surest, "voted
 def popqa(readings: Readings, *, final: bool) -> dict[str, Any]:
     """Every way over every context; the best is chosen on the tune fifth."""
     found = rows("popqa_longtail/questions.jsonl")
-    quote = BestSentence([row[name] for row in found for name in ("internal", "web")])
     splits = ("train", "tune", "final") if final else ("train", "tune")
     tables: dict[str, dict[str, Table]] = {}
     for split in splits:
         asked = [row for row in found if split_of(row["subject"]) == split]
-        tables[split] = popqa_tables(readings, quote, asked)
+        tables[split] = popqa_tables(readings, asked)
     spans = {label: values for label, values in tables["tune"]["combined"].items() if label.startswith("span")}
     chosen = best_by(spans, "match", "F1")
     for split, contexts in tables.items():
@@ -94,7 +92,7 @@ def popqa(readings: Readings, *, final: bool) -> dict[str, Any]:
     return {"chosen": chosen, "published": PUBLISHED, **tables}
 
 
-def popqa_tables(readings: Readings, quote: BestSentence, asked: Sequence[dict[str, Any]]) -> dict[str, Table]:
+def popqa_tables(readings: Readings, asked: Sequence[dict[str, Any]]) -> dict[str, Table]:
     """Measures by context and way; the combined context is the other two, one after the other."""
     golds = [row["answers"] for row in asked]
     pieces = {
@@ -125,9 +123,6 @@ def popqa_tables(readings: Readings, quote: BestSentence, asked: Sequence[dict[s
             sentences = [sentence_at(one.piece, one.reading.start) if one else "" for one in best]
             table[f"sentence of the voted span, {name}"] = measures(sentences, golds)
             table[f"its first {QUOTED_WORDS} words, {name}"] = measures([cut(text) for text in sentences], golds)
-        quotes = [quote(row["question"], [Text(row[part]) for part in made_of])[0] for row in asked]
-        table["extractive reader, best sentence"] = measures(quotes, golds)
-        table[f"extractive reader, first {QUOTED_WORDS} words"] = measures([cut(text) for text in quotes], golds)
         pasted = measures([" ".join(row[part] for part in made_of) for row in asked], golds)
         table["whole context pasted"] = {name: pasted[name] for name in ("match", "match_norm", "words")}
         tables[context] = table

@@ -6,24 +6,18 @@ import hashlib
 import sqlite3
 import sys
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import exp, log, log1p
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thresher.answering.quotes import ExtractiveReader
-
 from benchmarks.machine import RESEARCH
-from thresher.answering.sentence_support import SUPPORT, SupportJudge, rarity_from
 from thresher.models import cross_encoders as limits
-from thresher.models.encoders import BundledEncoder, RememberingEncoder
 from thresher.models.onnx import usable_cores
 from thresher.protocols import PairReader
 from thresher.text.sentences import sentence_spans
-from thresher.text.terms import index_terms, query_terms
-from thresher.types import Chunk, Evidence, Hit, Query, Reading, Score
+from thresher.types import Reading
 from thresher_evals.metrics.answers import exact_match, f1, match, match_norm
 from thresher_evals.stats import mean_interval, proportion_interval, quantile_interval
 
@@ -191,27 +185,3 @@ def show(title: str, table: Mapping[str, Mapping[str, Any]], chosen: str = "") -
 def best_by(table: Mapping[str, Mapping[str, Any]], *names: str) -> str:
     """The row with the highest value of the first measure; of rows alike, of the next; then the first row."""
     return max(table, key=lambda label: tuple(table[label][name]["value"] for name in names))
-
-
-class BestSentence:
-    """The extractive reader's best sentence and its support, for a collection of these texts."""
-
-    def __init__(self, collection: Sequence[str]) -> None:
-        counts = Counter(term for text in set(collection) for term in set(index_terms(text)))
-        number = len(set(collection))
-
-        def rarity(question: str) -> Mapping[str, float]:
-            return rarity_from({term: counts[term] for term in query_terms(question)}, number)
-
-        encoder = RememberingEncoder(BundledEncoder())
-        support = SupportJudge(encoder, rarity)
-        self.reader = ExtractiveReader(support, min_support=0.0, max_sentences=1)
-
-    def __call__(self, question: str, texts: Sequence[Text]) -> tuple[str, float]:
-        """Nothing and 0 where no sentence can be quoted."""
-        evidence = []
-        for rank, (text, title) in enumerate(texts, start=1):
-            chunk = Chunk(str(rank), str(rank), "benchmark", title, 0, len(text), text)
-            evidence.append(Evidence(Hit(chunk, Score(1.0, SUPPORT), rank), 0, len(text), text))
-        citations = self.reader(Query(question, question), evidence).citations
-        return (citations[0].quote, citations[0].score.value) if citations else ("", 0.0)

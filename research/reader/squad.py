@@ -13,7 +13,6 @@ from research.reader.readings import (
     QUOTED_WORDS,
     SENTENCES,
     Asked,
-    BestSentence,
     Readings,
     Table,
     Text,
@@ -41,7 +40,7 @@ class Answered:
 
     text: str
     relevance: float
-    """A logit, or the extractive reader's support."""
+    """A logit."""
     log_certainty: float = 0.0
 
 
@@ -49,7 +48,7 @@ Rule = Callable[[Answered], float]
 """Higher for answers that are better given than withheld."""
 
 
-JUDGED_BY = {"whole": "relevance", "windows": "relevance", "best sentence": "support"}
+JUDGED_BY = {"whole": "relevance", "windows": "relevance"}
 """Readers that may refuse, and what the number is called that they always have."""
 
 
@@ -75,13 +74,11 @@ class Paragraphs:
 def squad(readings: Readings, *, final: bool) -> dict[str, Any]:
     """Every reader, answering always and refusing by rules chosen on the tune fifth."""
     found = rows("squad/answered.jsonl")
-    paragraphs = [row["context"] for row in found + rows("squad/questions_only.jsonl")]
-    quote = BestSentence(paragraphs)
     results: dict[str, Any] = {}
     rules: dict[str, dict[str, tuple[Rule, float]]] = {}
     for split in ("tune", "final") if final else ("tune",):
         asked = [row for row in found if split_of(row["title"]) == split]
-        read = read_paragraphs(readings, quote, asked)
+        read = read_paragraphs(readings, asked)
         if split == "tune":
             rules = {reader: refusals(read, reader) for reader in JUDGED_BY}
             results["thresholds"] = {
@@ -100,16 +97,16 @@ def squad(readings: Readings, *, final: bool) -> dict[str, Any]:
     return results
 
 
-def read_paragraphs(readings: Readings, quote: BestSentence, asked: Sequence[dict[str, Any]]) -> Paragraphs:
-    """Every question with its paragraph whole, in windows, and through the extractive reader."""
+def read_paragraphs(readings: Readings, asked: Sequence[dict[str, Any]]) -> Paragraphs:
+    """Every question with its paragraph whole and in windows."""
     titles = [row["title"].replace("_", " ") for row in asked]
     texts = [
         [Text(row["context"], title), *(Text(window, title) for window in windows(row["context"]))]
         for row, title in zip(asked, titles, strict=True)
     ]
     pairs = [Asked(row["question"], tuple(own)) for row, own in zip(asked, texts, strict=True)]
-    answers: dict[str, list[Answered]] = {"whole": [], "windows": [], "its sentence": [], "best sentence": []}
-    for row, own, found in zip(asked, texts, readings("squad", pairs), strict=True):
+    answers: dict[str, list[Answered]] = {"whole": [], "windows": [], "its sentence": []}
+    for own, found in zip(texts, readings("squad", pairs), strict=True):
         whole, best = 0, max(range(1, len(found)), key=lambda at: sureness(found[at]))
         for name, at in (("whole", whole), ("windows", best)):
             reading = found[at]
@@ -117,8 +114,6 @@ def read_paragraphs(readings: Readings, quote: BestSentence, asked: Sequence[dic
             answers[name].append(Answered(text, reading.relevance, log_certainty(reading)))
         sentence = sentence_at(own[whole].text, found[whole].start)
         answers["its sentence"].append(Answered(cut(sentence), found[whole].relevance, log_certainty(found[whole])))
-        sentence, support = quote(row["question"], own[:1])
-        answers["best sentence"].append(Answered(cut(sentence), support))
     return Paragraphs([[text for _, text in row["answers"] or ()] for row in asked], answers)
 
 
@@ -130,7 +125,6 @@ def always_answered(read: Paragraphs) -> Table:
         "whole": "span, paragraph read whole",
         "windows": f"span, windows of {SENTENCES} sentences",
         "its sentence": f"sentence of the span, {QUOTED_WORDS} words",
-        "best sentence": f"extractive reader, {QUOTED_WORDS} words",
     }
     return {label: measures([read.answers[name][one].text for one in at], golds) for name, label in names.items()}
 

@@ -80,7 +80,9 @@ class Links:
     def answer(self, answer: Answer) -> Answer:
         """An answer whose citations and chunks have addresses."""
         chunks = tuple(replace(fate, hit=self.hit(fate.hit)) for fate in answer.chunks)
-        return replace(answer, citations=tuple(map(self.citation, answer.citations)), chunks=chunks)
+        others = tuple(replace(one, citation=self.citation(one.citation)) for one in answer.alternatives)
+        citations = tuple(map(self.citation, answer.citations))
+        return replace(answer, citations=citations, alternatives=others, chunks=chunks)
 
     def check(self, check: Check) -> Check:
         """A check whose citations have addresses."""

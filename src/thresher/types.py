@@ -666,10 +666,11 @@ class Answer:
 
     def __str__(self) -> str:
         """The answer and its citations, as `print` shows them."""
-        from thresher.tracing.explain import citation_line
+        from thresher.tracing.explain import also_lines, citation_line
 
-        cited = [citation_line(citation.to_dict(), self.text) for citation in self.citations]
-        return "\n".join([self.text, *([f"Why: {self.reason}"] if self.abstained else []), *cited])
+        told = self.to_dict()
+        cited = [citation_line(citation, self.text) for citation in told["citations"]]
+        return "\n".join([self.text, *([f"Why: {self.reason}"] if self.abstained else []), *cited, *also_lines(told)])
 
     def to_markdown(self) -> str:
         """The question, the answer and its numbered citations, with page and quote."""

@@ -324,4 +324,5 @@ def _reported(proposal: Proposal) -> dict[str, Any]:
     """A proposal for the trace."""
     kind = "cell" if proposal.passage is None else "passage"
     told = {"kind": kind, "text": proposal.text, "probability": round(proposal.probability, 3)}
-    return {**told, **(proposal.facts or {})}
+    words = {"words": proposal.place.words} if proposal.place is not None else {}
+    return {**told, **words, **(proposal.facts or {})}

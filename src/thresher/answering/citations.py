@@ -93,12 +93,13 @@ class QuoteChecker:
 
     def __call__(self, query: Query, draft: Generation, refined: Refined) -> Generation:
         """The draft with checked citations; an answer left without any is withdrawn."""
-        draft = replace(
-            draft, alternatives=tuple(replace(one, citation=self.placed(one.citation)) for one in draft.alternatives)
-        )
+        cited = (*draft.citations, *(one.citation for one in draft.alternatives))
+        documents = self.documents(sorted({citation.document_id for citation in cited}))
+        others = [(one, self._located(one.citation, documents, refined.evidence)) for one in draft.alternatives]
+        shown = tuple(replace(one, citation=located) for one, located in others if located is not None)
+        draft = replace(draft, alternatives=shown)
         if not draft.citations:
             return draft if draft.abstained else with_sentences(draft)
-        documents = self.documents(sorted({citation.document_id for citation in draft.citations}))
         checked = [(citation, self._located(citation, documents, refined.evidence)) for citation in draft.citations]
         kept = tuple(located for _, located in checked if located is not None)
         counts = {"quotes_checked": len(checked), "quotes_removed": len(checked) - len(kept)}

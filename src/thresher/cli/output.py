@@ -13,7 +13,16 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import DocumentError
-from thresher.tracing.explain import assessment, citation_line, counted, facts, sentence_lines, shortened, where
+from thresher.tracing.explain import (
+    also_lines,
+    assessment,
+    citation_line,
+    counted,
+    facts,
+    sentence_lines,
+    shortened,
+    where,
+)
 from thresher.types import Answer, Excerpt, Hit, SearchResult, Step
 
 if TYPE_CHECKING:
@@ -265,11 +274,8 @@ def answer(given: Answer, *, steps: bool = False, options: str = "") -> None:
         say(line if number else f"Sentences: {line}")
     for citation in given.citations:
         say(citation_line(citation.to_dict(), given.text))
-    if given.alternatives:
-        say("Also:")
-    for alternative in given.alternatives:
-        say(f"  {alternative.text}")
-        say(citation_line(alternative.citation.to_dict(), alternative.text))
+    for line in also_lines(given.to_dict()):
+        say(line)
     for one, other in given.conflicts:
         say(f"  [{one}] and [{other}] contradict each other: look at both")
     if line := assessment(given.verdict, given.confidence, given.certainty):

@@ -44,6 +44,7 @@ def _head(answer: Mapping[str, Any]) -> list[str]:
     if answer["reason"]:
         lines.append(f"why       {answer['reason']}")
     lines += [f"        {citation_line(cited, answer['text'], QUOTED)}" for cited in answer["citations"]]
+    lines += [f"        {line}" for line in also_lines(answer, QUOTED)]
     first, *others = sentence_lines(answer) or [""]
     lines += [f"sentences {first}", *(f"        {line}" for line in others)] if first else []
     lines += [f"conflict  [{one}] and [{other}] contradict each other" for one, other in answer["conflicts"]]
@@ -180,6 +181,15 @@ def citation_line(cited: Mapping[str, Any], answer: str, characters: int | None 
     place = f"  [{cited['marker']}] {where(cited['source'], None)}{at}, characters {cited['start']}-{cited['end']}"
     held = quote in " ".join(answer.replace("**", "").split())
     return place if held else f"{place}: “{quote if characters is None else shortened(quote, characters)}”"
+
+
+def also_lines(answer: Mapping[str, Any], characters: int | None = None) -> list[str]:
+    """The further passages that may answer, under a line that says so; nothing for none."""
+    lines = ["Also:"] if answer.get("alternatives") else []
+    for one in answer.get("alternatives", ()):
+        text = one["text"] if characters is None else shortened(one["text"], characters)
+        lines += [f"  {text}", citation_line(one["citation"], one["text"], characters)]
+    return lines
 
 
 def where(source: str, page: int | None) -> str:

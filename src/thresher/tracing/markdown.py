@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from thresher.tracing.explain import sentence_lines
 
 if TYPE_CHECKING:
-    from thresher.types import Answer, ChunkTrace, Citation
+    from collections.abc import Sequence
+
+    from thresher.types import Alternative, Answer, ChunkTrace, Citation
 
 NOT_CONFIGURED = "no chat model is configured"
 """What a person chose to do without is not told with every answer; `degraded` has it."""
@@ -26,14 +28,14 @@ BOLD = re.compile(r"\\\*\\\*(.+?)\\\*\\\*")
 BOLD_HTML = re.compile(r"\*\*(.+?)\*\*")
 
 
-def marks_places(answer: Answer) -> bool:
-    """Whether what is bold in an answer marks places in its quotes, and is not the documents' own markup."""
-    return not any("**" in citation.quote for citation in answer.citations)
+def marks_places(citations: Sequence[Citation]) -> bool:
+    """Whether what is bold in a text marks places in its quotes, and is not the documents' own markup."""
+    return not any("**" in citation.quote for citation in citations)
 
 
-def _bold_markdown(answer: Answer) -> str:
-    text = literal(answer.text)
-    return BOLD.sub(r"**\1**", text) if marks_places(answer) else text
+def _bold_markdown(text: str, citations: Sequence[Citation]) -> str:
+    shown = literal(text)
+    return BOLD.sub(r"**\1**", shown) if marks_places(citations) else shown
 
 
 # --- Markdown ---------------------------------------------------------------------------------------------------------
@@ -44,7 +46,7 @@ def markdown(answer: Answer) -> str:
     lines = [f"### {literal(answer.question)}", ""]
     if answer.standalone:
         lines += [f"*Understood as: {literal(answer.standalone)}*", ""]
-    lines.append(_bold_markdown(answer))
+    lines.append(_bold_markdown(answer.text, answer.citations))
     if answer.reason:
         lines += ["", f"*{literal(answer.reason)}*"]
     lines += [literal(line) and f"- {literal(line.strip())}" for line in states_of(answer)]
@@ -52,6 +54,9 @@ def markdown(answer: Answer) -> str:
         lines.append("")
     for citation in answer.citations:
         lines += [f"{citation.marker}. {literal(place_of(citation))}", f"   > {literal(one_line(citation.quote))}"]
+    for one in answer.alternatives:
+        place = f"{one.citation.marker}. {literal(place_of(one.citation))}"
+        lines += ["", f"Also: {_bold_markdown(one.text, [one.citation])}", "", place]
     lines += ["", f"*{literal(summary_of(answer))}*", ""]
     return "\n".join(lines)
 
@@ -70,6 +75,7 @@ def html(answer: Answer) -> str:
     gone = "".join(f"<li>{escape(one.text)} <em>{escape(one.reason)}</em></li>" for one in answer.removed)
     removed = f"<details><summary>{len(answer.removed)} removed</summary><ul>{gone}</ul></details>" if gone else ""
     cited = "".join(map(citation_html, answer.citations))
+    others = "".join(map(alternative_html, answer.alternatives))
     rows = "".join(map(chunk_html, sorted(answer.chunks, key=lambda fate: not fate.kept)))
     kept = sum(fate.kept for fate in answer.chunks)
     chunks = (
@@ -83,7 +89,7 @@ def html(answer: Answer) -> str:
     return (
         f'<div class="thresher-answer"><p><strong>{escape(answer.question)}</strong></p>{read}'
         f'<p style="white-space:pre-line">{text_html(answer)}</p>{reason}{removed}'
-        f"{f'<ol>{cited}</ol>' if cited else ''}"
+        f"{f'<ol>{cited}</ol>' if cited else ''}{f'<p>Also:</p><ol>{others}</ol>' if others else ''}"
         f"<p><small>{escape(summary_of(answer))}</small></p>{chunks}</div>"
     )
 
@@ -104,14 +110,24 @@ def text_html(answer: Answer) -> str:
             marked = f'<span style="{style}" title="{title}">{escape(answer.text[one.start : one.end])}</span>'
             parts += [escape(answer.text[behind : one.start]), marked]
             behind = one.end
-    whole = "".join([*parts, escape(answer.text[behind:])])
-    return BOLD_HTML.sub(r"<b>\1</b>", whole) if marks_places(answer) else whole
+    return bold_html("".join([*parts, escape(answer.text[behind:])]), answer.citations)
+
+
+def bold_html(escaped: str, citations: Sequence[Citation]) -> str:
+    """A text, escaped already, with its marked places in bold."""
+    return BOLD_HTML.sub(r"<b>\1</b>", escaped) if marks_places(citations) else escaped
 
 
 def citation_html(citation: Citation) -> str:
     """One place with its quote, under its own number."""
     quote = escape(one_line(citation.quote))
     return f'<li value="{citation.marker}">{escape(place_of(citation))}<blockquote>{quote}</blockquote></li>'
+
+
+def alternative_html(one: Alternative) -> str:
+    """A further passage that may answer, under the number of its place."""
+    text = bold_html(escape(one.text), [one.citation])
+    return f'<li value="{one.citation.marker}">{text}<br><small>{escape(place_of(one.citation))}</small></li>'
 
 
 def chunk_html(fate: ChunkTrace) -> str:

@@ -121,7 +121,9 @@ def test_earlier_messages_say_what_a_follow_up_means(client: OpenAI) -> None:
 
 def test_thanks_are_no_question(served: Running) -> None:
     traces = served.client.get("/api/collections/default/traces").json()
-    told = served.client.post("/v1/chat/completions", json=asked() | {"messages": [{"role": "user", "content": "Thanks!"}]})
+    told = served.client.post(
+        "/v1/chat/completions", json=asked() | {"messages": [{"role": "user", "content": "Thanks!"}]}
+    )
     assert told.json()["choices"][0]["message"]["content"] == "You are welcome."
     assert served.client.get("/api/collections/default/traces").json() == traces
 

@@ -101,6 +101,14 @@ class CitationReply(Told):
     url: str = ""
 
 
+class AlternativeReply(Told):
+    """A further passage that may answer, with the marker of its citation."""
+
+    text: str
+    citation: CitationReply
+    probability: float
+
+
 class SentenceReply(Told):
     """A sentence of an answer, or a claim of a text, and what the documents say to it."""
 
@@ -156,6 +164,7 @@ class AnswerReply(Told):
     confidence: float | None
     certainty: float | None
     citations: list[CitationReply]
+    alternatives: list[AlternativeReply] = Field(default_factory=list)
     conflicts: list[list[int]]
     sentences: list[AnswerSentenceReply]
     steps: list[StepReply]

@@ -16,6 +16,7 @@ from thresher.indexing.ingest import Remark, Report
 from thresher.indexing.records import DocumentRecord
 from thresher.links import place_of
 from thresher.types import (
+    Alternative,
     Answer,
     AnswerSentence,
     Check,
@@ -46,6 +47,7 @@ def answer(told: Told, labels: Mapping[str, str] | None = None) -> Answer:
         **{name: told[name] for name in ("question", "recipe", "text", "abstained", "reason", "confidence", "trace")},
         verdict=_verdict(told["verdict"]),
         citations=tuple(map(citation, told["citations"])),
+        alternatives=tuple(map(_alternative, told.get("alternatives", ()))),
         conflicts=tuple((one, other) for one, other in told["conflicts"]),
         steps=tuple(map(step, told["steps"])),
         usage=Usage.from_dict(told["usage"]),
@@ -98,6 +100,10 @@ def citation(told: Told) -> Citation:
         locator=told.get("locator", ""),
         url=url,
     )
+
+
+def _alternative(told: Told) -> Alternative:
+    return Alternative(told["text"], citation(told["citation"]), told["probability"])
 
 
 def document(told: Told) -> DocumentRecord:

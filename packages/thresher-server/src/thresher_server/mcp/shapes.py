@@ -80,6 +80,14 @@ class Sentence(BaseModel):
     removed: bool
 
 
+class Alternative(BaseModel):
+    """A further passage that may answer."""
+
+    text: str
+    citation: Citation
+    probability: Annotated[float, Field(description="that it answers")]
+
+
 class AnswerResult(BaseModel):
     """An answer, or why there is none."""
 
@@ -92,6 +100,7 @@ class AnswerResult(BaseModel):
     confidence: Confidence
     certainty: Annotated[float | None, Field(description="probability that the answer is right")]
     citations: list[Citation]
+    alternatives: Annotated[list[Alternative], Field(description="further passages that may answer")]
     sentences: list[Sentence]
     conflicts: Annotated[list[tuple[int, int]], Field(description="markers of citations that contradict each other")]
     dropped: list[Dropped]

@@ -49,6 +49,7 @@ def answer(result: AnswerResult) -> str:
     lines = [result.answer, f"Why: {result.reason}" if result.reason else ""]
     lines.append(_head(result.verdict, result.confidence, result.certainty))
     lines += [_cited(one) for one in result.citations]
+    lines += [f"Also: {one.text}\n{_cited(one.citation)}" for one in result.alternatives]
     lines += [
         f"{'removed, ' if one.removed else ''}{one.state}: “{shortened(one.text, QUOTED)}” {one.reason}".rstrip()
         for one in result.sentences

@@ -12,6 +12,9 @@ from thresher.types import Answer, Citation
 SOURCES = "\n\nSources:\n"
 """Before the list at the end of a text; what is behind it in an earlier answer was no part of that answer."""
 
+ALSO = "\n\nAlso:\n"
+"""Before further passages that may answer."""
+
 WHY = "\n\nWhy: "
 
 UNDERSTOOD = "\n\nUnderstood as: "
@@ -30,11 +33,12 @@ class Mark:
 
 
 def tail(answer: Answer, *, listed: bool, linked: bool) -> str:
-    """What stands behind the answer's own text: why there is no answer, and where `listed` its question and sources.
+    """What stands behind the answer's own text: other passages or why there is no answer, question and sources.
 
-    The question as it was understood, where it followed up on others. Sources with their addresses where `linked`: those of a server that only this machine reaches lead a person nowhere.
+    The question as it was understood and the sources only where `listed`; their addresses where `linked`: those of a
+    server that only this machine reaches lead a person nowhere.
     """
-    text = WHY + answer.reason if answer.abstained and answer.reason else ""
+    text = WHY + answer.reason if answer.abstained and answer.reason else _also(answer, linked)
     if listed and answer.standalone:
         text += UNDERSTOOD + answer.standalone
     if listed and answer.citations:
@@ -42,9 +46,15 @@ def tail(answer: Answer, *, listed: bool, linked: bool) -> str:
     return text
 
 
+def _also(answer: Answer, linked: bool) -> str:
+    """The further passages that may answer, each with its place."""
+    told = "\n\n".join(f"{one.text}\n{_line(one.citation, linked)}" for one in answer.alternatives)
+    return ALSO + told if told else ""
+
+
 def without_tail(text: str) -> str:
     """An earlier answer as it was given, of a text that a client sends back."""
-    return re.split(f"{SOURCES}|{WHY}|{UNDERSTOOD}", text, maxsplit=1)[0]
+    return re.split(f"{SOURCES}|{WHY}|{UNDERSTOOD}|{ALSO}", text, maxsplit=1)[0]
 
 
 def marks(answer: Answer) -> Iterator[Mark]:

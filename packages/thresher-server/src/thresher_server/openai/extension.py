@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from thresher.types import Answer
 from thresher_server.openai.models import Target
-from thresher_server.shapes import AnswerSentenceReply, CitationReply
+from thresher_server.shapes import AlternativeReply, AnswerSentenceReply, CitationReply
 
 
 class Extension(BaseModel):
@@ -27,6 +27,7 @@ class Extension(BaseModel):
     sentences: list[AnswerSentenceReply] = Field(description="with offsets in `text`, which the content begins with")
     removed: list[AnswerSentenceReply] = Field([], description="sentences that were written and are not shown")
     citations: list[CitationReply]
+    alternatives: list[AlternativeReply] = Field(description="further passages that may answer, without a chat model")
     conflicts: list[tuple[int, int]] = Field(description="markers of citations that contradict each other")
     degraded: list[str] = Field(description="what the answer had to do without")
     trace: str = Field(description="id for `thresher explain`")

@@ -20,7 +20,7 @@ from thresher_server.mcp import wording
 from thresher_server.mcp.addresses import opened, resource
 from thresher_server.mcp.desk import Desk, told
 from thresher_server.mcp.fitting import Reply, beginning, fitted
-from thresher_server.mcp.shapes import AnswerResult, Citation, Dropped, Sentence
+from thresher_server.mcp.shapes import Alternative, AnswerResult, Citation, Dropped, Sentence
 from thresher_server.mcp.tools.arguments import (
     MOST_TOKENS,
     READS,
@@ -111,14 +111,18 @@ def answered(collection: Collection, answer: Answer) -> CallToolResult:
         result = _result(collection, answer, number)
         return Reply(wording.answer(result), result)
 
-    return fitted(reply, max(len(answer.citations), len(answer.sentences) + len(answer.removed)))
+    return fitted(reply, _parts(answer))
+
+
+def _parts(answer: Answer) -> int:
+    return max(len(answer.citations), len(answer.alternatives), len(answer.sentences) + len(answer.removed))
 
 
 def _result(collection: Collection, answer: Answer, number: int) -> AnswerResult:
     text = beginning(answer.text, ANSWER_TOKENS)
     sentences = [*_sentences(answer.sentences, removed=False), *_sentences(answer.removed, removed=True)]
     dropped = [fate for fate in answer.chunks if not fate.kept]
-    is_whole = text == answer.text and number >= max(len(answer.citations), len(sentences))
+    is_whole = text == answer.text and number >= _parts(answer)
     return AnswerResult(
         collection=collection.name,
         recipe=answer.recipe,
@@ -129,6 +133,10 @@ def _result(collection: Collection, answer: Answer, number: int) -> AnswerResult
         confidence=answer.confidence,
         certainty=answer.certainty,
         citations=[citation(collection, cited) for cited in answer.citations[:number]],
+        alternatives=[
+            Alternative(text=one.text, citation=citation(collection, one.citation), probability=one.probability)
+            for one in answer.alternatives[:number]
+        ],
         sentences=sentences[:number],
         conflicts=list(answer.conflicts[:number]),
         dropped=_likeliest(dropped),

@@ -114,6 +114,7 @@ function parts(answer, chunks, { open, suggestions, feedback }) {
     sentenceReport(answer),
     conflicts(answer),
     sources(answer, open),
+    alternatives(answer, open),
     withoutParts(answer),
     cost(answer),
     feedbackForm(answer, feedback),
@@ -166,6 +167,14 @@ function sources({ citations, text }, open) {
           place ? element("a", { class: "own-tab", href: ownAddress(place), target: "_blank", "aria-label": `Open ${titleOf(cited)} in a new tab` }, icon("open")) : null),
         said.includes(oneLine(cited.quote)) ? null : element("blockquote", {}, shortened(cited.quote, 320))));
   }));
+}
+
+/** Further passages that may answer, each with the button that opens its place. */
+function alternatives({ alternatives: others = [] }, open) {
+  if (!others.length) return null;
+  return element("section", { class: "also", "aria-label": "Also" }, element("h4", {}, "Also"),
+    others.map(({ text, citation }) => element("div", {}, answerText({ text, citations: [citation], sentences: [] }, open),
+      element("p", { class: "source-place" }, [titleOf(citation), placeOf(citation)].filter(Boolean).join(" · ")))));
 }
 
 const oneLine = (text) => text.split(/\s+/).join(" ").trim();
