@@ -203,7 +203,7 @@ def test_an_encoder_behind_an_endpoint_is_on_the_bill(serve: Serve, notes: objec
     with thresher.open(f"{tmp_path}/home") as opened:
         opened.add(str(notes), recipe="rag", settings=settings)
         assert len(server.asked(EMBEDDINGS)) > 0
-        answer = opened.ask(QUESTION, recipe="rag", settings={**settings, "answer.min_support": 0.1})
+        answer = opened.ask(QUESTION, recipe="rag", settings=settings)
     assert answer.usage.hosts == (server.host,)
     assert answer.usage.llm_calls == 0
 

@@ -97,15 +97,16 @@ def test_an_answer_has_its_evidence_and_its_chunks(answer: Answer) -> None:
 
 
 def test_an_answer_prints_as_its_text_and_its_citations(answer: Answer) -> None:
-    text, citation = str(answer).splitlines()
-    assert text == "1531 [1]"
+    text, citation, *_ = str(answer).splitlines()
+    assert text.startswith("Here: “**The Kõpu lighthouse was built in 1531.**")
+    assert text.endswith("[1]")
     assert citation.startswith("  [1] ")
-    assert citation.endswith("“The Kõpu lighthouse was built in 1531.”")
 
 
 def test_an_answer_is_markdown_with_its_citations(answer: Answer) -> None:
     heading, _, text, *rest = answer.to_markdown().splitlines()
-    assert (heading, text) == (f"### {QUESTION}", r"1531 \[1\]")
+    assert heading == f"### {QUESTION}"
+    assert text.startswith("Here: “**The Kõpu lighthouse was built in 1531.**")
     assert any("> The Kõpu lighthouse was built in 1531." in line for line in rest)
 
 

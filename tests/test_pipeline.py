@@ -45,6 +45,7 @@ ANSWER_KEYS = {
     "answered_by",
     "standalone",
     "citations",
+    "alternatives",
     "conflicts",
     "steps",
     "usage",

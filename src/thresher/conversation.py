@@ -51,7 +51,6 @@ def polite(question: str, recipe: str, line: str) -> Answer:
         verdict=None,
         confidence=None,
         citations=(),
-        alternatives=(),
         conflicts=(),
         steps=(),
         usage=Usage(),

@@ -637,8 +637,6 @@ class Answer:
     verdict: Verdict | None
     confidence: float | None
     citations: tuple[Citation, ...]
-    alternatives: tuple[Alternative, ...]
-    """Further passages that may answer, where no chat model wrote; at most two."""
     conflicts: tuple[tuple[int, int], ...]
     """Markers of citations that contradict each other."""
     steps: tuple[Step, ...]
@@ -656,6 +654,8 @@ class Answer:
     """What the text consists of, each with what the documents say to it."""
     removed: tuple[AnswerSentence, ...] = ()
     """Sentences that were written and are not shown."""
+    alternatives: tuple[Alternative, ...] = ()
+    """Further passages that may answer, where no chat model wrote; at most two."""
 
     WHERE_THERE: ClassVar[str] = "removed"
 

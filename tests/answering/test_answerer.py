@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.answering.answering import Overlapping, answerer, document, piece
-from thresher.answering.questions import asked_apart
-from thresher.types import Query, Table
+from thresher.answering.answerer import in_turn
+from thresher.answering.citations import abstention, cite
+from thresher.answering.sentence_support import SUPPORT, Sentence
+from thresher.questions.asked_apart import Part, asked_apart
+from thresher.types import Evidence, Generation, Query, Score, Table
 
 FERRY = "The ferry to Gull Island leaves at 06:40. It takes forty minutes. Bicycles travel free of charge."
 BRIDGE = "The bridge to Gull Island was closed in 2019. Cars take the ferry instead."
@@ -101,3 +104,33 @@ def test_both_parts_of_a_question_are_answered_or_the_missing_one_is_named() -> 
 )
 def test_a_question_is_cut_between_two_question_words(question: str, parts: list[str]) -> None:
     assert [part.text for part in asked_apart(question)] == parts
+
+
+# --- several answers as one -------------------------------------------------------------------------------------------
+
+
+def given(text: str, *pieces: Evidence, conflicts: tuple[tuple[int, int], ...] = ()) -> Generation:
+    score = Score(0.5, SUPPORT)
+    citations = tuple(cite(number, Sentence.whole(one, score)) for number, one in enumerate(pieces, start=1))
+    return Generation(text, citations, conflicts=conflicts)
+
+
+def test_answers_in_turn_keep_their_contradictions() -> None:
+    colour, year, other = (piece(f"Said by {name}.", document=name) for name in "abc")
+    when = given("1531 [1]; another document says 1649 [2]", year, other, conflicts=((1, 2),))
+    both = in_turn([(Part("What colour?", ""), given("white [1]", colour)), (Part("When?", ""), when)])
+    assert both.conflicts == ((2, 3),)
+    assert both.text == "white [1]\n1531 [2]; another document says 1649 [3]"
+
+
+def test_brackets_within_quotes_are_no_markers() -> None:
+    first, second = piece("It is late."), piece("As [7] says, it is 5.", document="d2")
+    both = in_turn(
+        [(Part("A?", ""), given("late [1]", first)), (Part("B?", ""), given("“As [1] says, it is 5.” [1]", second))]
+    )
+    assert both.text.endswith("“As [1] says, it is 5.” [2]")
+
+
+def test_a_part_that_nothing_answers_is_named() -> None:
+    both = in_turn([(Part("A?", ""), given("late [1]", piece("It is late."))), (Part("B?", ""), abstention("none"))])
+    assert both.text == "late [1]\nNot answered: B?"

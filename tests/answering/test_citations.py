@@ -7,12 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.answering.answering import piece
-from thresher.answering.citations import cite, in_turn, quoted
 from thresher.answering.conflict_citer import ConflictCiter
-from thresher.answering.sentence_support import SUPPORT, Sentence
 from thresher.pipeline import unverified
-from thresher.types import Citation, Evidence, Generation, Query, Refined, Score
+from thresher.types import Citation, Evidence, Generation, Query, Refined
 from thresher.verification.claims import claims_of, joined
 
 QUERY = Query("Who said it?", "said")
@@ -96,14 +93,6 @@ def test_a_contradiction_that_the_reader_found_stays_while_both_sides_are_cited(
     assert show(QUERY, replace(draft, citations=draft.citations[:1]), Refined(evidence)).conflicts == ()
 
 
-def test_answers_in_turn_keep_their_contradictions(make_evidence: Callable[..., Evidence]) -> None:
-    evidence = tuple(make_evidence(text, id=id, document=id) for id, text in zip("abc", TOLD, strict=True))
-    when = replace(citing(evidence, 1, 2), text="1531 [1]; another document says 1649 [2]", conflicts=((1, 2),))
-    both = in_turn([("What colour?", replace(citing(evidence, 3), text="white [1]")), ("When?", when)])
-    assert both.conflicts == ((2, 3),)
-    assert both.text.endswith("When? 1531 [2]; another document says 1649 [3]")
-
-
 def test_a_withdrawn_answer_shows_no_contradictions(make_evidence: Callable[..., Evidence]) -> None:
     evidence = tuple(make_evidence(f"Said by {id}.", id=id, document=id) for id in "ab")
 
@@ -119,12 +108,3 @@ def test_a_withdrawn_answer_shows_no_contradictions(make_evidence: Callable[...,
 )
 def test_an_answer_taken_apart_can_be_put_together(text: str) -> None:
     assert joined([(claim, claim.numbers) for claim in claims_of(text)]) == text
-
-
-# --- several answers as one -------------------------------------------------------------------------------------------
-
-
-def test_brackets_that_are_no_marker_of_the_answer_are_left_alone() -> None:
-    citation = cite(1, Sentence.whole(piece("As [7] says, it is 5."), Score(0.5, SUPPORT)))
-    answer = Generation(quoted(citation), (citation,))
-    assert in_turn([("A:", answer), ("B:", answer)]).text.endswith("B: “As [7] says, it is 5.” [2]")

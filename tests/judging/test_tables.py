@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tests.answering.answerers.test_tables import documents, piece
+from tests.answering.tables import documents, piece
 from thresher.judging.tables import TableScorer
 from thresher.text.labels import told_of
 from thresher.types import UNIT, Document, Hit, Notes, Query, Scale, Score, Scores
@@ -38,13 +38,6 @@ def test_a_piece_of_a_table_is_read_with_its_caption_and_column_names() -> None:
 
 def test_running_text_is_read_as_it_is() -> None:
     assert read("When did the board meet?", "The board met in March.") == ["The board met in March."]
-
-
-def test_an_enumeration_that_is_asked_for_is_read_as_a_sentence_too() -> None:
-    present = Document("m", "m.md", "Minutes", "Date: May\nPresent: Ana Silva, Bo Chen", "markdown")
-    scorer = Remembering()
-    TableScorer(scorer, lambda ids: {})(Query("Who was present?", "q"), [piece(present.text, present).hit])
-    assert "Ana Silva and Bo Chen were present." in scorer.read[-1]
 
 
 def test_a_total_is_read_as_what_the_customer_must_pay() -> None:

@@ -185,10 +185,3 @@ def test_a_verdict_that_is_not_correct_stays_for_one_word_too(verdict: Verdict |
 @pytest.mark.parametrize("verdict", [None, *Verdict])
 def test_any_verdict_on_a_question_of_several_words_stays(verdict: Verdict | None) -> None:
     assert settled("When are refunds paid?", verdict).verdict is verdict
-
-
-@pytest.mark.parametrize("verdict", [None, *Verdict])
-def test_on_the_number_of_documents_there_is_no_verdict(verdict: Verdict | None) -> None:
-    decision = settled("How many documents are there?", verdict)
-    assert (decision.verdict, decision.confidence) == (None, None)
-    assert decision.reason == "the collection itself is asked about"

@@ -96,7 +96,6 @@ RECIPES = ["crag", "crag-paper", "ecrag", "chunkrag", "chunkrag-v1", "corrective
 def spent(collection: Collection, server: ScriptedServer, recipe: str, **budget: Any) -> Answer:
     settings = using(server) | ({"lower": 0.01, "upper": 0.999} if recipe == "corrective" else {})
     settings |= {"summary": "extractive", "refine.of": "all"} if recipe == "ecrag" else {}
-    settings |= {"answer.reader": "sentences"}
     return collection.ask("Which town has a lighthouse and makes violins?", recipe=recipe, settings=settings, **budget)
 
 

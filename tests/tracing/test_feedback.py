@@ -149,4 +149,5 @@ def test_a_label_is_one_line_of_json(kept: Feedback, file: Path) -> None:
         "abstained",
         "passages",
         "labelled",
+        "by",
     ]

@@ -12,10 +12,10 @@ from thresher.answering.cells import Tables
 from thresher.answering.citations import NO_EVIDENCE, abstention, cite
 from thresher.answering.confidence import Confidence
 from thresher.answering.passage import Passage, passage_of
-from thresher.answering.questions import Part, asked_apart
 from thresher.answering.spans import Place, SpanFinder, share_of_terms, uncovered
 from thresher.answering.stretches import Stretch, stretches_of
 from thresher.protocols import PairReader
+from thresher.questions.asked_apart import Part, asked_apart
 from thresher.text.boilerplate import asks_for_references, says_nothing
 from thresher.text.injection import is_command
 from thresher.text.sentences import Span, sentence_spans

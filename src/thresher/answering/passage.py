@@ -14,6 +14,9 @@ from thresher.text.injection import is_command
 from thresher.text.sentences import Span, line_spans, sentence_spans
 from thresher.types import Citation
 
+_BLOCK_LINE = re.compile(r"\n(?:[ \t|*•-]|\s*\n)")
+"""A line that stands for itself: empty, indented, of a list or a table."""
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -47,12 +50,12 @@ class Passage:
     def shown(self, marked: Span | None) -> str:
         """The quote in quotation marks, a span of it in bold; running text on one line, blocks with their lines.
 
-        `marked` is in offsets of the quote. All of a quote is not marked, nor what holds a line break in a block.
+        `marked` is in offsets of the quote. All of a quote is not marked, nor what goes over lines of a block.
         """
         lines = self.quote.strip("\n").splitlines()
         running = all(line.strip() for line in lines) and not any(line[0] in " \t-*•|" for line in lines)
         quote = self.quote
-        if marked is not None and "**" not in quote and (running or "\n" not in quote[slice(*marked)]):
+        if marked is not None and "**" not in quote and (running or not _BLOCK_LINE.search(quote[slice(*marked)])):
             start, end = marked
             alone = not (quote[:start].strip() or quote[end:].strip())
             quote = quote if alone or start >= end else f"{quote[:start]}**{quote[start:end]}**{quote[end:]}"
@@ -72,7 +75,7 @@ def passage_of(stretch: Stretch, start: int, end: int, *, references: bool = Fal
     low, high = _whole_sentences(text, block, kept, (start - at, end - at), table=table)
     high = high if table else _sentence_end(text, low, high, end - at)
     low, high = _without_orders(text, (low, high), start - at)
-    low = _behind_title(text, low, min(start - at, high), stretch.title)
+    low = _behind_headings(text, low, min(start - at, high), _headings(stretch))
     quote = text[low:high]
     sentences = [quote[slice(*span)] for span in sentence_spans(quote)]
     if all(map(says_nothing, sentences)) or (is_bibliography(quote) and not references):
@@ -110,11 +113,17 @@ def _sentence_end(text: str, low: int, high: int, end: int) -> int:
     return behind if end <= behind and _ENDS.search(text[low:behind]) else high
 
 
-def _behind_title(text: str, low: int, at: int, title: str) -> int:
-    """Where a passage begins that begins with the title of its document: the citation names that already."""
-    line = text.find("\n", low)
-    is_title = 0 <= line <= at and text[low:line].strip(" #*") == title.strip()
-    return len(text) - len(text[line:].lstrip()) if is_title else low
+def _headings(stretch: Stretch) -> set[str]:
+    """The title of the document and the headings in it: the citation names them already."""
+    marks = stretch.document.marks if stretch.document is not None else ()
+    return {stretch.title.strip(), *(mark.name.strip() for mark in marks if mark.kind == "heading")}
+
+
+def _behind_headings(text: str, low: int, at: int, headings: set[str]) -> int:
+    """Where a passage begins that begins with headings, as far as these stand before a place."""
+    while (line := text.find("\n", low)) >= 0 and line <= at and text[low:line].strip(" #*") in headings:
+        low = len(text) - len(text[line:].lstrip())
+    return low
 
 
 def _without_orders(text: str, passage: Span, at: int) -> Span:

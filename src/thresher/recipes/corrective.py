@@ -31,6 +31,7 @@ from thresher.judging.calibration import CalibratedScorer, Calibration
 from thresher.judging.judge import BlendedJudge, ScoringJudge
 from thresher.judging.llm_scorers import GRADES, LikelihoodRelevance, LLMRelevance
 from thresher.judging.model_weight import ModelWeight
+from thresher.judging.parts import EachPartScorer
 from thresher.judging.scorers import BandedScorer
 from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Calibrated, in_light_of_question
@@ -44,7 +45,7 @@ from thresher.recipes.settings import CorrectiveSettings
 from thresher.refinement.refine import BestHits
 from thresher.retrieval.fusion import weighted_fusion
 from thresher.retrieval.rewrite import LLMRewriter
-from thresher.retrieval.search import HierarchyRetriever
+from thresher.retrieval.search import EachPartRetriever, HierarchyRetriever
 from thresher.retrieval.wrappers import CutRetriever, DeduplicatedRetriever, RerankedRetriever, SecondLookRetriever
 from thresher.types import Hit, Query
 
@@ -79,7 +80,7 @@ def index_config(settings: CorrectiveSettings, parts: Components) -> IndexConfig
 def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipeline:
     """Retrieved over the hierarchy, judged, corrected, refined, answered, verified."""
     table = parts.table(index_config(settings, parts))
-    scorer = raw_scorer(settings, parts, table, default="trained")
+    scorer = EachPartScorer(raw_scorer(settings, parts, table, default="trained"))
     learned = calibration(settings, parts, scorer.name)
     fits = learned.encoder == parts.encoder(settings).name
     lower, upper = bounds(settings, learned)
@@ -90,7 +91,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         settings, parts, partial(retriever, settings), judge=judge, keywords=True, sure=settings.second_opinion_below
     )
     generate, degraded = generator(settings, parts, table, rivals=True)
-    of_strips = raw_scorer(settings, parts, table, default="trained", every=True)
+    of_strips = EachPartScorer(raw_scorer(settings, parts, table, default="trained", every=True))
     evidence = strips(settings, of_strips, STRIP_LOWER, first=STRIP_FIRST, first_score=STRIP_FIRST_LOWER)
     return Pipeline(
         recipe=name,
@@ -126,7 +127,7 @@ def retriever(settings: CorrectiveSettings, parts: Components) -> Retriever:
         settings.lexical.depth,
         partial(weighted_fusion, weights=weights),
     )
-    found = DeduplicatedRetriever(found, redundancy(settings.dedup, chunks, facts=names_and_numbers))
+    found = DeduplicatedRetriever(EachPartRetriever(found), redundancy(settings.dedup, chunks, facts=names_and_numbers))
     reranker = parts.chosen_reranker(settings)
     if reranker is not None:
         found = RerankedRetriever(found, reranker, titled=settings.chunk.titled)
@@ -151,7 +152,7 @@ def judging_scorer(
     settings: CorrectiveSettings, learned: Calibration, lower: float, upper: float, parts: Components
 ) -> Scorer:
     """Our own judge's probabilities over a collection, with the chat model for what it cannot tell."""
-    own = raw_scorer(settings, parts, parts.table(index_config(settings, parts)), default="trained")
+    own = EachPartScorer(raw_scorer(settings, parts, parts.table(index_config(settings, parts)), default="trained"))
     scorer = CalibratedScorer(own, learned)
     model = parts.language_model(settings.llm) if settings.judge == "auto" else None
     weight = measured_weight(learned, model)

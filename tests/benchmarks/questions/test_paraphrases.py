@@ -25,7 +25,7 @@ def test_sixty_questions_of_all_collections_have_another_wording() -> None:
 
 def test_pairs_agree_when_answer_and_verdict_do() -> None:
     other = ROW.id + paraphrases.OTHER
-    same = replace(ROW, id=other, answer="Perhaps: “190 euros.” [2]")
+    same = replace(ROW, id=other, answer="Perhaps here: “190 euros.” [2]")
     refused = replace(ROW, id=other, answer="Nothing.", abstained=True, verdict="incorrect", mark="refused")
     (agreeing,), (parted,) = (paraphrases.pairs([ROW, second]) for second in (same, refused))
     assert agreeing.agrees

@@ -229,7 +229,7 @@ def test_a_lower_bound_is_found_that_withholds_what_is_wrong() -> None:
     assert usual == Bounds(0.2, None, 0.3)
     bounds, gain = Replay({INSIDE: [*sure, *misled]}, 1.0).best(usual)
     assert 0.4 < bounds.lower <= 0.7
-    assert bounds.withhold_below == 0.3  # it gains nothing, so it stays
+    assert bounds.abstain_below == 0.3  # it gains nothing, so it stays
     assert gain == pytest.approx(5 / 15)
 
 
@@ -238,7 +238,7 @@ def test_the_certainty_of_the_reader_can_be_the_better_bound() -> None:
     misled = [row(number, "no", best=0.5, certainty=0.5) for number in range(10, 15)]
     bounds, gain = Replay({INSIDE: [*sure, *misled]}, 1.0).best(Bounds(0.2, None, 0.3))
     assert (bounds.lower, gain) == (0.2, pytest.approx(5 / 15))
-    assert 0.5 < bounds.withhold_below <= 0.9
+    assert 0.5 < bounds.abstain_below <= 0.9
 
 
 def test_an_upper_bound_is_found_that_looks_outside_where_that_helps() -> None:
@@ -266,7 +266,7 @@ def test_open_recipes_and_chosen_ones_are_recipes_with_settings_that_exist() -> 
     for name in (*OPEN.values(), Bounds(0.2, 0.6, 0.35).variant, Bounds(0.2, None, 0.3).variant):
         parsed = parse_variant(name)
         assert recipes.get(parsed.recipe).configured(parsed.settings)
-    assert Bounds(0.2, None, 0.3).variant == "corrective[lower=0.2,answer.withhold_below=0.3]"
+    assert Bounds(0.2, None, 0.3).variant == "corrective[lower=0.2,answer.abstain_below=0.3]"
 
 
 def test_halves_keep_what_belongs_together() -> None:

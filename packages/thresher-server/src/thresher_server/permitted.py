@@ -40,7 +40,6 @@ SINGLE = (
     "rewrite",
     "score_floor",
     "second_opinion_below",
-    "spelling",
     "survivors",
     "threshold",
     "threshold_value",

@@ -119,15 +119,15 @@ def calibrated(plan: Plan, rows: Sequence[Row], first: Half, second: Half, say: 
 
 # --- bounds: what would have come of a question with other ones -------------------------------------------------------
 
-WITHHOLD = "answer.withhold_below"
+ABSTAIN = "answer.abstain_below"
 """The setting below whose certainty no answer is given."""
 
 INSIDE, BOTH, ELSEWHERE = "inside", "both", "outside"
 
 OPEN: Mapping[str, str] = {
-    INSIDE: f"{TUNED}[lower=0,upper=0.000001,second_opinion_below=0,answer.withhold_below=0]",
-    BOTH: f"{TUNED}[lower=0,upper=1,answer.withhold_below=0]",
-    ELSEWHERE: f"{TUNED}[lower=0.999999,upper=1,answer.withhold_below=0]",
+    INSIDE: f"{TUNED}[lower=0,upper=0.000001,second_opinion_below=0,answer.abstain_below=0]",
+    BOTH: f"{TUNED}[lower=0,upper=1,answer.abstain_below=0]",
+    ELSEWHERE: f"{TUNED}[lower=0.999999,upper=1,answer.abstain_below=0]",
 }
 """The recipe so that its verdict is always correct, always ambiguous, always incorrect, and it always answers."""
 
@@ -141,13 +141,13 @@ class Bounds:
 
     lower: float
     upper: float | None
-    withhold_below: float
+    abstain_below: float
 
     @property
     def settings(self) -> dict[str, float]:
         """As settings of the recipe."""
         upper = {} if self.upper is None else {"upper": self.upper}
-        return {"lower": self.lower, **upper, WITHHOLD: self.withhold_below}
+        return {"lower": self.lower, **upper, ABSTAIN: self.abstain_below}
 
     @property
     def variant(self) -> str:
@@ -164,7 +164,7 @@ def chosen_bounds(
 ) -> dict[str, Any]:
     """Bounds chosen on the first half from rows in which nothing was withheld, then asked for real on the second."""
     outside = plan.outside != "none"
-    usual = usual_bounds(rows, asker.settings_of(TUNED)[WITHHOLD], outside=outside)
+    usual = usual_bounds(rows, asker.settings_of(TUNED)[ABSTAIN], outside=outside)
     if usual is None:
         return untried("the rows do not tell the bounds they were decided with")
     parts = (INSIDE, BOTH, ELSEWHERE) if outside else (INSIDE,)
@@ -188,12 +188,12 @@ def chosen_bounds(
     }
 
 
-def usual_bounds(rows: Sequence[Row], withhold_below: float, *, outside: bool) -> Bounds | None:
+def usual_bounds(rows: Sequence[Row], abstain_below: float, *, outside: bool) -> Bounds | None:
     """The bounds that stored rows of the recipe as it is were decided with; None where no row tells them."""
     for row in rows:
         lower, upper = number(row, "decide", "lower", -1.0), number(row, "decide", "upper", -1.0)
         if min(lower, upper) >= 0:
-            return Bounds(lower, upper if outside else None, withhold_below)
+            return Bounds(lower, upper if outside else None, abstain_below)
     return None
 
 
@@ -224,7 +224,7 @@ class Replay:
     def mean(self, bounds: Bounds) -> float:
         """Mean value with these bounds; what would have been withheld counts 0."""
         gated = {
-            part: np.where(self._certainty[part] >= bounds.withhold_below, values, 0.0)
+            part: np.where(self._certainty[part] >= bounds.abstain_below, values, 0.0)
             for part, values in self._values.items()
         }
         low = self._best < bounds.lower

@@ -25,6 +25,12 @@ class Part(NamedTuple):
     """What is read for it: a second part with few words of its own ("when was it built?") is followed by the first."""
 
 
+def searches(question: str) -> tuple[str, ...]:
+    """What is searched and judged for a question: itself, and each of two parts."""
+    parts = asked_apart(question)
+    return (question,) if len(parts) == 1 else (question, *(part.asked for part in parts))
+
+
 def asked_apart(question: str) -> tuple[Part, ...]:
     """The question; or, where "and", ";" or "?" stands between two question words, its two parts."""
     text = " ".join(question.split())

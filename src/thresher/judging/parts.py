@@ -1,0 +1,53 @@
+"""A chunk that answers one part of a question is evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from thresher.protocols import Scorer, about
+from thresher.questions.asked_apart import searches
+from thresher.types import Hit, Query, Scale, Scores
+
+
+@dataclass(frozen=True, slots=True)
+class EachPartScorer:
+    """The best score of each hit over a question and its parts."""
+
+    scorer: Scorer
+
+    @property
+    def name(self) -> str:
+        """Of the scorer: the scores are of its kind, and its calibration holds."""
+        return self.scorer.name
+
+    @property
+    def scale(self) -> Scale:
+        """Of the scorer."""
+        return self.scorer.scale
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return about(self.scorer)
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
+        """One score per hit, with what that one is made of."""
+        found = [self.scorer(replace(query, question=asked), hits) for asked in searches(query.question)]
+        if len(found) == 1:
+            return found[0]
+        best = [max(found, key=lambda scores: _value(scores, at)) for at in range(len(hits))]
+        notes = found[0].notes
+        for scores in found[1:]:
+            notes += scores.notes
+        return Scores(
+            tuple(scores.scores[at] for at, scores in enumerate(best)),
+            notes,
+            tuple(scores.others[at] for at, scores in enumerate(best)) if all(one.others for one in found) else (),
+            found[0].failed,
+        )
+
+
+def _value(scores: Scores, at: int) -> float:
+    score = scores.scores[at]
+    return float("-inf") if score is None else score.value
