@@ -37,7 +37,7 @@ from benchmarks.machine import CACHE, DATA, keep, rows, tell
 from benchmarks.questions import documents, rules
 from benchmarks.questions.ask import handed_on
 from thresher.collection import Collection
-from thresher.generation.checked_answer import NOT_FOUND
+from thresher.answering.checked_answer import NOT_FOUND
 from thresher.testing.fakes import LIARS, always_yes
 from thresher.testing.llm_server import ScriptedServer
 from thresher.testing.real_model import RealModel

@@ -40,9 +40,9 @@ from benchmarks.machine import CACHE, DATA, ROOT, keep, tell
 from thresher.collection import Collection
 from thresher.correction.search_query import MOST_WORDS, content_words
 from thresher.filters import IsNull, Not
-from thresher.generation.chat_model import PARAMETRIC_SYSTEM
-from thresher.generation.chat_model import SYSTEM as GROUNDED
-from thresher.generation.checked_answer import NOT_FOUND
+from thresher.answering.chat_model import PARAMETRIC_SYSTEM
+from thresher.answering.chat_model import SYSTEM as GROUNDED
+from thresher.answering.checked_answer import NOT_FOUND
 from thresher.judging.thresholds import SYSTEM as THRESHOLD
 from thresher.stores.lance import LanceStore
 from thresher.stores.lance_chunks import LanceChunkTable

@@ -38,10 +38,10 @@ from benchmarks.questions import rules
 from benchmarks.questions.rules import Mark
 from benchmarks.real_text import documents as real_documents
 from benchmarks.real_text import questions as real_questions
-from thresher.generation.answerers.options import OptionAnswerer
-from thresher.generation.material import Material
-from thresher.generation.places import Places
-from thresher.generation.select import CERTAINTY, ENOUGH
+from thresher.answering.answerers.options import OptionAnswerer
+from thresher.answering.material import Material
+from thresher.answering.places import Places
+from thresher.answering.select import CERTAINTY, ENOUGH
 from thresher.judging.calibration import auroc, calibration_error
 from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
 from thresher.recipes.answerer import wilson

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from thresher.correction.corrector import RetrieverSource, SearchingCorrector
 from thresher.correction.search_query import SearchQuery
 from thresher.errors import ProviderError
-from thresher.generation.chat_model import GroundedGenerator
-from thresher.generation.citations import QuoteChecker, cite
-from thresher.generation.conflict_citer import ConflictCiter
-from thresher.generation.sentence_support import SUPPORT, Sentence
-from thresher.generation.verify import ClaimVerifier
+from thresher.answering.chat_model import GroundedGenerator
+from thresher.answering.citations import QuoteChecker, cite
+from thresher.answering.conflict_citer import ConflictCiter
+from thresher.answering.sentence_support import SUPPORT, Sentence
+from thresher.answering.verify import ClaimVerifier
 from thresher.judging.calibration import SHIPPED, CalibratedScorer
 from thresher.judging.judge import BlendedJudge, RerankedJudge, ScoringJudge
 from thresher.judging.llm_scorers import MultiStageScorer

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.machine import RESEARCH
-from thresher.generation.quotes import ExtractiveReader
-from thresher.generation.sentence_support import SUPPORT, SupportJudge, rarity_from
+from thresher.answering.quotes import ExtractiveReader
+from thresher.answering.sentence_support import SUPPORT, SupportJudge, rarity_from
 from thresher.models import cross_encoders as limits
 from thresher.models.encoders import BundledEncoder, RememberingEncoder
 from thresher.models.onnx import usable_cores

@@ -18,6 +18,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, BinaryIO, Never, TypeVar, Unpack
 
 from thresher import recipes
+from thresher.answering.checked_answer import in_silence
 from thresher.asking import AskOptions, check_max_tokens, check_options, check_question, search_option, turn
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.deadline import within
@@ -28,7 +29,6 @@ from thresher.errors import (
     check_type,
 )
 from thresher.filters import holds, parse, resolve
-from thresher.generation.checked_answer import in_silence
 from thresher.home import settings as of_collections
 from thresher.home.places import working_folder
 from thresher.indexing.doctor import Finding, examine

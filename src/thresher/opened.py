@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from thresher import recipes
+from thresher.answering.checked_answer import in_silence
 from thresher.asking import check_question
 from thresher.errors import (
     StoreError,
@@ -20,7 +21,6 @@ from thresher.errors import (
     without_password,
 )
 from thresher.filters import parse, resolve
-from thresher.generation.checked_answer import in_silence
 from thresher.home import folders, places
 from thresher.home import settings as of_collections
 from thresher.indexing.catalog import Place

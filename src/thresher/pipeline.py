@@ -209,6 +209,7 @@ class Pipeline:
             verdict=decision.verdict,
             confidence=decision.confidence,
             citations=answer.citations,
+            alternatives=answer.alternatives,
             conflicts=answer.conflicts,
             steps=tuple(record.steps),
             usage=self.meter.usage,

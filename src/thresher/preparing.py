@@ -120,7 +120,7 @@ def described(recipes: Sequence[tuple[Recipe, RecipeSettings, IndexConfig]]) -> 
     found = {config.fingerprint: (recipe, settings) for recipe, settings, config in recipes if config.announce is None}
     encoders = {settings.encoder for _, settings in found.values()} & ENCODERS.keys()
     making = Making(
-        [(replace(recipe, parts={}, answerers=()), settings) for recipe, settings in found.values()],
+        [(replace(recipe, parts={}), settings) for recipe, settings in found.values()],
         list(found),
         {name: ENCODERS[name]() for name in sorted(encoders)},
     )

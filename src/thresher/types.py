@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from thresher.filters import Filter
-    from thresher.questions.intent import Intent
 
     Vectors = NDArray[np.float32]
 
@@ -320,13 +319,6 @@ class Query:
     asked: str = ""
     """What the person typed, where `question` was put into words that stand alone; empty otherwise."""
 
-    @property
-    def intent(self) -> Intent:
-        """What `question` asks: its kind, its parts, what it is about."""
-        from thresher.questions.intent import read_intent  # which stands on rules about text, and these on types
-
-        return read_intent(self.question)
-
 
 @dataclass(frozen=True, slots=True)
 class Hit(Public):
@@ -534,11 +526,29 @@ class Check(Public):
     claims: tuple[CheckedClaim, ...]
 
 
-PERHAPS = "Perhaps: "
-"""What an answer begins with that is not sure."""
-
 HERE = "Here: "
-"""What a passage begins with in which the answer may stand; one that is not sure begins with "Perhaps here: "."""
+"""Before a passage in which the answer stands."""
+
+PERHAPS_HERE = "Perhaps here: "
+"""Before a passage that is not probable enough to stand without doubt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative(Public):
+    """A further passage that may answer, of another place than the answer."""
+
+    text: str
+    """As it is shown, with the marker of its citation."""
+    citation: Citation
+    probability: float
+    """That it answers, 0 to 1."""
+
+    def numbered(self, marker: int) -> Alternative:
+        """The same with another marker."""
+        old = f"[{self.citation.marker}]"
+        at = self.text.rfind(old) if self.text.endswith(old) else self.text.find(old)
+        text = f"{self.text[:at]}[{marker}]{self.text[at + len(old) :]}" if at >= 0 else self.text
+        return replace(self, text=text, citation=replace(self.citation, marker=marker))
 
 
 @dataclass(frozen=True, slots=True)
@@ -562,6 +572,8 @@ class Generation:
     """What the text consists of, where its sentences were checked."""
     removed: tuple[AnswerSentence, ...] = ()
     """What was written and is not shown."""
+    alternatives: tuple[Alternative, ...] = ()
+    """Further passages that may answer, the most probable first; at most two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -625,6 +637,8 @@ class Answer:
     verdict: Verdict | None
     confidence: float | None
     citations: tuple[Citation, ...]
+    alternatives: tuple[Alternative, ...]
+    """Further passages that may answer, where no chat model wrote; at most two."""
     conflicts: tuple[tuple[int, int], ...]
     """Markers of citations that contradict each other."""
     steps: tuple[Step, ...]

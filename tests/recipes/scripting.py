@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from thresher.chunking import summaries
-from thresher.generation import chat_model as grounded
+from thresher.answering import chat_model as grounded
 from thresher.judging import llm_scorers as critique
 from thresher.judging import llm_scorers as relevance
 from thresher.judging import thresholds

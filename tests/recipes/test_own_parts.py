@@ -15,11 +15,11 @@ from thresher import plugins, recipes
 from thresher.collection import Collection
 from thresher.correction.providers import WebResult
 from thresher.errors import BudgetSpent, NotRecorded, PartError, UnknownSetting, UsageError, WrongType
-from thresher.generation.candidates import Candidate
-from thresher.generation.citations import cite
-from thresher.generation.material import Material
-from thresher.generation.select import Row
-from thresher.generation.sentence_support import Sentence
+from thresher.answering.candidates import Candidate
+from thresher.answering.citations import cite
+from thresher.answering.material import Material
+from thresher.answering.select import Row
+from thresher.answering.sentence_support import Sentence
 from thresher.models.encoders import ENCODERS
 from thresher.pipeline import keep_all
 from thresher.recipes.own_parts import OwnPart

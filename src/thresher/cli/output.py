@@ -265,6 +265,11 @@ def answer(given: Answer, *, steps: bool = False, options: str = "") -> None:
         say(line if number else f"Sentences: {line}")
     for citation in given.citations:
         say(citation_line(citation.to_dict(), given.text))
+    if given.alternatives:
+        say("Also:")
+    for alternative in given.alternatives:
+        say(f"  {alternative.text}")
+        say(citation_line(alternative.citation.to_dict(), alternative.text))
     for one, other in given.conflicts:
         say(f"  [{one}] and [{other}] contradict each other: look at both")
     if line := assessment(given.verdict, given.confidence, given.certainty):

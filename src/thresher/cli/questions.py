@@ -92,7 +92,7 @@ def ask(
     max_tokens: MaxTokens = None,
 ) -> None:
     """Answer a question from the documents, with citations, or say why not."""
-    from thresher.generation.checked_answer import in_silence
+    from thresher.answering.checked_answer import in_silence
     from thresher.types import Step
 
     generated = refused = found = False

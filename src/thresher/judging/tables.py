@@ -1,7 +1,7 @@
 """Tables judged as sentences: a model that reads text is given "caption. header: cell; header: cell".
 
-Where a rule finds the row, the fields or the list that is asked for, it points at them and no more: the judge reads
-them in words as another window of the chunk, and the chunk has the score of its best window.
+Where a rule finds the row or the fields that are asked for, it points at them and no more: the judge reads them in
+words as another window of the chunk, and the chunk has the score of its best window.
 """
 
 from __future__ import annotations
@@ -11,12 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from thresher.protocols import Scorer, about
-from thresher.questions.intent import read_intent
 from thresher.structure.answers import answered, form_near, grids_near
-from thresher.structure.enumerations import enumerated
 from thresher.structure.forms import Form, to_pay_in_words
 from thresher.structure.grid import Cell, Grid
-from thresher.structure.lists import fits, lists_of
 from thresher.structure.lookup import look
 from thresher.text.labels import told_of
 from thresher.text.terms import term_set
@@ -27,9 +24,6 @@ Part = TypeVar("Part", bound=Grid | Form)
 ROWS = 3
 """Rows of a piece of a table that are judged, together, those that share most words with the question. On 25 questions
 to 6 office files the logit of three is above that of the best one for 21, and above that of the bare table for 24."""
-
-ITEMS = 3
-"""Items of a list that are judged with the line that leads to it; more are more than a model reads at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +59,8 @@ class TableScorer:
         windows = [_in_words(hit, _touched(tables, hit), query.question) for hit in hits]
         of_hit = list(range(len(hits)))
         for at, hit in enumerate(hits):
-            document = documents.get(hit.chunk.document_id)
-            listed = () if document is None else _listed(document, hit, query.question)
-            said = (one.told for one in enumerated(hit.chunk.text, query.question, hit.chunk.title))
             found = (text for part in _touched(parts, hit) for text in _found_in_words(part, query.question))
-            for text in dict.fromkeys((*found, *listed, *said)):
+            for text in dict.fromkeys(found):
                 windows.append(_worded(hit, text))
                 of_hit.append(at)
         return _best_of_each(self.scorer(query, windows), of_hit, len(hits))
@@ -180,15 +171,6 @@ def _rows(grid: Grid, asked: Set[tuple[int, int]]) -> Iterator[str]:
             pairs = [(head, cell) for at, (head, cell) in enumerate(zip(grid.header, row, strict=True))
                      if at == 0 or _place(cell) in asked]  # fmt: skip
             yield ", ".join(f"{head.text}: {cell.text}" if head.text else cell.text for head, cell in pairs)
-
-
-def _listed(document: Document, hit: Hit, question: str) -> Iterator[str]:
-    """The lists that reach into a hit and are what the question asks for, each on one line."""
-    if not read_intent(question).may_be_list:
-        return
-    for listing in lists_of(document, hit.chunk.start, hit.chunk.end):
-        if fits(question, document, listing):
-            yield " ".join([listing.about, *(item.text for item in listing.items[:ITEMS])])
 
 
 def _stopped(text: str) -> str:

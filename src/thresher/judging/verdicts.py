@@ -14,7 +14,6 @@ from typing import Literal
 from thresher.errors import UsageError
 from thresher.judging.thresholds import Fixed
 from thresher.protocols import Decider, about
-from thresher.questions.kinds import Kind
 from thresher.types import UNIT, Actions, Decision, Judgement, Notes, Query, Scale, Score, Verdict
 
 Operators = Literal["blog", "paper", "code"]
@@ -234,11 +233,8 @@ class Calibrated:
 def in_light_of_question(query: Query, decision: Decision) -> Decision:
     """The decision, which knows scores alone, for the question that was asked. Not published.
 
-    One word asks nothing that evidence could be sure to answer: its verdict is at most ambiguous. How many documents
-    there are is asked of the collection: there is no evidence to judge.
+    One word asks nothing that evidence could be sure to answer: its verdict is at most ambiguous.
     """
-    if query.intent.kind is Kind.NUMBER_OF_DOCUMENTS:
-        return Decision(None, reason="the collection itself is asked about")
     if decision.verdict is not Verdict.CORRECT or len(query.question.split()) > 1:
         return decision
     return replace(decision, verdict=Verdict.AMBIGUOUS, reason=f"{decision.reason}, and one word is no question")

@@ -1,20 +1,21 @@
-"""The parts that answer, made from settings: the panel without a chat model, the chat model, and what checks both."""
+"""The parts that answer, made from settings: the answerer without a chat model, the chat model, what checks both."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from thresher.generation.citations import QuoteChecker
-from thresher.generation.conflict_citer import ConflictCiter
+from thresher.answering.citations import QuoteChecker
+from thresher.answering.conflict_citer import ConflictCiter
 from thresher.protocols import ChunkTable, Generator, Verifier
 from thresher.recipes.components import Components
 from thresher.recipes.settings import AnswerSettings, RecipeSettings
 from thresher.structure.locators import locate
 
 if TYPE_CHECKING:
-    from thresher.generation.chat_model import Style
-    from thresher.generation.checked_answer import Display
+    from thresher.answering.answerer import Answerer
+    from thresher.answering.chat_model import Style
+    from thresher.answering.checked_answer import Display
     from thresher.verification.check import Checker
 
 OF_ANSWERS = 0.8
@@ -31,15 +32,13 @@ def generator(
 
     `rivals` is whether that one shows answers of two documents that cannot both be right.
     """
-    from thresher.recipes.panel import without_model  # every answerer with it
-
     offline = without_model(settings, parts, table, rivals=rivals)
     model = parts.language_model(settings.llm)
     if model is None:
         return offline, (NO_MODEL,)
     if settings.answer.by == "reader":
         return offline, ()
-    from thresher.generation.chat_model import GroundedGenerator
+    from thresher.answering.chat_model import GroundedGenerator
 
     written = GroundedGenerator(
         model,
@@ -52,6 +51,24 @@ def generator(
         parts.on_sentence,
     )
     return written, ()
+
+
+def without_model(settings: RecipeSettings, parts: Components, table: ChunkTable, *, rivals: bool) -> Answerer:
+    """What shows the best passage or cell."""
+    from thresher.answering.answerer import Answerer
+    from thresher.answering.confidence import Confidence
+    from thresher.answering.spans import SpanFinder
+
+    answer, confidence = settings.answer, Confidence.load()
+    return Answerer(
+        SpanFinder(parts.models.reader(), parts.rarity(table), confidence.span, answer.max_windows),
+        parts.models.judge(),
+        parts.whole_documents(),
+        confidence,
+        answer.abstain_below,
+        answer.hedge_below,
+        rivals,
+    )
 
 
 def checker(settings: RecipeSettings, parts: Components, prior: float = OF_ANSWERS) -> Checker:
@@ -81,7 +98,7 @@ def quote_checker(parts: Components) -> Verifier:
 
 def style_of(answer: AnswerSettings) -> Style:
     """What a chat model is asked for."""
-    from thresher.generation.chat_model import Style
+    from thresher.answering.chat_model import Style
 
     return Style(answer.style, answer.max_words, answer.language, answer.instructions)
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
+from thresher.answering.verify import ClaimVerifier
 from thresher.chunking.spans import split_at_whitespace
-from thresher.generation.verify import ClaimVerifier
 from thresher.judging.calibration import Calibration
 from thresher.judging.model_weight import ModelWeight
 from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever, Scorer, Verifier, about

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from thresher.answering.citations import cite
+from thresher.answering.sentence_support import SUPPORT, Sentence
 from thresher.deadline import watch
 from thresher.errors import UsageError, check_type
-from thresher.generation.citations import cite
-from thresher.generation.sentence_support import SUPPORT, Sentence
 from thresher.types import UNIT, Check, CheckedClaim, Chunk, Citation, ClaimState, Evidence, Hit, Score
 from thresher.verification.check import Checker
 from thresher.verification.claims import claim_spans, without_markers

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -11,14 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 from weakref import WeakValueDictionary
 
+from thresher.answering.checked_answer import in_silence
+from thresher.answering.citations import abstention
+from thresher.answering.sentence_support import rarity_from
 from thresher.chunking.fixed import FixedChunker
 from thresher.chunking.spans import SpanFinder
-from thresher.deadline import watch
 from thresher.documents.cleaning import references_span
 from thresher.errors import UsageError
-from thresher.generation.checked_answer import in_silence
-from thresher.generation.citations import abstention
-from thresher.generation.sentence_support import rarity_from
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
 from thresher.judging.calibration import Calibrations
@@ -29,7 +26,7 @@ from thresher.models.onnx import ON_CPU
 from thresher.models.reply_cache import ReplyCache
 from thresher.models.usage import Meter, Prices, shared_rate
 from thresher.pipeline import Pipeline
-from thresher.protocols import ChunkTable, CrossEncoder, Encoder, LanguageModel, Rewriter
+from thresher.protocols import ChunkTable, CrossEncoder, Encoder, LanguageModel
 from thresher.recipes.settings import (
     EncoderSettings,
     FixedChunking,
@@ -37,8 +34,6 @@ from thresher.recipes.settings import (
     RecipeSettings,
     RerankerSettings,
 )
-from thresher.retrieval.spelling import SpellingRewriter
-from thresher.text.terms import folded
 from thresher.types import Document, Judged, Query
 
 if TYPE_CHECKING:
@@ -53,11 +48,6 @@ ENDPOINT = "endpoint:"
 
 MOST_REMEMBERED = 50
 """Whole documents; a question reads ten or so, a calibration all of them in turn."""
-
-READ_FOR_SPELLING = 30_000_000
-"""Characters of a collection whose words are counted for the first misspelt one: about 3 seconds, then remembered."""
-
-LETTERS_ONLY = re.compile(r"[^\W\d_]{3,}")
 
 Model = TypeVar("Model")
 
@@ -82,8 +72,6 @@ class Models:
     _judges: dict[Path | None, BundledJudge] = field(default_factory=dict)
     _reader: BundledJudge | None = None
     _checker: BundledJudge | None = None
-    words: dict[tuple[str, int], Mapping[str, int]] = field(default_factory=dict)
-    """How often each word occurs in a collection, by its folder and version; the newest one's."""
     providers: tuple[str, ...] = ON_CPU
     """Execution providers of ONNX Runtime that they run on."""
     _elsewhere: dict[tuple[str, ...], Models] = field(default_factory=dict)
@@ -93,7 +81,7 @@ class Models:
         wanted = tuple(providers) or ON_CPU
         if wanted == self.providers:
             return self
-        return self._elsewhere.setdefault(wanted, Models(words=self.words, providers=wanted))
+        return self._elsewhere.setdefault(wanted, Models(providers=wanted))
 
     def encoder(self, name: str, settings: EncoderSettings) -> Encoder:
         """The bundled encoder, one that fastembed loads, or an endpoint's."""
@@ -290,25 +278,6 @@ class Components:
             return rarity_from(table.document_frequencies(question), table.count())
 
         return rarity
-
-    def spelling(self) -> Rewriter:
-        """Corrects words of a question that the collection does not have."""
-        return SpellingRewriter(self._words, lambda word: self.models.judge().knows(word))
-
-    def _words(self) -> Mapping[str, int]:
-        """How often each word occurs in the collection; empty for one that is too large to be read for a word."""
-        key = (str(self.store.folder), self.store.version)
-        if key not in self.models.words:
-            small = self.store.characters() <= READ_FOR_SPELLING
-            texts = self.store.every_text() if small else ()
-            counts: Counter[str] = Counter()
-            allow = watch()
-            for text in texts:
-                allow()
-                counts.update(LETTERS_ONLY.findall(folded(text)))
-            self.models.words.clear()
-            self.models.words[key] = counts
-        return self.models.words[key]
 
     def unanswering(self, name: str, lack: str) -> Pipeline:
         """What stands for a recipe that there was no time to make: it finds nothing and says what it lacks."""

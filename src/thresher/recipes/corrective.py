@@ -31,25 +31,20 @@ from thresher.judging.calibration import CalibratedScorer, Calibration
 from thresher.judging.judge import BlendedJudge, ScoringJudge
 from thresher.judging.llm_scorers import GRADES, LikelihoodRelevance, LLMRelevance
 from thresher.judging.model_weight import ModelWeight
-from thresher.judging.named import NamedScorer
-from thresher.judging.parts import EachPartScorer
 from thresher.judging.scorers import BandedScorer
 from thresher.judging.thresholds import Fixed
 from thresher.judging.verdicts import Calibrated, in_light_of_question
-from thresher.pipeline import Pipeline, as_asked
+from thresher.pipeline import Pipeline
 from thresher.protocols import Judge, LanguageModel, Retriever, Scorer
 from thresher.recipes.answering import generator, quote_checker
 from thresher.recipes.build import corrector, mapping, names_and_numbers, redundancy, strips, told_of, verifier
 from thresher.recipes.components import Components
 from thresher.recipes.judges import calibration, raw_scorer
-from thresher.recipes.named import named_finders, probability_of_name
 from thresher.recipes.settings import CorrectiveSettings
 from thresher.refinement.refine import BestHits
 from thresher.retrieval.fusion import weighted_fusion
-from thresher.retrieval.hops import HoppingRetriever
-from thresher.retrieval.named import NamedRetriever
 from thresher.retrieval.rewrite import LLMRewriter
-from thresher.retrieval.search import EachPartRetriever, HierarchyRetriever
+from thresher.retrieval.search import HierarchyRetriever
 from thresher.retrieval.wrappers import CutRetriever, DeduplicatedRetriever, RerankedRetriever, SecondLookRetriever
 from thresher.types import Hit, Query
 
@@ -84,7 +79,7 @@ def index_config(settings: CorrectiveSettings, parts: Components) -> IndexConfig
 def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipeline:
     """Retrieved over the hierarchy, judged, corrected, refined, answered, verified."""
     table = parts.table(index_config(settings, parts))
-    scorer = EachPartScorer(raw_scorer(settings, parts, table, default="trained"))
+    scorer = raw_scorer(settings, parts, table, default="trained")
     learned = calibration(settings, parts, scorer.name)
     fits = learned.encoder == parts.encoder(settings).name
     lower, upper = bounds(settings, learned)
@@ -95,15 +90,11 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         settings, parts, partial(retriever, settings), judge=judge, keywords=True, sure=settings.second_opinion_below
     )
     generate, degraded = generator(settings, parts, table, rivals=True)
-    of_strips = EachPartScorer(raw_scorer(settings, parts, table, default="trained", every=True))
+    of_strips = raw_scorer(settings, parts, table, default="trained", every=True)
     evidence = strips(settings, of_strips, STRIP_LOWER, first=STRIP_FIRST, first_score=STRIP_FIRST_LOWER)
     return Pipeline(
         recipe=name,
-        rewrite=parts.spelling() if settings.spelling else as_asked,
-        retrieve=NamedRetriever(
-            second_look(settings, parts, CalibratedScorer(scorer, learned), lower, upper),
-            named_finders(settings.answer, parts, table),
-        ),
+        retrieve=second_look(settings, parts, CalibratedScorer(scorer, learned), upper),
         judge=judge(parts),
         decide=Calibrated(lower, upper, learned.separated and fits, mapping=told, calibrated=fits),
         correct=correct,
@@ -135,7 +126,6 @@ def retriever(settings: CorrectiveSettings, parts: Components) -> Retriever:
         settings.lexical.depth,
         partial(weighted_fusion, weights=weights),
     )
-    found = EachPartRetriever(found)
     found = DeduplicatedRetriever(found, redundancy(settings.dedup, chunks, facts=names_and_numbers))
     reranker = parts.chosen_reranker(settings)
     if reranker is not None:
@@ -143,20 +133,10 @@ def retriever(settings: CorrectiveSettings, parts: Components) -> Retriever:
     return CutRetriever(found, least=CANDIDATES)
 
 
-def probabilities(scorer: Scorer, query: Query, hits: Sequence[Hit]) -> list[float]:
-    """The scores of hits, 0 for one without."""
-    return [0.0 if score is None else score.value for score in scorer(query, hits).scores]
-
-
-def second_look(
-    settings: CorrectiveSettings, parts: Components, scorer: Scorer, lower: float, upper: float
-) -> Retriever:
-    """The retriever, with a second search for names found; with a chat model, what finds nothing good is reworded."""
+def second_look(settings: CorrectiveSettings, parts: Components, scorer: Scorer, upper: float) -> Retriever:
+    """The retriever; with a chat model, a question that finds nothing good is reworded and searched again."""
     model = parts.language_model(settings.llm)
     found = retriever(settings, parts)
-    if settings.hop != "never":
-        lower = lower if settings.hop == "ambiguous" else upper
-        found = HoppingRetriever(found, partial(probabilities, scorer), lower, upper)
     if model is None or not settings.rewrite:
         return found
 
@@ -171,8 +151,8 @@ def judging_scorer(
     settings: CorrectiveSettings, learned: Calibration, lower: float, upper: float, parts: Components
 ) -> Scorer:
     """Our own judge's probabilities over a collection, with the chat model for what it cannot tell."""
-    own = EachPartScorer(raw_scorer(settings, parts, parts.table(index_config(settings, parts)), default="trained"))
-    scorer = NamedScorer(CalibratedScorer(own, learned), probability_of_name())
+    own = raw_scorer(settings, parts, parts.table(index_config(settings, parts)), default="trained")
+    scorer = CalibratedScorer(own, learned)
     model = parts.language_model(settings.llm) if settings.judge == "auto" else None
     weight = measured_weight(learned, model)
     if model is None or (weight is not None and not weight.counts):

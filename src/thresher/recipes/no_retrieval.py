@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from thresher.generation.chat_model import ParametricGenerator
-from thresher.generation.citations import abstention
+from thresher.answering.chat_model import ParametricGenerator
+from thresher.answering.citations import abstention
 from thresher.pipeline import Pipeline
 from thresher.protocols import Generator
 from thresher.recipes.answering import style_of

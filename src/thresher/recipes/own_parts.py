@@ -8,9 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, get_type_hints
 
 from thresher.errors import PartError, ThresherError, UnknownSetting, UsageError, WrongType, check_awaits_nothing
-from thresher.generation.candidates import Answerer
-from thresher.generation.chat_model import GroundedGenerator
-from thresher.generation.panel import Panel
 from thresher.pipeline import SLOTS, Pipeline, as_decided
 from thresher.protocols import (
     Corrector,
@@ -99,22 +96,6 @@ def check_parts(parts: Mapping[str, object]) -> None:
             ) from error
         except ValueError:  # some things of C have no signature
             continue
-
-
-def with_answerers(made: Pipeline, answerers: Sequence[Answerer]) -> Pipeline:
-    """The pipeline whose panel, also behind a chat model, has further answerers; UsageError where it has no panel."""
-    if not answerers:
-        return made
-    generate = made.generate
-    if isinstance(generate, GroundedGenerator) and isinstance(generate.fallback, Panel):
-        return replace(made, generate=replace(generate, fallback=generate.fallback.joined_by(answerers)))
-    if isinstance(generate, Panel):
-        return replace(made, generate=generate.joined_by(answerers))
-    raise UsageError(
-        "has no panel that answerers could join",
-        subject=f"recipe {made.recipe}",
-        next_step="take one that answers without a chat model, with answer.reader=spans",
-    )
 
 
 def with_parts(made: Pipeline, parts: Mapping[str, Callable[..., Any]]) -> Pipeline:

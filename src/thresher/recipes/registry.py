@@ -17,7 +17,6 @@ from thresher.plugins import load_plugins
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from thresher.generation.candidates import Answerer
     from thresher.home.places import Home
     from thresher.indexing.index_config import IndexConfig
     from thresher.pipeline import Pipeline
@@ -43,7 +42,6 @@ class Recipe:
     needs_llm: bool = False
     corrects: bool = False
     """Whether it may look outside the collection."""
-    answerers: tuple[Answerer, ...] = ()
     """Answerers of your own beside the recipe's: see `derive`."""
     parts: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     """Parts that stand in a slot instead of the recipe's own, by slot: see `derive`."""
@@ -92,11 +90,11 @@ class Recipe:
         """The recipe as its settings say, whatever was learned."""
         made = cast("Pipeline", self._wiring.pipeline(settings, components.running(settings), self.name))
         made = replace(made, only_correct=settings.answer.mode == "strict")
-        if not self.parts and not self.answerers:
+        if not self.parts:
             return made
-        from thresher.recipes.own_parts import with_answerers, with_parts
+        from thresher.recipes.own_parts import with_parts
 
-        return with_parts(with_answerers(made, self.answerers), self.parts)
+        return with_parts(made, self.parts)
 
     def describe(self, settings: RecipeSettings) -> dict[str, Any]:
         """JSON form of the public contract: what its parts say of themselves, and the settings."""
@@ -279,15 +277,13 @@ def derive(
     name: str = "",
     summary: str = "",
     settings: Mapping[str, Any] | None = None,
-    answerers: Sequence[Answerer] = (),
     **parts: Callable[..., Any],
 ) -> Recipe:
     """A recipe with parts of your own: `derive("corrective", judge=my_judge)`, to be given as `recipe` to a question.
 
     A part is named by its slot (rewrite, retrieve, judge, decide, correct, refine, generate, verify) and is anything
     callable with the shape of `thresher.protocols`; what it returns is checked when it runs. `settings` are other
-    defaults of the base's settings. `answerers` propose answers beside those of the recipe where no chat model answers
-    (`thresher.generation.candidates.Answerer`). `name` is `corrective+judge` and so on where none is given; `register`
+    defaults of the base's settings. `name` is `corrective+judge` and so on where none is given; `register`
     makes it known by that name. Raises UsageError for a slot, a setting or a shape that does not fit.
     """
     from thresher.recipes.own_parts import check_parts
@@ -297,14 +293,13 @@ def derive(
     check_parts(parts)
     derived = replace(
         found,
-        name=name or "+".join((found.name, *sorted(parts), *(one.name for one in answerers))),
+        name=name or "+".join((found.name, *sorted(parts))),
         summary=summary or f"{found.name} with {', '.join(sorted(parts)) or 'settings'} of its own",
         preset_of=found.name,
         preset={**found.preset, **(settings or {})},
         needs_llm=found.needs_llm and "generate" not in parts,
         corrects=found.corrects or "correct" in parts,
         parts={**found.parts, **parts},
-        answerers=(*found.answerers, *answerers),
     )
     check_known(settings or {}, keys(found.settings))
     derived.configured({})  # a setting that does not fit is told here

@@ -20,7 +20,6 @@ from math import log
 
 from thresher.errors import UsageError, check_type
 from thresher.judging.calibration import SHIPPED
-from thresher.judging.parts import EachPartScorer
 from thresher.judging.scorers import LocalRelevance, LocalScorer, TrainedScorer
 from thresher.judging.verdicts import Calibrated, in_light_of_question
 from thresher.protocols import Scorer
@@ -109,7 +108,7 @@ class Reranker:
     def _scorer(self) -> Scorer:
         encoder = self._models.reading_encoder(BUNDLED, EncoderSettings())
         local = LocalScorer(LocalRelevance(encoder, index_terms, _equally_rare, sentence_spans))
-        return EachPartScorer(TrainedScorer(local, self._models.judge(), read_at_least=None))
+        return TrainedScorer(local, self._models.judge(), read_at_least=None)
 
 
 @lru_cache(maxsize=1)

@@ -89,35 +89,15 @@ class AnswerSettings(Frozen):
         "the verdict is not correct; balanced = answer.check=mark; open = as the model says, marked",
     )
 
-    reader: Literal["spans", "sentences"] = Field(
-        "spans", description="answer with the words that answer and cite their sentence, or quote sentences"
+    abstain_below: float = Field(
+        0.35, ge=0, le=1, description="without a model: probability of the best passage below which nothing is shown"
     )
-    withhold_below: float = Field(
-        0.35, ge=0, le=1, description="spans: probability that the answer is right below which it is withheld"
+    hedge_below: float = Field(
+        0.5, ge=0, le=1, description="without a model: probability below which it is shown as doubtful"
     )
-    perhaps_below: float = Field(
-        0.5,
-        ge=0,
-        le=1,
-        description="spans: probability that it is right below which a passage is shown, or it begins with 'Perhaps:'",
+    max_windows: int = Field(
+        8, ge=1, description="without a model: windows of about 90 words that are read, best chunks first"
     )
-    min_certainty: float = Field(
-        0.3, ge=0, le=1, description="spans: probability of the best place below which sentences are quoted instead"
-    )
-    max_windows: int = Field(8, ge=1, description="spans: windows of about 90 words that are read, best chunks first")
-    min_relevance: float = Field(
-        0.3, ge=0, le=1, description="options to choose from: probability of the best passage that is asked for"
-    )
-    min_support: float = Field(
-        0.55, ge=0, le=1, description="sentences: support of the best one below which the answer is withheld"
-    )
-    max_sentences: int = Field(2, ge=1, description="sentences quoted at most")
-    kinds: bool = Field(
-        True,
-        description="spans: answer several questions in one each, yes or no first, what, how and why by several "
-        "sentences, a comparison by both sides; everything by a span when false",
-    )
-    max_explained: int = Field(4, ge=1, description="sentences of an explanation at most")
 
 
 class CheckedAnswerSettings(AnswerSettings):
@@ -665,11 +645,5 @@ class CorrectiveSettings(OutsideSettings, RerankerSettings):
         8, ge=1, description="chunks handed on, whole or cut into strips, inside and outside each; the best judged ones"
     )
     rewrite: bool = Field(True, description="rewrite a question whose first search found nothing good")
-    hop: Literal["never", "descriptions", "ambiguous"] = Field(
-        "descriptions",
-        description="search again with names found that the question lacks: for questions that describe one thing "
-        "several times, or for ambiguous evidence too",
-    )
-    spelling: bool = Field(True, description="correct words of the question that the collection does not have")
     refine: RefineSettings = RefineSettings(of="none", top_k=8)
     verify: bool = Field(True, description="check each sentence of the answer against the strips it cites")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
 from thresher.filters import Filter, In, narrowed
-from thresher.protocols import ChunkTable, Encoder, Retriever, about
+from thresher.protocols import ChunkTable, Encoder
 from thresher.retrieval.fusion import Fusion, fusion_about
 from thresher.types import BM25, COSINE, L2, Chunk, Hit, Judged, Judgement, Notes, Query, Scale, Score
 
@@ -90,31 +89,6 @@ class LexicalRetriever:
 
 
 # --- the parts of a question, searched one by one --------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class EachPartRetriever:
-    """Searches for a question and for each of its parts, and takes the best of each in turn."""
-
-    retriever: Retriever
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return about(self.retriever)
-
-    def __call__(self, query: Query) -> Judged:
-        """Each hit once, ranked as it was taken; a question of one part is searched as it is."""
-        searches = query.intent.searches if query.search == query.question else (query.search,)
-        lists = [self.retriever(replace(query, search=search)) for search in searches]
-        if len(lists) == 1:
-            return lists[0]
-        taken: dict[str, Judgement] = {}
-        for level in zip_longest(*(judged.judgements for judged in lists)):
-            for judgement in filter(None, level):
-                taken.setdefault(judgement.hit.chunk.id, judgement)
-        ranked = (replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate(taken.values(), start=1))
-        return Judged(tuple(ranked), lists[0].notes)
 
 
 # --- chunks found by two lists: by the vectors of their subchunks, and by BM25 ----------------------------------------

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
 from thresher.structure.grid import Cell, blocks_before, is_heading
-from thresher.structure.lookup import telling_terms
 from thresher.text.sentences import line_spans, sentence_spans, trim
-from thresher.text.terms import alike
 from thresher.types import Document
 
 _ITEM = re.compile(
@@ -21,6 +19,8 @@ _LEADS = re.compile(r":$|\b(?:following|follows|below|these|steps)\b", re.IGNORE
 _STOPS = re.compile(r"[.;:,!?]\W*$")
 SECTION_WORDS = 6
 """Words of a section's heading at most."""
+LONGEST = 4_000
+"""Characters of a list; what is longer is no list but a document."""
 LEAST = 2
 """Items of a list; one is a remark."""
 SLIDE_ITEM = 200
@@ -139,67 +139,3 @@ def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     yield from (
         ((start + low, start + high) for low, high in line_spans(text[start:end])) if start < end else [(start, end)]
     )
-
-
-# --- questions that a list answers ------------------------------------------------------------------------------------
-
-
-LONGEST = 4_000
-"""Characters of a list that is answered whole; what is longer is no answer but a document."""
-
-SHARE = 0.5
-"""Of the question's words that lead-in, heading and title hold together."""
-
-CLOSE = 0.4
-"""Share of the lead-in that the question has to say: a long sentence holds the words of many questions."""
-
-ASKS_FOR_STEPS = re.compile(
-    r"\bhow (?:do|does|can|could|should|must|would|to|is|are)\b|\bsteps?\b|\bprocedure\b",
-    re.IGNORECASE,
-)
-
-
-def fits(question: str, document: Document, listing: Listing) -> bool:
-    """Whether a list is what a question asks for: every word of it is said by title, heading, lead-in or items.
-
-    At least half of them by what leads to the items (the lead-in; without one the heading) or the title, one of them by
-    what leads there; of a question for steps the first one, what is to be done.
-    """
-    text = document.text[listing.start : listing.end]
-    asked = set(telling_terms(question)) - _LISTING
-    above = set(telling_terms(listing.about))
-    said = {*above, *telling_terms(document.title), *telling_terms(text)}
-    if len(text) > LONGEST or not all(_said_in(said, term) for term in asked):
-        return False
-    leading = set(telling_terms((listing.lead or listing.heading or listing.items[0]).text))
-    first = next(iter(one for one in telling_terms(question) if one not in _LISTING), "")
-    if ASKS_FOR_STEPS.search(question) and not _said_in(leading | (above if listing.numbered else set()), first):
-        return False
-    led = leading | set(telling_terms(document.title))
-    shared = sum(_said_in(led, term) for term in asked)
-    near = any(_said_in(leading, term) for term in asked) and closeness(question, listing) >= CLOSE
-    lead = listing.lead.text.strip(" :").casefold() if listing.lead else ""
-    near = near or (len(lead.split()) > 1 and lead in question.casefold())  # "Who does what"
-    return near and shared >= SHARE * len(asked)
-
-
-def closeness(question: str, listing: Listing) -> float:
-    """Share of the lead-in, or of the heading, that the question says as well, 0 to 1."""
-    asked = set(telling_terms(question))
-    shares = [0.0]
-    for cell in (listing.lead, listing.heading):
-        terms = [
-            term for term in telling_terms(cell.text if cell else "") if term not in _LISTING and not term.isdigit()
-        ]
-        shares.append(sum(_said_in(asked, term) for term in terms) / max(1, len(terms)))
-    return max(shares)
-
-
-def _said_in(terms: Set[str], term: str) -> bool:
-    return any(one == term or alike(one, term) for one in terms)
-
-
-_LISTING = frozenset(
-    telling_terms("steps step procedure list rules rule things thing need must follow following do proceed")
-)
-"""Words for a list as such."""

@@ -9,9 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from thresher.questions.intent import read_intent
-from thresher.questions.kinds import Kind
-from thresher.text.entities import lacking
+from thresher.text.entities import lacking, names_in
 from thresher.text.figures import between_figures
 from thresher.text.injection import is_command
 from thresher.text.language import foreign_language
@@ -20,7 +18,7 @@ from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_set
 from thresher.types import ClaimState, Document, Evidence
 from thresher.verification.findings import Cited, Finding
-from thresher.verification.rules import NOT_STATED, NOTHING, is_bare_verdict
+from thresher.verification.rules import NOT_STATED, NOTHING, asks_whether, is_bare_verdict
 from thresher.verification.windows import Rows, Window, nearest_windows, windows_of
 
 SURE_FROM = 0.7
@@ -71,12 +69,12 @@ class Attribution:
         question, evidence = self.question, self.evidence
         if question and repeats(question, claim.text):
             return Finding(ClaimState.UNVERIFIED, 0.0, reason="it is the question again")
-        if is_bare_verdict(claim.text) and read_intent(question).kind is not Kind.YES_NO:
+        if is_bare_verdict(claim.text) and not asks_whether(question):
             return Finding(ClaimState.UNVERIFIED, 0.0, reason="it says nothing by itself")
         found = self._supported(claim)
         if found.state is not ClaimState.SUPPORTED or not question or foreign_language(question):
             return found
-        several = read_intent(question).kind is Kind.COMPARISON or len(read_intent(question).parts) > 1
+        several = len(names_in(question)) > 1
         pieces = range(len(evidence)) if several else found.pieces  # of two things each may have a document of its own
         known = " ".join([self._documents_of(pieces), *(evidence[at].text for at in pieces)])
         measures = {value for quantity in quantities(question) if quantity.unit for value in quantity.values}

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from thresher.protocols import SupportReader
-from thresher.text.options import is_option
 from thresher.text.terms import term_set
 from thresher.types import ClaimState, Document, Evidence, Notes, SupportReading
 from thresher.verification.attribution import Attribution
@@ -128,7 +127,7 @@ class Checker:
 
 def statement(claim: str, question: str) -> str:
     """A claim as the model reads it: what says nothing without its question has the question in front."""
-    leans = len(term_set(claim)) < FRAGMENT_TERMS or _REFERS.match(claim) or is_option(question, claim)
+    leans = len(term_set(claim)) < FRAGMENT_TERMS or _REFERS.match(claim)
     return f"{question.rstrip(' ?')}? {claim}" if question and leans else claim
 
 

@@ -10,8 +10,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from thresher.questions.intent import read_intent
-from thresher.questions.kinds import Kind
 from thresher.text.entities import missing_name, names_in, namesake
 from thresher.text.injection import is_command
 from thresher.text.language import foreign_language, other_language
@@ -282,6 +280,14 @@ class _Case:
         return self.sentences[at - 1] if at and _PRONOUN.search(self.sentences[at]) else ""
 
 
+_QUESTION_WORD = re.compile(r"\b(?:who|whom|whose|what|which|when|where|why|how)\b", re.IGNORECASE)
+
+
+def asks_whether(question: str) -> bool:
+    """Whether a question has no question word: it is answered by yes or no."""
+    return bool(question) and _QUESTION_WORD.search(question) is None
+
+
 def is_bare_verdict(claim: str) -> bool:
     """Whether a claim is a yes or no with nothing behind it."""
     verdict = _VERDICT.match(claim)
@@ -295,7 +301,7 @@ def _case(claim: str, sentences: Sequence[str], titles: str, question: str) -> _
     if verdict := _VERDICT.match(claim):
         body = claim[verdict.end() :]
         turned = not term_set(body) and verdict[1].lower() in _DENYING
-        asked = question.rstrip(" ?") if read_intent(question).kind is Kind.YES_NO else ""
+        asked = question.rstrip(" ?") if asks_whether(question) else ""
         claim = body if term_set(body) else asked
     return _Case(claim, stating, titles, question, turned, [term_share(claim, f"{titles} {one}") for one in stating])
 

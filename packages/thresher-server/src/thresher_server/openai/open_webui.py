@@ -11,7 +11,7 @@ from typing import Any
 
 from fastapi import Request
 
-from thresher.generation.sentence_support import SUPPORT
+from thresher.answering.sentence_support import SUPPORT
 from thresher.types import PROBABILITY, Answer, Citation, Decision, Step, Verdict
 from thresher_server.openai.answer_text import name_of
 from thresher_server.service import Service

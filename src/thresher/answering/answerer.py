@@ -1,0 +1,325 @@
+"""The answer without a chat model: the passage or cell that most probably answers, shown and not asserted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import exp
+from typing import Any
+
+from thresher.answering.cells import Tables
+from thresher.answering.citations import NO_EVIDENCE, abstention, cite
+from thresher.answering.confidence import Confidence
+from thresher.answering.passage import Passage, passage_of
+from thresher.answering.questions import Part, asked_apart
+from thresher.answering.spans import Place, SpanFinder, share_of_terms, uncovered
+from thresher.answering.stretches import Stretch, stretches_of
+from thresher.protocols import PairReader
+from thresher.text.boilerplate import asks_for_references, says_nothing
+from thresher.text.injection import is_command
+from thresher.text.sentences import Span, sentence_spans
+from thresher.types import HERE, PERHAPS_HERE, Alternative, Citation, Document, Evidence, Generation, Notes, Query
+from thresher.verification.rivals import are_rivals
+
+MOST_READ = 5
+"""Windows, the most relevant ones, whose passages are read whole and sentence by sentence."""
+
+MOST_ALTERNATIVES = 2
+
+LEADS_FROM = 0.6
+"""Probability of a span from which its words stand before the passage: a wrong one misleads more than a right one
+helps."""
+
+SPAN_LOGITS = 3.0
+"""What the probability of the span is worth beside the judge's logit of its sentence. Of 200 answerable questions of
+SQuAD (tune fifth) the sentence with the answer is marked for .86 by the judge alone and .89 with it."""
+
+ALTERNATIVE_FROM = 0.05
+"""Least probability of an alternative."""
+
+RIVAL_FROM, RIVAL_SHARE = 0.2, 0.4
+"""Least probability of a span of another document that is shown as contradicting the best one, and least share of that
+one's. Chosen on the half of benchmarks/planted_conflicts.py that is for choosing."""
+
+REPORTED = 12
+"""Proposals in the trace."""
+
+Documents = Callable[[Sequence[str]], Mapping[str, Document]]
+"""The documents of some ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A passage or a cell that may be shown, with its probability to hold the answer."""
+
+    probability: float
+    text: str
+    """Without what stands before it; its marker is [1], those of a cell count on."""
+    citations: tuple[Citation, ...]
+    leads: bool
+    """Whether the text begins with the words that answer."""
+    passage: Passage | None = None
+    """None for a cell."""
+    place: Place | None = None
+    """The most probable span of the passage."""
+    facts: Mapping[str, Any] | None = None
+    """Its signs, for the trace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answerer:
+    """Proposes passages and cells of the evidence and shows the most probable one, with up to two alternatives."""
+
+    spans: SpanFinder
+    judge: PairReader
+    documents: Documents
+    confidence: Confidence
+    abstain_below: float = 0.35
+    """Probability of the best proposal below which there is no answer."""
+    hedge_below: float = 0.5
+    """Probability below which a passage is shown as doubtful."""
+    rivals: bool = False
+    """Whether a span of another document that contradicts the answer is shown beside it."""
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return "best passage or cell"
+
+    def __call__(self, query: Query, evidence: Sequence[Evidence]) -> Generation:
+        """The most probable passage or cell, cited; of a question with two question words, one for each."""
+        documents = self.documents(list(dict.fromkeys(piece.hit.chunk.document_id for piece in evidence)))
+        parts = asked_apart(query.question)
+        each = [self._answer(part.asked, self.proposals(part.asked, evidence, documents)) for part in parts]
+        return each[0] if len(each) == 1 else in_turn(list(zip(parts, each, strict=True)))
+
+    def proposals(
+        self, question: str, evidence: Sequence[Evidence], documents: Mapping[str, Document]
+    ) -> list[Proposal]:
+        """What may answer, the most probable first."""
+        stretches = stretches_of(evidence, documents)
+        tables = Tables(question, evidence, documents)
+
+        def kept(document_id: str, start: int, end: int) -> bool:
+            return any(stretch.holds(document_id, start, end) for stretch in stretches)
+
+        found = self._passages(question, self.spans(question, tables.text), stretches)
+        if (cell := tables.answer(kept)) is not None:
+            text, citations = cell
+            found.append(Proposal(self.confidence.cell.lower_bound, text, citations, leads=True))
+        return sorted(found, key=lambda one: (-one.probability, one.text))
+
+    # --- passages
+
+    def _passages(self, question: str, places: Sequence[Place], stretches: Sequence[Stretch]) -> list[Proposal]:
+        """The passages around the spans and the best sentences of the most relevant windows, each once."""
+        references = asks_for_references(question)
+        found: dict[tuple[str, int, int], Passage] = {}
+        near: dict[tuple[str, int, int], Place] = {}
+        for place, anchors in zip(places[:MOST_READ], self._anchors(question, places[:MOST_READ]), strict=True):
+            for start, end in anchors:
+                stretch = next((one for one in stretches if one.holds(place.document_id, start, end)), None)
+                passage = passage_of(stretch, start, end, references=references) if stretch is not None else None
+                if passage is not None:
+                    key = (passage.document_id, passage.start, passage.end)
+                    found.setdefault(key, passage)
+                    near.setdefault(key, place)
+        passages = list(found.values())
+        titles = [passage.stretch.title for passage in passages]
+        readings = self.judge.read(question, [passage.quote for passage in passages], titles)
+        rarity = self.spans.rarity(question)
+        proposals = []
+        for key, passage, reading in zip(found, passages, readings, strict=True):
+            known = f"{passage.stretch.title}. {passage.quote}"
+            signs = replace(
+                near[key].signs,
+                whole=reading.relevance,
+                terms=share_of_terms(rarity, question, known),
+                uncovered=uncovered(question, known),
+            )
+            inside = [one for one in places if passage.stretch.holds(one.document_id, one.start, one.end)
+                      and passage.start <= one.start and one.end <= passage.end]  # fmt: skip
+            best = max(inside, key=lambda one: one.certainty, default=None)
+            probability = self.confidence.passage.probability(signs)
+            proposals.append(self._proposal(question, passage, best, probability, signs.to_dict()))
+        return proposals
+
+    def _anchors(self, question: str, places: Sequence[Place]) -> list[list[Span]]:
+        """Of each place its own span, and the sentence of its window that the judge puts first; in the document."""
+        sentences = [
+            [span for span in sentence_spans(place.window.text) if not says_nothing(place.window.text[slice(*span)])]
+            for place in places
+        ]
+        texts = [place.window.text[slice(*span)] for place, spans in zip(places, sentences, strict=True)
+                 for span in spans]  # fmt: skip
+        above = [place.window.above for place, spans in zip(places, sentences, strict=True) for _ in spans]
+        readings = iter(self.judge.read(question, texts, above))
+        anchors = []
+        for place, spans in zip(places, sentences, strict=True):
+            scored = [(next(readings).relevance, span) for span in spans]
+            best = max(scored, default=None)
+            found = [(place.start, place.end)]
+            if best is not None:
+                piece, start, end = place.window.piece_at(*best[1])
+                found.append((piece.start + start, piece.start + end))
+            anchors.append(found)
+        return anchors
+
+    def _proposal(
+        self, question: str, passage: Passage, place: Place | None, probability: float, signs: Mapping[str, float]
+    ) -> Proposal:
+        """A passage as it is shown: behind the words that answer where they are nearly certain, else its best sentence
+        marked.
+        """
+        leads = place is not None and place.certainty >= LEADS_FROM and bool(place.words)
+        if leads and place is not None:
+            probability = max(probability, place.certainty)
+            text = f"{place.words} [1]\n{passage.shown((place.start - passage.start, place.end - passage.start))}"
+        else:
+            text = f"{passage.shown(self._best_sentence(question, passage, place))} [1]"
+        facts = {**signs, "span": round(place.certainty, 3)} if place is not None else signs
+        return Proposal(probability, text, (passage.citation(1),), leads, passage, place, facts)
+
+    def _best_sentence(self, question: str, passage: Passage, place: Place | None) -> Span | None:
+        """The sentence of a passage that the judge puts first, that of the span having a start; None of one alone."""
+        spans = [span for span in passage.sentences if not says_nothing(passage.quote[slice(*span)])]
+        if len(passage.sentences) < 2 or not spans:
+            return None
+        readings = self.judge.read(
+            question, [passage.quote[slice(*span)] for span in spans], [passage.stretch.title] * len(spans)
+        )
+
+        def score(at: int) -> float:
+            start, end = spans[at]
+            holds = place is not None and start <= place.start - passage.start < end
+            return readings[at].relevance + (SPAN_LOGITS * exp(place.signs.place or 0.0) if holds and place else 0.0)
+
+        return spans[max(range(len(spans)), key=score)]
+
+    # --- what is shown
+
+    def _answer(self, question: str, proposals: Sequence[Proposal]) -> Generation:
+        """The best proposal, or an abstention that names what is nearest."""
+        notes = Notes(facts={"proposals": [_reported(one) for one in proposals[:REPORTED]]})
+        if not proposals:
+            return abstention(NO_EVIDENCE, notes)
+        best, *others = proposals
+        notes += Notes(facts={"certainty": best.probability})
+        if best.probability < self.abstain_below:
+            return abstention(f"Nearest: {nearest(best)}", notes)
+        hedge = "" if best.leads else (PERHAPS_HERE if best.probability < self.hedge_below else HERE)
+        text, citations = f"{hedge}{best.text}", best.citations
+        conflicts: tuple[tuple[int, int], ...] = ()
+        if (rival := self._rival(question, best, others)) is not None:
+            quote = " ".join(rival.sentence.text.split())
+            text = f"{text}\nAnother document says {rival.words}: “{quote}” [{len(citations) + 1}]"
+            conflicts = ((1, len(citations) + 1),)
+            citations = (*citations, cite(len(citations) + 1, rival.sentence))
+        shown = _alternatives(others, best, len(citations))
+        return Generation(
+            text,
+            citations,
+            conflicts=conflicts,
+            certainty=best.probability,
+            notes=notes,
+            exact=True,
+            alternatives=shown,
+        )
+
+    def _rival(self, question: str, best: Proposal, others: Sequence[Proposal]) -> Place | None:
+        """The likeliest span of another document that cannot be right where that of the best passage is."""
+        if not self.rivals or best.place is None:
+            return None
+        own = best.place
+        least = max(RIVAL_FROM, RIVAL_SHARE * own.certainty)
+        places = [one.place for one in others if one.place is not None and one.place.document_id != own.document_id]
+        if own.certainty < RIVAL_FROM:
+            return None
+        return next(
+            (
+                place
+                for place in sorted(places, key=lambda place: -place.certainty)
+                if place.certainty >= least and are_rivals(question, own.said, place.said)
+            ),
+            None,
+        )
+
+
+def in_turn(answers: Sequence[tuple[Part, Generation]]) -> Generation:
+    """The answers to the parts of a question, each on lines of its own; a part that nothing answers is named.
+
+    A passage that answers two parts is shown once. An abstention where no part is answered.
+    """
+    given = [(part, one) for part, one in answers if not one.abstained]
+    facts = {"parts": [{"question": part.text, "answered": not one.abstained} for part, one in answers]}
+    notes = sum((one.notes for _, one in answers), Notes()) + Notes(facts=facts)
+    if not given:
+        return replace(answers[0][1], notes=notes)
+    lines: list[str] = []
+    citations: list[Citation] = []
+    conflicts: list[tuple[int, int]] = []
+    for part, one in answers:
+        shift = len(citations)
+        if one.abstained:
+            lines.append(f"Not answered: {part.text}")
+        elif not all(any(same_place(mine, other) for other in citations) for mine in one.citations):
+            lines.append(renumbered(one.text, one.citations, shift))
+            citations += [replace(citation, marker=citation.marker + shift) for citation in one.citations]
+            conflicts += [(left + shift, right + shift) for left, right in one.conflicts]
+    others = [other for _, one in given for other in one.alternatives]
+    others = [one for one in others if not any(same_place(one.citation, cited) for cited in citations)]
+    best = sorted(others, key=lambda one: -one.probability)[:MOST_ALTERNATIVES]
+    return Generation(
+        "\n".join(lines),
+        tuple(citations),
+        conflicts=tuple(conflicts),
+        certainty=min(one.certainty or 0.0 for _, one in given),
+        notes=notes,
+        exact=True,
+        alternatives=tuple(one.numbered(marker) for marker, one in enumerate(best, start=len(citations) + 1)),
+    )
+
+
+def _alternatives(others: Sequence[Proposal], best: Proposal, cited: int) -> tuple[Alternative, ...]:
+    """Up to two further proposals of other places."""
+    shown: list[Proposal] = [best]
+    for one in others:
+        apart = one.passage is not None and not any(
+            other.passage is not None and one.passage.overlaps(other.passage) for other in shown
+        )
+        apart = apart and not any(same_place(mine, other) for mine in one.citations for other in best.citations)
+        if apart and one.probability >= ALTERNATIVE_FROM and len(shown) <= MOST_ALTERNATIVES:
+            shown.append(one)
+    alternatives = (Alternative(one.text, one.citations[0], one.probability) for one in shown[1:])
+    return tuple(one.numbered(marker) for marker, one in enumerate(alternatives, start=cited + 1))
+
+
+def same_place(one: Citation, other: Citation) -> bool:
+    """Whether two citations overlap in a document."""
+    return one.document_id == other.document_id and one.start < other.end and other.start < one.end
+
+
+def renumbered(text: str, citations: Sequence[Citation], shift: int) -> str:
+    """A text with its own markers raised; brackets within quotes stay."""
+    own = {citation.marker for citation in citations}
+
+    def raised(found: re.Match[str]) -> str:
+        return f"[{int(found[1]) + shift}]" if found[1] is not None and int(found[1]) in own else found[0]
+
+    return re.sub(r"“[^”]*”|\[(\d+)\]", raised, text)
+
+
+def nearest(proposal: Proposal) -> str:
+    """The most probable sentence of what is not shown as an answer, with its title."""
+    cited = proposal.citations[0]
+    place = proposal.place
+    quote = cited.quote if place is None or is_command(place.sentence.text) else place.sentence.text
+    return f"“{' '.join(quote.split())}” ({cited.title or cited.source})."
+
+
+def _reported(proposal: Proposal) -> dict[str, Any]:
+    """A proposal for the trace."""
+    kind = "cell" if proposal.passage is None else "passage"
+    told = {"kind": kind, "text": proposal.text, "probability": round(proposal.probability, 3)}
+    return {**told, **(proposal.facts or {})}

@@ -1,0 +1,129 @@
+"""What the tables and forms of the evidence say, where a question maps onto one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from thresher.answering.citations import cite
+from thresher.answering.sentence_support import Sentence
+from thresher.structure.answers import answered, form_near, grids_near
+from thresher.structure.forms import Form
+from thresher.structure.grid import Cell, Found, Grid
+from thresher.structure.lookup import lacking
+from thresher.text.sentences import Span
+from thresher.types import Citation, Document, Evidence
+
+Holds = Callable[[str, int, int], bool]
+"""Whether a span of a document, by its id, was kept."""
+
+NEAR = 400
+"""Characters between a piece of evidence and a table that it leads to."""
+
+MOST_DOCUMENTS = 4
+"""That say different things and are shown one below the other, each behind its title; of more none is shown."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The tables and forms that evidence stands in or near."""
+
+    question: str
+    evidence: Sequence[Evidence]
+    documents: Mapping[str, Document] = field(repr=False)
+
+    @cached_property
+    def grids(self) -> Sequence[tuple[Evidence, Document, Grid]]:
+        """Each table once, with the best piece of evidence for it."""
+        found: dict[tuple[str, int], tuple[Evidence, Document, Grid]] = {}
+        for piece in self.evidence:
+            if (document := self.documents.get(piece.hit.chunk.document_id)) is not None:
+                for grid in grids_near(document, piece.start - NEAR, piece.end + NEAR):
+                    found.setdefault((document.id, grid.start), (piece, document, grid))
+        return list(found.values())
+
+    @property
+    def text(self) -> Sequence[Evidence]:
+        """The evidence without the pieces of tables that lack the row or column which is asked for."""
+        unfit = [(doc, grid) for _, doc, grid in self.grids if lacking(grid, self.question, doc.text)]
+        return [piece for piece in self.evidence if not any(_within(piece, *each) for each in unfit)]
+
+    def answer(self, holds: Holds) -> tuple[str, tuple[Citation, ...]] | None:
+        """The cell with its unit, and citations of its row and of the line that states the unit; of each document.
+
+        Only where every line that it rests on `holds`; a header that was not kept is not cited. None where no table
+        answers, or too many differ.
+        """
+        every: list[tuple[Evidence, Document, Grid | Form]] = [*self.grids, *self._forms()]
+        told = ((piece, document, grid, answered(grid, self.question)) for piece, document, grid in every)
+        found = _once(
+            [
+                (piece, document, answer, lines)
+                for piece, document, grid, answer in told
+                if answer is not None and (lines := _kept(document, grid, answer, holds))
+            ]
+        )
+        if len({answer.text for _, _, answer, _ in found}) == 1:
+            found = found[:1]
+        if not 1 <= len(found) == len({document.title for _, document, _, _ in found}) <= MOST_DOCUMENTS:
+            return None
+        texts, citations = list[str](), list[Citation]()
+        for piece, document, answer, lines in found:
+            cited = [
+                cite(marker, Sentence(piece, start, end, document.text[start:end], piece.hit.score))
+                for marker, (start, end) in enumerate(lines, start=len(citations) + 1)
+            ]
+            subject = f"{document.title}: " if len(found) > 1 else ""
+            texts.append(subject + answer.text + "".join(f" [{citation.marker}]" for citation in cited))
+            citations += cited
+        return "\n".join(texts), tuple(citations)
+
+    def _forms(self) -> Iterator[tuple[Evidence, Document, Form]]:
+        """Each form that evidence stands in, once, with the best piece of evidence for it."""
+        best = {piece.hit.chunk.document_id: piece for piece in reversed(self.evidence)}
+        for piece in best.values():
+            document = self.documents.get(piece.hit.chunk.document_id)
+            if document is not None and (form := form_near(document, piece.start, piece.end)) is not None:
+                yield piece, document, form
+
+
+Answer = tuple[Evidence, Document, Found, list[Span]]
+"""What a table or form says, where it was found, and the lines that it rests on."""
+
+
+def _within(piece: Evidence, document: Document, grid: Grid) -> bool:
+    """Whether a piece of evidence is a part of a table and nothing else."""
+    same = piece.hit.chunk.document_id == document.id and piece.hit.chunk.kind == "table"
+    return same and grid.start < piece.end and piece.start < grid.end
+
+
+def _kept(document: Document, grid: Grid | Form, found: Found, holds: Holds) -> list[Span]:
+    """The lines that an answer cites, its own first; none where one of them that is no header was dropped."""
+    above = set() if isinstance(grid, Form) else {cell.start for cell in (*grid.header, *grid.around)}
+    lines = _lines(document.text, [cell for cell in found.cells if cell.start not in above] or found.cells)
+    if not all(holds(document.id, *line) for line in lines):
+        return []
+    return [line for line in _lines(document.text, found.cells) if holds(document.id, *line)]
+
+
+def _once(found: Sequence[Answer]) -> list[Answer]:
+    """Without what another answer of the same document says too: a table, and the form around it with the unit."""
+    fullest = sorted(found, key=lambda one: -len(one[2].text))
+    kept: list[Answer] = []
+    for one in fullest:
+        if not any(one[1].id == other[1].id and one[2].text in other[2].text for other in kept):
+            kept.append(one)
+    return [one for one in found if any(one is other for other in kept)]
+
+
+def _lines(text: str, cells: Sequence[Cell]) -> list[Span]:
+    """The lines of the document that the cells stand in, joined where they touch; the first cell's lines first."""
+    found: list[Span] = []
+    for cell in sorted(cells, key=lambda cell: cell.start):
+        end = text.find("\n", cell.end)
+        start, end = text.rfind("\n", 0, cell.start) + 1, len(text) if end < 0 else end
+        if found and start <= found[-1][1] + 1:
+            start = found.pop()[0]
+        found.append((start, end))
+    return sorted(found, key=lambda span: not span[0] <= cells[0].start <= span[1])

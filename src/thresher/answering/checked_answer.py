@@ -1,0 +1,189 @@
+"""A written answer, checked sentence by sentence as it comes, and what of it is shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from thresher.answering.citations import abstention, cite
+from thresher.answering.sentence_support import SUPPORT, Sentence
+from thresher.text.answer_types import not_said
+from thresher.text.language import foreign_language, other_language
+from thresher.text.terms import STOP_WORDS, term_set
+from thresher.types import Citation, ClaimState, Evidence, Generation, Notes, Query, Score
+from thresher.verification.claims import CitedText, Claim, ClaimReader, without_markers
+from thresher.verification.findings import Cited, ClaimCheck, Finding
+from thresher.verification.sentences import CheckedSentences
+
+NOT_FOUND = "NOT IN THE EVIDENCE"
+
+Display = Literal["none", "open", "mark", "strict"]
+"""What is shown: the words as they came; everything, with what is not supported marked; unverified sentences marked and
+contradicted ones removed; supported sentences alone."""
+
+MARKS = {ClaimState.UNVERIFIED: "unverified", ClaimState.CONTRADICTED: "contradicted"}
+"""What stands in brackets behind a sentence that is shown though it is not supported."""
+
+
+def in_silence(text: str) -> None:
+    """Nobody is waiting for the sentences."""
+
+
+def from_one(marker: int) -> int:
+    """Markers count the evidence from 1."""
+    return marker - 1
+
+
+_ABOUT_THE_ANSWER = term_set("the answer to this question is, based on the given or provided evidence and information")
+"""With a colon behind them such words ("The answer is:") say nothing."""
+
+_COPIED_FORM = re.compile(r"</?evidence\b|^#{1,6} ")
+
+
+@dataclass(slots=True)
+class CheckedAnswer:
+    """A text as it is read: sentences checked one by one, and shown as the display has it."""
+
+    query: Query
+    evidence: Sequence[Evidence]
+    check: ClaimCheck
+    display: Display
+    show: Callable[[str], None] = in_silence
+    max_words: int | None = None
+    """The answer ends with the sentence that reaches them."""
+    positions: Callable[[int], int | None] = from_one
+    """The position in the evidence, from 0, that a marker means."""
+    cited: CitedText = field(default_factory=CitedText)
+    written: str = ""
+    """All the model wrote, for the trace."""
+    refused: bool = False
+    """Whether it wrote that the evidence does not say."""
+    checked: CheckedSentences = field(default_factory=CheckedSentences)
+    _seen: set[str] = field(default_factory=set)
+    _words: int = 0
+    _reader: ClaimReader = field(default_factory=ClaimReader)
+
+    def read(self, piece: str) -> None:
+        """Check and show the sentences that are whole with this piece of the reply."""
+        self.written += piece
+        for claim in self._reader.feed(piece):
+            self._take(claim)
+
+    def end(self) -> None:
+        """The reply is over."""
+        for claim in self._reader.end():
+            self._take(claim)
+
+    def generation(self, notes: Notes) -> Generation:
+        """What was shown, or a refusal that says why there is nothing to show."""
+        notes += self.checked.notes
+        shown, removed = tuple(self.checked.shown), tuple(self.checked.removed)
+        if not self.cited.text:
+            refusal = abstention(self._why_nothing(), notes + Notes(facts={"model_said": self.written.strip()}))
+            return replace(refusal, answered_by="model", removed=removed)
+        unsaid = self._not_said()
+        return Generation(
+            self.cited.text,
+            self.cited.citations,
+            abstained=bool(unsaid),
+            reason=f"The question asks {unsaid}, and no sentence of the model's answer says so." if unsaid else None,
+            notes=notes,
+            exact=True,
+            answered_by="model",
+            sentences=shown,
+            removed=removed,
+        )
+
+    def _not_said(self) -> str:
+        """What is asked for and nothing of the answer says: what is true may answer another question."""
+        if self.display not in ("mark", "strict") or foreign_language(self.query.question):
+            return ""
+        text = without_markers(self.cited.text)
+        abroad = other_language(text, " ".join(piece.text for piece in self.evidence))
+        return "" if abroad else not_said(self.query.question, text)
+
+    def _why_nothing(self) -> str:
+        if self.checked.removed:
+            return f"No sentence of the model's answer is supported: {self.checked.removed[0].reason}."
+        if not self.refused:
+            return "The model wrote nothing."
+        nearest = max((self._nearest(self.query.question, piece) for piece in self.evidence), key=_support)
+        chunk, page = nearest.evidence.hit.chunk, nearest.evidence.page
+        place = f"{chunk.title or chunk.source}{f', page {page}' if page else ''}"
+        quote = " ".join(nearest.text.split())
+        return f"The model found no answer in the evidence. The nearest passage ({place}): “{quote}”"
+
+    def _take(self, claim: Claim) -> None:
+        if is_not_found(claim.text):
+            self.refused = True
+            return
+        if self._is_noise(claim.text) or (self.max_words and self._words >= self.max_words):
+            return
+        self._seen.add(claim.text)
+        named = dict.fromkeys(self.positions(number) for number in claim.numbers)
+        own = tuple(at for at in named if at is not None and 0 <= at < len(self.evidence))
+        found = self.check(self.query.question, [Cited(claim.text, own)], self.evidence)
+        (finding,) = found.each
+        self.checked.notes_of_check += found.notes
+        shown = shown_of(self.display, finding)
+        if not shown:
+            self.checked.remove(claim, finding, len(named))
+            return
+        pieces = own if self.display == "none" else (finding.pieces if _holds(finding) else own)
+        citations = self._citations(claim.text, finding, pieces)
+        mark = MARKS.get(finding.state, "") if self.display in ("open", "mark") else ""
+        remarks = [*finding.remarks, mark] if self.display != "none" else []
+        added = self.cited.add(claim, citations, "; ".join(filter(None, remarks)))
+        self.checked.take(claim, finding, added, own, wrong=sum(at not in pieces for at in named))
+        self._words += len(claim.text.split())
+        self.show(added.text)
+
+    def _is_noise(self, sentence: str) -> bool:
+        """Whether a sentence is none: said before, cut off, a question, a piece of the prompt; as it came, none is."""
+        if self.display == "none":
+            return False
+        cut_off = sentence.split()[-1] in STOP_WORDS
+        leads_in = sentence.endswith(":") and term_set(sentence) <= _ABOUT_THE_ANSWER | term_set(self.query.question)
+        return (
+            sentence in self._seen
+            or cut_off
+            or leads_in
+            or sentence.endswith("?")
+            or bool(_COPIED_FORM.search(sentence))
+        )
+
+    def _citations(self, claim: str, finding: Finding, pieces: Sequence[int]) -> list[Citation]:
+        """The sentence nearest to a claim in each place that supports it, or in the pieces that it cites."""
+        places = dict(zip(finding.pieces, finding.places, strict=True))
+        return [cite(0, self._nearest(claim, places.get(at, self.evidence[at]))) for at in pieces]
+
+    def _nearest(self, claim: str, piece: Evidence) -> Sentence:
+        start, end, near = self.check.nearest(claim, piece)
+        score = Score(near, SUPPORT)
+        return Sentence(piece, piece.start + start, piece.start + end, piece.text[start:end], score)
+
+
+def _holds(finding: Finding) -> bool:
+    return finding.state is ClaimState.SUPPORTED
+
+
+def _support(sentence: Sentence) -> float:
+    return sentence.support.value
+
+
+def shown_of(display: Display, finding: Finding) -> bool:
+    """Whether a sentence of this state is shown."""
+    match finding.state:
+        case ClaimState.SUPPORTED:
+            return True
+        case ClaimState.UNVERIFIED:
+            return display != "strict"
+        case ClaimState.CONTRADICTED:
+            return display in ("none", "open")
+
+
+def is_not_found(sentence: str) -> bool:
+    """Whether a sentence is, or has in it, the words for "the evidence does not say"."""
+    return NOT_FOUND.casefold() in re.sub(r"[^\w]+", " ", sentence).casefold()

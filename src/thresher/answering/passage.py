@@ -1,0 +1,128 @@
+"""The passage around a span of the kept text, as it is quoted: whole sentences inside what the recipe kept."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from thresher.answering.citations import cite
+from thresher.answering.sentence_support import Sentence
+from thresher.answering.stretches import Stretch
+from thresher.structure.blocks import passage_around
+from thresher.text.boilerplate import is_bibliography, says_nothing
+from thresher.text.injection import is_command
+from thresher.text.sentences import Span, line_spans, sentence_spans
+from thresher.types import Citation
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A span of a document that is shown whole; offsets are in the document."""
+
+    stretch: Stretch
+    start: int
+    end: int
+    quote: str
+
+    @property
+    def document_id(self) -> str:
+        """Of its document."""
+        return self.stretch.piece.hit.chunk.document_id
+
+    @property
+    def sentences(self) -> list[Span]:
+        """Of the quote: the rows of a table, the sentences of text."""
+        return _spans(self.quote, table=self.stretch.piece.hit.chunk.kind == "table")
+
+    def overlaps(self, other: Passage) -> bool:
+        """Whether both show the same text, at one place or as copies."""
+        same = self.document_id == other.document_id and self.start < other.end and other.start < self.end
+        return same or self.quote == other.quote
+
+    def citation(self, marker: int) -> Citation:
+        """The place of the passage."""
+        piece = self.stretch.piece
+        return cite(marker, Sentence(piece, self.start, self.end, self.quote, piece.hit.score))
+
+    def shown(self, marked: Span | None) -> str:
+        """The quote in quotation marks, a span of it in bold; running text on one line, blocks with their lines.
+
+        `marked` is in offsets of the quote. All of a quote is not marked, nor what holds a line break in a block.
+        """
+        lines = self.quote.strip("\n").splitlines()
+        running = all(line.strip() for line in lines) and not any(line[0] in " \t-*•|" for line in lines)
+        quote = self.quote
+        if marked is not None and "**" not in quote and (running or "\n" not in quote[slice(*marked)]):
+            start, end = marked
+            alone = not (quote[:start].strip() or quote[end:].strip())
+            quote = quote if alone or start >= end else f"{quote[:start]}**{quote[start:end]}**{quote[end:]}"
+        lines = [line.rstrip() for line in quote.strip("\n").splitlines()]
+        return f"“{' '.join(line.strip() for line in lines)}”" if running else "“" + "\n".join(lines) + "”"
+
+
+def passage_of(stretch: Stretch, start: int, end: int, *, references: bool = False) -> Passage | None:
+    """The passage around a span (offsets in the document) of a stretch that holds it.
+
+    None where it says nothing, or is a bibliography and no `references` are asked for.
+    """
+    text, at = (stretch.document.text, 0) if stretch.document is not None else (stretch.text, stretch.start)
+    block = passage_around(text, start - at, end - at)
+    kept = (stretch.start - at, stretch.end - at)
+    table = stretch.piece.hit.chunk.kind == "table"
+    low, high = _whole_sentences(text, block, kept, (start - at, end - at), table=table)
+    high = high if table else _sentence_end(text, low, high, end - at)
+    low, high = _without_orders(text, (low, high), start - at)
+    low = _behind_title(text, low, min(start - at, high), stretch.title)
+    quote = text[low:high]
+    sentences = [quote[slice(*span)] for span in sentence_spans(quote)]
+    if all(map(says_nothing, sentences)) or (is_bibliography(quote) and not references):
+        return None
+    return Passage(stretch, at + low, at + high, quote)
+
+
+def _spans(text: str, *, table: bool) -> list[Span]:
+    return line_spans(text) if table else sentence_spans(text)
+
+
+def _whole_sentences(text: str, block: Span, kept: Span, place: Span, *, table: bool) -> Span:
+    """The part of a block that was kept, without sentences that are kept in part, but for those of the place."""
+    low, high = max(block[0], kept[0]), min(block[1], kept[1])
+    if (low, high) == block:
+        return block
+    spans = [(block[0] + one, block[0] + other) for one, other in _spans(text[slice(*block)], table=table)]
+    whole = [
+        span
+        for span in spans
+        if (low <= span[0] and span[1] <= high) or (span[0] < max(place[1], place[0] + 1) and span[1] > place[0])
+    ]
+    return (max(low, whole[0][0]), min(high, whole[-1][1])) if whole else (low, high)
+
+
+_ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*$")
+
+
+def _sentence_end(text: str, low: int, high: int, end: int) -> int:
+    """Where a passage ends that breaks off in a sentence, as at the end of a page: before it, if `end` lies before."""
+    spans = sentence_spans(text[low:high])
+    if len(spans) < 2 or _ENDS.search(text[low:high]) or "\n\n" in text[low + spans[-2][1] : low + spans[-1][0]]:
+        return high
+    behind = low + spans[-2][1]
+    return behind if end <= behind and _ENDS.search(text[low:behind]) else high
+
+
+def _behind_title(text: str, low: int, at: int, title: str) -> int:
+    """Where a passage begins that begins with the title of its document: the citation names that already."""
+    line = text.find("\n", low)
+    is_title = 0 <= line <= at and text[low:line].strip(" #*") == title.strip()
+    return len(text) - len(text[line:].lstrip()) if is_title else low
+
+
+def _without_orders(text: str, passage: Span, at: int) -> Span:
+    """A passage without the sentences that give orders to whoever reads them, as far as these part it from a place."""
+    low, high = passage
+    for start, end in sentence_spans(text[low:high]):
+        if is_command(text[passage[0] + start : passage[0] + end]):
+            if passage[0] + end > at:
+                return low, passage[0] + start
+            low = passage[0] + end
+    return low, high
