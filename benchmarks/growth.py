@@ -46,8 +46,8 @@ from benchmarks.machine import CACHE, keep, kept, tell
 from thresher.errors import StoreError
 from thresher.filters import Comparison, Filter
 from thresher.home import places
-from thresher.home.places import BucketFolder
 from thresher.protocols import MOST_VERSIONS, ChunkTable
+from thresher_bucket.folder import BucketFolder
 
 FOLDER = Path(os.environ.get("THRESHER_GROWTH", CACHE / "growth"))
 """Of the tables, which go when a size is done, and of the exact lists, which stay."""
@@ -146,7 +146,7 @@ class PostgresPlace:
     """A schema of a database."""
 
     def __init__(self, address: str) -> None:
-        from thresher.stores.postgres.store import PostgresStore
+        from thresher_postgres.store import PostgresStore
 
         self._dsn = address
         self._store = PostgresStore(address, "growth")
@@ -156,7 +156,7 @@ class PostgresPlace:
     @contextmanager
     def made() -> Iterator[str]:
         """An empty database of a server of its own, durable, gone at the end."""
-        from tests.stores.postgres.server import running
+        from tests.servers.postgres import running
 
         with running(settings="-c listen_addresses= -c maintenance_work_mem=512MB") as dsn:
             yield dsn
@@ -203,7 +203,7 @@ class BucketPlace(LancePlace):
     @contextmanager
     def made() -> Iterator[str]:
         """An empty folder of a bucket whose server the environment names from here on; gone at the end."""
-        from tests.objects.server import running
+        from tests.servers.bucket import running
 
         with running() as server:
             server.bucket("growth")
@@ -211,7 +211,7 @@ class BucketPlace(LancePlace):
             yield "s3://growth/tables"
 
     def _store(self, **options: Any) -> Any:
-        from thresher.stores.lance_bucket import BucketLanceStore
+        from thresher_bucket.tables import BucketLanceStore
 
         return BucketLanceStore(self._address, **options)
 

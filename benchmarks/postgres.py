@@ -40,16 +40,16 @@ from numpy.typing import NDArray
 
 import thresher
 from benchmarks.machine import DATA, keep, kept, rows, tell
-from tests.stores.postgres.server import running
+from tests.servers.postgres import running
 from thresher.chunking.fixed import RecursiveChunker
 from thresher.collection import Collection
 from thresher.filters import Comparison
 from thresher.protocols import ChunkTable, Store
 from thresher.stores.lance import LanceStore
-from thresher.stores.postgres import changes
-from thresher.stores.postgres.connection import connected
-from thresher.stores.postgres.store import PostgresStore
 from thresher.types import Chunk, ChunkRow, Document
+from thresher_postgres import changes
+from thresher_postgres.connection import connected
+from thresher_postgres.store import PostgresStore
 
 DIMENSION = 384
 BATCH = 1000

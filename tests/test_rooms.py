@@ -45,7 +45,7 @@ FOUNDATION = {
     "text": {"types", "protocols", "errors", "text"},
     "structure": {"types", "text", "structure"},
     "questions": {"types", "errors", "text", "structure", "questions"},
-    "settings": {"errors", "trusted", "home"},
+    "settings": {"errors", "trusted", "protocols"},
     "trusted": {"errors"},
     "deadline": set(),
     "tracing": {"types", "protocols", "errors", "deadline", "tracing"},

@@ -30,6 +30,7 @@ from thresher.errors import (
     check_type,
 )
 from thresher.filters import holds, parse, resolve
+from thresher.home import settings as of_collections
 from thresher.home.places import working_folder
 from thresher.indexing.doctor import Finding, examine
 from thresher.indexing.ingest import Ingest, Report
@@ -40,7 +41,7 @@ from thresher.models.cassette import Exchanges
 from thresher.models.usage import Meter
 from thresher.opened import OpenCollection
 from thresher.pipeline import as_is as whole
-from thresher.recipes.settings import CollectionSettings, LanguageModelSettings
+from thresher.recipes.settings import LanguageModelSettings
 from thresher.settings import dotted, flat, flat_public, own, resolved
 from thresher.tracing.feedback import Label, label_of
 from thresher.tracing.traces import Request, replay
@@ -109,8 +110,8 @@ class Collection(OpenCollection):
 
         arguments = [str(source) for source in sources]
         parts = replace(self._parts(), announce=announce)
-        ours = own(CollectionSettings, dict(dotted(settings or {})))
-        around = resolved(CollectionSettings, ours, home=self.home, known=recipes.settings_keys())
+        ours = own(of_collections.model(), dict(dotted(settings or {})))
+        around = resolved(of_collections.model(), ours, home=self.home, known=recipes.settings_keys())
         if self._store.is_new:
             self._store.choose(around.store)
         indexed = self._indexed(_listed("recipe", recipe), settings, parts)
@@ -136,7 +137,7 @@ class Collection(OpenCollection):
         """Forget sources (a file, a URL, a corpus and all its rows); returns the sources that went.
 
         A document that is known from another source too stays under that one. `purge` also drops old versions of the
-        tables, the traces and the labels that quote the sources, and what judges were trained on. A bucket that keeps
+        tables, the traces and the labels that quote the sources, and what judges were trained on. A home that keeps
         old versions is out of its reach, see `purge_remark`.
         """
         for source in sources:

@@ -7,7 +7,7 @@
     ├── DocumentError         one input could not be read; the others go on (exit code 3 when some succeeded)
     ├── StoreError            the collection on disk is missing, foreign or damaged
     │   ├── EncoderMismatch   a collection whose vectors come from another encoder
-    │   └── StoreAway         the bucket that keeps the collection does not answer; trying again can help
+    │   └── StoreAway         what keeps the collection does not answer; trying again can help
     ├── ModelError            a model could not be loaded or run
     │   ├── MissingExtra      an optional package is not installed
     │   └── ProviderError     a remote model failed; `retryable` says whether trying again can help
@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from inspect import iscoroutinefunction
 from typing import Any
 
@@ -135,7 +135,7 @@ class EncoderMismatch(StoreError):
 
 
 class StoreAway(StoreError):
-    """The bucket that keeps the collection does not answer, or not now; what was committed is kept."""
+    """What keeps the collection does not answer, or not now; what was committed is kept."""
 
 
 class ModelError(ThresherError):
@@ -148,6 +148,24 @@ class MissingExtra(ModelError):
     def __init__(self, package: str, *, extra: str = "", distribution: str = "") -> None:
         wanted = distribution or f"'thresher[{extra}]'"
         super().__init__(f"the package '{package}' is not installed", next_step=f"install with: pip install {wanted}")
+
+
+BROUGHT_BY: Mapping[str, Mapping[str, str]] = {
+    "thresher.stores": {"postgres": "postgres"},
+    "thresher.homes": {"s3": "bucket", "gs": "bucket", "az": "bucket"},
+    "thresher.settings": {"postgres": "postgres", "bucket": "bucket"},
+    "thresher.clusters": {"ray": "ray"},
+}
+"""Group and name of an entry point of ours, and the extra that installs its distribution, `thresher-EXTRA`.
+
+Nothing else here knows these names: a distribution is found by what it says of itself.
+"""
+
+
+def missing(group: str, name: str) -> MissingExtra | None:
+    """The error for what a distribution of ours brings and nobody installed; None for what none of them brings."""
+    extra = BROUGHT_BY[group].get(name)
+    return None if extra is None else MissingExtra(f"thresher-{extra}", extra=extra)
 
 
 class ProviderError(ModelError):

@@ -22,7 +22,7 @@ from thresher.errors import (
 )
 from thresher.filters import parse, resolve
 from thresher.home import folders, places
-from thresher.home.places import BucketFolder, Home
+from thresher.home import settings as of_collections
 from thresher.indexing.catalog import Place
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
@@ -32,10 +32,10 @@ from thresher.models.cassette import Exchanges
 from thresher.models.reply_cache import ReplyCache
 from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
+from thresher.protocols import Home
 from thresher.recipes.components import Components, Models, Outside
-from thresher.recipes.settings import CollectionSettings, FrontSettings, RecipeSettings
+from thresher.recipes.settings import FrontSettings, RecipeSettings
 from thresher.settings import dotted, own, resolved
-from thresher.stores.postgres import address as postgres_address
 from thresher.tracing.feedback import Feedback
 from thresher.tracing.traces import Traces
 from thresher.types import Query
@@ -106,7 +106,7 @@ class OpenCollection:
 
     @property
     def purge_remark(self) -> str:
-        """What `delete(purge=True)` cannot reach, in words: old versions that a bucket keeps; else the empty text."""
+        """What `delete(purge=True)` cannot reach, in words: old versions that a remote home keeps; else empty."""
         return places.purge_remark(self.folder)
 
     def _check_open(self) -> None:
@@ -130,7 +130,8 @@ class OpenCollection:
     def _chosen_store(self) -> DocumentStore:
         """The store, of a collection that is not here yet the one that the settings around it name."""
         if self._store.is_open_to_choice:  # another machine may have made it, in a database
-            self._store.choose(resolved(CollectionSettings, {}, home=self.home, known=recipes.settings_keys()).store)
+            around = resolved(of_collections.model(), {}, home=self.home, known=recipes.settings_keys())
+            self._store.choose(around.store)
         return self._store
 
     def _parts(
@@ -196,21 +197,9 @@ class OpenCollection:
         given = {**self._own, **dict(dotted(settings or {}))}
         if "store" in given:
             self._store.choose(str(given["store"]))
-        database = {key.partition(".")[2]: str(given[key]) for key in given if key.startswith("postgres.")}
-        if database and isinstance(self.folder, Path):
-            postgres_address.say(self.folder, database)
-        if asking := {key: given[key] for key in given if key.startswith("bucket.")}:
-            self._say_of_bucket(asking)
-        ours = {*own(CollectionSettings, given), PUBLIC_URL}
+        of_collections.heed(self.folder, given)
+        ours = {*own(of_collections.model(), given), PUBLIC_URL}
         return {key: value for key, value in given.items() if key not in ours}
-
-    def _say_of_bucket(self, given: Mapping[str, Any]) -> None:
-        if isinstance(self.home, BucketFolder):
-            from thresher.home import bucket
-
-            checked = resolved(CollectionSettings, given).bucket
-            names = [key.partition(".")[2] for key in given]
-            bucket.say(self.home, {name: getattr(checked, name) for name in names})
 
     def _budgeted(
         self, pipeline: Pipeline, max_tokens: int | None, configured: RecipeSettings, parts: Components

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, runtime_checkable
 
 from thresher.types import (
     Chunk,
@@ -303,6 +304,50 @@ class Files(Protocol):
 
     def where(self, name: str) -> str:
         """Where a file is, as a person is told."""
+
+
+@runtime_checkable
+class RemoteFolder(Protocol):
+    """A folder that is on no disk of this machine: what an entry point of `thresher.homes` makes of an address.
+
+    Two of the same address are equal and hash alike; `str` gives the address, which holds no secret.
+    """
+
+    @property
+    def kind(self) -> str:
+        """What such folders are in, in one word that `a` and `the` go with."""
+
+    @property
+    def name(self) -> str:
+        """The last part of the address."""
+
+    @property
+    def parent(self) -> Self:
+        """The folder that holds it."""
+
+    def __truediv__(self, name: str) -> Self: ...
+
+    def files(self) -> Files:
+        """The files in it. They may have a method `remembered`: the same, asked for again only after a while."""
+
+    def folders(self) -> Sequence[str]:
+        """The names of the folders in it, sorted."""
+
+    def size(self) -> tuple[int, int]:
+        """Files in it and below it, and their bytes."""
+
+    def remove_all(self) -> None:
+        """Remove whatever is in it."""
+
+    def store(self) -> Store:
+        """The default store, kept in it."""
+
+    def purge_remark(self) -> str:
+        """What a purge cannot reach, in words; the empty text where it reaches everything."""
+
+
+Home: TypeAlias = Path | RemoteFolder
+"""Where collections are, a folder of this machine or a remote one. That of a collection is another of the same kind."""
 
 
 # --- what a part says of itself ---------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
-from thresher.errors import UnknownSetting, UsageError, without_password
+from thresher.errors import UnknownSetting, UsageError, missing, without_password
 from thresher.trusted import (
     CONFIG_FILE,
     check_trusted,
@@ -36,9 +36,12 @@ from thresher.trusted import (
 )
 
 if TYPE_CHECKING:
-    from thresher.home.places import Home
+    from thresher.protocols import Home
 
 ENVIRONMENT_PREFIX = "THRESHER_"
+
+TABLES = "thresher.settings"
+"""The entry points of tables that distributions bring, see `home.settings`."""
 
 FOLDERS = {"home"}
 """Keys whose values are folders: in a file a path is relative to that file."""
@@ -176,6 +179,12 @@ def resolved(
     return stacked(model, layers(model, given, preset=preset, home=home, known=known))
 
 
+def around(model: type[Model], home: Home) -> Model:
+    """A model of what each `thresher.toml` and the environment say of it; keys of other models are not looked at."""
+    found = [Layer(one.origin, own(model, one.values)) for one in ambient(keys(model), home, strict=False)]
+    return stacked(model, _without_strays(found))
+
+
 def stacked(model: type[Model], layers: Sequence[Layer]) -> Model:
     """A model of the values of all layers."""
     return validated(model, {key: value for layer in layers for key, value in layer.values.items()}, origins(layers))
@@ -243,24 +252,30 @@ def _bad_setting(first: Mapping[str, Any], model: type[BaseModel], origins: Mapp
 
 
 def ambient(
-    known: Iterable[str], home: Home | None, environment: Mapping[str, str] = os.environ, here: Path | None = None
+    known: Iterable[str],
+    home: Home | None,
+    environment: Mapping[str, str] = os.environ,
+    here: Path | None = None,
+    *,
+    strict: bool = True,
 ) -> list[Layer]:
     """Values from each `thresher.toml` and from the environment, for the known keys, the stronger the later.
 
     `here` is the folder from which a file is looked for upwards, the current one by default. Raises UsageError for a
-    file that cannot be read, or that sets what the user has not trusted.
+    file that cannot be read, or that sets what the user has not trusted; `strict` for a key that is not known too.
     """
     known = set(known)
     found = []
     for file in config_files(home, environment, here):
-        found.append(_read(file, known))
+        found.append(_read(file, known if strict else None))
         check_trusted(file, found[-1].values, environment)
     variables = {variable(key): key for key in sorted(known)} | {variable(old): old for old in RENAMED}
     for name, value in environment.items():
         if name in variables:
             found.append(Layer(name, renamed({variables[name]: value})))
-        elif name.startswith(ENVIRONMENT_PREFIX) and ("__" in name or _misspelt(name, variables)):
-            raise UnknownSetting(name, variables, kind="setting in the environment")
+        elif strict and name.startswith(ENVIRONMENT_PREFIX) and ("__" in name or _misspelt(name, variables)):
+            table = name.removeprefix(ENVIRONMENT_PREFIX).partition("__")[0].lower()
+            raise missing(TABLES, table) or UnknownSetting(name, variables, kind="setting in the environment")
     return found
 
 
@@ -300,14 +315,14 @@ def trust(
     return shown(guarded(values))
 
 
-def _read(file: Path, known: set[str]) -> Layer:
-    """The values of a file. Raises UsageError that names the file, and the key that is not known."""
+def _read(file: Path, known: set[str] | None) -> Layer:
+    """The values of a file. Raises UsageError that names the file, and the key that is not known; None knows all."""
     try:
         values = renamed(dict(dotted(tomllib.loads(file.read_text(encoding="utf-8")))))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"cannot be read ({error})", subject=str(file), next_step="mend or remove it") from error
     try:
-        check_known(values, known)
+        check_known(values, values if known is None else known)
     except UnknownSetting as error:
         error.subject = f"{file}: {error.subject}"
         raise
@@ -344,11 +359,11 @@ def own(model: type[BaseModel], given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_known(given: Iterable[str], known: Iterable[str]) -> None:
-    """Raise UnknownSetting for the first key that is not known."""
+    """Raise UnknownSetting for the first key that is not known, MissingExtra where what brings it is not installed."""
     known = set(known)
     for key in given:
         if key not in known:
-            raise UnknownSetting(key, known)
+            raise missing(TABLES, key.partition(".")[0]) or UnknownSetting(key, known)
 
 
 def dotted(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -38,7 +38,7 @@ def _collections(incomplete: str) -> list[str]:
 
 
 def _home(given: str) -> places.Home:
-    """A folder, or one of a bucket."""
+    """A folder of this machine, or a remote one."""
     from thresher.home.places import home_of
 
     return home_of(given)

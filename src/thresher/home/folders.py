@@ -2,7 +2,7 @@
 
 Each change ends in one rename, so that an interruption leaves the old state or the new one; what it was working on
 lies in a folder whose name begins with a dot, which is no collection, and is cleared away by the next change. In a
-bucket, where no folder can be renamed, collections are listed and dropped.
+remote home, where no folder can be renamed, collections are listed and dropped.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from typing import IO
 
 from thresher.errors import StoreError, UsageError
 from thresher.home import places
-from thresher.home.places import COLLECTIONS, BucketFolder, Home
+from thresher.home.places import COLLECTIONS
 from thresher.indexing.store import DocumentStore
+from thresher.protocols import Home, RemoteFolder
 from thresher.stores import registry
 
 WORKING = ".working-"
@@ -64,7 +65,7 @@ def names(home: Home) -> list[str]:
 
 def home_above(home: Home) -> Path | None:
     """The nearest home of the same name in a folder above, which a person in a subfolder may mean."""
-    if isinstance(home, BucketFolder):
+    if not isinstance(home, Path):
         return None
     above = (folder / home.name for folder in home.absolute().parent.parents)
     return next((one for one in above if names(one)), None)
@@ -90,8 +91,8 @@ def rename(home: Home, name: str, new: str) -> None:
 
 def drop(home: Home, name: str) -> None:
     """Remove a collection with its traces."""
-    if isinstance(home, BucketFolder):
-        _drop_of_bucket(home, name)
+    if not isinstance(home, Path):
+        _drop_remote(home, name)
         return
     with _changing(home, name) as folder:
         registry.drop_tables(folder)
@@ -101,15 +102,13 @@ def drop(home: Home, name: str) -> None:
     shutil.rmtree(dropped, ignore_errors=True)
 
 
-def _drop_of_bucket(home: BucketFolder, name: str) -> None:
-    """Take the record away first: an interruption leaves objects of no collection, which the next one clears away."""
-    from thresher.home.bucket import BucketFiles
-
+def _drop_remote(home: RemoteFolder, name: str) -> None:
+    """Take the record away first: an interruption leaves files of no collection, which the next one clears away."""
     _existing(home, name)
     folder = home / COLLECTIONS / name
     with DocumentStore(folder).locked():
         registry.forget(folder)
-    BucketFiles(folder).remove_all()
+    folder.remove_all()
 
 
 def copy(home: Home, name: str, new: str) -> None:
@@ -178,10 +177,10 @@ def _manifest(member: IO[bytes] | None) -> str:
 
 
 def _on_this_machine(home: Home, name: str) -> Path:
-    """A home that is no bucket. UsageError for one that is: nothing there is renamed, copied or packed as a whole."""
-    if isinstance(home, BucketFolder):
+    """A home on this machine. UsageError for a remote one: nothing there is renamed, copied or packed as a whole."""
+    if not isinstance(home, Path):
         registry.check_in_folder(home / COLLECTIONS / name)
-        raise AssertionError("a collection in a bucket is refused")
+        raise AssertionError("a collection in a remote folder is refused")
     return home
 
 

@@ -1,4 +1,4 @@
-"""Where a home is, a folder of this machine or of a bucket, and where it and its collections keep their small files."""
+"""Where a home is, on this machine or elsewhere, and where it and its collections keep their small files."""
 
 from __future__ import annotations
 
@@ -6,100 +6,59 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import cast
 
-from thresher.errors import UsageError, check_type
+from thresher.errors import UsageError, check_type, missing
 from thresher.home.files import LocalFiles
-from thresher.protocols import Files, StoredFile
+from thresher.plugins import brought, loaded
+from thresher.protocols import Files, RemoteFolder, StoredFile
+from thresher.protocols import Home as Home
 
 COLLECTIONS = "collections"
 """The folder of a home that holds its collections, a folder each."""
 
-REMEMBERED = 1000
-"""Folders of buckets whose few small files are remembered; a home has one for each collection."""
+STORES = "thresher.stores"
+"""The entry points of stores that other distributions bring: a name, and a callable that takes a folder."""
 
-SCHEMES = ("s3", "gs", "az")
-"""What the address of a bucket begins with: S3 and what speaks like it, Google Cloud Storage, Azure Blob Storage."""
-
-
-@dataclass(frozen=True, slots=True)
-class BucketFolder:
-    """A folder of a bucket; its address holds no secret."""
-
-    address: str
-
-    def __truediv__(self, name: str) -> BucketFolder:
-        return BucketFolder(f"{self.address}/{name}")
-
-    def __str__(self) -> str:
-        return self.address
-
-    @property
-    def name(self) -> str:
-        """The last part of the address."""
-        return self.address.rpartition("/")[2]
-
-    @property
-    def parent(self) -> BucketFolder:
-        """The folder that holds it."""
-        return BucketFolder(self.address.rpartition("/")[0])
-
-    @property
-    def bucket(self) -> str:
-        """The address of the whole bucket."""
-        return "/".join(self.address.split("/")[:3])
-
-    @property
-    def prefix(self) -> str:
-        """What the names of everything in the folder begin with, without a slash at its end."""
-        return "/".join(self.address.split("/")[3:])
+SCHEMES = "thresher.homes"
+"""The entry points of homes elsewhere: the scheme of their addresses, and what makes a `RemoteFolder` of one."""
 
 
-Home: TypeAlias = Path | BucketFolder
-"""Where collections are: a folder, or one of a bucket. The folder of a collection is another of the same kind."""
-
-
-def home_of(given: str | Path | BucketFolder) -> Home:
+def home_of(given: str | Path | RemoteFolder) -> Home:
     """What a person gave as a home: a path, or an address such as s3://BUCKET/PREFIX. Raises UsageError."""
-    check_type("home", given, (str, Path, BucketFolder), "a folder, or the address of one of a bucket")
-    if not isinstance(given, str) or "://" not in given:
-        return given if isinstance(given, BucketFolder) else Path(given)
-    scheme, _, rest = given.partition("://")
-    bucket, _, prefix = rest.partition("/")
-    if "@" in bucket:
-        advice = "leave them to the environment, e.g. AWS_ACCESS_KEY_ID"
-        raise UsageError("holds credentials", subject="the address of a home", next_step=advice)
-    parts = [part for part in prefix.split("/") if part]
-    if scheme not in SCHEMES or not bucket or any(part.startswith(".") for part in parts) or set(rest) & set("?#\\"):
-        known = ", ".join(f"{known}://BUCKET/PREFIX" for known in SCHEMES)
-        raise UsageError("is not a home", subject=given, next_step=f"give a folder, or one of {known}")
-    return BucketFolder("/".join([f"{scheme}://{bucket}", *parts]))
+    check_type("home", given, (str, Path, RemoteFolder), "a folder, or an address of one")
+    if not isinstance(given, str):
+        return given
+    scheme, sign, _ = given.partition("://")
+    if not sign:
+        return Path(given)
+    if entry := brought(SCHEMES).get(scheme):
+        return cast(RemoteFolder, loaded(entry)(given))
+    known = "".join(f", or an address that begins with {one}://" for one in sorted(brought(SCHEMES)))
+    raise missing(SCHEMES, scheme) or UsageError("is not a home", subject=given, next_step=f"give a folder{known}")
 
 
 def files_at(folder: Home, *, private: bool = False) -> Files:
     """The files of a home, or of a folder in it, the records of its collections among them.
 
-    `private` ones are for the user alone who runs this; who may read a bucket is said there.
+    `private` ones are for the user alone who runs this; who may read a remote folder is said there.
     """
     if isinstance(folder, Path):
         return LocalFiles(folder, private=private)
-    from thresher.home.bucket import BucketFiles
-
-    return BucketFiles(folder)
+    return folder.files()
 
 
-def _by_itself(home: Path) -> Files | None:
-    return None
+def shared(home: Path) -> Files | None:
+    """What a home keeps together with other homes; None for a home by itself.
 
+    The store that is set around it says so, one of an entry point, where it has a method `home_files`.
+    """
+    from thresher.home.settings import of_home
 
-shared: Callable[[Path], Files | None] = _by_itself
-"""What a home keeps together with other homes, as the settings around it say; None for a home by itself.
-
-The settings are read by `thresher.recipes`, which puts its own here.
-"""
+    entry = brought(STORES).get(of_home(home).store)
+    keeps: Callable[[Path], Files | None] | None = None if entry is None else getattr(loaded(entry), "home_files", None)
+    return None if keeps is None else keeps(home)
 
 
 def home_files(home: Home, *, private: bool = False) -> Files:
@@ -118,61 +77,37 @@ def record_files(folder: Home) -> Files:
 
 
 def files_asked(files: Files) -> Files:
-    """The same files for what every question reads: those of a bucket are asked for again only after a while."""
-    from thresher.home.bucket import BucketFiles
-
-    return _remembered(files.folder) if isinstance(files, BucketFiles) else files
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _remembered(folder: BucketFolder) -> Files:
-    from thresher.home.bucket import BucketFiles, options_of
-    from thresher.home.remembered import RememberedFiles
-
-    return RememberedFiles(BucketFiles(folder), lambda: options_of(folder).seconds_behind)
+    """The same files for what every question reads: those far away are asked for again only after a while."""
+    remembered: Callable[[], Files] | None = getattr(files, "remembered", None)
+    return files if remembered is None else remembered()
 
 
 def working_folder(folder: Home, environment: Mapping[str, str] = os.environ) -> Path:
-    """Where this machine keeps what is its own, such as the checkpoints of a training: the home, unless in a bucket."""
+    """Where this machine keeps what is its own, such as checkpoints of a training: the home, unless it is remote."""
     if isinstance(folder, Path):
         return folder
     caches = Path(environment.get("XDG_CACHE_HOME") or Path(environment.get("HOME", "~")).expanduser() / ".cache")
-    return caches / "thresher" / hashlib.sha256(folder.address.encode()).hexdigest()[:16]
+    return caches / "thresher" / hashlib.sha256(str(folder).encode()).hexdigest()[:16]
 
 
 def folders(folder: Home) -> list[str]:
     """The names of the folders in a folder, sorted, those that begin with a dot left out."""
-    if isinstance(folder, BucketFolder):
-        from thresher.home.bucket import BucketFiles
-
-        found = list(BucketFiles(folder).folders())
-    else:
+    if isinstance(folder, Path):
         found = sorted(one.name for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else []
+    else:
+        found = list(folder.folders())
     return [name for name in found if not name.startswith(".")]
 
 
 def purge_remark(folder: Home) -> str:
     """What a purge cannot reach, in words; the empty text where it reaches everything."""
-    if isinstance(folder, Path):
-        return ""
-    from thresher.home.bucket import bucket_of
-
-    advice = "let a rule of the bucket expire them"
-    match bucket_of(folder).keeps_versions:
-        case True:
-            return f"the bucket keeps old versions of what was removed, which are out of reach here: {advice}"
-        case None:
-            return f"whether the bucket keeps old versions of what was removed cannot be told here: {advice}"
-        case False:
-            return ""
+    return "" if isinstance(folder, Path) else folder.purge_remark()
 
 
 def size(folder: Home) -> tuple[int, int]:
     """Files in a folder and below it, and their bytes."""
-    if isinstance(folder, BucketFolder):
-        from thresher.home.bucket import BucketFiles
-
-        return BucketFiles(folder).size()
+    if not isinstance(folder, Path):
+        return folder.size()
     files = bytes_ = 0
     for above, _, names in os.walk(folder):
         for name in names:

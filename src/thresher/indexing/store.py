@@ -433,7 +433,7 @@ class DocumentStore:
 
         if name not in self._locks:
             shared = getattr(self._store, "shared_lock", None)
-            if shared is not None:  # machines that share a database or a bucket share no folder
+            if shared is not None:  # machines that share a database or a remote folder share none here
                 self._locks[name] = shared(name, self._lock_seconds)
             else:
                 assert isinstance(self.folder, Path)

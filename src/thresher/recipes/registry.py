@@ -9,19 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from thresher.errors import MisplacedSetting, UnknownSetting, UsageError, check_type
-from thresher.home import bucket_options, places
 from thresher.plugins import load_plugins
-from thresher.stores import lance_memory
-from thresher.stores.postgres import address
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from thresher.home.places import BucketFolder, Home
+    from thresher.home.places import Home
     from thresher.indexing.index_config import IndexConfig
     from thresher.pipeline import Pipeline
     from thresher.recipes.components import Components
@@ -378,50 +374,12 @@ def _check_here(given: Mapping[str, Any], chosen: Sequence[Recipe]) -> None:
             raise MisplacedSetting(key, f"is no setting of {names}", f"it is one of {', '.join(owners)}")
 
 
-def _postgres_around(home: Path) -> address.Address:
-    """The database that the settings around a home name."""
-    from thresher.recipes.settings import CollectionSettings
-    from thresher.settings import resolved
-
-    found = resolved(CollectionSettings, {}, home=home, known=settings_keys())
-    dsn, prefix, tenant = found.postgres.dsn, found.postgres.prefix, found.postgres.tenant
-    secret = None if dsn is None else dsn.get_secret_value()
-    return address.Address(secret, prefix, tenant, is_homes=found.store == "postgres")
-
-
-address.around = _postgres_around
-places.shared = address.files_of_home
-
-
-def _memory_around(folder: Home) -> int:
-    """The megabytes of tables that a process keeps, as the settings around the store in a folder say."""
-    from thresher.recipes.settings import CollectionSettings
-    from thresher.settings import resolved
-
-    home = folder.absolute().parents[2] if isinstance(folder, Path) else folder.parent.parent.parent
-    return resolved(CollectionSettings, {}, home=home, known=settings_keys()).memory_megabytes
-
-
-lance_memory.around = _memory_around
-
-
-def _bucket_around(folder: BucketFolder) -> bucket_options.BucketOptions:
-    """How the settings around say that a bucket is asked."""
-    from thresher.recipes.settings import CollectionSettings
-    from thresher.settings import resolved
-
-    found = resolved(CollectionSettings, {}, home=folder, known=settings_keys()).bucket
-    return bucket_options.BucketOptions(**found.model_dump())
-
-
-bucket_options.around = _bucket_around
-
-
 def settings_keys() -> set[str]:
     """The dotted keys of the settings that a collection, any recipe or the server has."""
-    from thresher.recipes.settings import CollectionSettings, FrontSettings, ServiceSettings
+    from thresher.home import settings as of_collections
+    from thresher.recipes.settings import FrontSettings, ServiceSettings
     from thresher.settings import Frozen, keys
 
     of_recipes = {RECIPES[name].settings for name in names()}
-    models: list[type[Frozen]] = [CollectionSettings, FrontSettings, ServiceSettings, *of_recipes]
+    models: list[type[Frozen]] = [of_collections.model(), FrontSettings, ServiceSettings, *of_recipes]
     return {key for model in models for key in keys(model)}

@@ -110,63 +110,12 @@ class CheckedAnswerSettings(AnswerSettings):
     )
 
 
-class ReadingSettings(Frozen):
-    """What the process that reads files may use; a file that wants more is not read, and its error says so."""
-
-    memory_megabytes: int = Field(2048, ge=256, le=1_048_576, description="MiB of memory at most (Linux)")
-    seconds: float = Field(
-        300.0, gt=0, le=86_400, description="seconds for a file, a page of OCR or the next rows of a corpus at most"
-    )
-    stack_megabytes: int = Field(64, ge=1, le=1024, description="MiB of stack: how deep a file may be nested")
-
-
-class PostgresSettings(Frozen):
-    """The database of collections whose store is `postgres`."""
-
-    dsn: SecretStr | None = Field(None, description="its address: postgresql://USER:PASSWORD@HOST/DATABASE")
-    prefix: str = Field(
-        "thresher",
-        pattern="^[a-z_][a-z0-9_]{0,30}$",
-        description="what the names of schemas begin with; homes with the same database and prefix share collections",
-    )
-    tenant: str = Field(
-        "",
-        pattern="^([a-z_][a-z0-9_]{0,30})?$",
-        description="role that the data belongs to: its schemas are its own, and a policy on each table keeps others "
-        "out; empty = no tenants",
-    )
-
-
-class BucketSettings(Frozen):
-    """How a bucket is asked, for a home such as s3://BUCKET/PREFIX."""
-
-    timeout_seconds: float = Field(10.0, gt=0, le=3600, description="seconds for one request; it is tried three times")
-    seconds_behind: float = Field(
-        5.0, ge=0, le=3600, description="seconds after which a question looks for what other machines have changed"
-    )
-
-
-class CollectionSettings(Frozen):
-    """What a collection has, whatever recipe it is asked with."""
-
-    store: str = Field("lance", description="who keeps its tables; a collection stays with the one it was made with")
-    memory_megabytes: int = Field(
-        1024,
-        ge=16,
-        le=1_048_576,
-        description="MB that a process keeps of what it has read of tables: rows of small ones, and indexes",
-    )
-    reading: ReadingSettings = ReadingSettings()
-    postgres: PostgresSettings = PostgresSettings()
-    bucket: BucketSettings = BucketSettings()
-
-
 class FrontSettings(Frozen):
     """What a question is put to where nothing else is said; options and arguments win."""
 
     home: str = Field(
         ".thresher",
-        description="folder of all collections, in a file relative to that file; or a bucket: s3://BUCKET/PREFIX",
+        description="folder of all collections, in a file relative to that file; or an address: s3://BUCKET/PREFIX",
     )
     collection: str = Field("default", description="which collection")
     recipe: str = Field("corrective", description="which recipe")

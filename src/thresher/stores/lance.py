@@ -13,21 +13,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import StoreError
+from thresher.home import settings
 from thresher.protocols import CHUNK_TABLE_PREFIX
 from thresher.stores import lance_memory
 from thresher.stores.lance_chunks import LanceChunkTable, chunk_schema
 from thresher.stores.lance_memory import Memory
-from thresher.stores.lance_table import LanceRecords, store_errors
+from thresher.stores.lance_table import InOurWords, LanceRecords, store_error, store_errors
 from thresher.stores.lance_upkeep import QUIET
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from thresher.home.places import Home
+    from thresher.protocols import Home
 
 
 class LanceStore:
     """A Lance database in a folder (implements `Store`); every read sees the newest committed version."""
+
+    in_our_words: InOurWords = staticmethod(store_error)
+    """How its errors are told, and those of its tables."""
 
     def __init__(self, folder: Path, *, memory: Memory | None = None, ann_rows: int | None = None) -> None:
         """`memory` in place of the one of the process; `ann_rows` as `LanceChunkTable` has it."""
@@ -38,7 +42,10 @@ class LanceStore:
 
     @cached_property
     def _memory(self) -> Memory:
-        return self._given_memory or lance_memory.of_process(lance_memory.around(self._address))
+        if self._given_memory is not None:
+            return self._given_memory
+        home = self._address.absolute() if isinstance(self._address, Path) else self._address
+        return lance_memory.of_process(settings.of_home(home.parent.parent.parent).memory_megabytes)
 
     @property
     def exists(self) -> bool:
@@ -85,7 +92,7 @@ class LanceStore:
         """Add the columns that a stored table lacks."""
         import pyarrow as pa
 
-        with store_errors(name):
+        with store_errors(name, self.in_our_words):
             table = self._database.open_table(name)
             lacking = [field for field in schema if field.name not in table.schema.names]
             if lacking and set(table.schema.names) < set(schema.names):
@@ -109,12 +116,12 @@ class LanceStore:
         """Make an empty chunk table with its full-text and scalar indexes; one that is there is left as it is."""
         if name not in self._tables():  # one of an earlier version has fewer columns, and every one metadata of its own
             self._created(name, chunk_schema(dimension))
-        with store_errors(name):
+        with store_errors(name, self.in_our_words):
             self.open(name).create_indexes()
 
     def open(self, name: str) -> LanceChunkTable:
         """A chunk table that exists."""
-        with store_errors(name):
+        with store_errors(name, self.in_our_words):
             return self._chunk_table(self._database.open_table(name))
 
     def _chunk_table(self, table: Any) -> LanceChunkTable:
@@ -122,7 +129,7 @@ class LanceStore:
 
     def _created(self, name: str, schema: pa.Schema) -> Any:
         """A table of that name and schema, made or opened."""
-        with store_errors(name):
+        with store_errors(name, self.in_our_words):
             try:
                 return self._database.create_table(name, schema=schema, exist_ok=True)
             except ValueError as error:

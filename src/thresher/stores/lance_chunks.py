@@ -20,7 +20,6 @@ from thresher.stores.lance_table import (
     is_gone,
     one_of,
     reading,
-    store_error,
     to_sql,
     writing,
 )
@@ -307,7 +306,7 @@ class LanceChunkTable(LanceTable):
                     yield fresh
             except (RuntimeError, OSError, ValueError) as error:
                 if attempt == READ_ATTEMPTS or not is_gone(error):
-                    raise store_error(self.name, error) from error
+                    raise self.in_our_words(self.name, error) from error
             else:
                 return
 

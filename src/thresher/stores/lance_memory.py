@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache, cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
-    from thresher.home.places import Home
     from thresher.stores.memory_index import MemoryIndex
 
 MEGABYTES = 1024
@@ -74,11 +72,3 @@ class Memory:
 def of_process(megabytes: int) -> Memory:
     """The one memory of this process for a setting."""
     return Memory(megabytes)
-
-
-def _default(folder: Home) -> int:
-    return MEGABYTES
-
-
-around: Callable[[Home], int] = _default
-"""The megabytes that the settings around a store say; no store reads settings, `thresher.recipes` puts its own here."""

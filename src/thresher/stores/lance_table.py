@@ -14,11 +14,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from pathlib import Path
-from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
+from typing import Any, ClassVar, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from thresher.errors import StoreError
 from thresher.filters import And, Comparison, Filter, In, IsNull, Like, Not, Or
-from thresher.home.bucket import error_of as bucket_error
 from thresher.stores.lance_upkeep import bring_up, drop_versions_before, join_files
 
 _log = logging.getLogger(__name__)
@@ -44,15 +43,12 @@ R = TypeVar("R")
 # --- errors -----------------------------------------------------------------------------------------------------------
 
 _WHERE_IN_LANCE = re.compile(r", \S+\.rs:\d+.*")
-_OF_BUCKET = re.compile(r'Generic (S3|GCS|MicrosoftAzure) error|store: "(S3|GCS|MicrosoftAzure)"')
 _DISK_FULL = re.compile("No space left|File too large|[Qq]uota exceeded")
 
 
 def store_error(subject: str, error: Exception) -> StoreError:
     """Lance's errors in our words. It has one class for everything from a full disk to a damaged file."""
     text = str(error)
-    if _OF_BUCKET.search(text):
-        return bucket_error(subject, text)
     if _DISK_FULL.search(text):
         return StoreError(
             "the disk is full", subject=subject, next_step="free some space and run again: what was committed is kept"
@@ -61,13 +57,17 @@ def store_error(subject: str, error: Exception) -> StoreError:
     return StoreError(f"cannot be read or written ({what[:300]})", subject=subject, next_step="call `doctor()`")
 
 
+InOurWords: TypeAlias = Callable[[str, Exception], StoreError]
+"""What makes an error about a subject of one that Lance raised."""
+
+
 @contextmanager
-def store_errors(subject: str) -> Iterator[None]:
+def store_errors(subject: str, in_our_words: InOurWords = store_error) -> Iterator[None]:
     """Whatever Lance raises inside is a StoreError about the subject."""
     try:
         yield
     except (RuntimeError, OSError, ValueError) as error:
-        raise store_error(subject, error) from error
+        raise in_our_words(subject, error) from error
 
 
 def is_gone(error: Exception) -> bool:
@@ -85,7 +85,7 @@ def reading(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[An
                 return method(self, *args, **options)
             except (RuntimeError, OSError) as error:
                 if attempt == READ_ATTEMPTS or not is_gone(error):
-                    raise store_error(self.name, error) from error
+                    raise self.in_our_words(self.name, error) from error
         raise AssertionError("the last attempt returns or raises")
 
     return read
@@ -97,7 +97,7 @@ def writing(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[An
     @wraps(method)
     def write(self: Any, /, *args: P.args, **options: P.kwargs) -> R:
         self.check()
-        with store_errors(self.name):
+        with store_errors(self.name, self.in_our_words):
             return method(self, *args, **options)
 
     return write
@@ -175,6 +175,9 @@ class LanceTable:
     FILE_ROWS: ClassVar[int]
     """Rows of a file at most that is joined from smaller ones."""
 
+    in_our_words: InOurWords = staticmethod(store_error)
+    """How its errors are told."""
+
     check: Callable[[], None] = staticmethod(lambda: None)
     """Raises StoreError where nothing may be written here any more, such as when a lease was lost."""
 
@@ -197,7 +200,7 @@ class LanceTable:
     @property
     def version(self) -> int:
         """Grows with every change, whoever made it."""
-        with store_errors(self.name):
+        with store_errors(self.name, self.in_our_words):
             return self._newest.newest()
 
     @property
@@ -216,7 +219,7 @@ class LanceTable:
         Others may add and delete meanwhile, but not maintain. `drop_versions` drops all versions and leaves no deleted
         row in any file: then nobody else may change the table.
         """
-        with store_errors(self.name):
+        with store_errors(self.name, self.in_our_words):
             self.check_upkeep()
             self._mend_indexes(anew=drop_versions)
             self.check_upkeep()

@@ -1,6 +1,6 @@
 """The stores by name, and which of them a collection was made with.
 
-A store is a class that takes a folder of its own, which may be one of a bucket, and does what
+A store is a class that takes a folder of its own, which may be a remote one, and does what
 `thresher.protocols.Store` says; one more of them is a file of its own and a line in `STORES`, or an entry point of
 another distribution under `thresher.stores`.
 `thresher.testing.store_contract` tests what the protocol promises.
@@ -13,48 +13,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
-from thresher.errors import MissingExtra, StoreError, UsageError
+from thresher.errors import StoreError, UsageError, missing
 from thresher.home import places
-from thresher.home.places import BucketFolder, Home
+from thresher.home.places import STORES as GROUP
 from thresher.plugins import brought, load_plugins, loaded
-from thresher.protocols import Files, Store
+from thresher.protocols import Files, Home, Store
 
 
 def _lance(folder: Home) -> Store:
-    if isinstance(folder, BucketFolder):
-        from thresher.stores.lance_bucket import BucketLanceStore
-
-        return BucketLanceStore(folder)
+    if not isinstance(folder, Path):
+        return folder.store()
     from thresher.stores.lance import LanceStore
 
     return LanceStore(folder)
 
 
-def _postgres(folder: Home) -> Store:
-    if isinstance(folder, BucketFolder):
-        raise UsageError(
-            "keeps its tables in that bucket, not in a database",
-            subject=f"a home such as {folder.parent.parent.parent}",
-            next_step="leave `store` out, or choose a `home` on this machine",
-        )
-    from thresher.stores.postgres import address
-
-    try:
-        from thresher.stores.postgres.store import PostgresStore, schema_name
-    except ImportError as error:  # psycopg, or the library of PostgreSQL that it needs
-        raise MissingExtra("psycopg", extra="postgres") from error
-    where = address.of(folder.parent)
-    schema = schema_name(where.prefix, folder.parent.name, where.tenant)
-    return PostgresStore(str(where.dsn), schema, tenant=where.tenant)
-
-
-STORES: dict[str, Callable[[Any], Store]] = {
-    "lance": _lance,
-    "postgres": _postgres,
-}
-
-GROUP = "thresher.stores"
-"""The entry points of stores that other distributions bring: a name, and a callable that takes a folder."""
+STORES: dict[str, Callable[[Any], Store]] = {"lance": _lance}
 
 DEFAULT = "lance"
 
@@ -68,7 +42,8 @@ def check(name: str, *, subject: str = "") -> None:
         load_plugins()  # one of them may put a line into `STORES`
     if name not in STORES and name not in brought(GROUP):
         known = " or ".join(sorted({*STORES, *brought(GROUP)}))
-        raise UsageError(f"there is no store {name!r}", subject=subject or "`store`", next_step=f"use {known}")
+        unknown = UsageError(f"there is no store {name!r}", subject=subject or "`store`", next_step=f"use {known}")
+        raise missing(GROUP, name) or unknown
 
 
 def of_name(name: str) -> Callable[[Any], Store]:
@@ -121,11 +96,11 @@ def opened(folder: Home, name: str) -> Store:
 
 def check_in_folder(folder: Home) -> None:
     """Raise UsageError for a collection whose tables are not in its folder and would not come along with it."""
-    if isinstance(folder, BucketFolder):
+    if not isinstance(folder, Path):
         raise UsageError(
-            "is in a bucket, where nothing is renamed or copied as a whole",
+            f"is in a {folder.kind}, where nothing is renamed or copied as a whole",
             subject=f"collection {folder.name}",
-            next_step="index the documents into another collection; for a copy use the tools of the bucket",
+            next_step=f"index the documents into another collection; for a copy use the tools of the {folder.kind}",
         )
     if hasattr(opened(folder, recorded(folder) or DEFAULT), "drop"):
         raise UsageError(

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from thresher import recipes
 from thresher.errors import Degraded, EncoderMismatch, MissingExtra, ThresherError, UsageError
+from thresher.home import settings as of_collections
 from thresher.home.places import Home, working_folder
 from thresher.protocols import Progress
-from thresher.recipes.settings import CollectionSettings
 from thresher.settings import check_known, keys, own, parse_assignments, renamed
 from thresher.types import Answer, Hit, Origin, Refined, SearchResult, Step
 from thresher_evals.dataset import Dataset, Question, Task, matches, sha1_number
@@ -410,7 +410,7 @@ class CollectionAsker:
         variant = parse_variant(recipe)
         model, settings = recipes.get(variant.recipe).settings, renamed(variant.settings)
         check_known(settings, keys(model))
-        around = own(CollectionSettings, self.settings) | own(model, self.settings)
+        around = own(of_collections.model(), self.settings) | own(model, self.settings)
         return variant.recipe, around | settings
 
 

@@ -17,8 +17,8 @@ from pydantic import BaseModel, Field
 from thresher.documents.reading_process import ProcessLimits, ReadingProcess
 from thresher.documents.sources import Hints, Item
 from thresher.errors import DocumentError
+from thresher.home.settings import CollectionSettings
 from thresher.recipes.registry import settings_keys
-from thresher.recipes.settings import CollectionSettings
 from thresher.settings import resolved
 from thresher.types import Document, Hit
 from thresher_server.asking import worked

@@ -1,0 +1,398 @@
+"""Small files as objects of a bucket: written whole, created once, and looked at before they are replaced.
+
+All of it rests on conditional puts. A bucket that takes a second object of a name that was to be created once, or that
+replaces one whose tag is another by now, would lose what several machines write: it is refused when it is opened.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import lru_cache
+from secrets import token_hex
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from thresher.errors import StoreAway, StoreError
+from thresher.home.files import check_name
+from thresher.protocols import StoredFile
+from thresher_bucket import settings
+from thresher_bucket.folder import BucketFolder
+from thresher_bucket.remembered import RememberedFiles
+from thresher_bucket.settings import BucketSettings
+
+if TYPE_CHECKING:
+    from thresher_bucket.lease import Lease
+
+CONNECT_SECONDS = 3.0
+"""To wait for a connection; a data centre away it takes a tenth of a second."""
+
+REMEMBERED = 1000
+"""Folders of buckets whose few small files are remembered; a home has one for each collection."""
+
+RETRIES = 2
+"""Tries after the first: enough for a server that is restarted behind a balancer, and the bound of an error is three
+times `timeout_seconds`."""
+
+_log = logging.getLogger(__name__)
+
+Tag = Mapping[str, str]
+"""What tells one content of an object from the next, as its store names it."""
+
+
+# --- errors -----------------------------------------------------------------------------------------------------------
+
+_STATUS = re.compile(r"status code: (\d+ [A-Z][A-Za-z ]*)|status: (\d{3})")
+_SLOW = re.compile("timed? ?out|TimedOut|deadline", re.IGNORECASE)
+_NO_BUCKET = re.compile("NoSuchBucket|ContainerNotFound|specified bucket does not exist", re.IGNORECASE)
+_NOT_ALLOWED_STATUS = ("401", "403")
+_NOT_ALLOWED = re.compile("AccessDenied|SignatureDoesNotMatch|InvalidAccessKey|Unauthenticated|PermissionDenied")
+_KEYLESS = re.compile("credential|metadata endpoint|169.254.169.254|metadata.google", re.IGNORECASE)
+
+
+def words(text: str) -> tuple[str, str]:
+    """What an error of an object store means, and what to do; never its own text, which quotes keys."""
+    status = _STATUS.search(text)
+    code = next(filter(None, status.groups()), "") if status else ""
+    if _NO_BUCKET.search(text):
+        return "there is no such bucket", "make it with the tools of whoever keeps it"
+    if code.startswith(_NOT_ALLOWED_STATUS) or (not code and _NOT_ALLOWED.search(text)):  # a port may be 40135
+        return "does not let these keys in", "see AWS_ACCESS_KEY_ID and its secret, and what they may do"
+    if not code and _KEYLESS.search(text) and not _SLOW.search(text.partition("169.254")[0]):
+        return "nothing says with which keys it is asked", "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+    if code:
+        return f"answers {code.strip()}", "try again; what was committed is kept"
+    what = "does not answer in time" if _SLOW.search(text) else "does not answer, or cannot be reached"
+    return what, "try again when it is there; what was committed is kept"
+
+
+def error_of(subject: str, text: str) -> StoreError:
+    """The error for what an object store said; StoreAway where trying again can help."""
+    what, advice = words(text)
+    is_away = what.startswith(("does not answer", "answers 5", "answers 429"))
+    return (StoreAway if is_away else StoreError)(what, subject=subject, next_step=advice)
+
+
+@contextmanager
+def bucket_errors(subject: str) -> Iterator[None]:
+    """Whatever an object store raises inside is a StoreError about the subject."""
+    from obstore.exceptions import BaseError
+
+    try:
+        yield
+    except (BaseError, OSError, ValueError) as error:
+        _log.debug("%s: %s", subject, type(error).__name__)
+        # Without the cause: its text holds what the store answered, which may quote a key.
+        raise error_of(subject, str(error)) from None
+
+
+# --- buckets ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """A bucket that was opened and whose conditional puts hold."""
+
+    store: Any
+    options: BucketSettings
+    keeps_versions: bool | None
+    """Whether what is removed stays there as an old version; None where that cannot be told."""
+
+
+_opened: dict[str, Bucket] = {}
+_options: dict[str, BucketSettings] = {}
+_said: dict[str, Mapping[str, Any]] = {}
+_opening = Lock()
+
+
+def say(folder: BucketFolder, given: Mapping[str, Any]) -> None:
+    """Heed what a call gave of `BucketSettings` for the bucket of a folder."""
+    with _opening:
+        if given.items() <= _said.get(folder.bucket, {}).items():
+            return
+        _said[folder.bucket] = {**_said.get(folder.bucket, {}), **given}
+        _opened.pop(folder.bucket, None)
+        _options.pop(folder.bucket, None)
+
+
+def forget_all() -> None:
+    """Open every bucket anew at its next use, as the environment says then."""
+    with _opening:
+        for known in (_opened, _options, _said):
+            known.clear()
+
+
+def bucket_of(folder: BucketFolder) -> Bucket:
+    """The bucket of a folder, opened and tried once in a process. Raises StoreError."""
+    options = options_of(folder)
+    with _opening:
+        if folder.bucket not in _opened:
+            store = _connected(folder, options)
+            _opened[folder.bucket] = Bucket(store, options, _tried(folder, store))
+        return _opened[folder.bucket]
+
+
+def options_of(folder: BucketFolder) -> BucketSettings:
+    """How the bucket of a folder is asked: what a call said, else what the settings around say."""
+    with _opening:
+        if folder.bucket not in _options:
+            _options[folder.bucket] = settings.around(folder).model_copy(update=_said.get(folder.bucket, {}))
+        return _options[folder.bucket]
+
+
+def allows_http() -> bool:
+    """Whether the environment names an address without encryption, which nothing uses unless it is asked to."""
+    endpoints = (os.environ.get(name, "") for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT"))
+    return any(endpoint.startswith("http://") for endpoint in endpoints)
+
+
+def _connected(folder: BucketFolder, options: BucketSettings) -> Any:
+    from obstore.store import AzureStore, GCSStore, S3Store
+
+    scheme, _, name = folder.bucket.partition("://")
+    how: dict[str, Any] = {
+        "client_options": {
+            "timeout": timedelta(seconds=options.timeout_seconds),
+            "connect_timeout": timedelta(seconds=min(CONNECT_SECONDS, options.timeout_seconds)),
+            "allow_http": allows_http(),
+        },
+        "retry_config": {
+            "max_retries": RETRIES,
+            "retry_timeout": timedelta(seconds=options.timeout_seconds * RETRIES),
+            "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=1), "base": 2},
+        },
+    }
+    with bucket_errors(folder.bucket):
+        match scheme:
+            case "gs":
+                return GCSStore(name, **how)
+            case "az":
+                return AzureStore(name, **how)
+            case _:
+                return S3Store(name, **how)
+
+
+def _tried(folder: BucketFolder, store: Any) -> bool | None:
+    """Whether the bucket keeps old versions. Raises StoreError for one whose conditional puts do not hold."""
+    import obstore
+    from obstore.exceptions import AlreadyExistsError, PreconditionError
+
+    name = "/".join(filter(None, [folder.prefix, f".probe-{token_hex(8)}"]))
+    with bucket_errors(str(folder)):
+        put = obstore.put(store, name, b"one", mode="create")
+        first: Any = _tag(put)
+        held = _refused(AlreadyExistsError, lambda: obstore.put(store, name, b"two", mode="create"))
+        if held:
+            second = _tag(obstore.put(store, name, b"three", mode=first))
+            held = _refused(PreconditionError, lambda: obstore.put(store, name, b"four", mode=first))
+            held = held and bytes(obstore.get(store, name).bytes()) == b"three" and second != first
+        obstore.delete(store, name)
+    if not held:
+        raise StoreError(
+            "does not keep to conditional puts, so that several writers would lose what they write",
+            subject=folder.bucket,
+            next_step="use an object store that heeds If-None-Match and If-Match",
+        )
+    return None if folder.address.startswith("gs:") else put["version"] is not None
+
+
+def _refused(error: type[Exception], put: Callable[[], object]) -> bool:
+    try:
+        put()
+    except error:
+        return True
+    return False
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+class BucketFiles:
+    """The files of a folder of a bucket (implements `Files`)."""
+
+    def __init__(self, folder: BucketFolder) -> None:
+        self.folder = folder
+
+    def read(self, name: str) -> bytes | None:
+        """The content; None where there is no such file."""
+        found = self.read_tagged(name)
+        return None if found is None else found[0]
+
+    def read_tagged(self, name: str) -> tuple[bytes, Tag] | None:
+        """The content with its tag; None where there is no such file."""
+        import obstore
+
+        key = self._key(name)
+        with bucket_errors(self.where(name)):
+            try:
+                found = obstore.get(self._store, key)
+                return bytes(found.bytes()), _tag(found.meta)
+            except FileNotFoundError as error:
+                if _NO_BUCKET.search(str(error)):
+                    raise
+                return None
+
+    def write(self, name: str, content: bytes, *, durable: bool = False) -> None:
+        """Whole or not at all, and always durable: a reader sees the old content or the new one."""
+        self._put(name, content, "overwrite")
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Write a file that is not there yet; False where it is. Of several that try at once one is told True."""
+        return self.create_tagged(name, content) is not None
+
+    def create_tagged(self, name: str, content: bytes) -> Tag | None:
+        """Write a file that is not there yet; its tag, None where it is there."""
+        from obstore.exceptions import AlreadyExistsError
+
+        try:
+            return self._put(name, content, "create", AlreadyExistsError)
+        except AlreadyExistsError:
+            return None
+
+    def swap(self, name: str, content: bytes, tag: Tag) -> Tag | None:
+        """Replace a file that is still as the tag says; its new tag, None where it is another or gone."""
+        from obstore.exceptions import PreconditionError
+
+        try:
+            return self._put(name, content, dict(tag), PreconditionError)
+        except PreconditionError:
+            return None
+
+    def find(self, name: str) -> StoredFile | None:
+        """What is known of a file without its content; None where there is no such file."""
+        import obstore
+
+        key = self._key(name)
+        with bucket_errors(self.where(name)):
+            try:
+                return _stored(name, obstore.head(self._store, key))
+            except FileNotFoundError:
+                return None
+
+    def list(self, prefix: str = "") -> Sequence[StoredFile]:
+        """The files whose names begin with the prefix, those in folders below too, the oldest first."""
+        found = (file for file in self._below(prefix.rpartition("/")[0]) if file.name.startswith(prefix))
+        shown = [file for file in found if not any(part.startswith(".") for part in file.name.split("/"))]
+        return sorted(shown, key=lambda file: (file.modified, file.name))
+
+    def folders(self) -> Sequence[str]:
+        """The names of the folders in this one, sorted."""
+        import obstore
+
+        with bucket_errors(str(self.folder)):
+            found = obstore.list_with_delimiter(self._store, self.folder.prefix or None)["common_prefixes"]
+        return sorted(name.rstrip("/").rpartition("/")[2] for name in found)
+
+    def is_empty(self) -> bool:
+        """Whether nothing is in the folder."""
+        import obstore
+
+        with bucket_errors(str(self.folder)):
+            return not next(iter(obstore.list(self._store, self.folder.prefix or None, chunk_size=1)), None)
+
+    def size(self) -> tuple[int, int]:
+        """Objects below the folder, and their bytes."""
+        sizes = [file.bytes for file in self._below("")]
+        return len(sizes), sum(sizes)
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove files; those that are not there are passed over."""
+        self._remove([self._key(name) for name in names])
+
+    def remove_all(self) -> None:
+        """Remove whatever is in the folder."""
+        self._remove([self._full(file.name) for file in self._below("")])
+
+    def lock(self, name: str, seconds: float) -> Lease:
+        """While inside, nobody else holds the lock of that name, on any machine; it ends with its holder."""
+        from thresher_bucket.lease import Lease, held_by
+
+        return Lease(held_by(self, name), seconds)
+
+    def below(self, name: str) -> BucketFiles:
+        """The files in a folder."""
+        check_name(name)
+        return BucketFiles(self.folder / name)
+
+    def remembered(self) -> RememberedFiles:
+        """The same files, asked for again only after a while."""
+        return _remembered(self.folder)
+
+    def where(self, name: str) -> str:
+        """The address of a file."""
+        check_name(name)
+        return f"{self.folder}/{name}"
+
+    def _remove(self, keys: Sequence[str]) -> None:
+        import obstore
+
+        if not keys:
+            return
+        with bucket_errors(str(self.folder)):
+            try:
+                obstore.delete(self._store, keys)
+            except FileNotFoundError:  # Google and Azure tell of one that is not there, after some have gone
+                for key in keys:
+                    _delete_one(self._store, key)
+
+    def _below(self, folder: str) -> Iterator[StoredFile]:
+        import obstore
+
+        above = "/".join(filter(None, [self.folder.prefix, folder]))
+        start = len(self.folder.prefix) + 1 if self.folder.prefix else 0
+        with bucket_errors(str(self.folder)):
+            for some in obstore.list(self._store, above or None):
+                for one in some:
+                    yield _stored(one["path"][start:], one)
+
+    def _put(self, name: str, content: bytes, mode: Any, *expected: type[Exception]) -> Tag:
+        """The tag of the new content. What is `expected` is raised as it is, the rest in our words."""
+        import obstore
+
+        key = self._key(name)
+        refused: Exception | None = None
+        with bucket_errors(self.where(name)):
+            try:
+                return _tag(obstore.put(self._store, key, content, mode=mode, use_multipart=False))
+            except tuple(expected) as error:
+                refused = error
+        assert refused is not None
+        raise refused
+
+    @property
+    def _store(self) -> Any:
+        return bucket_of(self.folder).store
+
+    def _key(self, name: str) -> str:
+        check_name(name)
+        return self._full(name)
+
+    def _full(self, name: str) -> str:
+        return f"{self.folder.prefix}/{name}" if self.folder.prefix else name
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _remembered(folder: BucketFolder) -> RememberedFiles:
+    return RememberedFiles(BucketFiles(folder), lambda: options_of(folder).seconds_behind)
+
+
+def _delete_one(store: Any, key: str) -> None:
+    import obstore
+
+    try:
+        obstore.delete(store, key)
+    except FileNotFoundError:
+        return
+
+
+def _tag(told: Mapping[str, Any]) -> Tag:
+    return {name: told[name] for name in ("e_tag", "version") if told[name] is not None}
+
+
+def _stored(name: str, meta: Mapping[str, Any]) -> StoredFile:
+    return StoredFile(name, meta["size"], meta["last_modified"].timestamp())

@@ -1,0 +1,243 @@
+"""A lock in a bucket that dies with its holder: an object that names who has it, renewed while it is held.
+
+Who finds it unchanged for as long as a lease lasts takes it over, by a put on the tag that it saw: of several that try
+one succeeds. No clock is compared with another machine's: a waiting process counts on its own, or asks the bucket how
+old the object is by the bucket's. A holder whose lease was taken over is told so before it writes (`check`): a put on
+the tag of its own last renewal succeeds only where nobody else has put anything meanwhile, however long it slept.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import random
+import socket
+import time
+from contextlib import suppress
+from secrets import token_hex
+from threading import Event, Lock, RLock, Thread
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from thresher.errors import StoreError
+from thresher.home.files import held_too_long
+
+if TYPE_CHECKING:
+    from thresher_bucket.files import BucketFiles, Tag
+
+LEASE_SECONDS = 20.0
+"""Renewed four times meanwhile. So long others wait for a writer that was killed."""
+
+SHORTEST_POLL, LONGEST_POLL = 0.05, 0.5
+"""Seconds between two looks at a lease that another has."""
+
+COARSE = 2.0
+"""Seconds by which the age that a bucket tells of an object may be wrong: it is cut to whole ones, twice."""
+
+FREE = b'{"holder": null}'
+
+_log = logging.getLogger(__name__)
+
+
+def _clock() -> float:
+    """Seconds that go on while the machine sleeps, where it can tell them."""
+    kind = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if kind is None else time.clock_gettime(kind)
+
+
+class HeldObject:
+    """One lock object of a bucket, shared by the threads of this process."""
+
+    def __init__(self, files: BucketFiles, name: str, *, seconds: float = LEASE_SECONDS) -> None:
+        self._files = files
+        self._name = name
+        self._seconds = seconds
+        self._thread = RLock()
+        self._renewing = Lock()
+        self._depth = 0
+        self._tag: Tag | None = None
+        """Of the content that this process wrote last."""
+        self._holder = ""
+        self._renewed = 0
+        self._began = 0.0
+        self._lost = False
+        self._released = Event()
+
+    @property
+    def where(self) -> str:
+        """Its address."""
+        return self._files.where(self._name)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is held, as far as the last renewal told."""
+        return self._depth > 0 and not self._lost
+
+    def acquire(self, seconds: float) -> bool:
+        """Take it, again where this thread has it; True where it was not. Raises `filelock.Timeout`, StoreError."""
+        from filelock import Timeout
+
+        deadline = _clock() + seconds
+        if not self._thread.acquire(timeout=seconds):
+            raise Timeout(self.where)
+        try:
+            taken = self._depth == 0
+            if taken:
+                self._take(deadline)
+        except BaseException:
+            self._thread.release()
+            raise
+        self._depth += 1
+        return taken
+
+    def release(self) -> None:
+        """Give it back as often as it was taken."""
+        self._depth -= 1
+        try:
+            if self._depth == 0:
+                self._released.set()
+                with self._renewing, suppress(StoreError):  # it will expire
+                    if not self._lost and self._tag is not None:
+                        self._tag = self._files.swap(self._name, FREE, self._tag)
+        finally:
+            self._thread.release()
+
+    def check(self) -> None:
+        """Raise StoreError where this process is inside and its lease is another's by now, or nobody can tell.
+
+        Afterwards at least half of a lease is left for what is about to be written.
+        """
+        if self._depth == 0:
+            return
+        with self._renewing:
+            if not self._lost and _clock() - self._began > self._seconds / 2:
+                self._renew()
+            if self._lost:
+                raise StoreError(
+                    "its lease was lost to another process, and nothing more is written",
+                    subject=self.where,
+                    next_step="run it again: what was committed is kept",
+                )
+
+    # --- taking
+
+    def _take(self, deadline: float) -> None:
+        from filelock import Timeout
+
+        self._holder = f"{socket.gethostname()}:{os.getpid()}:{token_hex(8)}"
+        self._renewed = 0
+        began = _clock()
+        # Who gave it back last tries at once: nobody else may have taken it meanwhile.
+        tag = None if self._tag is None else self._written(self._tag)
+        seen: Tag | None = None
+        since = began
+        pause = SHORTEST_POLL
+        while tag is None:
+            began = _clock()
+            found = self._files.read_tagged(self._name)
+            if found is None or found[0] == FREE or self._is_own(found[0]):
+                tag = self._written(None if found is None else found[1])
+            else:
+                if found[1] != seen:
+                    seen, since = found[1], began
+                    pause = SHORTEST_POLL
+                    gone = self._has_expired()
+                else:
+                    gone = began - since > self._seconds
+                if gone:
+                    _log.warning("%s: the lease of a process that is gone is taken over", self.where)
+                    tag = self._written(found[1])
+            if tag is None:
+                if _clock() >= deadline:
+                    raise Timeout(self.where)
+                time.sleep(pause * random.uniform(0.5, 1.0))
+                pause = min(2 * pause, LONGEST_POLL)
+        self._tag, self._began, self._lost = tag, began, False
+        self._released = Event()
+        Thread(target=self._keep, args=(self._released,), name="lease", daemon=True).start()
+
+    def _has_expired(self) -> bool:
+        """Whether the object is older than a lease lasts, by the clock of the bucket."""
+        held = self._files.find(self._name)
+        if held is None:
+            return False
+        beside = f"{self._name}.{token_hex(4)}"
+        self._files.write(beside, b"")
+        now = self._files.find(beside)
+        self._files.remove([beside])
+        return now is not None and now.modified - held.modified > self._seconds + COARSE
+
+    def _written(self, tag: Tag | None) -> Tag | None:
+        """The tag of our content in place of the one with that tag, or of none; None where it is another by now."""
+        content = self._content()
+        if tag is None:
+            put = self._files.create_tagged(self._name, content)
+        else:
+            put = self._files.swap(self._name, content, tag)
+        if put is None:  # A put whose reply was lost is sent again, and refused because it had succeeded.
+            found = self._files.read_tagged(self._name)
+            if found is not None and self._is_own(found[0]):
+                put = found[1] if found[0] == content else self._files.swap(self._name, content, found[1])
+        return put
+
+    def _content(self) -> bytes:
+        return json.dumps({"holder": self._holder, "renewed": self._renewed}).encode()
+
+    def _is_own(self, content: bytes) -> bool:
+        try:
+            return bool(self._holder) and json.loads(content)["holder"] == self._holder
+        except (ValueError, KeyError, TypeError):
+            return False
+
+    # --- keeping
+
+    def _keep(self, released: Event) -> None:
+        """Renew it until it is released; what fails is tried again, and `check` tells when it is too late."""
+        while not released.wait(self._seconds / 4):
+            with self._renewing:
+                if released.is_set() or self._lost:
+                    return
+                with suppress(StoreError):
+                    self._renew()
+
+    def _renew(self) -> None:
+        assert self._tag is not None
+        began = _clock()
+        self._renewed += 1
+        tag = self._written(self._tag)
+        if tag is None:
+            self._lost = True
+        else:
+            self._tag, self._began = tag, began
+
+
+_held: dict[str, HeldObject] = {}
+_finding = Lock()
+
+
+def held_by(files: BucketFiles, name: str) -> HeldObject:
+    """The lock object of that name, the same one for all of this process."""
+    with _finding:
+        return _held.setdefault(files.where(name), HeldObject(files, name))
+
+
+class Lease:
+    """A lock as one caller waits for it: so many seconds, then StoreError."""
+
+    def __init__(self, held: HeldObject, seconds: float) -> None:
+        self._held = held
+        self._seconds = seconds
+
+    def __enter__(self) -> None:
+        from filelock import Timeout
+
+        try:
+            self._held.acquire(self._seconds)
+        except Timeout as error:
+            raise held_too_long(self._held.where, self._seconds) from error
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._held.release()

@@ -1,0 +1,276 @@
+"""Connections to one database: opened when needed, kept for the next use, errors in our words without the password."""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from threading import RLock
+from time import monotonic
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import TupleRow
+
+from thresher.errors import StoreError, UsageError
+from thresher_postgres import texts, vectors
+from thresher_postgres.changes import Changes
+
+Connection = psycopg.Connection[TupleRow]
+
+CONNECT_SECONDS = 10
+"""To wait for a connection where the address does not say: a server that is up answers in milliseconds."""
+
+DATABASES = 8
+"""Addresses whose connections are kept; a server has one, tests a few."""
+
+IDLE_SECONDS = 5.0
+"""A connection that was not used for so long is asked whether it is alive before it is used again."""
+
+SESSION = "SET jit = off; SET hnsw.iterative_scan = relaxed_order; SET hnsw.ef_search = 100"
+"""Compiling a query takes longer than these queries do. A filtered search goes on in the index until it has enough, in
+any order: what it finds is compared exactly and ordered anyway."""
+
+
+ASIDE = sql.Identifier("pg_temp", "thresher_copied")
+
+NOTICED = "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3"
+"""So that the database lets go of a lock within a minute of its holder's machine losing power, not within hours."""
+
+
+def store_error(subject: str, error: Exception) -> StoreError:
+    """What the database raised, in our words."""
+    match error:
+        case psycopg.errors.DiskFull():
+            what, then = "the disk of the database is full", "free some space and run again: what was committed is kept"
+        case psycopg.errors.InsufficientPrivilege():
+            what, then = f"is not allowed ({_first_line(error)})", "grant the role of `postgres.dsn` what it lacks"
+        case _:
+            what, then = f"cannot be read or written ({_first_line(error)})", "call `doctor()`"
+    return StoreError(what, subject=subject, next_step=then)
+
+
+@contextmanager
+def store_errors(subject: str) -> Iterator[None]:
+    """Whatever the database raises inside is a StoreError about the subject."""
+    try:
+        yield
+    except (psycopg.Error, UnicodeEncodeError) as error:
+        raise store_error(subject, error) from error
+
+
+def _first_line(error: Exception) -> str:
+    return " ".join(str(error).split("\n", 1)[0].split())[:300]
+
+
+def _close_all(idle: deque[tuple[float, Connection]]) -> None:
+    while idle:
+        idle.pop()[1].close()
+
+
+class Database:
+    """One database; a connection serves one thread at a time, so there are as many as threads that ask at once."""
+
+    def __init__(self, dsn: str, tenant: str = "") -> None:
+        """`tenant` is the role whose data it is about; the role of the dsn where it is empty."""
+        try:
+            parts = conninfo_to_dict(dsn)
+        except psycopg.ProgrammingError:  # without the cause: its words hold the password
+            raise UsageError(
+                "is not an address of a database",
+                subject="setting postgres.dsn",
+                next_step="write it like postgresql://USER:PASSWORD@HOST/DATABASE",
+            ) from None
+        self.name = f"database {parts.get('dbname', '')} on {parts.get('host', 'this machine')}"
+        self.tenant = tenant
+        self._dsn = dsn
+        self._seconds = int(parts.get("connect_timeout") or CONNECT_SECONDS)
+        self._vector: int | None = None
+        self._idle: deque[tuple[float, Connection]] = deque()
+        self._closing = weakref.finalize(self, _close_all, self._idle)
+        self.changes = Changes(self.opened)
+        self.migrated: set[str] = set()
+        """Schemas that are known to be up to date."""
+
+    def close(self) -> None:
+        """Close the connections that nobody uses, and listen no more."""
+        self.changes.close()
+        _close_all(self._idle)
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """A connection in autocommit mode; what fails in it is raised as it is."""
+        connection = self._taken()
+        try:
+            yield connection
+        finally:
+            self._back(connection)
+
+    @contextmanager
+    def transaction(self, *, snapshot: bool = False) -> Iterator[Connection]:
+        """A connection within a transaction, undone on an error; with `snapshot` every read sees the same state."""
+        with self.connection() as connection:
+            connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ if snapshot else None
+            with connection.transaction():  # the level is part of its first statement
+                yield connection
+        if not snapshot:
+            self.changes.forget()  # not only when it is told: who changed something sees it at once
+
+    def _taken(self) -> Connection:
+        while self._idle:
+            try:
+                since, connection = self._idle.pop()
+            except IndexError:  # another thread was faster
+                break
+            if monotonic() - since < IDLE_SECONDS or _alive(connection):
+                return connection
+            connection.close()
+        return self.opened()
+
+    def _back(self, connection: Connection) -> None:
+        if connection.closed or connection.broken or not self._closing.alive:
+            connection.close()
+        else:
+            self._idle.append((monotonic(), connection))
+
+    def opened(self) -> Connection:
+        """A new connection, which whoever asks for it closes."""
+        try:
+            connection = psycopg.connect(self._dsn, autocommit=True, connect_timeout=self._seconds)
+        except psycopg.OperationalError as error:
+            raise StoreError(
+                f"cannot be reached ({_first_line(error)})",
+                subject=self.name,
+                next_step="see that it runs and that `postgres.dsn` is its address",
+            ) from error
+        connection.execute(SESSION)
+        if self.tenant:
+            self._become(connection, self.tenant)
+        texts.register(connection)
+        self.know_vectors(connection)
+        return connection
+
+    def _become(self, connection: Connection, tenant: str) -> None:
+        try:
+            connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(tenant)))
+        except psycopg.Error as error:
+            connection.close()
+            raise StoreError(
+                f"cannot be used as the role {tenant} ({_first_line(error)})",
+                subject=self.name,
+                next_step="create that role, and let `postgres.dsn` log in as it",
+            ) from error
+
+    def know_vectors(self, connection: Connection) -> bool:
+        """Let a connection send and read vectors; whether the database has them."""
+        self._vector = self._vector or vectors.type_number(connection)
+        if self._vector is not None:
+            vectors.register(connection, self._vector)
+        return self._vector is not None
+
+    @property
+    def vector_type(self) -> int:
+        """The number of the type `vector` in this database."""
+        assert self._vector is not None, "the schema is made first, and pgvector with it"
+        return self._vector
+
+
+def _alive(connection: Connection) -> bool:
+    try:
+        connection.execute("SELECT 1")
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def connected(dsn: str, tenant: str = "") -> Database:
+    """The database of an address and tenant, one for all stores of this process: they share its connections."""
+    return _kept(dsn, tenant)
+
+
+_kept = lru_cache(maxsize=DATABASES)(Database)
+
+
+@contextmanager
+def copying(
+    connection: Connection, table: sql.Identifier, columns: Sequence[str], types: Sequence[str | int] = ()
+) -> Iterator[psycopg.Copy]:
+    """Write rows into a table at once, within a transaction; with `types` in binary form.
+
+    COPY knows no policies: where some hold for the table, the rows are copied aside and inserted from there.
+    """
+    names = {"table": table, "columns": sql.SQL(", ").join(map(sql.Identifier, columns)), "aside": ASIDE}
+    active = connection.execute("SELECT row_security_active(%s::regclass)", [table.as_string(connection)]).fetchone()
+    is_aside = active is not None and bool(active[0])
+    if is_aside:
+        making = "CREATE TEMPORARY TABLE {aside} ON COMMIT DROP AS SELECT {columns} FROM {table} WITH NO DATA"
+        connection.execute(sql.SQL(making).format(**names))
+    form = "COPY {into} ({columns}) FROM STDIN" + (" (FORMAT BINARY)" if types else "")
+    with connection.cursor().copy(sql.SQL(form).format(**names, into=ASIDE if is_aside else table)) as copy:
+        if types:
+            copy.set_types(types)
+        yield copy
+    if is_aside:
+        inserting = "INSERT INTO {table} ({columns}) SELECT {columns} FROM {aside}; DROP TABLE {aside}"
+        connection.execute(sql.SQL(inserting).format(**names))
+
+
+def locked(database: Database, name: str, seconds: float, *, kind: int) -> Connection:
+    """A connection of its own that holds the lock of a name and kind. Raises LockNotAvailable after so many seconds."""
+    connection = database.opened()
+    try:
+        connection.execute(NOTICED)
+        milliseconds = max(1, int(seconds * 1000))  # 0 would be for ever
+        connection.execute("SELECT set_config('lock_timeout', %s, false)", [str(milliseconds)])
+        connection.execute("SELECT pg_advisory_lock(hashtextextended(%s, %s))", [name, kind])
+    except psycopg.errors.LockNotAvailable:
+        connection.close()
+        raise
+    except psycopg.Error as error:
+        connection.close()
+        raise store_error(name, error) from error
+    return connection
+
+
+class SharedLock:
+    """One thread of any process on any machine holds it at a time, for one purpose in one schema.
+
+    It is held by a connection of its own, and goes with that one, however it ends.
+    """
+
+    def __init__(self, database: Database, schema: str, name: str, seconds: float) -> None:
+        self._database = database
+        self._schema = schema
+        self._key = schema if name == "commit" else f"{schema} {name}"
+        self._seconds = seconds
+        self._thread = RLock()
+        self._depth = 0
+        self._held: Connection | None = None
+
+    def acquire(self) -> None:
+        """Take it, again where this thread has it. Raises `filelock.Timeout` when another holds it for too long."""
+        from filelock import Timeout
+
+        if not self._thread.acquire(timeout=self._seconds):
+            raise Timeout(self._schema)
+        try:
+            if self._depth == 0:
+                self._held = locked(self._database, self._key, self._seconds, kind=1)
+        except psycopg.errors.LockNotAvailable:
+            self._thread.release()
+            raise Timeout(self._schema) from None
+        except BaseException:
+            self._thread.release()
+            raise
+        self._depth += 1
+
+    def release(self) -> None:
+        """Give it back as often as it was taken."""
+        self._depth -= 1
+        if self._depth == 0 and self._held is not None:
+            self._held.close()
+            self._held = None
+        self._thread.release()

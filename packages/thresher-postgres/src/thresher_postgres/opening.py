@@ -1,0 +1,34 @@
+"""What the entry point of `thresher.stores` names: the store of a collection, and the files that homes share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from thresher.errors import UsageError
+from thresher.protocols import Files, Home
+from thresher_postgres import address
+from thresher_postgres.store import PostgresStore, home_files, schema_name
+
+
+class Opened:
+    """Opens stores by the folders that their collections have on this machine."""
+
+    def __call__(self, folder: Home) -> PostgresStore:
+        """The store of a collection, whose folder holds the given one; its tables are in the database alone."""
+        if not isinstance(folder, Path):
+            raise UsageError(
+                f"keeps its tables in that {folder.kind}, not in a database",
+                subject=f"a home such as {folder.parent.parent.parent}",
+                next_step="leave `store` out, or choose a `home` on this machine",
+            )
+        where = address.of(folder.parent)
+        schema = schema_name(where.prefix, folder.parent.name, where.tenant)
+        return PostgresStore(str(where.dsn), schema, tenant=where.tenant)
+
+    def home_files(self, home: Path) -> Files | None:
+        """What the homes of one database and prefix keep together; None where no database is set."""
+        found = address.around(home)
+        return home_files(found.dsn, found.prefix, found.tenant) if found.dsn else None
+
+
+opened = Opened()

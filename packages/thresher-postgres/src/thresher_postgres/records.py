@@ -1,0 +1,139 @@
+"""Records with a key on PostgreSQL: a table of theirs, every change one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from psycopg import sql
+
+from thresher_postgres.connection import Connection, Database, copying, store_errors
+
+TYPES = {"text": 'text COLLATE "C"', "whole": "bigint"}
+"""Columns compare by code points, as Python does, whatever the database's language."""
+
+
+def has(connection: Connection, schema: str, name: str, columns: Iterable[str]) -> bool:
+    """Whether the table is there with all of the columns; to know it no right to change anything is needed."""
+    query = "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped"
+    return set(columns) <= {str(column) for (column,) in connection.execute(query, [f'"{schema}"."{name}"'])}
+
+
+def create(connection: Connection, schema: str, name: str, key: str, columns: Mapping[str, str]) -> None:
+    """Make the table, or add the columns that it lacks."""
+    table = sql.Identifier(schema, name)
+
+    def typed(column: str) -> sql.Composable:
+        return sql.SQL("{} {}").format(sql.Identifier(column), sql.SQL(TYPES[columns[column]]))
+
+    listing = sql.SQL("INSERT INTO {} (name) VALUES (%s) ON CONFLICT DO NOTHING")
+    # First, as in every change: who changes the table meanwhile is waited for before the table itself is locked.
+    connection.execute(listing.format(sql.Identifier(schema, "record_tables")), [name])
+    connection.execute(
+        sql.SQL("CREATE TABLE IF NOT EXISTS {} ({}, PRIMARY KEY ({}))").format(
+            table, sql.SQL(", ").join(map(typed, columns)), sql.Identifier(key)
+        )
+    )
+    for column in columns:
+        connection.execute(sql.SQL("ALTER TABLE {} ADD COLUMN IF NOT EXISTS {}").format(table, typed(column)))
+
+
+class PostgresRecords:
+    """Records with a key (implements `Records`)."""
+
+    versions = 1
+    """The database keeps what its readers still see, and nothing else."""
+
+    def __init__(self, database: Database, schema: str, name: str, *, key: str, columns: Sequence[str]) -> None:
+        self._database = database
+        self._schema = schema
+        self._name = name
+        self._key = key
+        self._columns = list(columns)
+        self._table = sql.Identifier(schema, name)
+        self._names = {
+            "table": self._table,
+            "tables": sql.Identifier(schema, "record_tables"),
+            "key": sql.Identifier(key),
+        }
+
+    def _sql(self, text: str, **more: sql.Composable) -> sql.Composed:
+        return sql.SQL(text).format(**self._names, **more)
+
+    @property
+    def version(self) -> int:
+        """Grows with every change, whoever made it."""
+        return self._database.changes.known((self._schema, self._name, "version"), self._version)
+
+    def _version(self) -> int:
+        query = self._sql("SELECT version FROM {tables} WHERE name = %s")
+        with store_errors(self._name), self._database.connection() as connection:
+            row = connection.execute(query, [self._name]).fetchone()
+        return int(row[0]) if row else 0
+
+    def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
+        """All records, the given columns only."""
+        wanted = sql.SQL(", ").join(map(sql.Identifier, columns))
+        with store_errors(self._name), self._database.connection() as connection:
+            found = connection.execute(self._sql("SELECT {wanted} FROM {table}", wanted=wanted)).fetchall()
+        return [dict(zip(columns, row, strict=True)) for row in found]
+
+    def get(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """Whole records by key; missing keys are left out."""
+        wanted = list(set(keys))
+        if not wanted:
+            return {}
+        query = self._sql(
+            "SELECT {columns} FROM {table} WHERE {key} = ANY(%s)",
+            columns=sql.SQL(", ").join(map(sql.Identifier, self._columns)),
+        )
+        with store_errors(self._name), self._database.connection() as connection:
+            found = connection.execute(query, [wanted]).fetchall()
+        rows = (dict(zip(self._columns, row, strict=True)) for row in found)
+        return {row[self._key]: row for row in rows}
+
+    def merge(self, rows: Sequence[Mapping[str, Any]], *, remove: Iterable[str] = ()) -> None:
+        """Insert or replace records by key and remove others, in one transaction."""
+        gone = set(remove) - {row[self._key] for row in rows}
+        if not rows and not gone:
+            return
+        with store_errors(self._name), self._database.transaction() as connection:
+            self._begin(connection)
+            if gone:
+                connection.execute(self._sql("DELETE FROM {table} WHERE {key} = ANY(%s)"), [list(gone)])
+            if rows:
+                connection.cursor().executemany(self._upsert(), [self._values(row) for row in rows])
+
+    def append(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Add records whose keys are known to be new."""
+        if not rows:
+            return
+        with store_errors(self._name), self._database.transaction() as connection:
+            self._begin(connection)
+            with copying(connection, self._table, self._columns) as copy:
+                for row in rows:
+                    copy.write_row(self._values(row))
+
+    def maintain(self, *, drop_versions: bool = False) -> None:
+        """With `drop_versions` write the table anew, so that what was deleted is in none of its files."""
+        if drop_versions:
+            with store_errors(self._name), self._database.connection() as connection:
+                connection.execute(self._sql("VACUUM (FULL, ANALYZE) {table}"))
+
+    def _begin(self, connection: Connection) -> None:
+        """The next version; whoever else changes this table waits from here on."""
+        connection.execute(self._sql("UPDATE {tables} SET version = version + 1 WHERE name = %s"), [self._name])
+
+    def _upsert(self) -> sql.Composed:
+        columns = [sql.Identifier(name) for name in self._columns]
+        others = [column for name, column in zip(self._columns, columns, strict=True) if name != self._key]
+        replaced = [sql.SQL("{0} = EXCLUDED.{0}").format(column) for column in others or [sql.Identifier(self._key)]]
+        return self._sql(
+            "INSERT INTO {table} ({columns}) VALUES ({values}) ON CONFLICT ({key}) DO UPDATE SET {replaced}",
+            columns=sql.SQL(", ").join(columns),
+            values=sql.SQL(", ").join([sql.Placeholder()] * len(columns)),
+            replaced=sql.SQL(", ").join(replaced),
+        )
+
+    def _values(self, row: Mapping[str, Any]) -> list[Any]:
+        return [row.get(name) for name in self._columns]

@@ -1,0 +1,131 @@
+"""The store on PostgreSQL: the tables of a collection in a schema of its own, which several servers share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from re import fullmatch
+
+from psycopg import sql
+
+from thresher.errors import StoreError
+from thresher_postgres import chunks, migrations, records, views
+from thresher_postgres.changes import CHANNEL
+from thresher_postgres.chunks import ANN_ROWS, PostgresChunkTable
+from thresher_postgres.connection import Connection, SharedLock, connected, store_errors
+from thresher_postgres.files import PostgresFiles
+from thresher_postgres.records import PostgresRecords
+from thresher_postgres.tenants import protect
+
+LONGEST_NAME = 63
+"""Bytes of a name in PostgreSQL; longer ones are cut off, and two of them may then be one."""
+
+
+def schema_name(prefix: str, collection: str, tenant: str = "") -> str:
+    """The schema of a collection: its names where they are plain and short, else with a hash in place of the rest."""
+    name = f"{_with_tenant(prefix, tenant)}_{collection}"
+    if fullmatch("[a-z_][a-z0-9_]*", f"{prefix}_{collection}") and len(name) <= LONGEST_NAME:
+        return name
+    kept = "".join(mark if mark.isascii() and mark.isalnum() else "_" for mark in name.lower())  # no dollar
+    return f"{kept[:40]}_{sha256(name.encode()).hexdigest()[:16]}"
+
+
+def _with_tenant(prefix: str, tenant: str) -> str:
+    """A prefix of the tenant's own; no name of a collection brings a dollar into one."""
+    return f"{prefix}${tenant}" if tenant else prefix
+
+
+def home_files(dsn: str, prefix: str, tenant: str = "") -> PostgresFiles:
+    """What all homes of a database, prefix and tenant keep together, in a schema that is no collection's."""
+    return PostgresFiles(connected(dsn, tenant), f"{_with_tenant(prefix, tenant)}$home")
+
+
+class PostgresStore:
+    """A schema of a database (implements `Store`); every read sees the newest committed state."""
+
+    def __init__(self, dsn: str, schema: str, *, tenant: str = "", ann_rows: int = ANN_ROWS) -> None:
+        """`tenant` is the role that the schema belongs to; that of the dsn where it is empty."""
+        self._database = connected(dsn, tenant)
+        self._schema = schema
+        self._ann_rows = ann_rows
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything was ever stored here."""
+
+        def asked() -> bool:
+            with store_errors(self._schema):
+                return migrations.is_made(self._database, self._schema)
+
+        return self._database.changes.known((self._schema, "made"), asked)
+
+    @property
+    def files(self) -> PostgresFiles:
+        """What the collection keeps besides its tables, in the same schema."""
+        return PostgresFiles(self._database, self._schema)
+
+    def close(self) -> None:
+        """Close the connections that are not in use; the store may be used again."""
+        self._database.close()
+
+    def shared_lock(self, name: str, seconds: float) -> SharedLock:
+        """What one process at a time holds, on whatever machine: `commit` or `upkeep`; waited for so long."""
+        self._migrate()
+        return SharedLock(self._database, self._schema, name, seconds)
+
+    def drop(self) -> None:
+        """Remove the schema with all that is in it."""
+        dropping = sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(self._schema))
+        with store_errors(self._schema), self._database.transaction() as connection:
+            connection.execute(dropping)
+            connection.execute("SELECT pg_notify(%s, %s)", [CHANNEL, self._schema])
+        self._database.migrated.discard(self._schema)
+
+    def records(self, name: str, *, key: str, columns: Mapping[str, str]) -> PostgresRecords:
+        """A table of records, created when missing; columns that an earlier version's table lacks are added to it."""
+        self._migrate()
+        with store_errors(name), self._database.transaction() as connection:
+            if not records.has(connection, self._schema, name, columns):
+                self._alone(connection)
+                if not records.has(connection, self._schema, name, columns):  # nobody else made it meanwhile
+                    records.create(connection, self._schema, name, key, columns)
+                    protect(connection, self._schema, self._database.tenant)
+        return PostgresRecords(self._database, self._schema, name, key=key, columns=list(columns))
+
+    def chunk_tables(self) -> set[str]:
+        """Names of the chunk tables there are."""
+        self._migrate()
+        return set(self._dimensions())
+
+    def create(self, name: str, *, dimension: int) -> None:
+        """Make an empty chunk table; one that is there is left as it is."""
+        self._migrate()
+        with store_errors(name), self._database.transaction() as connection:
+            self._alone(connection)
+            if chunks.create(connection, self._schema, name, dimension):
+                views.create(connection, self._schema, sorted({*self._dimensions(connection), name}))
+                protect(connection, self._schema, self._database.tenant)
+
+    def open(self, name: str) -> PostgresChunkTable:
+        """A chunk table that exists."""
+        self._migrate()
+        dimension = self._dimensions().get(name)
+        if dimension is None:
+            raise StoreError("no such table", subject=name, next_step="index the documents again")
+        return PostgresChunkTable(self._database, self._schema, name, dimension=dimension, ann_rows=self._ann_rows)
+
+    def _migrate(self) -> None:
+        with store_errors(self._schema):
+            migrations.migrate(self._database, self._schema)
+
+    def _alone(self, connection: Connection) -> None:
+        """Until the transaction ends nobody else makes tables in this schema: two that make the same would collide."""
+        connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 2))", [self._schema])
+
+    def _dimensions(self, connection: Connection | None = None) -> dict[str, int]:
+        """The chunk tables and the length of their vectors."""
+        if connection is None:
+            with store_errors(self._schema), self._database.connection() as own:
+                return self._dimensions(own)
+        query = sql.SQL("SELECT name, dimension FROM {}").format(sql.Identifier(self._schema, "chunk_tables"))
+        return {str(name): int(dimension) for name, dimension in connection.execute(query)}
