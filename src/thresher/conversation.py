@@ -67,7 +67,8 @@ def understood(
     parts: Components,
 ) -> Query:
     """The reading of a question that the evidence decides for; the same query for one that stands alone."""
-    from thresher.retrieval.follow_up import FollowUp, cannot_stand_alone, likelihood
+    from thresher.questions.standing_alone import cannot_stand_alone
+    from thresher.retrieval.follow_up import FollowUp, likelihood
 
     if not history or not cannot_stand_alone(query.question):
         return query

@@ -47,6 +47,7 @@ ASK_KEYS = {
     "answered_by",
     "standalone",
     "citations",
+    "alternatives",
     "conflicts",
     "steps",
     "usage",
@@ -247,11 +248,9 @@ def test_ask_has_its_keys(run: Run, indexed: Path) -> None:
 def test_ask_answers_in_words_for_a_person(run: Run, indexed: Path) -> None:
     ran = run("ask", QUESTION, "--home", indexed)
     first, second, third = ran.out.splitlines()
-    assert first == "1531 [1]"
+    assert "built in 1531" in first
     assert second.startswith("  [1] ")
-    assert second.endswith(
-        "lighthouse.md, line 3, under “Lighthouses”, characters 15-53: “The Kõpu lighthouse was built in 1531.”"
-    )
+    assert second.endswith("lighthouse.md, line 3, under “Lighthouses”, characters 15-126")
     assert third.startswith("Evidence: sufficient (0.")
     assert "note:" not in ran.err
     assert "no chat model is configured" in run("status", "--home", indexed).out
@@ -276,7 +275,7 @@ def test_a_stream_of_json_is_one_object_a_line_and_the_answer_last(run: Run, ind
 def test_a_stream_for_a_person_is_a_line_a_step(run: Run, indexed: Path) -> None:
     out = run("ask", QUESTION, "--stream", "--home", indexed).out.splitlines()
     assert [line.split()[0] for line in out[:3]] == ["rewrite", "retrieve", "judge"]
-    assert out[8] == "1531 [1]"
+    assert "built in 1531" in out[8]
 
 
 def test_a_stream_tells_a_models_sentences_and_shows_a_refusal_once(
@@ -574,7 +573,7 @@ def test_a_home_that_is_not_there_says_what_to_do_and_is_not_made(run: Run, tmp_
 def test_a_question_needs_no_command_and_no_quotes(run: Run, indexed: Path) -> None:
     for words in ([QUESTION], QUESTION.split(), ["--home", indexed, QUESTION]):
         at = () if "--home" in words else ("--home", indexed)
-        assert run(*words, *at).out.startswith("1531 [1]")
+        assert run(*words, *at).out.startswith("Here: “**The Kõpu")
     assert run("expain", "last").error == (
         "thresher: no such command 'expain'. Did you mean 'explain'?; see thresher --help"
     )
@@ -630,7 +629,9 @@ def test_the_collections_of_a_home_are_listed_copied_packed_and_dropped(
     assert run("collections", "rename", "third", "fourth", "--home", home).code == 0
     listed = run("collections", "--home", home, "--json").json
     assert [(one["name"], one["documents"]) for one in listed] == [("fourth", 3), ("second", 3)]
-    assert run("ask", QUESTION, "--home", home, "--collection", "fourth").out.startswith("1531 [1]")
+    assert run("ask", QUESTION, "--home", home, "--collection", "fourth").out.startswith(
+        "Here: “**The Kõpu lighthouse was built in 1531.**"
+    )
     asked = run("collections", "drop", "fourth", "--home", home)
     assert (asked.code, asked.error) == (
         2,
@@ -759,7 +760,7 @@ def test_chat_carries_the_subject_to_the_next_question(indexed: Path) -> None:
     with process("chat", "--home", indexed, "--json", stdin=subprocess.PIPE) as talking:
         out, _ = talking.communicate(f"{QUESTION}\nAnd when was it rebuilt?\n/quit\n", timeout=60)
     first, second = (json.loads(line) for line in out.splitlines())
-    assert first["text"] == "1531 [1]"
+    assert "built in 1531" in first["text"]
     assert second["question"] == "And when was it rebuilt?"
 
 

@@ -385,7 +385,7 @@ def test_probabilities_are_no_more_than_one(serve: Serve) -> None:
 @pytest.mark.parametrize(
     ("told", "prompt", "completion"),
     [
-        ({"prompt_tokens": -1_000_000, "completion_tokens": -5}, 0, 0),
+        ({"prompt_tokens": -1_000_000, "completion_tokens": -5}, 1_002, 30),
         ({"prompt_tokens": float("nan"), "completion_tokens": "many"}, 0, 0),
         ({"prompt_tokens": [1], "completion_tokens": None}, 0, 0),
         ({"prompt_tokens": 3.0, "completion_tokens": 2}, 3, 2),

@@ -185,8 +185,8 @@ class Answerer:
 
     def _best_sentence(self, question: str, passage: Passage, place: Place | None) -> Span | None:
         """The sentence of a passage that the judge puts first, that of the span having a start; None of one alone."""
-        spans = [span for span in passage.sentences if not says_nothing(passage.quote[slice(*span)])]
-        if len(passage.sentences) < 2 or not spans:
+        spans = passage.sentences
+        if len(spans) < 2:
             return None
         readings = self.judge.read(
             question, [passage.quote[slice(*span)] for span in spans], [passage.stretch.title] * len(spans)
@@ -218,7 +218,7 @@ class Answerer:
             text = f"{text}\nAnother document says {rival.words}: “{quote}” [{len(citations) + 1}]"
             conflicts = ((1, len(citations) + 1),)
             citations = (*citations, cite(len(citations) + 1, rival.sentence))
-        shown = _alternatives(others, best, len(citations))
+        shown = _alternatives(others, best, citations)
         return Generation(
             text,
             citations,
@@ -283,18 +283,18 @@ def in_turn(answers: Sequence[tuple[Part, Generation]]) -> Generation:
     )
 
 
-def _alternatives(others: Sequence[Proposal], best: Proposal, cited: int) -> tuple[Alternative, ...]:
-    """Up to two further proposals of other places."""
+def _alternatives(others: Sequence[Proposal], best: Proposal, cited: Sequence[Citation]) -> tuple[Alternative, ...]:
+    """Up to two further passages of places that are not cited yet."""
     shown: list[Proposal] = [best]
     for one in others:
         apart = one.passage is not None and not any(
             other.passage is not None and one.passage.overlaps(other.passage) for other in shown
         )
-        apart = apart and not any(same_place(mine, other) for mine in one.citations for other in best.citations)
+        apart = apart and not any(same_place(mine, other) for mine in one.citations for other in cited)
         if apart and one.probability >= ALTERNATIVE_FROM and len(shown) <= MOST_ALTERNATIVES:
             shown.append(one)
     alternatives = (Alternative(one.text, one.citations[0], one.probability) for one in shown[1:])
-    return tuple(one.numbered(marker) for marker, one in enumerate(alternatives, start=cited + 1))
+    return tuple(one.numbered(marker) for marker, one in enumerate(alternatives, start=len(cited) + 1))
 
 
 def same_place(one: Citation, other: Citation) -> bool:

@@ -34,7 +34,6 @@ _UNBROKEN = re.compile(
 LONGEST_NAME = 40
 """Characters on either side in which the rest of a number or a name is looked for."""
 
-HOW_MANY = re.compile(r"\bhow (?:many|much)\b(?: (?P<unit>[a-z]+))?", re.IGNORECASE)
 _DIGITS = re.compile(r"(?<![\w.,])\d[\d.,]*")
 _BEHIND_NUMBER = re.compile(r"[ \u00a0]?(%|°[CF]?|[^\W\d_]+)")
 
@@ -126,16 +125,6 @@ def _whole(text: str, start: int, end: int) -> tuple[int, int]:
         if touches and (not name or (unit.start() <= start and end <= unit.end())):
             start, end = min(start, unit.start()), max(end, unit.end())
     return start, end
-
-
-def counted(question: str, text: str, start: int, end: int) -> tuple[int, int]:
-    """Of several numbers the last, where what is counted follows: 3,215 of "8 employees and serves 3,215"."""
-    counts = HOW_MANY.search(question)
-    unit = counts and counts["unit"]
-    if not unit or not re.match(rf"\s*{re.escape(unit.removesuffix('s'))}", text[end:], re.IGNORECASE):
-        return start, end
-    numbers = [number.start() for number in _DIGITS.finditer(text, start, end)]
-    return (numbers[-1], end) if len(numbers) > 1 else (start, end)
 
 
 def _with_unit(text: str, start: int, end: int) -> int:

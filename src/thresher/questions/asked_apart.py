@@ -5,10 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from thresher.text.terms import term_set
-
-STANDS_ALONE = 2
-"""Terms of its own from which a second part is read without the first."""
+from thresher.questions.standing_alone import cannot_stand_alone
 
 _ASKS = r"(?:who|whom|whose|what|which|when|where|why|how)"
 _SECOND = re.compile(
@@ -22,7 +19,7 @@ class Part(NamedTuple):
 
     text: str
     asked: str
-    """What is read for it: a second part with few words of its own ("when was it built?") is followed by the first."""
+    """What is read for it: a second part that cannot stand alone ("when was it built?") is followed by the first."""
 
 
 def searches(question: str) -> tuple[str, ...]:
@@ -38,5 +35,5 @@ def asked_apart(question: str) -> tuple[Part, ...]:
     if cut is None or not _ASKING.search(text[: cut.start()]):
         return (Part(question, question),)
     first, second = text[: cut.start()], text[cut.end() :].rstrip("? ")
-    alone = len(term_set(second)) >= STANDS_ALONE
+    alone = not cannot_stand_alone(second)
     return Part(f"{first}?", f"{first}?"), Part(f"{second}?", f"{second}?" if alone else f"{second}? ({first})")

@@ -139,12 +139,15 @@ class Added:
 def sentences_of(text: str, citations: Sequence[Citation]) -> tuple[AnswerSentence, ...]:
     """The sentences of an answer that was put together from quotes: each is supported by what it quotes.
 
-    Words between the quotes (a yes, a heading) belong to the sentence they stand in.
+    Words between the quotes (a yes, a heading) belong to the sentence they stand in. A quote without a marker of its own
+    has those of what stands before it.
     """
     known = {citation.marker for citation in citations}
     found: list[AnswerSentence] = []
     for start, end, numbers in claim_spans(text):
         markers = tuple(dict.fromkeys(number for number in numbers if number in known))
+        if not markers and found and text[start] == "“":
+            markers = found[-1].citations
         state = ClaimState.SUPPORTED if markers else ClaimState.UNVERIFIED
         found.append(AnswerSentence(start, end, text[start:end], state, float(bool(markers)), markers))
     return tuple(found)

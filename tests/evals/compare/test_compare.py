@@ -325,7 +325,7 @@ def test_the_command_asks_resumes_and_says_what_it_cannot_tell(
     assert "Use rag (not certain)" in page
     (of_set,) = (report / "datasets").glob("*.md")
     page = of_set.read_text(encoding="utf-8")
-    assert "| Who designed the Semmering railway? | Carl von Ghega | right: Carl von Ghega [1] |" in page
+    assert re.search(r"\| Who designed the Semmering railway\? \| Carl von Ghega \| right: .*Carl von Ghega", page)
     assert "s3cret" not in "".join(path.read_text() for path in home.rglob("*.json"))
     (again,) = re.findall("To make it again: `thresher (.*)`", page)
     assert command(*shlex.split(again)) == 0

@@ -167,8 +167,8 @@ def test_two_agents_at_once_see_each_their_own(keyed: Running, keyed_home: Path)
     [
         ({}, 200),
         ({"Host": "localhost:1"}, 200),
-        ({"Host": "10.1.2.3:8765"}, 200),
-        ({"Host": "10.1.2.3:8765", "Origin": "http://10.1.2.3:8765"}, 200),
+        ({"Host": "10.1.2.3:8765"}, 421),
+        ({"Host": "10.1.2.3:8765", "Origin": "http://10.1.2.3:8765"}, 421),
         ({"Host": "docs.example.org"}, 200),
         ({"Host": "a.docs.example.net", "Origin": "https://a.docs.example.net"}, 200),
         ({"Origin": "https://page.example"}, 200),

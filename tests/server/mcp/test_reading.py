@@ -92,7 +92,10 @@ def test_an_answer_has_citations_and_a_trace_that_explains_it(indexed_home: Path
     answer, explained = acted(indexed_home, asked)
     told = structure_of(answer)
     assert "1849" in told["answer"]
-    assert told["citations"][0]["quote"] == "The lighthouse of Fernby was built in 1849."
+    assert (
+        told["citations"][0]["quote"]
+        == "The lighthouse of Fernby was built in 1849. Its lamp was rebuilt in 1902 by Ada Holm."
+    )
     assert told["sentences"][0]["state"] == "supported"
     assert "[1] lighthouse.md" in text_of(answer)
     why = structure_of(explained)

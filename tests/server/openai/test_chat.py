@@ -24,7 +24,7 @@ def test_an_answer_has_its_markers_its_sources_and_its_annotations(client: OpenA
     message = told.choices[0].message
     assert message.content is not None
     answer, _, sources = message.content.partition("\n\nSources:\n")
-    assert answer == "06:40 [1]"
+    assert answer == "06:40 [1]\n“The ferry to Gull Island leaves at **06:40**. The crossing takes 35 minutes.”"
     assert sources == "- [1] The ferry (ferry.md), line 3, under “The ferry”"
     assert message.annotations is not None
     (annotation,) = message.annotations
@@ -48,11 +48,11 @@ def test_the_extension_says_what_the_answer_is_worth(client: OpenAI) -> None:
     assert worth["verdict"] == "correct"
     assert (worth["collection"], worth["recipe"]) == ("default", "corrective")
     assert 0 < worth["certainty"] <= 1
-    assert worth["text"] == "06:40 [1]"
-    assert [one["state"] for one in worth["sentences"]] == ["supported"]
+    assert worth["text"] == "06:40 [1]\n“The ferry to Gull Island leaves at **06:40**. The crossing takes 35 minutes.”"
+    assert {one["state"] for one in worth["sentences"]} == {"supported"}
     (place,) = worth["citations"]
-    assert place["quote"] == "The ferry to Gull Island leaves at 06:40."
-    assert (place["marker"], place["start"], place["end"]) == (1, 13, 54)
+    assert place["quote"] == "The ferry to Gull Island leaves at 06:40. The crossing takes 35 minutes."
+    assert (place["marker"], place["start"], place["end"]) == (1, 13, 85)
 
 
 def test_the_trace_of_an_answer_can_be_looked_up(client: OpenAI, served: Running) -> None:
@@ -201,7 +201,7 @@ def test_a_list_of_sources_shows_addresses_where_the_server_has_one(
         one.client.headers["Authorization"] = f"Bearer {Keys(indexed_home).make('for-links', [Scope.ASK], None)}"
         told = one.client.post("/v1/chat/completions", json=asked()).json()["choices"][0]["message"]
         Keys(indexed_home).revoke("for-links")
-    assert told["content"].endswith("?start=13&end=54>")
+    assert told["content"].endswith("?start=13&end=85>")
     assert "<https://docs.example.org/d/default/" in told["content"]
     assert told["annotations"][0]["url_citation"]["url"].startswith("https://docs.example.org/d/default/")
 
@@ -232,7 +232,7 @@ def test_the_stream_helper_gathers_text_and_annotations(client: OpenAI) -> None:
         kinds = {event.type for event in stream}
         message = stream.get_final_completion().choices[0].message
     assert kinds == {"chunk", "content.delta", "content.done"}
-    assert (message.content or "").startswith("06:40 [1]\n\nSources:")
+    assert (message.content or "").startswith("06:40 [1]\n")
     (annotation,) = message.annotations or []
     assert annotation.url_citation.start_index == 6
 

@@ -24,9 +24,10 @@ def model(server: ScriptedServer) -> dict[str, Any]:
 
 def test_an_answer_is_what_the_engine_tells(served: Running) -> None:
     told = asked(served).json()
-    assert (told["text"], told["abstained"], told["verdict"]) == ("1849 [1]", False, "correct")
+    assert "built in 1849" in told["text"]
+    assert (told["abstained"], told["verdict"]) == (False, "correct")
     (cited,) = told["citations"]
-    assert cited["quote"] == "The lighthouse of Fernby was built in 1849."
+    assert cited["quote"] == "The lighthouse of Fernby was built in 1849. Its lamp was rebuilt in 1902 by Ada Holm."
     assert cited["url"].startswith(f"{served.url}/d/default/")
     assert [step["name"] for step in told["steps"]][-1] == "verify"
     assert "chunks" not in told
@@ -41,7 +42,8 @@ def test_an_answer_comes_as_events_in_order(served: Running) -> None:
     assert [data["name"] for name, data in told if name == "step"] == [
         *("rewrite", "retrieve", "judge", "decide", "correct", "refine", "generate", "verify")
     ]
-    assert told[-1][1]["text"] == told[-2][1]["text"] == "1849 [1]"
+    assert told[-1][1]["text"] == told[-2][1]["text"]
+    assert "built in 1849" in told[-1][1]["text"]
     assert told[-1][1]["trace"] == asked(served).json()["trace"]
 
 
@@ -105,7 +107,7 @@ def test_settings_that_a_person_may_change_are_heeded_and_others_refused(indexed
     with running(home, server__require_key=True) as one:
         one.client.headers.update(key)
         assert asked(one, settings={"lower": 0.99, "upper": 0.995}).json()["abstained"] is True
-        assert "1849" in asked(one, settings={"answer": {"reader": "sentences"}}).json()["text"]
+        assert "1849" in asked(one, settings={"answer": {"hedge_below": 0.9}}).json()["text"]
         for key_, value in (
             ("llm.base_url", "http://evil.example/v1"),
             ("llm.model", "x"),
