@@ -139,8 +139,8 @@ class Added:
 def sentences_of(text: str, citations: Sequence[Citation]) -> tuple[AnswerSentence, ...]:
     """The sentences of an answer that was put together from quotes: each is supported by what it quotes.
 
-    Words between the quotes (a yes, a heading) belong to the sentence they stand in. A quote without a marker of its own
-    has those of what stands before it.
+    Words between the quotes (a yes, a heading) belong to the sentence they stand in. A quote without a marker has
+    those of what stands before it.
     """
     known = {citation.marker for citation in citations}
     found: list[AnswerSentence] = []
