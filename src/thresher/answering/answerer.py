@@ -35,8 +35,8 @@ SPAN_LOGITS = 3.0
 """What the probability of the span is worth beside the judge's logit of its sentence. Of 200 answerable questions of
 SQuAD (tune fifth) the sentence with the answer is marked for .86 by the judge alone and .89 with it."""
 
-ALTERNATIVE_FROM = 0.05
-"""Least probability of an alternative."""
+ALTERNATIVE_FROM, ALTERNATIVE_SHARE = 0.1, 0.2
+"""Least probability of an alternative, and least share of the best one's: more is read past."""
 
 RIVAL_FROM, RIVAL_SHARE = 0.2, 0.4
 """Least probability of a span of another document that is shown as contradicting the best one, and least share of that
@@ -291,7 +291,8 @@ def _alternatives(others: Sequence[Proposal], best: Proposal, cited: Sequence[Ci
             other.passage is not None and one.passage.overlaps(other.passage) for other in shown
         )
         apart = apart and not any(same_place(mine, other) for mine in one.citations for other in cited)
-        if apart and one.probability >= ALTERNATIVE_FROM and len(shown) <= MOST_ALTERNATIVES:
+        least = max(ALTERNATIVE_FROM, ALTERNATIVE_SHARE * best.probability)
+        if apart and one.probability >= least and len(shown) <= MOST_ALTERNATIVES:
             shown.append(one)
     alternatives = (Alternative(one.text, one.citations[0], one.probability) for one in shown[1:])
     return tuple(one.numbered(marker) for marker, one in enumerate(alternatives, start=len(cited) + 1))
