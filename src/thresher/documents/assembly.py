@@ -31,6 +31,8 @@ class Parsed:
     """What such a document is; empty for what the file is."""
     marks: tuple[Mark, ...] = ()
     figures: tuple[tuple[int, int], ...] = ()
+    seen: tuple[tuple[str, str], ...] = ()
+    """What stands in the file, by kind of place, where only the reader can tell: `account` holds the text against it."""
 
 
 def pipe_row(cells: Iterable[str]) -> str:
