@@ -65,11 +65,12 @@ def in_word(locator: str, data: bytes) -> str:
     document = docx.Document(io.BytesIO(data))
     sections = {"": Section()}
     here = sections[""]
+    listed: list[str] = []  # one style is one list, whose numbers go on from chapter to chapter
     for paragraph in document.paragraphs:
         if paragraph.style.name.startswith("Heading"):
-            here = sections.setdefault(paragraph.text, Section())
+            here = sections.setdefault(paragraph.text, Section(items=listed))
         elif paragraph.style.name.startswith("List"):
-            here.items.append(paragraph.text)
+            listed.append(paragraph.text)
         here.text.append(paragraph.text)
     tables = [[[cell.text for cell in row.cells] for row in table.rows] for table in document.tables]
     return in_section(locator, sections, tables)

@@ -62,3 +62,12 @@ def wide_cell() -> bytes:
     properties.append(properties.makeelement(qn("w:gridSpan"), {qn("w:val"): "2000000000"}))
     document.save(packed)
     return packed.getvalue()
+
+
+def entities() -> bytes:
+    """A Word document whose text is entities of entities."""
+    declared = '<!ENTITY a "words ">' + "".join(
+        f'<!ENTITY {name} "{f"&{before};" * 10}">' for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+    )
+    text = f"<!DOCTYPE x [{declared}]><x><body><p><r><t>&i;</t></r></p></body></x>"
+    return making.archive({"word/document.xml": text.encode(), "[Content_Types].xml": b"<Types/>"})

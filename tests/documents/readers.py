@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 
 from thresher.documents.assembly import Parsed
@@ -21,6 +22,23 @@ def leave(file: RawFile) -> Parsed:
     """End the process with a word on standard error."""
     os.write(2, b"some lines\nand the last words\n")
     os._exit(7)
+
+
+def dive(file: RawFile) -> Parsed:
+    """Call itself until the stack is used up, as a parser does of elements in elements."""
+    sys.setrecursionlimit(10**8)
+
+    def deeper(_: int) -> int:
+        return max(map(deeper, [0]))
+
+    return Parsed(str(deeper(0)))
+
+
+def devour(file: RawFile) -> Parsed:
+    """Take more and more memory."""
+    taken: list[bytes] = []
+    while True:
+        taken.append(bytes(16_000_000))
 
 
 def tell(file: RawFile) -> Parsed:

@@ -15,10 +15,11 @@ import pytest
 from tests.conftest import Run
 from tests.documents import hostile, making, readers
 from tests.documents.making import read_all, save
+from thresher.documents.assembly import Parsed
 from thresher.documents.frames import Reply, Unreadable, packed, unpacked
 from thresher.documents.read import fetch
 from thresher.documents.reading_process import ProcessLimits, ReadingProcess
-from thresher.documents.registry import FileKind
+from thresher.documents.registry import FileKind, RawFile
 from thresher.documents.sources import Item
 from thresher.errors import DocumentError
 from thresher.types import Document
@@ -80,19 +81,37 @@ def test_a_file_that_cannot_be_read_is_refused_over_there_in_the_same_words(
 
 
 @pytest.mark.parametrize(
-    ("name", "make", "setting"),
+    ("reader", "setting"),
+    [(readers.dive, "reading.stack_megabytes (1)"), (readers.devour, "reading.memory_megabytes (256)")],
+)
+def test_a_file_that_ends_its_process_is_an_error_that_names_the_setting(
+    reader: Callable[[RawFile], Parsed],
+    setting: str,
+    process: ReadingProcess,
+    registering: Registering,
+    tmp_path: Path,
+) -> None:
+    registering(FileKind("bad", "bad", (".bad",), ("x/bad",), reader))
+    assert setting in refused(process, save(tmp_path, "a.bad", "words")).next_step
+    assert read(process, save(tmp_path, "a.txt", "Sound words."))
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "what"),
     [
-        ("a.epub", hostile.nested_book, "reading.stack_megabytes (1)"),
-        ("a.pptx", hostile.nested_slides, "reading.stack_megabytes (1)"),
-        ("a.xlsx", hostile.far_cell, "reading.memory_megabytes (256)"),
-        ("a.docx", hostile.wide_cell, "reading.memory_megabytes (256)"),
+        ("a.epub", hostile.nested_book, "nested too deeply"),
+        ("a.pptx", hostile.nested_slides, "nested too deeply"),
+        ("a.docx", hostile.wide_cell, "no text"),
+        ("a.docx", hostile.entities, "declares entities"),
     ],
 )
-def test_a_hostile_file_ends_its_process_and_the_error_names_the_setting(
-    name: str, make: Callable[[], bytes], setting: str, process: ReadingProcess, tmp_path: Path
+def test_a_hostile_file_is_refused_before_it_can_end_its_process(
+    name: str, make: Callable[[], bytes], what: str, process: ReadingProcess, tmp_path: Path
 ) -> None:
-    assert setting in refused(process, save(tmp_path, name, make())).next_step
     assert read(process, save(tmp_path, "a.txt", "Sound words."))
+    before = process.pid
+    assert what in refused(process, save(tmp_path, name, make())).what
+    assert process.pid == before
 
 
 def test_hostile_files_are_lines_of_the_report_and_all_others_are_committed(run: Run, tmp_path: Path) -> None:
@@ -112,12 +131,15 @@ def test_hostile_files_are_lines_of_the_report_and_all_others_are_committed(run:
     ran = run("index", folder, "--recipe", "rag", "--home", tmp_path / "home", "--json", *narrow)
     assert ran.code == 3
     report = json.loads(ran.out)
-    assert report["added"] == 6
-    assert [Path(one["source"]).name for one in report["failed"]] == list(hostile_files)
+    assert report["added"] == 7, "two cells far apart are a sheet like any other"
+    assert [Path(one["source"]).name for one in report["failed"]] == ["b.epub", "e.pptx", "t.docx"]
 
 
-def test_a_limit_that_cannot_be_is_refused_and_one_in_a_file_counts(run: Run, tmp_path: Path) -> None:
-    item, home = save(tmp_path, "b.epub", hostile.nested_book()), tmp_path / "home"
+def test_a_limit_that_cannot_be_is_refused_and_one_in_a_file_counts(
+    run: Run, registering: Registering, tmp_path: Path
+) -> None:
+    registering(FileKind("bad", "bad", (".bad",), ("x/bad",), readers.dive))
+    item, home = save(tmp_path, "b.bad", "words"), tmp_path / "home"
     ran = run("index", item.source, "--recipe", "rag", "--home", home, "--set", "reading.stack_megabytes=0")
     assert ran.code == 2
     assert "setting reading.stack_megabytes" in ran.error

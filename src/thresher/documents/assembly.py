@@ -31,6 +31,8 @@ class Parsed:
     """What such a document is; empty for what the file is."""
     marks: tuple[Mark, ...] = ()
     figures: tuple[tuple[int, int], ...] = ()
+    seen: tuple[tuple[str, str], ...] = ()
+    """What stands in the file, by kind of place, where only the reader can tell: `account` holds the text against it."""
 
 
 def pipe_row(cells: Iterable[str]) -> str:
@@ -71,13 +73,16 @@ class Assembly:
         *,
         number: int = 0,
         name: Callable[[int], tuple[MarkKind, str]] | None = None,
+        at: Sequence[int] = (),
     ) -> None:
         """Add a table, one line a row, the header first; rows without any text are left out.
 
-        `number` is that of the table in its file, 0 where it has none. `name` says what a row is in the file, from its
-        position in `rows`; a row is its number from 1 where nothing else is said.
+        `number` is that of the table in its file, 0 where it has none. `at` are the positions of the rows in the file,
+        from 0, where they are not those in `rows`. `name` says what a row is in the file, from its position; a row is
+        its number from 1 where nothing else is said.
         """
-        kept = [(at, pipe_row(row)) for at, row in enumerate(rows) if any(clean_inline(cell) for cell in row)]
+        positions = at or range(len(rows))
+        kept = [(at, pipe_row(row)) for at, row in zip(positions, rows, strict=True) if any(map(clean_inline, row))]
         if not kept:
             return
         lines = [line for _, line in kept]

@@ -9,10 +9,12 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from urllib.parse import unquote, urlsplit
 
+from thresher.documents.account import account
 from thresher.documents.assembly import Parsed
 from thresher.documents.cleaning import clean_inline, has_half_pair
 from thresher.documents.detect import kind_of
@@ -68,12 +70,13 @@ def parse(
         if not data.strip():
             raise DocumentError("the file is empty", next_step="leave it out, or fetch it again")
         kind = kind_of(data, name=name, content_type=hints.content_type)
-        parsed = kind.read(RawFile(data, kind, name, hints.content_type, limits, alive))
+        file = RawFile(data, kind, name, hints.content_type, limits, alive)
+        parsed = kind.read(file)
         if not isinstance(parsed, Parsed):
             return _rows(item, parsed, kind.name, metadata)
         if not parsed.text.strip():
             raise DocumentError("there is no text in it", next_step="leave it out, or check its content")
-        return iter((_document(item, parsed, kind.name, name, metadata),))
+        return iter((_document(item, accounted(file, parsed), kind.name, name, metadata),))
 
 
 @contextmanager
@@ -99,6 +102,15 @@ def file_name(item: Item, hints: Hints) -> str:
     if item.data is not None:
         return ""
     return PurePosixPath(unquote(urlsplit(hints.url or item.source).path)).name
+
+
+def accounted(file: RawFile, parsed: Parsed) -> Parsed:
+    """What was read, with how many words of the file are not in it; DocumentError where they are too many."""
+    found = account(file, parsed) if isinstance(file.kind.reader, str) else None
+    if found is None:
+        return parsed
+    found.refuse_a_loss()
+    return replace(parsed, metadata={**parsed.metadata, **found.to_metadata()}, seen=())
 
 
 def _document(item: Item, parsed: Parsed, kind: str, name: str, metadata: Metadata) -> Document:

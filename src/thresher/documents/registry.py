@@ -83,7 +83,7 @@ KINDS: dict[str, FileKind] = {
             "a Word document (docx)",
             (".docx",),
             (f"{_OFFICE}wordprocessingml.document",),
-            "office:read_document",
+            "word:read_word",
             zip_member="word/document.xml",
         ),
         FileKind(
@@ -91,7 +91,7 @@ KINDS: dict[str, FileKind] = {
             "a PowerPoint presentation (pptx)",
             (".pptx",),
             (f"{_OFFICE}presentationml.presentation",),
-            "office:read_slides",
+            "slides:read_slides",
             zip_member="ppt/presentation.xml",
         ),
         FileKind(
@@ -99,7 +99,7 @@ KINDS: dict[str, FileKind] = {
             "an Excel workbook (xlsx)",
             (".xlsx",),
             (f"{_OFFICE}spreadsheetml.sheet",),
-            "office:read_sheets",
+            "workbook:read_workbook",
             zip_member="xl/workbook.xml",
         ),
         FileKind(
@@ -107,7 +107,7 @@ KINDS: dict[str, FileKind] = {
             "an EPUB book",
             (".epub",),
             ("application/epub+zip",),
-            "office:read_document",
+            "epub:read_epub",
             zip_member="META-INF/container.xml",
         ),
         FileKind("email", "an e-mail (eml)", (".eml",), ("message/rfc822",), "email:read_mail"),

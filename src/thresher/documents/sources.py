@@ -33,6 +33,8 @@ class Limits:
     """For fetching one URL, redirects included."""
     parse_seconds: int = 300
     """For turning one file into text; OCR has its own limit per page."""
+    hidden: bool = True
+    """Whether text is kept that a program does not show: hidden text of Word, hidden sheets and slides."""
 
 
 @dataclass(frozen=True, slots=True)

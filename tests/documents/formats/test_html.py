@@ -6,6 +6,7 @@ import pytest
 
 from tests.documents.making import parse_bytes, read_one, refusal, rows_of, save, within
 from thresher.documents.formats.html import decode_html, read_markup
+from thresher.documents.sources import Limits
 from thresher.types import Document
 
 HTML = """<!doctype html><html><head><title>Oats &amp; Rye</title><meta name="author" content="Bo">
@@ -20,10 +21,13 @@ def test_a_page_is_read_as_a_reader_sees_it(tmp_path: Path) -> None:
     document = read_one(save(tmp_path, "a.html", HTML))
     assert (document.kind, document.title, document.date) == ("html", "Oats & Rye", "2021-03-04")
     assert document.text == (
-        "Grain types\n\nFirst paragraph, linked.\nNew line.\n\n- one\n\n- two\n\n| A | B |\n| 1 | 2 3 |\n\ncode  here"
+        "Grain types\n\nFirst paragraph, linked.\nNew line.\n\n- one\n\n- two\n\n| A | B |\n| 1 | 2 3 |\n\nsecret\n\ncode  here\n\nAds"
     )
     assert rows_of(document) == ["| A | B |", "| 1 | 2 3 |"]
-    assert document.metadata == {"author": "Bo"}
+    assert document.metadata == {"author": "Bo", "hidden_words": 1}
+    without = read_one(save(tmp_path, "a.html", HTML), limits=Limits(hidden=False))
+    assert "secret" not in without.text
+    assert without.text.endswith("code  here\n\nAds")
 
 
 @pytest.mark.parametrize(("head", "encoding"), [('<meta charset="iso-8859-1">', "latin-1"), ("", "cp1252")])

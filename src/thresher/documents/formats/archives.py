@@ -1,12 +1,17 @@
-"""Office files as archives of XML: opened, checked against bombs, their parts and relations read."""
+"""Office files as archives of XML: opened, checked against bombs, their parts, relations and properties read."""
 
 from __future__ import annotations
 
 import io
 import posixpath
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+from zlib import error as InflateError
 
+from thresher.documents.cleaning import clean_inline, iso_date
 from thresher.documents.sources import MEBIBYTE, Limits
 from thresher.errors import DocumentError
 
@@ -14,7 +19,12 @@ MAX_ENTRIES = 20_000  # a spreadsheet with a thousand sheets has some 5,000
 RATIO_FLOOR_BYTES = 16 * MEBIBYTE
 """Below this size a high ratio is harmless: an empty spreadsheet packs 500 fold."""
 NESTED = (".zip", ".docx", ".xlsx", ".pptx", ".jar", ".7z", ".gz", ".rar")
-MAX_XML_BYTES = 4 * MEBIBYTE  # of a list of parts; one of a thousand slides takes some 200 kB, a tree in memory tenfold
+MAX_XML_BYTES = 128 * MEBIBYTE
+"""Of one part; a tree in memory takes ten times as much, a text of a thousand pages has some 10 MiB."""
+MAX_XML_DEPTH = 400  # elements in elements; Word nests some 40, a table in a table in a text box
+PROGRAMS = frozenset({"", "openpyxl", "python-docx"})  # call themselves the author
+TEMPLATE_MOMENTS = frozenset({"2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z"})
+"""When the templates of python-docx and python-pptx were made: their files say so until a program says otherwise."""
 
 
 def open_archive(data: bytes) -> zipfile.ZipFile:
@@ -49,24 +59,114 @@ def check_archive(data: bytes, *, limits: Limits) -> None:
         )
 
 
-def xml_of(archive: zipfile.ZipFile, name: str) -> ElementTree.Element:
-    """The root of a part; LookupError for one that is missing or too large to be a list of parts."""
+@contextmanager
+def opened(data: bytes, *, limits: Limits) -> Iterator[zipfile.ZipFile]:
+    """The archive, checked; whatever is wrong with its parts while it is read is a DocumentError."""
+    check_archive(data, limits=limits)
+    try:
+        with open_archive(data) as archive:
+            yield archive
+    except (LookupError, ElementTree.ParseError, zipfile.BadZipFile, InflateError, EOFError, NotImplementedError) as e:
+        raise DocumentError(
+            f"the file is damaged or not what its name says ({type(e).__name__}: {str(e)[:80]})",
+            next_step="open and save it again, or leave it out",
+        ) from e
+
+
+def xml_of(archive: zipfile.ZipFile, name: str) -> Element:
+    """The root of a part; LookupError for one that is missing. No part may declare entities, be huge or very deep."""
     if archive.getinfo(name).file_size > MAX_XML_BYTES:
+        raise DocumentError(f"its part {name} is too large", next_step="split the file")
+    parser = ElementTree.XMLPullParser(("start", "end"))
+    depth, root = 0, None
+    with archive.open(name) as file:
+        while piece := file.read(MEBIBYTE):
+            if b"<!ENTITY" in piece:
+                raise DocumentError(f"its part {name} declares entities", next_step="save it again, or leave it out")
+            parser.feed(piece)
+            for event, element in parser.read_events():  # type: ignore[misc]
+                root = element if root is None else root
+                depth += 1 if event == "start" else -1
+                if depth > MAX_XML_DEPTH:
+                    raise DocumentError("its elements are nested too deeply", next_step="leave it out")
+    parser.close()
+    if root is None:
         raise LookupError(name)
-    return ElementTree.fromstring(archive.read(name))
+    return root
+
+
+def local(element: Element) -> str:
+    """The name of an element without its namespace: files of the strict standard have others."""
+    return element.tag.rpartition("}")[2]
+
+
+def attribute(element: Element | None, name: str, default: str = "") -> str:
+    """The attribute of that name in whatever namespace."""
+    if element is not None:
+        for key, value in element.attrib.items():
+            if key.rpartition("}")[2] == name:
+                return value
+    return default
+
+
+def child(element: Element | None, *names: str) -> Element | None:
+    """The first child of that name, of that the first of the next name, and so on; None where one is missing."""
+    for name in names:
+        if element is None:
+            return None
+        element = next((each for each in element if local(each) == name), None)
+    return element
+
+
+def children(element: Element | None, name: str) -> list[Element]:
+    """All children of that name."""
+    return [] if element is None else [each for each in element if local(each) == name]
+
+
+def descendants(element: Element | None, name: str) -> Iterator[Element]:
+    """All elements of that name below, in the order of the file."""
+    return (each for each in ([] if element is None else element.iter()) if local(each) == name)
 
 
 def relations_of(part: str) -> str:
     """The name of the part that says what a part refers to."""
     folder, _, name = part.rpartition("/")
-    return f"{folder}/_rels/{name}.rels"
+    return f"{folder}/_rels/{name}.rels" if folder else f"_rels/{name}.rels"
 
 
-def relations(archive: zipfile.ZipFile, part: str) -> list[tuple[str, str, str]]:
-    """Identifier, type and target of everything that a part refers to inside the archive."""
+def relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
+    """Type (its last word) and target of everything that a part refers to inside the archive, by identifier."""
+    if (rels := relations_of(part)) not in archive.NameToInfo:
+        return {}
     folder = part.rpartition("/")[0]
-    return [
-        (each.get("Id", ""), each.get("Type", ""), posixpath.normpath(posixpath.join(f"/{folder}", target))[1:])
-        for each in xml_of(archive, relations_of(part))
+    return {
+        each.get("Id", ""): (
+            each.get("Type", "").rpartition("/")[2],
+            posixpath.normpath(posixpath.join(f"/{folder}", target))[1:],
+        )
+        for each in xml_of(archive, rels)
         if (target := each.get("Target")) and each.get("TargetMode") != "External"
-    ]
+    }
+
+
+def related(archive: zipfile.ZipFile, part: str, kind: str) -> list[str]:
+    """The parts of one type that a part refers to and that are there."""
+    there = archive.NameToInfo
+    return [target for each, target in relations(archive, part).values() if each == kind and target in there]
+
+
+def main_part(archive: zipfile.ZipFile, usual: str) -> str:
+    """The part that the package is about."""
+    return next(iter(related(archive, "", "officeDocument")), usual)
+
+
+def core_properties(archive: zipfile.ZipFile) -> tuple[str, str | None, dict[str, str]]:
+    """Title, day of making and the other properties that a person stated: author, subject and keywords."""
+    said: dict[str, str] = {}
+    if "docProps/core.xml" in archive.NameToInfo:
+        for each in xml_of(archive, "docProps/core.xml"):
+            said[local(each)] = clean_inline(each.text or "")
+    created = said.get("created", "")
+    names = {"author": "creator", "subject": "subject", "keywords": "keywords"}
+    found = {name: text for name, tag in names.items() if (text := said.get(tag, "")).lower() not in PROGRAMS}
+    return said.get("title", ""), None if created in TEMPLATE_MOMENTS else iso_date(created), found

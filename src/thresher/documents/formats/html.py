@@ -1,15 +1,16 @@
-"""HTML to text: the words a reader sees, block by block, tables as rows; no scripts, styles, menus or forms."""
+"""HTML to text: the words a reader sees, block by block, tables as rows; no scripts, styles or menus."""
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
-from itertools import chain
 
 from thresher.documents.assembly import Assembly, Parsed
 from thresher.documents.cleaning import clean_inline, clean_text, iso_date
 from thresher.documents.detect import decode
+from thresher.documents.formats.cells import Cell, add_table
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
 
@@ -19,14 +20,20 @@ def _words(text: str) -> frozenset[str]:
 
 
 SKIPPED = _words(
-    "script style noscript template svg math iframe object canvas audio video nav aside form button select"
+    "script style noscript template iframe object canvas audio video nav datalist annotation annotation-xml desc defs"
 )
+SHOWN_INPUTS = frozenset({"", "text", "email", "tel", "url", "number", "search", "date", "time", "month"})
+"""Kinds of input fields whose value a page shows."""
+OPENERS = ("aria-expanded", "aria-controls")
+"""What a button has that is the heading of a panel."""
 BLOCKS = _words(
     "address article blockquote body caption dd details div dl dt fieldset figcaption figure footer h1 h2 h3 h4 h5 h6 "
-    "header hr legend li main ol p pre section summary table tbody td tfoot th thead title tr ul"
+    "header hr legend li main ol option p pre section select summary table tbody td text textarea tfoot th thead title "
+    "tr ul"
 )
 HEADINGS = _words("h1 h2 h3 h4 h5 h6")
 CELLS = _words("td th")
+NAMES = HEADINGS | _words("summary dt legend")
 CLOSES_OTHERWISE = _words("p")
 CLOSES = {
     "li": _words("li p"),
@@ -37,6 +44,7 @@ CLOSES = {
     "tr": _words("td th tr p"),
     "tbody": _words("td th tr thead tbody p"),
     "tfoot": _words("td th tr thead tbody p"),
+    "option": _words("option"),
 }
 VOID = _words("area base br col embed hr img input link meta source track wbr")
 DATE_NAMES = (
@@ -53,7 +61,8 @@ MAX_UNCLOSED = 200  # marks of a page's end that are tried once more as text; ea
 class Reader(HTMLParser):
     """Walks the page once and fills an `Assembly`."""
 
-    def __init__(self) -> None:
+    def __init__(self, tables: int = 0, *, hidden: bool = True) -> None:
+        """`tables` are those that the file has before this page; with `hidden`, folded panels are read."""
         super().__init__(convert_charrefs=True)
         self.assembly = Assembly()
         self.title = ""
@@ -63,9 +72,14 @@ class Reader(HTMLParser):
         self._open: list[str] = []
         self._skipping: list[str] = []
         self._words: list[str] = []
-        self._rows: list[list[str]] = []
+        self._rows: list[list[Cell]] = []
         self._cell: list[str] = []
-        self._tables = self._number = 0  # open ones, and which of the page is open
+        self._spans = Cell()
+        self.tables = tables
+        self.hidden_words = 0
+        self._keeps_hidden = hidden
+        self._hiding = 0  # how deep the outermost hidden element lies; 0 where none is open
+        self._tables = 0  # open ones
         self._numbers: list[int | None] = []
         self._marked = (0, 0)
         self._linked_data: list[str] | None = None
@@ -79,9 +93,15 @@ class Reader(HTMLParser):
             self.dates.setdefault("time", attributes["datetime"])
         if tag == "script" and attributes.get("type") == "application/ld+json":
             self._linked_data = []
-        if self._skipping or tag in SKIPPED or "hidden" in attributes or attributes.get("aria-hidden") == "true":
-            self._enter(tag, self._skipping)
+        if self._skipping or self._is_skipped(tag, attributes):
+            if tag == "option" and self._skipping == ["option"]:
+                self._skipping = []  # its end may be left out
+                self.handle_starttag(tag, attrs)
+            else:
+                self._enter(tag, self._skipping)
             return
+        if tag == "input" and attributes.get("type", "").lower() in SHOWN_INPUTS and attributes.get("value"):
+            self._words += [" ", attributes["value"], " "]
         if tag == "br":
             self._words.append("\n")
         if tag in BLOCKS:
@@ -94,9 +114,12 @@ class Reader(HTMLParser):
             self._numbers[-1] += 1
         if tag == "table":
             self._tables += 1
-            self._number += self._tables == 1
+            self.tables += self._tables == 1
         elif self._tables == 1 and (tag == "tr" or (tag in CELLS and not self._rows)):
             self._rows.append([])
+        if tag in CELLS and self._tables == 1:
+            columns, rows = (_span(attributes.get(name, "")) for name in ("colspan", "rowspan"))
+            self._spans = Cell("", columns, rows, tag == "th" or "thead" in self._open)
         self._enter(tag, self._open)
 
     def handle_endtag(self, tag: str) -> None:
@@ -104,6 +127,8 @@ class Reader(HTMLParser):
         if tag == "script" and self._linked_data is not None:
             self._read_linked_data("".join(self._linked_data))
             self._linked_data = None
+        if tag in ("select", "optgroup") and self._skipping == ["option"]:
+            self._skipping = []
         elements = self._skipping or self._open
         if tag not in elements:
             return
@@ -114,6 +139,8 @@ class Reader(HTMLParser):
                 self._open.pop()
             self._end_block(tag)
         del elements[len(elements) - 1 - elements[::-1].index(tag) :]
+        if len(self._open) < self._hiding and not self._skipping:
+            self._hiding = 0
         if tag in ("ol", "ul") and elements is self._open:
             self._numbers.pop()
         if tag == "table" and elements is self._open:
@@ -126,6 +153,7 @@ class Reader(HTMLParser):
         if self._linked_data is not None:
             self._linked_data.append(data)
         elif not self._skipping:
+            self.hidden_words += len(data.split()) if self._hiding else 0
             self._words.append(data if "pre" in self._open else re.sub(r"\s+", " ", data))
 
     def close(self) -> None:
@@ -142,6 +170,21 @@ class Reader(HTMLParser):
                 raise DocumentError("the HTML is nested too deeply", next_step="leave it out")
             elements.append(tag)
 
+    def _is_skipped(self, tag: str, attributes: dict[str, str]) -> bool:
+        """Whether nobody reads an element: a menu, what is not chosen, an ornament; panels that are folded are read."""
+        if tag == "button":
+            is_opener = any(name in attributes for name in OPENERS) or attributes.get("role") == "tab"
+            return not is_opener and NAMES.isdisjoint(self._open)
+        if tag == "option":
+            return "selected" not in attributes
+        if tag == "title" and "svg" in self._open:
+            return True
+        if "hidden" in attributes and tag not in VOID and not self._hiding:
+            self._hiding = len(self._open) + 1
+        if self._hiding and not self._keeps_hidden:
+            return True
+        return tag in SKIPPED or (attributes.get("aria-hidden") == "true" and tag not in BLOCKS)
+
     def _close_implied(self, closed: frozenset[str]) -> None:
         """Close what HTML lets an author leave open: a paragraph before a block, a cell before a cell."""
         while innermost := next((tag for tag in reversed(self._open) if tag in closed or tag in BLOCKS), None):
@@ -157,7 +200,8 @@ class Reader(HTMLParser):
         else:
             text = "\n".join(line for line in (clean_inline(part) for part in text.split("\n")) if line)
         if closing in CELLS and self._tables == 1 and self._rows:
-            self._rows[-1].append(" ".join(part for part in (*self._cell, text) if part))
+            said = " ".join(part for part in (*self._cell, text) if part)
+            self._rows[-1].append(replace(self._spans, text=said))
             self._cell = []
         elif not text:
             return
@@ -180,11 +224,11 @@ class Reader(HTMLParser):
 
     def _end_table(self) -> None:
         rows, self._rows = self._rows, []
-        if len(rows) == 1 or (rows and max(len(row) for row in rows) == 1):
-            for cell in chain(*rows):  # one row or one column is layout, not data
-                self.assembly.paragraph(cell)
+        if len(rows) == 1:
+            for cell in rows[0]:  # one row is layout, not data, as is one column
+                self.assembly.paragraph(cell.text)
         else:
-            self.assembly.table(rows, number=self._number)
+            add_table(self.assembly, rows, number=self.tables)
 
     def _describe(self, attributes: dict[str, str]) -> None:
         name = (attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or "").lower()
@@ -210,7 +254,7 @@ class Reader(HTMLParser):
 
 def read_html(file: RawFile) -> Parsed:
     """An HTML page."""
-    reader = read_markup(decode_html(file.data, file.content_type))
+    reader = read_markup(decode_html(file.data, file.content_type), hidden=file.limits.hidden)
     if not reader.assembly:
         raise DocumentError("the HTML has no text", next_step="if a script fills the page, save it from a browser")
     return Parsed(
@@ -220,13 +264,17 @@ def read_html(file: RawFile) -> Parsed:
         title=reader.fields.pop("og:title", "") or reader.title,
         heading=reader.heading,
         date=next((date for name in (*DATE_NAMES, "time") if (date := iso_date(reader.dates.get(name, "")))), None),
-        metadata=reader.fields,
+        metadata={**reader.fields, **({"hidden_words": reader.hidden_words} if reader.hidden_words else {})},
     )
 
 
-def read_markup(text: str) -> Reader:
-    """The reader after it has read the whole page."""
-    reader = Reader()
+def _span(text: str) -> int:
+    return max(1, int(text)) if re.fullmatch(r"\d{1,4}", text.strip()) else 1
+
+
+def read_markup(text: str, *, tables: int = 0, hidden: bool = True) -> Reader:
+    """The reader after it has read the whole page; `tables` are those of the file before it."""
+    reader = Reader(tables, hidden=hidden)
     reader.feed(text)
     reader.close()
     return reader

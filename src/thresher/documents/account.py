@@ -1,0 +1,268 @@
+"""The account of a reading: the words that stand in a file, counted on a way of their own, against those that were kept.
+
+A file is taken apart here once more, without the reader's ideas of what is a table, a note or a heading: every text node
+of an archive's XML, every text of a page of HTML outside scripts and menus, the text runs of a PDF, the parts of a mail.
+A word that is there more often than it was kept is missing: lost, or altered.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+from thresher.documents.assembly import Parsed
+from thresher.documents.cleaning import normalise
+from thresher.documents.formats.archives import descendants, local, open_archive, relations, xml_of
+from thresher.documents.registry import RawFile
+from thresher.errors import DocumentError
+from thresher.types import Metadata
+
+WORD = re.compile(r"[^\W_]+|[<>&%€$£¥§±×÷=≤≥≠≈+°]")
+"""A run of letters and digits, or a sign that turns a meaning round where it is lost."""
+LOST_SHARE, LOST_WORDS = 0.25, 20
+"""A file that loses more than this share of its words, and so many, was not read."""
+MOST_NAMED = 3  # kinds of places that are named
+
+Piece = tuple[str, str]
+"""What kind of place a text stands in, and the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """How many words a file has, how many of them were not kept, and in what kinds of places those stand."""
+
+    words: int
+    missing: int
+    places: tuple[str, ...] = ()
+
+    def to_metadata(self) -> Metadata:
+        """What a document says of its reading; nothing where all was kept."""
+        if not self.missing:
+            return {}
+        return {"words_in_file": self.words, "words_not_read": self.missing, "not_read": ", ".join(self.places)}
+
+    def refuse_a_loss(self) -> None:
+        """Raise DocumentError where too much is missing."""
+        if self.missing > LOST_WORDS and self.missing > LOST_SHARE * self.words:
+            raise DocumentError(
+                f"{self.missing:,} of its {self.words:,} words could not be read ({', '.join(self.places)})",
+                next_step="save it again or in another format, or leave it out",
+            )
+
+
+def account(file: RawFile, parsed: Parsed) -> Account | None:
+    """The account of one reading; None for kinds whose text is taken as it is, and for kinds of a program's own."""
+    pieces = parsed.seen or (PIECES[file.kind.name](file) if file.kind.name in PIECES else ())
+    there: dict[str, Counter[str]] = {}
+    for place, text in pieces:
+        there.setdefault(place, Counter()).update(words_of(text))
+    if not there:
+        return None
+    kept = "\n".join([parsed.text, parsed.title, *map(str, parsed.metadata.values())])
+    left = Counter(words_of(kept))
+    missing = {}
+    for place, words in there.items():
+        missing[place] = sum((words - left).values())
+        left -= words
+    places = sorted((place for place, count in missing.items() if count), key=lambda place: -missing[place])
+    total = sum(sum(words.values()) for words in there.values())
+    return Account(total, sum(missing.values()), tuple(places[:MOST_NAMED]))
+
+
+def words_of(text: str) -> list[str]:
+    """The words and signs of a text; a word that a hyphen breaks at a line end, or joins, is its letters alone."""
+    return WORD.findall(re.sub(r"(?<=[^\W\d_])[-‐\x02]\n?(?=[^\W\d_])", "", normalise(text)))
+
+
+# --- archives of XML --------------------------------------------------------------------------------------------------
+
+PLACES = (
+    *(("footnotes", "footnotes"), ("endnotes", "endnotes"), ("comments", "comments"), ("threadedComments", "comments")),
+    *(("header", "page headers"), ("footer", "page footers"), ("charts/", "charts"), ("diagrams/data", "diagrams")),
+    *(("notesSlides/", "notes"), ("slides/slide", "slides"), ("sharedStrings", "cells"), ("worksheets/", "cells")),
+    *(("drawings/drawing", "drawings"), ("word/document", "body"), ("content.xml", "body")),
+)
+"""What a part of an archive is called, by what its name holds."""
+SKIPPED_PARTS = ("theme", "slideLayout", "slideMaster", "notesMaster", "handoutMaster", "glossaryDocument", "settings")
+SKIPPED_TAGS = frozenset(
+    "del moveFrom delText instrText Fallback rPh rt pPr rPr tracked-changes annotation-end creator date "
+    "numCache numLit f formula1 formula2 sldNum styles automatic-styles font-face-decls scripts forms desc".split()
+)
+"""Elements whose text no page shows, or shows in another form."""
+TEXT_TAGS = frozenset({"t", "v"})
+BREAKING = frozenset(
+    "p h tab br cr ptab noBreakHyphen si c pt s line-break table-cell a list-item footnoteReference sym".split()
+)
+
+
+def archive_pieces(file: RawFile) -> Iterator[Piece]:
+    """The texts of every part of an Office file that can be reached from the first one."""
+    with open_archive(file.data) as archive:
+        met, waiting = {""}, [""]
+        while waiting:
+            part = waiting.pop()
+            shown = {value for entry in _slides(archive, part) for value in entry.attrib.values()}
+            for identifier, (kind, target) in relations(archive, part).items():
+                if kind == "slide" and part.endswith("presentation.xml") and identifier not in shown:
+                    continue  # a slide that was taken out
+                if target not in met and target in archive.NameToInfo and not kind.startswith(SKIPPED_PARTS):
+                    met.add(target)
+                    waiting.append(target)
+        for part in sorted(met & archive.NameToInfo.keys()):
+            place = next((called for name, called in PLACES if name in part), "")
+            if place and part.endswith(".xml"):
+                yield place, xml_text(archive, part)
+
+
+def _slides(archive: zipfile.ZipFile, part: str) -> Iterator[ElementTree.Element]:
+    return descendants(xml_of(archive, part), "sldId") if part.endswith("presentation.xml") else iter(())
+
+
+def xml_text(archive: zipfile.ZipFile, part: str) -> str:
+    """The text nodes of a part that are shown, apart where a page parts them."""
+    pieces: list[str] = []
+    skipping = 0
+    sheet = "worksheets/" in part
+    with archive.open(part) as opened:
+        for event, element in ElementTree.iterparse(opened, events=("start", "end")):
+            tag = local(element)
+            skipped = tag in SKIPPED_TAGS or (tag == "fld" and "notesSlides/" in part) or (tag == "v" and sheet)
+            if event == "start":
+                skipping += skipped
+                continue
+            if not skipping and tag in TEXT_TAGS:
+                pieces.append(element.text or "")
+            skipping -= skipped
+            if tag in BREAKING:
+                pieces.append("\n")
+            if tag in ("p", "si", "row"):
+                element.clear()
+    return "".join(pieces)
+
+
+def shown_word_pieces(file: RawFile) -> Iterator[Piece]:
+    """Those of a Word file; of one that has hidden text and is read without it, none: runs are told by the reader."""
+    return archive_pieces(file) if file.limits.hidden else iter(())
+
+
+# --- HTML -------------------------------------------------------------------------------------------------------------
+
+UNSEEN = frozenset(
+    "script style noscript template iframe object canvas audio video nav datalist annotation annotation-xml head button "
+    "option defs desc".split()
+)
+VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
+INLINE = frozenset("a abbr b bdi bdo cite code data del dfn em font i ins kbd mark q s samp small span strike strong sub sup "
+                   "time tt u var wbr mi mn mo".split())
+NAMED = {"aside": "asides", "form": "forms", "table": "tables", "figure": "figures", "dl": "definitions", "pre": "code"}
+
+
+class _Page(HTMLParser):
+    """Collects the text of a page, whatever it is."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: dict[str, list[str]] = {}
+        self._open: list[tuple[str, bool]] = []
+        self._unseen = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Open an element."""
+        if tag not in INLINE:
+            self._add("\n")
+        if tag in VOID:
+            return
+        if tag in ("option", "p", "li") and self._open and self._open[-1][0] == tag:
+            self.handle_endtag(tag)
+        hidden = tag in UNSEEN or ("aria-hidden", "true") in attrs
+        self._open.append((tag, hidden))
+        self._unseen += hidden
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close an element and what is open in it."""
+        if tag not in INLINE:
+            self._add("\n")
+        if any(name == tag for name, _ in self._open):
+            while True:
+                name, hidden = self._open.pop()
+                self._unseen -= hidden
+                if name == tag:
+                    break
+
+    def handle_data(self, data: str) -> None:
+        """Text."""
+        if not self._unseen:
+            self._add(data)
+
+    def _add(self, text: str) -> None:
+        place = next((NAMED[name] for name, _ in self._open if name in NAMED), "body")
+        self.found.setdefault(place, []).append(text)
+
+
+def page_pieces(text: str) -> Iterator[Piece]:
+    """The texts of a page of HTML by the element they stand in."""
+    page = _Page()
+    page.feed(text)
+    page.close()
+    yield from ((place, "".join(texts)) for place, texts in page.found.items())
+
+
+def html_pieces(file: RawFile) -> Iterator[Piece]:
+    """Those of a file."""
+    from thresher.documents.formats.html import decode_html
+
+    if file.limits.hidden:
+        yield from page_pieces(decode_html(file.data, file.content_type))
+
+
+def book_pieces(file: RawFile) -> Iterator[Piece]:
+    """Those of the chapters of a book."""
+    from thresher.documents.formats.epub import chapters, package_of
+    from thresher.documents.formats.html import decode_html
+
+    if file.limits.hidden:
+        with open_archive(file.data) as archive:
+            for name in chapters(archive, *package_of(archive)):
+                yield from page_pieces(decode_html(archive.read(name)))
+
+
+# --- OpenDocument -----------------------------------------------------------------------------------------------------
+
+
+def opendocument_pieces(file: RawFile) -> Iterator[Piece]:
+    """Every text node of the content of an OpenDocument file, by the element it stands in."""
+    with open_archive(file.data) as archive:
+        root = xml_of(archive, "content.xml")
+    named = {"note": "footnotes", "annotation": "comments", "frame": "text boxes", "table": "tables"}
+
+    def nodes(element: ElementTree.Element, place: str) -> Iterator[Piece]:
+        tag = local(element)
+        if tag in SKIPPED_TAGS:
+            return
+        place = named.get(tag, place)
+        apart = "\n" if tag in BREAKING else ""
+        yield place, apart + (element.text or "")
+        for each in element:
+            yield from nodes(each, place)
+            yield place, each.tail or ""
+        yield place, apart
+
+    pieces: dict[str, list[str]] = {}
+    for place, text in nodes(root, "body"):
+        pieces.setdefault(place, []).append(text)
+    yield from ((place, "".join(texts)) for place, texts in pieces.items())
+
+
+PIECES: Mapping[str, Callable[[RawFile], Iterator[Piece]]] = {
+    "docx": shown_word_pieces,
+    "pptx": shown_word_pieces,
+    "xlsx": shown_word_pieces,
+    "html": html_pieces,
+    "epub": book_pieces,
+    **dict.fromkeys(("odt", "odp", "ods"), opendocument_pieces),
+}

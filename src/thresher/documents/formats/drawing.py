@@ -1,0 +1,74 @@
+"""Charts and diagrams of Office files: their titles, and their numbers as a small table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+from thresher.documents.assembly import Assembly
+from thresher.documents.cleaning import clean_inline
+from thresher.documents.formats.archives import child, children, descendants, local
+from thresher.documents.formats.number_formats import shown_number
+
+MOST_POINTS = 10_000  # of a chart; more are a measurement, whose numbers nobody reads from the picture
+
+
+def add_chart(assembly: Assembly, root: Element) -> None:
+    """A chart: its title with those of its axes, and a row for each category."""
+    chart = child(root, "chart")
+    axes = [_title(axis) for axis in child(chart, "plotArea") or () if local(axis).endswith("Ax")]
+    title, named = _title(chart), [axis for axis in axes if axis]
+    series = list(descendants(chart, "ser"))
+    categories: dict[int, str] = {}
+    columns: list[tuple[str, dict[int, str]]] = []
+    for number, each in enumerate(series, start=1):
+        for index, text in _points(child(each, "cat") if child(each, "cat") is not None else child(each, "xVal")):
+            categories.setdefault(index, text)
+        values = child(each, "val") if child(each, "val") is not None else child(each, "yVal")
+        name = "; ".join(text for _, text in _points(child(each, "tx"))) or _text(child(each, "tx"))
+        columns.append((name or (title if len(series) == 1 else f"series {number}"), dict(_points(values))))
+    if said := " – ".join([title, *named] if title else named):
+        assembly.paragraph(said)
+    rows = sorted({*categories, *(index for _, values in columns for index in values)})
+    if not columns or not rows or len(rows) * len(columns) > MOST_POINTS:
+        return
+    head = ["", *(name for name, _ in columns)]
+    assembly.table([head, *([categories.get(at, ""), *(found.get(at, "") for _, found in columns)] for at in rows)])
+
+
+def _title(element: Element | None) -> str:
+    return _text(child(element, "title"))
+
+
+def _text(element: Element | None) -> str:
+    texts = (
+        "".join(text.text or "" for text in descendants(paragraph, "t")) for paragraph in descendants(element, "p")
+    )
+    return clean_inline(" ".join(texts)) or clean_inline(
+        " ".join(each.text or "" for each in descendants(element, "v"))
+    )
+
+
+def _points(element: Element | None) -> Iterator[tuple[int, str]]:
+    """Each point that a chart keeps of its data: position, and text as it is shown."""
+    for kept in ("strCache", "numCache", "numLit", "strLit", "lvl"):
+        for cache in descendants(element, kept):
+            form = child(cache, "formatCode")
+            code = (form.text if form is not None else None) or "General"
+            for point in children(cache, "pt"):
+                text = _value(child(point, "v"))
+                index = point.get("idx", "0")
+                yield int(index) if index.isdigit() else 0, (shown_number(text, code) if "num" in kept else text)
+            return
+
+
+def _value(element: Element | None) -> str:
+    return clean_inline(element.text or "") if element is not None else ""
+
+
+def diagram_lines(root: Element) -> Iterator[str]:
+    """The texts of the shapes of a diagram (SmartArt)."""
+    for point in descendants(root, "t"):
+        paragraphs = list(descendants(point, "p"))
+        if paragraphs:
+            yield "\n".join("".join(text.text or "" for text in descendants(one, "t")) for one in paragraphs)

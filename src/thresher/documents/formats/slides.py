@@ -1,0 +1,207 @@
+"""PowerPoint files: each slide is a page, in the order they are shown, with its notes and comments.
+
+Shapes come in the order of the file, which is the order a screen reader takes; of a chart its titles and numbers.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+from thresher.documents.assembly import Assembly, Parsed
+from thresher.documents.cleaning import clean_inline, clean_text
+from thresher.documents.formats.archives import (
+    attribute,
+    child,
+    children,
+    core_properties,
+    descendants,
+    local,
+    main_part,
+    opened,
+    relations,
+    xml_of,
+)
+from thresher.documents.formats.cells import Cell, add_table, add_tabbed
+from thresher.documents.formats.drawing import add_chart, diagram_lines
+from thresher.documents.registry import RawFile
+from thresher.errors import DocumentError
+
+NOTES = "Notes:"
+NUMBERS = frozenset({"sldNum", "dt", "hdr", "ftr", "sldImg"})
+"""Placeholders of notes that repeat what every page has."""
+
+
+def read_slides(file: RawFile) -> Parsed:
+    """A pptx file; hidden slides are kept unless the limits say otherwise, and counted."""
+    with opened(file.data, limits=file.limits) as archive:
+        reader = Reader(archive, hidden=file.limits.hidden)
+        reader.read()
+        title, date, stated = core_properties(archive)
+    assembly = reader.assembly
+    if not assembly:
+        raise DocumentError("the pptx file has no text", next_step="check that it is not only pictures")
+    return Parsed(
+        assembly.text,
+        pages=assembly.pages,
+        tables=assembly.tables,
+        marks=assembly.marks,
+        title=title,
+        heading=reader.heading,
+        date=date,
+        metadata={**stated, **({"hidden_slides": reader.hidden} if reader.hidden else {})},
+    )
+
+
+class Reader:
+    """Walks the slides once and fills an `Assembly`."""
+
+    def __init__(self, archive: zipfile.ZipFile, *, hidden: bool) -> None:
+        """With `hidden`, slides that are not shown are kept too."""
+        self.assembly = Assembly()
+        self.heading = ""
+        self.hidden = 0
+        self._keeps_hidden = hidden
+        self._archive = archive
+        self._authors: dict[str, str] = {}
+        self._tables = 0
+
+    def read(self) -> None:
+        """All slides."""
+        part = main_part(self._archive, "ppt/presentation.xml")
+        parts = relations(self._archive, part)
+        for kind, target in parts.values():
+            if kind in ("commentAuthors", "authors") and target in self._archive.NameToInfo:
+                authors = xml_of(self._archive, target)
+                self._authors |= {attribute(one, "id"): attribute(one, "name") for one in authors}
+        for number, entry in enumerate(descendants(xml_of(self._archive, part), "sldId"), start=1):
+            identifier = next(value for name, value in entry.items() if name.endswith("}id"))
+            self._slide(parts[identifier][1], number)
+
+    def _slide(self, part: str, number: int) -> None:
+        slide = xml_of(self._archive, part)
+        hidden = attribute(slide, "show", "1") in ("0", "false")
+        self.hidden += hidden
+        self.assembly.page(number)
+        self.assembly.mark("part", "")
+        self._tables = 0
+        if hidden and not self._keeps_hidden:
+            return
+        found = relations(self._archive, part)
+        self._shapes(child(slide, "cSld", "spTree"), {name: target for name, (_, target) in found.items()})
+        there = [(kind, target) for kind, target in found.values() if target in self._archive.NameToInfo]
+        for target in (target for kind, target in there if kind == "notesSlide"):
+            notes = xml_of(self._archive, target)
+            self._aside("notes", [NOTES, *filter(str.strip, map(clean_text, self._noted(notes)))])
+        for target in (target for kind, target in there if kind == "comments"):
+            self._aside("comments", ["", *self._comments(xml_of(self._archive, target))])
+
+    def _aside(self, called: str, paragraphs: list[str]) -> None:
+        """What belongs to a slide and is not on it: something to call it by, and the paragraphs."""
+        if len(paragraphs) > 1:
+            self.assembly.mark("part", called)
+            for paragraph in paragraphs:
+                self.assembly.paragraph(paragraph)
+
+    def _noted(self, notes: Element) -> Iterator[str]:
+        for shape in descendants(notes, "sp"):
+            holder = next(descendants(shape, "ph"), None)
+            if holder is None or attribute(holder, "type") not in NUMBERS:
+                yield from paragraphs_of(child(shape, "txBody"))
+
+    def _comments(self, root: Element) -> Iterator[str]:
+        for comment in descendants(root, "cm"):
+            author = self._authors.get(attribute(comment, "authorId"), "")
+            plain = "".join(each.text or "" for each in descendants(comment, "text"))
+            text = clean_inline(plain or " ".join(paragraphs_of(comment)))
+            if text:
+                yield f"Comment by {author}: {text}" if author else f"Comment: {text}"
+
+    def _shapes(self, tree: Element | None, targets: dict[str, str]) -> None:
+        for shape in tree if tree is not None else ():
+            name = local(shape)
+            if name in ("grpSp", "sp", "cxnSp") and self._is_hidden(shape):
+                continue
+            if name == "grpSp":
+                self._shapes(shape, targets)
+            elif name == "AlternateContent":
+                self._shapes(next(iter(shape), None), targets)
+            elif name in ("sp", "cxnSp"):
+                self._text(child(shape, "txBody"))
+            elif name == "graphicFrame":
+                self._frame(shape, targets)
+
+    def _is_hidden(self, shape: Element) -> bool:
+        """Whether a shape is switched off, as in the list of what a slide holds."""
+        for each in shape:
+            if local(each).startswith("nv"):
+                return attribute(child(each, "cNvPr"), "hidden") in ("1", "true") and not self._keeps_hidden
+        return False
+
+    def _text(self, body: Element | None) -> None:
+        lines = [clean_text(line) for line in paragraphs_of(body)]
+        self.heading = self.heading or next((clean_inline(line) for line in lines if line.strip()), "")
+        if any("\t" in line.strip() for line in lines):
+            add_tabbed(self.assembly, [line for line in lines if line.strip()])
+        else:
+            for line in lines:
+                self.assembly.paragraph(line)
+
+    def _frame(self, frame: Element, targets: dict[str, str]) -> None:
+        for table in descendants(frame, "tbl"):
+            self._tables += 1
+            add_table(self.assembly, list(_rows(table)), number=self._tables)
+        for kind, name in (("chart", "id"), ("relIds", "dm")):
+            for each in descendants(frame, kind):
+                target = targets.get(attribute(each, name), "")
+                if target not in self._archive.NameToInfo:
+                    continue
+                if kind == "chart":
+                    add_chart(self.assembly, xml_of(self._archive, target))
+                else:
+                    for text in diagram_lines(xml_of(self._archive, target)):
+                        self.assembly.paragraph(text)
+
+
+def paragraphs_of(body: Element | None) -> Iterator[str]:
+    """The paragraphs of a text of DrawingML; numbered ones with their numbers."""
+    counts: dict[int, int] = {}
+    for paragraph in descendants(body, "p"):
+        text = "".join(_characters(paragraph))
+        properties = child(paragraph, "pPr")
+        level = int(attribute(properties, "lvl", "0")) if attribute(properties, "lvl", "0").isdigit() else 0
+        numbered = child(properties, "buAutoNum")
+        if numbered is None:
+            counts = {at: count for at, count in counts.items() if at < level}
+        elif text.strip():
+            start = attribute(numbered, "startAt", "1")
+            counts = {at: count for at, count in counts.items() if at <= level}
+            counts[level] = counts[level] + 1 if level in counts else int(start) if start.isdigit() else 1
+            text = f"{counts[level]}. {text}"
+        yield text
+
+
+def _characters(paragraph: Element) -> Iterator[str]:
+    for each in paragraph:
+        match local(each):
+            case "r" | "fld":
+                yield from (part.text or "" for part in children(each, "t"))
+            case "br":
+                yield "\n"
+            case "AlternateContent" | "m" | "oMath" | "oMathPara" | "Choice":
+                yield from (part.text or "" for part in descendants(each, "t"))
+
+
+def _rows(table: Element) -> Iterator[list[Cell]]:
+    """The cells of a table; those that another one spans are not repeated."""
+    for row in children(table, "tr"):
+        cells = []
+        for cell in children(row, "tc"):
+            if "1" in (covered := [attribute(cell, "hMerge"), attribute(cell, "vMerge")]) or "true" in covered:
+                continue
+            spans = [attribute(cell, name, "1") for name in ("gridSpan", "rowSpan")]
+            columns, rows = (int(span) if re.fullmatch(r"\d{1,3}", span) else 1 for span in spans)
+            cells.append(Cell("\n".join(paragraphs_of(child(cell, "txBody"))), columns, rows))
+        yield cells

@@ -1,0 +1,374 @@
+"""Word files: every text that a page shows, in order - body, lists with their numbers, tables, notes, boxes, comments.
+
+Read from the parts of the archive as ECMA-376 (WordprocessingML) has them. Deleted text of tracked changes is not
+shown and not kept; inserted text is. Hidden text is kept unless `Limits.hidden` says otherwise, and counted.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from xml.etree.ElementTree import Element
+
+from thresher.documents.assembly import Assembly, Parsed
+from thresher.documents.cleaning import clean_inline, clean_text
+from thresher.documents.formats.archives import (
+    attribute,
+    child,
+    children,
+    core_properties,
+    descendants,
+    local,
+    main_part,
+    opened,
+    related,
+    relations,
+    xml_of,
+)
+from thresher.documents.formats.cells import Cell, add_table, add_tabbed
+from thresher.documents.formats.drawing import add_chart, diagram_lines
+from thresher.documents.formats.symbols import symbol
+from thresher.documents.formats.word_styles import NO_STYLE, Style, is_on, lists_of, styles_of
+from thresher.documents.registry import RawFile
+from thresher.errors import DocumentError
+
+MAX_COLUMNS = 63  # of a table, as Word has it
+NOTES = {"footnoteReference": "Footnote", "endnoteReference": "Endnote"}
+NOT_SHOWN = frozenset({"del", "moveFrom", "delText", "instrText", "delInstrText", "rPr", "pPr", "sdtPr", "tcPr", "trPr"})
+BREAKS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "softHyphen": ""}
+SCRIPTS = {"sup": "^", "sub": "_", "den": "/"}
+"""What stands before an exponent, an index and a denominator of a formula on one line."""
+
+
+@dataclass(slots=True)
+class Line:
+    """What one paragraph shows, and what belongs to it and stands elsewhere on the page."""
+
+    parts: list[str] = field(default_factory=list)
+    notes: list[tuple[str, str]] = field(default_factory=list)
+    """Kind and identifier of each note and comment, in order."""
+    boxes: list[Element] = field(default_factory=list)
+    drawings: list[tuple[str, str]] = field(default_factory=list)
+    """`chart` or `diagram`, and the identifier of its relation."""
+    fields: list[bool] = field(default_factory=list)
+    """Of each open field, whether its result has begun."""
+
+    @property
+    def text(self) -> str:
+        """The characters of the paragraph."""
+        return "".join(self.parts)
+
+
+def read_word(file: RawFile) -> Parsed:
+    """A docx file: each paragraph, list item and table in order; notes, boxes and comments where they are anchored."""
+    with opened(file.data, limits=file.limits) as archive:
+        reader = Reader(archive, hidden=file.limits.hidden)
+        reader.read()
+        title, date, stated = core_properties(archive)
+    assembly = reader.assembly
+    if not assembly:
+        raise DocumentError("the docx file has no text", next_step="check that it is not only pictures")
+    told = {"hidden_words": reader.hidden_words} if reader.hidden_words else {}
+    return Parsed(
+        assembly.text,
+        tables=assembly.tables,
+        marks=assembly.marks,
+        title=title,
+        heading=reader.heading,
+        date=date,
+        metadata={**stated, **told},
+    )
+
+
+class Reader:
+    """Walks a document once and fills an `Assembly`."""
+
+    def __init__(self, archive: zipfile.ZipFile, *, hidden: bool) -> None:
+        """With `hidden`, text that the page does not show is kept too."""
+        self.assembly = Assembly()
+        self.heading = ""
+        self.hidden_words = 0
+        self._keeps_hidden = hidden
+        self._archive = archive
+        self._part = main_part(archive, "word/document.xml")
+        self._relations = relations(archive, self._part)
+        self._styles = styles_of(archive, self._part)
+        self._lists = lists_of(archive, self._part)
+        self._notes = {
+            kind: self._by_id(part, tag)
+            for kind, part, tag in (
+                ("Footnote", "footnotes", "footnote"),
+                ("Endnote", "endnotes", "endnote"),
+                ("Comment", "comments", "comment"),
+            )
+        }
+        self._numbers = dict.fromkeys(self._notes, 0)
+        self._tables = 0
+
+    def read(self) -> None:
+        """The body, and then what stands at the top and foot of its pages."""
+        self._blocks(child(xml_of(self._archive, self._part), "body"))
+        for kind, called in (("header", "page header"), ("footer", "page footer")):
+            said: dict[str, None] = {}
+            for part in related(self._archive, self._part, kind):
+                for paragraph in descendants(xml_of(self._archive, part), "p"):
+                    text = clean_text(self._line(paragraph).text)
+                    if re.search(r"[^\W\d_]{2}", text):  # more than the number of the page
+                        said[text] = None
+            self._aside(called, list(said))
+
+    def _by_id(self, part: str, tag: str) -> dict[str, Element]:
+        found = (xml_of(self._archive, name) for name in related(self._archive, self._part, part))
+        return {attribute(each, "id"): each for root in found for each in children(root, tag)}
+
+    # --- blocks
+
+    def _blocks(self, container: Element | None) -> None:
+        """Everything in a body, a cell that is layout, or a text box."""
+        tabbed: list[str] = []
+        for element in _block_elements(container):
+            if local(element) == "tbl":
+                self._end_tabbed(tabbed)
+                self._table(element)
+                continue
+            line = self._line(element)
+            text, style = clean_text(line.text), self._style(element)
+            label = self._label(element, style) if text.strip() else ""
+            heads = style.outline is not None or style.name == "title"
+            if "\t" in text.strip() and not label and not heads and not style.name.startswith("toc "):
+                tabbed.append(text)
+            else:
+                self._end_tabbed(tabbed)
+                said = f"{label} {text}" if label else text
+                if heads and text.strip():
+                    self.heading = self.heading or clean_inline(said)
+                    self.assembly.mark("heading", clean_inline(said))
+                self.assembly.paragraph(said)
+            if line.notes or line.boxes or line.drawings:
+                self._end_tabbed(tabbed)
+                self._anchored(line)
+        self._end_tabbed(tabbed)
+
+    def _end_tabbed(self, lines: list[str]) -> None:
+        add_tabbed(self.assembly, lines)
+        lines.clear()
+
+    def _anchored(self, line: Line) -> None:
+        """What belongs to a paragraph and stands beside or below it."""
+        for box in line.boxes:
+            self._blocks(box)
+        for kind, identifier in line.drawings:
+            part = self._relations.get(identifier, ("", ""))[1]
+            if part not in self._archive.NameToInfo:
+                continue
+            if kind == "chart":
+                add_chart(self.assembly, xml_of(self._archive, part))
+            else:
+                for text in diagram_lines(xml_of(self._archive, part)):
+                    self.assembly.paragraph(text)
+        for kind, identifier in line.notes:
+            note = self._notes[kind].get(identifier)
+            if note is None:
+                continue
+            self._numbers[kind] += 1
+            called = f"{kind} {self._numbers[kind]}"
+            if kind == "Comment" and (author := attribute(note, "author")):
+                called = f"Comment by {author}"
+            inner = [self._line(paragraph) for paragraph in descendants(note, "p")]
+            said = clean_text("\n".join(each.text.strip() for each in inner))
+            self._aside(called[:1].lower() + called[1:], [f"{called}: {said}"] if said else [])
+
+    def _aside(self, called: str, paragraphs: list[str]) -> None:
+        """Blocks that stand somewhere else than in the body."""
+        if paragraphs:
+            self.assembly.mark("part", called)
+            for paragraph in paragraphs:
+                self.assembly.paragraph(paragraph)
+            self.assembly.mark("part", "")
+
+    def _style(self, paragraph: Element) -> Style:
+        properties = child(paragraph, "pPr")
+        style = self._styles.get(attribute(child(properties, "pStyle"), "val"), NO_STYLE)
+        if re.fullmatch(r"heading \d", style.name):
+            style = replace(style, outline=style.outline or 0)
+        own = child(properties, "outlineLvl")
+        if own is not None:
+            style = replace(style, outline=int(attribute(own, "val", "9") or 9))
+        return replace(style, outline=None) if (style.outline or 0) >= 9 else style
+
+    def _label(self, paragraph: Element, style: Style) -> str:
+        numbers = child(paragraph, "pPr", "numPr")
+        identifier = attribute(child(numbers, "numId"), "val", style.list)
+        level = attribute(child(numbers, "ilvl"), "val") or str(style.level)
+        label = self._lists.label(identifier, int(level) if level.isdigit() else 0)
+        return label or ("-" if style.name.startswith("list bullet") and identifier != "0" else "")
+
+    # --- tables
+
+    def _table(self, table: Element) -> None:
+        """A table as rows of cells; one that holds another is layout, and its cells are read one after the other."""
+        self._tables += 1
+        number = self._tables
+        grid = [
+            [cell for cell in _inside(row, "tc")]
+            for row in _inside(table, "tr")
+            if child(row, "trPr", "del") is None
+        ]
+        if any(local(element) == "tbl" for row in grid for cell in row for element in _block_elements(cell)):
+            for row in grid:
+                for cell in row:
+                    self._blocks(cell)
+            return
+        lines: list[Line] = []
+        rows: list[list[Cell]] = []
+        above: dict[int, tuple[int, int]] = {}  # by column: row and place of the cell that goes on below
+        heads = [is_on(child(row, "trPr", "tblHeader")) for row in _inside(table, "tr")]
+        for at, row in enumerate(grid):
+            laid: list[Cell] = []
+            column = 0
+            for cell in row:
+                properties = child(cell, "tcPr")
+                span = attribute(child(properties, "gridSpan"), "val")
+                columns = min(int(span), MAX_COLUMNS) if span.isdigit() else 1
+                merged = child(properties, "vMerge")
+                if merged is not None and attribute(merged, "val") != "restart" and column in above:
+                    first, place = above[column]
+                    rows[first][place] = replace(rows[first][place], rows=at - first + 1)
+                else:
+                    found = [self._line(paragraph) for paragraph in _block_elements(cell)]
+                    lines += found
+                    texts = [self._labelled(p, each) for p, each in zip(_block_elements(cell), found, strict=True)]
+                    laid.append(Cell("\n".join(texts), columns, 1, heads[at] if at < len(heads) else False))
+                    above.pop(column, None)
+                    if merged is not None:
+                        above[column] = (at, len(laid) - 1)
+                column += columns
+            rows.append(laid)
+        add_table(self.assembly, rows, number=number)
+        for line in lines:
+            self._anchored(line)
+
+    def _labelled(self, paragraph: Element, line: Line) -> str:
+        label = self._label(paragraph, self._style(paragraph)) if line.text.strip() else ""
+        return f"{label} {line.text}" if label else line.text
+
+    # --- text
+
+    def _line(self, paragraph: Element) -> Line:
+        line = Line()
+        self._inline(paragraph, line, hidden=self._style(paragraph).hidden)
+        return line
+
+    def _inline(self, element: Element, line: Line, *, hidden: bool) -> None:
+        for each in element:
+            name = local(each)
+            if name in NOT_SHOWN:
+                continue
+            if name == "fldChar":
+                _in_field(attribute(each, "fldCharType"), line.fields)
+            elif name == "r":
+                self._inline(each, line, hidden=self._run_hidden(each, hidden))
+            elif not all(line.fields):
+                continue  # the instruction of a field
+            elif name == "t":
+                self._add(each.text or "", line, hidden=hidden)
+            elif name in BREAKS:
+                line.parts.append(BREAKS[name])
+            elif name == "sym":
+                code = attribute(each, "char")
+                if re.fullmatch(r"[0-9A-Fa-f]{1,6}", code):
+                    self._add(symbol(attribute(each, "font"), int(code, 16)), line, hidden=hidden)
+            elif name in NOTES:
+                line.notes.append((NOTES[name], attribute(each, "id")))
+            elif name == "commentReference":
+                line.notes.append(("Comment", attribute(each, "id")))
+            elif name == "AlternateContent":
+                self._alternative(each, line, hidden=hidden)
+            elif name in ("drawing", "pict", "object"):
+                _drawn(each, line)
+            elif name == "ruby":
+                base = child(each, "rubyBase")
+                self._inline(base if base is not None else each, line, hidden=hidden)
+            elif name in SCRIPTS:
+                line.parts.append(SCRIPTS[name])
+                self._inline(each, line, hidden=hidden)
+            else:
+                self._inline(each, line, hidden=hidden)
+
+    def _run_hidden(self, run: Element, hidden: bool) -> bool:
+        properties = child(run, "rPr")
+        own = child(properties, "vanish")
+        if own is not None:
+            return is_on(own)
+        return hidden or self._styles.get(attribute(child(properties, "rStyle"), "val"), NO_STYLE).hidden
+
+    def _add(self, text: str, line: Line, *, hidden: bool) -> None:
+        if hidden:
+            self.hidden_words += len(text.split())
+        if self._keeps_hidden or not hidden:
+            line.parts.append(text)
+
+    def _alternative(self, element: Element, line: Line, *, hidden: bool) -> None:
+        """The first of several ways to say one thing that says something."""
+        for way in element:
+            found = Line(fields=line.fields)
+            self._inline(way, found, hidden=hidden)
+            if found.parts or found.boxes or found.drawings or found.notes:
+                line.parts += found.parts
+                line.boxes += found.boxes
+                line.drawings += found.drawings
+                line.notes += found.notes
+                return
+
+
+def _block_elements(container: Element | None) -> Iterator[Element]:
+    """The paragraphs and tables of a container, those in content controls and tracked changes too."""
+    for element in [] if container is None else container:
+        name = local(element)
+        if name in ("p", "tbl"):
+            yield element
+        elif name == "AlternateContent":
+            yield from _block_elements(next(iter(element), None))
+        elif name not in NOT_SHOWN:
+            yield from _block_elements(element)
+
+
+def _inside(element: Element, wanted: str) -> Iterator[Element]:
+    """The rows of a table or the cells of a row, those in content controls too."""
+    for each in element:
+        if local(each) == wanted:
+            yield each
+        elif local(each) in ("sdt", "sdtContent", "customXml", "ins"):
+            yield from _inside(each, wanted)
+
+
+def _in_field(kind: str, fields: list[bool]) -> None:
+    if kind == "begin":
+        fields.append(False)
+    elif kind == "separate" and fields:
+        fields[-1] = True
+    elif kind == "end" and fields:
+        fields.pop()
+
+
+def _drawn(element: Element, line: Line) -> None:
+    """The text boxes, charts and diagrams in a drawing; a box in a box is read with its own paragraph."""
+    for each in element:
+        name = local(each)
+        if name == "txbxContent":
+            line.boxes.append(each)
+        elif name == "chart" and attribute(each, "id"):
+            line.drawings.append(("chart", attribute(each, "id")))
+        elif name == "relIds":
+            line.drawings.append(("diagram", attribute(each, "dm")))
+        elif name == "textpath" and attribute(each, "string"):  # WordArt
+            line.parts.append(attribute(each, "string"))
+        elif name == "AlternateContent":
+            before = len(line.boxes) + len(line.drawings)
+            for way in each:
+                if len(line.boxes) + len(line.drawings) == before:
+                    _drawn(way, line)
+        else:
+            _drawn(each, line)
