@@ -1,8 +1,8 @@
-"""The account of a reading: the words that stand in a file, counted on a way of their own, against those that were kept.
+"""The account of a reading: the words that stand in a file, counted on a way of their own, and those that were kept.
 
-A file is taken apart here once more, without the reader's ideas of what is a table, a note or a heading: every text node
-of an archive's XML, every text of a page of HTML outside scripts and menus, the text runs of a PDF, the parts of a mail.
-A word that is there more often than it was kept is missing: lost, or altered.
+A file is taken apart here once more, without the reader's ideas of what is a table, a note or a heading: every text
+node of an archive's XML, every text of a page of HTML outside scripts and menus, the text runs of a PDF, the parts of a
+mail. A word that is there more often than it was kept is missing: lost, or altered.
 """
 
 from __future__ import annotations
@@ -90,14 +90,16 @@ PLACES = (
 """What a part of an archive is called, by what its name holds."""
 SKIPPED_PARTS = ("theme", "slideLayout", "slideMaster", "notesMaster", "handoutMaster", "glossaryDocument", "settings")
 SKIPPED_TAGS = frozenset(
-    "del moveFrom delText instrText Fallback rPh rt pPr rPr tracked-changes annotation-end creator date "
-    "numCache numLit f formula1 formula2 sldNum styles automatic-styles font-face-decls scripts forms desc".split()
-)
+    ("del", "moveFrom", "delText", "instrText", "Fallback", "rPh", "rt", "pPr", "rPr", "tracked-changes",
+     "annotation-end", "creator", "date", "numCache", "numLit", "f", "formula1", "formula2", "sldNum",
+     "styles", "automatic-styles", "font-face-decls", "scripts", "forms", "desc")
+)  # fmt: skip
 """Elements whose text no page shows, or shows in another form."""
 TEXT_TAGS = frozenset({"t", "v"})
 BREAKING = frozenset(
-    "p h tab br cr ptab noBreakHyphen si c pt s line-break table-cell a list-item footnoteReference sym".split()
-)
+    ("p", "h", "tab", "br", "cr", "ptab", "noBreakHyphen", "si", "c", "pt", "s", "line-break", "table-cell",
+     "a", "list-item", "footnoteReference", "sym")
+)  # fmt: skip
 
 
 def archive_pieces(file: RawFile) -> Iterator[Piece]:
@@ -153,12 +155,17 @@ def shown_word_pieces(file: RawFile) -> Iterator[Piece]:
 # --- HTML -------------------------------------------------------------------------------------------------------------
 
 UNSEEN = frozenset(
-    "script style noscript template iframe object canvas audio video nav datalist annotation annotation-xml head button "
-    "option defs desc".split()
-)
-VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
-INLINE = frozenset("a abbr b bdi bdo cite code data del dfn em font i ins kbd mark q s samp small span strike strong sub sup "
-                   "time tt u var wbr mi mn mo".split())
+    ("script", "style", "noscript", "template", "iframe", "object", "canvas", "audio", "video", "nav",
+     "datalist", "annotation", "annotation-xml", "head", "button", "option", "defs", "desc")
+)  # fmt: skip
+VOID = frozenset(
+    ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")
+)  # fmt: skip
+INLINE = frozenset(
+    ("a", "abbr", "b", "bdi", "bdo", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd",
+     "mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var",
+     "wbr", "mi", "mn", "mo")
+)  # fmt: skip
 NAMED = {"aside": "asides", "form": "forms", "table": "tables", "figure": "figures", "dl": "definitions", "pre": "code"}
 
 

@@ -32,7 +32,7 @@ class Parsed:
     marks: tuple[Mark, ...] = ()
     figures: tuple[tuple[int, int], ...] = ()
     seen: tuple[tuple[str, str], ...] = ()
-    """What stands in the file, by kind of place, where only the reader can tell: `account` holds the text against it."""
+    """What stands in the file, by kind of place, where only the reader can tell; `account` counts what was not kept."""
 
 
 def pipe_row(cells: Iterable[str]) -> str:
@@ -82,7 +82,8 @@ class Assembly:
         its number from 1 where nothing else is said.
         """
         positions = at or range(len(rows))
-        kept = [(at, pipe_row(row)) for at, row in zip(positions, rows, strict=True) if any(map(clean_inline, row))]
+        numbered = zip(positions, rows, strict=True)
+        kept = [(position, pipe_row(row)) for position, row in numbered if any(map(clean_inline, row))]
         if not kept:
             return
         lines = [line for _, line in kept]
@@ -92,11 +93,11 @@ class Assembly:
         if number:
             self._marks.append(Mark(start, "table", str(number)))
         before = -2
-        for (at, _), (begin, _) in zip(kept, table.rows, strict=True):
-            kind, called = name(at) if name else ("row", str(at + 1))
-            if at != before + 1 or kind == "path":
+        for (position, _), (begin, _) in zip(kept, table.rows, strict=True):
+            kind, called = name(position) if name else ("row", str(position + 1))
+            if position != before + 1 or kind == "path":
                 self._marks.append(Mark(begin, kind, called))
-            before = at
+            before = position
 
     def add(self, other: Assembly) -> None:
         """Add everything that another one holds."""

@@ -21,7 +21,8 @@ def test_a_page_is_read_as_a_reader_sees_it(tmp_path: Path) -> None:
     document = read_one(save(tmp_path, "a.html", HTML))
     assert (document.kind, document.title, document.date) == ("html", "Oats & Rye", "2021-03-04")
     assert document.text == (
-        "Grain types\n\nFirst paragraph, linked.\nNew line.\n\n- one\n\n- two\n\n| A | B |\n| 1 | 2 3 |\n\nsecret\n\ncode  here\n\nAds"
+        "Grain types\n\nFirst paragraph, linked.\nNew line.\n\n- one\n\n- two\n\n| A | B |\n| 1 | 2 3 |\n\nsecret\n\n"
+        "code  here\n\nAds"
     )
     assert rows_of(document) == ["| A | B |", "| 1 | 2 3 |"]
     assert document.metadata == {"author": "Bo", "hidden_words": 1}

@@ -13,7 +13,6 @@ import pytest
 
 from tests.documents import making
 from tests.documents.making import parse_bytes, read_one, rows_of, save
-
 from thresher.types import Document
 
 DECK = making.slides(["", "Of two", "", "Of four", "Of five"], hidden=[3, 5])

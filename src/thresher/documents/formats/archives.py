@@ -7,6 +7,7 @@ import posixpath
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 from zlib import error as InflateError
@@ -77,14 +78,15 @@ def xml_of(archive: zipfile.ZipFile, name: str) -> Element:
     """The root of a part; LookupError for one that is missing. No part may declare entities, be huge or very deep."""
     if archive.getinfo(name).file_size > MAX_XML_BYTES:
         raise DocumentError(f"its part {name} is too large", next_step="split the file")
-    parser = ElementTree.XMLPullParser(("start", "end"))
-    depth, root = 0, None
+    parser: Any = ElementTree.XMLPullParser(("start", "end"))
+    depth = 0
+    root: Element | None = None
     with archive.open(name) as file:
         while piece := file.read(MEBIBYTE):
             if b"<!ENTITY" in piece:
                 raise DocumentError(f"its part {name} declares entities", next_step="save it again, or leave it out")
             parser.feed(piece)
-            for event, element in parser.read_events():  # type: ignore[misc]
+            for event, element in parser.read_events():
                 root = element if root is None else root
                 depth += 1 if event == "start" else -1
                 if depth > MAX_XML_DEPTH:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from thresher.documents.assembly import Assembly
 from thresher.documents.cleaning import clean_inline
@@ -110,7 +111,7 @@ def _header_rows(rows: Sequence[Sequence[Cell]], width: int) -> int:
 
 def _groups(row: Sequence[Cell]) -> bool:
     """Whether a name of a row stands over several columns."""
-    return any(one is other and one.text for one, other in zip(row, row[1:], strict=False))
+    return any(one is other and one.text for one, other in pairwise(row))
 
 
 def _names(row: Sequence[Cell]) -> bool:

@@ -135,7 +135,9 @@ def _fixed(whole: str, places: str, value: Decimal) -> str:
     integer = integer.lstrip("0").rjust(whole.count("0"), "0")
     if "," in whole and integer:
         head = len(integer) % 3
-        integer = ",".join(filter(None, [integer[:head], *(integer[at : at + 3] for at in range(head, len(integer), 3))]))
+        integer = ",".join(
+            filter(None, [integer[:head], *(integer[at : at + 3] for at in range(head, len(integer), 3))])
+        )
     return f"{integer}.{rest}" if rest else integer
 
 
@@ -150,8 +152,10 @@ def _fraction(pattern: str, value: Decimal) -> str:
     over = pattern.partition("/")[2]
     whole = int(value) if re.match(r"[#0?]+[^/]", pattern) and len(pattern.partition("/")[0]) > 1 else 0
     rest = Fraction(value) - whole
-    near = Fraction(round(rest * int(over)), int(over)) if over.isdigit() and int(over) else rest.limit_denominator(
-        10 ** max(1, min(3, len(over))) - 1
+    near = (
+        Fraction(round(rest * int(over)), int(over))
+        if over.isdigit() and int(over)
+        else rest.limit_denominator(10 ** max(1, min(3, len(over))) - 1)
     )
     if near.denominator == 1:
         return str(whole + near.numerator)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from thresher.documents.assembly import Assembly
 from thresher.documents.formats.cells import Cell, laid_out
@@ -23,9 +24,7 @@ def add_tables(assembly: Assembly, cells: Grid, merged: Sequence[Range]) -> None
     covered = _covered(cells, merged)
     for block in tables_of(covered, merged):
         top, left, bottom, right = block
-        rows = [
-            _row(cells, covered, spans, number, left, right, bottom) for number in range(top, bottom + 1)
-        ]
+        rows = [_row(cells, covered, spans, number, left, right, bottom) for number in range(top, bottom + 1)]
         _add(assembly, cells, rows, top, left)
 
 
@@ -41,7 +40,13 @@ def _covered(cells: Grid, merged: Sequence[Range]) -> Grid:
 
 
 def _row(
-    cells: Grid, covered: Grid, spans: dict[tuple[int, int], tuple[int, int]], row: int, left: int, right: int, bottom: int
+    cells: Grid,
+    covered: Grid,
+    spans: dict[tuple[int, int], tuple[int, int]],
+    row: int,
+    left: int,
+    right: int,
+    bottom: int,
 ) -> list[Cell]:
     """The cells that begin in a row, with what they span."""
     found, column = [], left
@@ -49,7 +54,9 @@ def _row(
         at = (row, column)
         if at in cells or at not in covered:
             rows, columns = spans.get(at, (1, 1)) if at in cells else (1, 1)
-            found.append(Cell(cells.get(at, ("", None))[0], min(columns, right - column + 1), min(rows, bottom - row + 1)))
+            found.append(
+                Cell(cells.get(at, ("", None))[0], min(columns, right - column + 1), min(rows, bottom - row + 1))
+            )
             column += columns
         else:
             column += 1
@@ -103,14 +110,18 @@ def tables_of(cells: Grid, merged: Sequence[Range] = ()) -> Iterator[Range]:
         return
     rows, columns = sorted({row for row, _ in cells}), sorted({column for _, column in cells})
     for left, right in _bands(cells, columns, rows):
-        within = {at: cell for at, cell in cells.items() if left <= at[1] <= right} if left > columns[0] or right < columns[-1] else cells
+        within = (
+            {at: cell for at, cell in cells.items() if left <= at[1] <= right}
+            if left > columns[0] or right < columns[-1]
+            else cells
+        )
         yield from _stacked(within)
 
 
 def _bands(cells: Grid, columns: Sequence[int], rows: Sequence[int]) -> Iterator[tuple[int, int]]:
     """First and last column of what stands side by side: apart by an empty column, each with names of its own."""
     first = columns[0]
-    for before, column in zip(columns, columns[1:], strict=False):
+    for before, column in pairwise(columns):
         gap = column - before - 1
         if gap > FAR or (gap and _begins(cells, column, columns, rows) and _begins(cells, first, columns, rows)):
             yield first, before

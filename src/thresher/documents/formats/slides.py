@@ -24,7 +24,7 @@ from thresher.documents.formats.archives import (
     relations,
     xml_of,
 )
-from thresher.documents.formats.cells import Cell, add_table, add_tabbed
+from thresher.documents.formats.cells import Cell, add_tabbed, add_table
 from thresher.documents.formats.drawing import add_chart, diagram_lines
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError

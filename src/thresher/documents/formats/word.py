@@ -27,7 +27,7 @@ from thresher.documents.formats.archives import (
     relations,
     xml_of,
 )
-from thresher.documents.formats.cells import Cell, add_table, add_tabbed
+from thresher.documents.formats.cells import Cell, add_tabbed, add_table
 from thresher.documents.formats.drawing import add_chart, diagram_lines
 from thresher.documents.formats.symbols import symbol
 from thresher.documents.formats.word_styles import NO_STYLE, Style, is_on, lists_of, styles_of
@@ -36,7 +36,9 @@ from thresher.errors import DocumentError
 
 MAX_COLUMNS = 63  # of a table, as Word has it
 NOTES = {"footnoteReference": "Footnote", "endnoteReference": "Endnote"}
-NOT_SHOWN = frozenset({"del", "moveFrom", "delText", "instrText", "delInstrText", "rPr", "pPr", "sdtPr", "tcPr", "trPr"})
+NOT_SHOWN = frozenset(
+    {"del", "moveFrom", "delText", "instrText", "delInstrText", "rPr", "pPr", "sdtPr", "tcPr", "trPr"}
+)
 BREAKS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "softHyphen": ""}
 SCRIPTS = {"sup": "^", "sub": "_", "den": "/"}
 """What stands before an exponent, an index and a denominator of a formula on one line."""
@@ -211,11 +213,7 @@ class Reader:
         """A table as rows of cells; one that holds another is layout, and its cells are read one after the other."""
         self._tables += 1
         number = self._tables
-        grid = [
-            [cell for cell in _inside(row, "tc")]
-            for row in _inside(table, "tr")
-            if child(row, "trPr", "del") is None
-        ]
+        grid = [list(_inside(row, "tc")) for row in _inside(table, "tr") if child(row, "trPr", "del") is None]
         if any(local(element) == "tbl" for row in grid for cell in row for element in _block_elements(cell)):
             for row in grid:
                 for cell in row:

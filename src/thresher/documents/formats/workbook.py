@@ -75,7 +75,9 @@ def read_workbook(file: RawFile) -> Parsed:
         book = _book(archive, part, workbook)
         for entry in children(child(workbook, "sheets"), "sheet"):
             name = entry.get("name", "")
-            target = next((parts[value][1] for key, value in entry.items() if key.endswith("}id") and value in parts), "")
+            target = next(
+                (parts[value][1] for key, value in entry.items() if key.endswith("}id") and value in parts), ""
+            )
             if target not in archive.NameToInfo:
                 continue
             names.append(name)
@@ -102,9 +104,7 @@ def read_workbook(file: RawFile) -> Parsed:
     if uncomputed:
         shown = ", ".join(uncomputed[:MOST_FORMULAS]) + (", …" if len(uncomputed) > MOST_FORMULAS else "")
         told |= {"formulas_without_value": len(uncomputed), "first_formulas_without_value": shown}
-    return Parsed(
-        assembly.text, tables=assembly.tables, marks=assembly.marks, title=title, date=date, metadata=told
-    )
+    return Parsed(assembly.text, tables=assembly.tables, marks=assembly.marks, title=title, date=date, metadata=told)
 
 
 def _book(archive: zipfile.ZipFile, part: str, workbook: Element) -> Book:
@@ -221,4 +221,3 @@ def _comments(root: Element) -> Iterator[tuple[str, str]]:
         text = clean_inline((_rich(body) or body.text or "") if body is not None else "")
         if text and _REFERENCE.fullmatch(comment.get("ref", "")):
             yield comment.get("ref", ""), text
-
