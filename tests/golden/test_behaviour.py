@@ -11,14 +11,11 @@ import pytest
 
 import thresher
 from tests.conftest import Run
-from tests.golden.behaviour import DATA, HERE, collections, explained, helped, machine, scored
+from tests.golden.behaviour import DATA, EVERY, HERE, collections, explained, helped, machine, scored
 
 SHARE_OF_ANOTHER_PROCESSOR = 0.15
 """Of the rows that may differ, in what `outline` keeps of them, on a kind of processor whose int8 arithmetic rounds
 otherwise than the recorder's: scores differ in the last digit everywhere, and what is nearly alike changes places."""
-
-EVERY = 2
-"""Each second question: they show what a change does; `behaviour.py compare` asks all of them, in twice the time."""
 
 needs_data = pytest.mark.skipif(not (DATA / "papers").is_dir(), reason=f"no papers in {DATA}; set THRESHER_DATA")
 
@@ -56,7 +53,7 @@ def home() -> Iterator[Path]:
 def test_every_recipe_answers_as_was_recorded(recipe: str, home: Path) -> None:
     before, now = recorded(f"explain-{recipe}.jsonl"), explained(home, recipe, every=EVERY).splitlines()
     seen = str if same_processor() else outline
-    rows = list(zip_longest(before[::EVERY], now))
+    rows = list(zip_longest(before, now))
     different = [row for row in rows if None in row or seen(row[0]) != seen(row[1])]
     allowed = 0 if same_processor() else SHARE_OF_ANOTHER_PROCESSOR * len(rows)
     assert len(different) <= allowed, "\n".join(f"- {before}\n+ {now}" for before, now in different)

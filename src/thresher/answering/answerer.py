@@ -55,10 +55,10 @@ class Proposal:
 
     probability: float
     text: str
-    """Without what stands before it; its marker is [1], those of a cell count on."""
+    """Of a cell with its markers, which count on from [1]; of a passage its quote."""
     citations: tuple[Citation, ...]
     leads: bool
-    """Whether the text begins with the words that answer."""
+    """Whether the words that answer stand first when it is shown."""
     passage: Passage | None = None
     """None for a cell."""
     place: Place | None = None
@@ -144,7 +144,7 @@ class Answerer:
                       and passage.start <= one.start and one.end <= passage.end]  # fmt: skip
             best = max(inside, key=lambda one: one.certainty, default=None)
             probability = self.confidence.passage.probability(signs)
-            proposals.append(self._proposal(question, passage, best, probability, signs.to_dict()))
+            proposals.append(_proposal(passage, best, probability, signs.to_dict()))
         return proposals
 
     def _anchors(self, question: str, places: Sequence[Place]) -> list[list[Span]]:
@@ -168,20 +168,17 @@ class Answerer:
             anchors.append(found)
         return anchors
 
-    def _proposal(
-        self, question: str, passage: Passage, place: Place | None, probability: float, signs: Mapping[str, float]
-    ) -> Proposal:
-        """A passage as it is shown: behind the words that answer where they are nearly certain, else its best sentence
-        marked.
+    def _shown(self, question: str, proposal: Proposal) -> str:
+        """What a person reads, with markers from [1]: of a passage the words that answer where they are nearly certain,
+        else its best sentence marked.
         """
-        leads = place is not None and place.certainty >= LEADS_FROM and bool(place.words)
-        if leads and place is not None:
-            probability = max(probability, place.certainty)
-            text = f"{place.words} [1]\n{passage.shown((place.start - passage.start, place.end - passage.start))}"
-        else:
-            text = f"{passage.shown(self._best_sentence(question, passage, place))} [1]"
-        facts = {**signs, "span": round(place.certainty, 3)} if place is not None else signs
-        return Proposal(probability, text, (passage.citation(1),), leads, passage, place, facts)
+        passage, place = proposal.passage, proposal.place
+        if passage is None:
+            return proposal.text
+        if proposal.leads and place is not None:
+            span = (place.start - passage.start, place.end - passage.start)
+            return f"{place.words} [1]\n{passage.shown(span)}"
+        return f"{passage.shown(self._best_sentence(question, passage, place))} [1]"
 
     def _best_sentence(self, question: str, passage: Passage, place: Place | None) -> Span | None:
         """The sentence of a passage that the judge puts first, that of the span having a start; None of one alone."""
@@ -211,14 +208,17 @@ class Answerer:
         if best.probability < self.abstain_below:
             return abstention(f"Nearest: {nearest(best)}", notes)
         hedge = "" if best.leads else (PERHAPS_HERE if best.probability < self.hedge_below else HERE)
-        text, citations = f"{hedge}{best.text}", best.citations
+        text, citations = f"{hedge}{self._shown(question, best)}", best.citations
         conflicts: tuple[tuple[int, int], ...] = ()
         if (rival := self._rival(question, best, others)) is not None:
             quote = " ".join(rival.sentence.text.split())
             text = f"{text}\nAnother document says {rival.words}: “{quote}” [{len(citations) + 1}]"
             conflicts = ((1, len(citations) + 1),)
             citations = (*citations, cite(len(citations) + 1, rival.sentence))
-        shown = _alternatives(others, best, citations)
+        alternatives = [
+            Alternative(self._shown(question, one), one.citations[0], one.probability)
+            for one in _apart(others, best, citations)
+        ]
         return Generation(
             text,
             citations,
@@ -226,7 +226,7 @@ class Answerer:
             certainty=best.probability,
             notes=notes,
             exact=True,
-            alternatives=shown,
+            alternatives=tuple(one.numbered(at) for at, one in enumerate(alternatives, start=len(citations) + 1)),
         )
 
     def _rival(self, question: str, best: Proposal, others: Sequence[Proposal]) -> Place | None:
@@ -283,19 +283,28 @@ def in_turn(answers: Sequence[tuple[Part, Generation]]) -> Generation:
     )
 
 
-def _alternatives(others: Sequence[Proposal], best: Proposal, cited: Sequence[Citation]) -> tuple[Alternative, ...]:
+def _proposal(passage: Passage, place: Place | None, probability: float, signs: Mapping[str, float]) -> Proposal:
+    """A passage with its most probable span: nearly certain words are as probable as the passage at least."""
+    leads = place is not None and place.certainty >= LEADS_FROM and bool(place.words)
+    facts: dict[str, Any] = dict(signs)
+    if place is not None:
+        probability = max(probability, place.certainty) if leads else probability
+        facts |= {"words": place.words, "span": round(place.certainty, 3)}
+    return Proposal(probability, passage.quote, (passage.citation(1),), leads, passage, place, facts)
+
+
+def _apart(others: Sequence[Proposal], best: Proposal, cited: Sequence[Citation]) -> list[Proposal]:
     """Up to two further passages of places that are not cited yet."""
     shown: list[Proposal] = [best]
+    least = max(ALTERNATIVE_FROM, ALTERNATIVE_SHARE * best.probability)
     for one in others:
         apart = one.passage is not None and not any(
             other.passage is not None and one.passage.overlaps(other.passage) for other in shown
         )
         apart = apart and not any(same_place(mine, other) for mine in one.citations for other in cited)
-        least = max(ALTERNATIVE_FROM, ALTERNATIVE_SHARE * best.probability)
         if apart and one.probability >= least and len(shown) <= MOST_ALTERNATIVES:
             shown.append(one)
-    alternatives = (Alternative(one.text, one.citations[0], one.probability) for one in shown[1:])
-    return tuple(one.numbered(marker) for marker, one in enumerate(alternatives, start=len(cited) + 1))
+    return shown[1:]
 
 
 def same_place(one: Citation, other: Citation) -> bool:
@@ -325,5 +334,4 @@ def _reported(proposal: Proposal) -> dict[str, Any]:
     """A proposal for the trace."""
     kind = "cell" if proposal.passage is None else "passage"
     told = {"kind": kind, "text": proposal.text, "probability": round(proposal.probability, 3)}
-    words = {"words": proposal.place.words} if proposal.place is not None else {}
-    return {**told, **words, **(proposal.facts or {})}
+    return {**told, **(proposal.facts or {})}
