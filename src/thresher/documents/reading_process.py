@@ -60,6 +60,8 @@ class ProcessLimits:
     """For one file, a page of OCR, or the next rows of a corpus. Text and HTML take 1 s for 1 to 3 MB."""
     stack_megabytes: int = 64
     """MiB. Elements of XHTML nested 50,000 deep take between 8 and 32."""
+    hidden: bool = True
+    """Whether text is kept that a program does not show."""
 
 
 class ReadingProcess:
@@ -67,7 +69,8 @@ class ReadingProcess:
 
     def __init__(self, bounds: ProcessLimits | None = None, *, limits: Limits = DEFAULT_LIMITS) -> None:
         self._bounds = bounds or ProcessLimits()
-        self._limits = replace(limits, parse_seconds=ceil(self._bounds.seconds) + GRACE_SECONDS)
+        seconds = ceil(self._bounds.seconds) + GRACE_SECONDS
+        self._limits = replace(limits, parse_seconds=seconds, hidden=self._bounds.hidden)
         self._child: _Child | None = None
 
     def __enter__(self) -> ReadingProcess:

@@ -27,13 +27,16 @@ class Table(Protocol):
 
 
 class ReadingSettings(Frozen):
-    """What the process that reads files may use; a file that wants more is not read, and its error says so."""
+    """What the process that reads files may use, and what it reads; of a file that wants more there is an error."""
 
     memory_megabytes: int = Field(2048, ge=256, le=1_048_576, description="MiB of memory at most (Linux)")
     seconds: float = Field(
         300.0, gt=0, le=86_400, description="seconds for a file, a page of OCR or the next rows of a corpus at most"
     )
     stack_megabytes: int = Field(64, ge=1, le=1024, description="MiB of stack: how deep a file may be nested")
+    hidden: bool = Field(
+        True, description="read hidden text, sheets and slides too; `index` counts them"
+    )
 
 
 class CollectionSettings(Frozen):

@@ -80,6 +80,8 @@ class Report:
 
 GONE = "the file is gone, its text is still in the collection"
 FORGET = "index the folder with --prune to forget it"
+LOOK = "look them up in the file; they are not searched"
+SHOW = "set reading.hidden=false to leave out what a program does not show"
 COMPUTE = "open it in a program that computes them, save it and index it again"
 
 
@@ -208,6 +210,13 @@ class Ingest:
             where = document.metadata["first_formulas_without_value"]
             what = f"{count} formula{'s' * (count != 1)} without a value ({where})"
             self._report.remarks.append(Remark(document.source, what, COMPUTE))
+        if count := document.metadata.get("words_not_read"):
+            words, places = document.metadata["words_in_file"], document.metadata["not_read"]
+            self._report.remarks.append(
+                Remark(document.source, f"{count} of {words} words were not read ({places})", LOOK)
+            )
+        if count := document.metadata.get("hidden_words"):
+            self._report.remarks.append(Remark(document.source, f"{count} hidden words were read", SHOW))
         self._pending.append((document, encoded))
         self._characters += len(document.text)
         if self._characters >= self._batch_characters:
