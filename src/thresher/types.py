@@ -94,7 +94,7 @@ class Table:
     rows: tuple[tuple[int, int], ...]
 
 
-MarkKind = Literal["heading", "sheet", "part", "path", "table", "row", "cells", "line"]
+MarkKind = Literal["heading", "sheet", "part", "path", "table", "row", "cells", "line", "card"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document after clean-up. `id` is a hash of `text`: two sources with the same text are one document."""
+    """One document after clean-up. `id` is a hash of `text` before its card: sources with the same text are one."""
 
     id: str
     source: str
@@ -129,9 +129,16 @@ class Document:
     figures: tuple[tuple[int, int], ...] = ()
     """Spans of text inside pictures (axis ticks, legends, labels), in order: no sentence, quote or field of a form."""
 
+    @property
+    def card(self) -> int:
+        """Where the card begins (`thresher.documents.card`); the end of the text where there is none."""
+        return self.marks[-1].start if self.marks and self.marks[-1].kind == "card" else len(self.text)
+
     def page_at(self, offset: int) -> int | None:
-        """Number of the page that holds `offset`; None for documents without pages."""
+        """Number of the page that holds `offset`; None for documents without pages, and for the card."""
         last = None
+        if offset >= self.card:
+            return None
         for page in self.pages:
             if page.start > offset:
                 break

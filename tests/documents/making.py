@@ -91,7 +91,7 @@ def spans_hold(document: Document) -> None:
     """Pages cover the text in order; tables and their rows lie in it, one line a row."""
     if document.pages:
         assert document.pages[0].start == 0
-        assert document.pages[-1].end == len(document.text)
+        assert document.pages[-1].end == len(document.text[: document.card].rstrip())
         assert [page.number for page in document.pages] == list(range(1, len(document.pages) + 1))
         for before, after in zip(document.pages, document.pages[1:], strict=False):
             assert before.start <= before.end == after.start

@@ -50,7 +50,7 @@ def make_chunk(
         start=start,
         end=end,
         text=document.text[start:end],
-        page=document.pages[pages_begun - 1].number if pages_begun else None,
+        page=document.pages[pages_begun - 1].number if pages_begun and start < document.card else None,
         kind=kind,
         level=level,
         parent_id=None if parent is None else parent.id,
@@ -131,11 +131,11 @@ class Region:
 
 
 def text_regions(document: Document, *, without: SpanFinder | None = None) -> list[Region]:
-    """The document as text and tables in turn, without figures and without the span that `without` finds.
+    """The document as text and tables in turn, without figures and the span that `without` finds; then its card.
 
     A table that lies only partly in that span stays whole.
     """
-    text = document.text
+    text = document.text[: document.card]
     low, high = _skipped(text, without)
     regions: list[Region] = []
     position = 0
@@ -148,6 +148,8 @@ def text_regions(document: Document, *, without: SpanFinder | None = None) -> li
             regions.append(Region(start, end, "table", row_spans(text, table)))
         position = behind
     regions += _text_between(text, position, len(text), low, high)
+    if document.card < len(document.text):
+        regions.append(Region(document.card, len(document.text)))
     return regions
 
 

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from thresher.documents.account import account
 from thresher.documents.assembly import Parsed
+from thresher.documents.card import with_card
 from thresher.documents.cleaning import clean_inline, has_half_pair
 from thresher.documents.detect import kind_of
 from thresher.documents.registry import RawFile
@@ -118,6 +119,7 @@ def _document(item: Item, parsed: Parsed, kind: str, name: str, metadata: Metada
     title = str(own.pop("title", "")) or choose_title(parsed, name, item)
     date = own.pop("date", None)
     language = language_of(parsed.text)
+    text, marks = with_card(parsed, title, str(date) if date is not None else parsed.date, kind)
     metadata = {**parsed.metadata, **({"language": LANGUAGES[language]} if language else {}), **own}
     if has_half_pair(title, *metadata, *metadata.values()):
         raise DocumentError("its title or metadata has half of a surrogate pair", next_step="correct the file")
@@ -125,13 +127,13 @@ def _document(item: Item, parsed: Parsed, kind: str, name: str, metadata: Metada
         id=text_id(parsed.text),
         source=item.source,
         title=title,
-        text=parsed.text,
+        text=text,
         kind=kind,
         pages=parsed.pages,
         tables=parsed.tables,
         date=str(date) if date is not None else parsed.date,
         metadata=metadata,
-        marks=parsed.marks,
+        marks=marks,
         figures=parsed.figures,
     )
 
@@ -159,7 +161,7 @@ def _rows(
 
 
 def text_id(text: str) -> str:
-    """The id of a document: a hash of its cleaned text."""
+    """The id of a document: a hash of its cleaned text without the card, so that copies with other metadata are one."""
     return hashlib.sha256(text.encode()).hexdigest()[:ID_DIGITS]
 
 

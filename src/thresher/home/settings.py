@@ -34,9 +34,7 @@ class ReadingSettings(Frozen):
         300.0, gt=0, le=86_400, description="seconds for a file, a page of OCR or the next rows of a corpus at most"
     )
     stack_megabytes: int = Field(64, ge=1, le=1024, description="MiB of stack: how deep a file may be nested")
-    hidden: bool = Field(
-        True, description="read hidden text, sheets and slides too; `index` counts them"
-    )
+    hidden: bool = Field(True, description="read hidden text, sheets and slides too; `index` counts them")
 
 
 class CollectionSettings(Frozen):

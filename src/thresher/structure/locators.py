@@ -24,6 +24,8 @@ def locate(document: Document, start: int, end: int) -> str:
     RFC 9535. Empty for a document whose reader says nothing of places.
     """
     last = max(start, end - 1)
+    if start >= document.card:
+        return "what the file says of itself"
     here, there = _standing(document.marks, start), _standing(document.marks, last)
     pieces = [
         *_pages(document, start, last),

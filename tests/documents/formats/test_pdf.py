@@ -16,7 +16,8 @@ def test_a_pdf_has_pages_and_its_stated_title_and_author(tmp_path: Path) -> None
     data = making.pdf(["The first page.", "The second page."], title="On Oats", author="Ann Lee")
     document = read_one(save(tmp_path, "a.pdf", data))
     assert (document.kind, document.title, document.metadata) == ("pdf", "On Oats", {"author": "Ann Lee"})
-    assert document.text == "The first page.\n\nThe second page."
+    assert document.text[: document.card] == "The first page.\n\nThe second page.\n\n"
+    assert document.text[document.card :].startswith("The document “On Oats” was written by Ann Lee.")
     assert document.page_at(document.text.index("second")) == 2
 
 
