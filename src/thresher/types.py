@@ -109,7 +109,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document after clean-up. `id` is a hash of `text` before its card: sources with the same text are one."""
+    """One document after clean-up. `id` is a hash of `text`: two sources with the same text are one document."""
 
     id: str
     source: str

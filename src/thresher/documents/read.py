@@ -124,7 +124,7 @@ def _document(item: Item, parsed: Parsed, kind: str, name: str, metadata: Metada
     if has_half_pair(title, *metadata, *metadata.values()):
         raise DocumentError("its title or metadata has half of a surrogate pair", next_step="correct the file")
     return Document(
-        id=text_id(parsed.text),
+        id=text_id(text),
         source=item.source,
         title=title,
         text=text,
@@ -161,7 +161,7 @@ def _rows(
 
 
 def text_id(text: str) -> str:
-    """The id of a document: a hash of its cleaned text without the card, so that copies with other metadata are one."""
+    """The id of a document: a hash of its cleaned text."""
     return hashlib.sha256(text.encode()).hexdigest()[:ID_DIGITS]
 
 
