@@ -31,7 +31,7 @@ def test_a_pdf_is_dropped_asked_and_opened_at_the_sentence(browser: Browser, tmp
         page.get_by_role("button", name="Source 1: Fernby Harbour Handbook").click()
         expect(page.locator(".page-status")).to_contain_text("Page 2 of 5")
         expect(page.locator(".page-status")).to_contain_text("the sentence is marked")
-        assert marked_words(page).startswith("The first ferry to Gull Island leaves at 06:40 from the east quay")
+        assert "The first ferry to Gull Island leaves at 06:40 from the east quay" in marked_words(page)
         assert violations(page) == []
 
         page.keyboard.press("Escape")
