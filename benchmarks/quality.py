@@ -20,7 +20,7 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import thresher
@@ -94,7 +94,7 @@ def asked(name: str) -> Iterator[Row]:
             of_papers = [DATA / "papers" / f"{one}.pdf" for one in documents.PAPERS]
             with thresher.open(HOME, name) as collection:
                 collection.add(*(of_papers if name == "papers" else documents.pages()))
-            chosen = [one_of(one, name) for one in chosen]
+            chosen = [replace(one, collection=name) for one in chosen]
     opened: dict[str, thresher.Collection] = {}
     for question in chosen:
         collection = opened.setdefault(question.collection, thresher.open(HOME, question.collection))
@@ -103,12 +103,6 @@ def asked(name: str) -> Iterator[Row]:
         yield Row(name, row.id, question.answerable, row.verdict, row.mark, shown)
     for collection in opened.values():
         collection.close()
-
-
-def one_of(question: Question, collection: str) -> Question:
-    """A question, asked of another collection."""
-    told = {name: getattr(question, name) for name in Question.__dataclass_fields__}
-    return Question(**{**told, "collection": collection})
 
 
 def squad() -> list[Question]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from thresher.documents.assembly import Assembly
 from thresher.documents.cleaning import clean_inline
-from thresher.documents.formats.archives import child, children, descendants, local
+from thresher.documents.formats.archives import child, children, descendants, local, xml_of
 from thresher.documents.formats.number_formats import shown_number
 
 MOST_POINTS = 10_000  # of a chart; more are a measurement, whose numbers nobody reads from the picture
@@ -72,3 +73,14 @@ def diagram_lines(root: Element) -> Iterator[str]:
         paragraphs = list(descendants(point, "p"))
         if paragraphs:
             yield "\n".join("".join(text.text or "" for text in descendants(one, "t")) for one in paragraphs)
+
+
+def add_drawing(assembly: Assembly, archive: zipfile.ZipFile, part: str, kind: str) -> None:
+    """Add what a part of an archive draws, a `chart` or else a diagram; nothing for a part that is not there."""
+    if part not in archive.NameToInfo:
+        return
+    if kind == "chart":
+        add_chart(assembly, xml_of(archive, part))
+    else:
+        for text in diagram_lines(xml_of(archive, part)):
+            assembly.paragraph(text)

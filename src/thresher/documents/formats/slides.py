@@ -25,7 +25,7 @@ from thresher.documents.formats.archives import (
     xml_of,
 )
 from thresher.documents.formats.cells import Cell, add_tabbed, add_table
-from thresher.documents.formats.drawing import add_chart, diagram_lines
+from thresher.documents.formats.drawing import add_drawing
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
 
@@ -155,14 +155,7 @@ class Reader:
             add_table(self.assembly, list(_rows(table)), number=self._tables)
         for kind, name in (("chart", "id"), ("relIds", "dm")):
             for each in descendants(frame, kind):
-                target = targets.get(attribute(each, name), "")
-                if target not in self._archive.NameToInfo:
-                    continue
-                if kind == "chart":
-                    add_chart(self.assembly, xml_of(self._archive, target))
-                else:
-                    for text in diagram_lines(xml_of(self._archive, target)):
-                        self.assembly.paragraph(text)
+                add_drawing(self.assembly, self._archive, targets.get(attribute(each, name), ""), kind)
 
 
 def paragraphs_of(body: Element | None) -> Iterator[str]:

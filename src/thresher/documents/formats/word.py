@@ -28,7 +28,7 @@ from thresher.documents.formats.archives import (
     xml_of,
 )
 from thresher.documents.formats.cells import Cell, add_tabbed, add_table
-from thresher.documents.formats.drawing import add_chart, diagram_lines
+from thresher.documents.formats.drawing import add_drawing
 from thresher.documents.formats.symbols import symbol
 from thresher.documents.formats.word_styles import NO_STYLE, Style, is_on, lists_of, styles_of
 from thresher.documents.registry import RawFile
@@ -162,14 +162,7 @@ class Reader:
         for box in line.boxes:
             self._blocks(box)
         for kind, identifier in line.drawings:
-            part = self._relations.get(identifier, ("", ""))[1]
-            if part not in self._archive.NameToInfo:
-                continue
-            if kind == "chart":
-                add_chart(self.assembly, xml_of(self._archive, part))
-            else:
-                for text in diagram_lines(xml_of(self._archive, part)):
-                    self.assembly.paragraph(text)
+            add_drawing(self.assembly, self._archive, self._relations.get(identifier, ("", ""))[1], kind)
         for kind, identifier in line.notes:
             note = self._notes[kind].get(identifier)
             if note is None:

@@ -29,7 +29,7 @@ from thresher.documents.formats.archives import (
     relations,
     xml_of,
 )
-from thresher.documents.formats.drawing import add_chart
+from thresher.documents.formats.drawing import add_drawing
 from thresher.documents.formats.number_formats import BUILT_IN, general, shown_number
 from thresher.documents.formats.sheet_tables import Grid, add_tables
 from thresher.documents.formats.slides import paragraphs_of
@@ -205,9 +205,7 @@ def _beside(assembly: Assembly, archive: zipfile.ZipFile, part: str) -> None:
                 for text in paragraphs_of(child(shape, "txBody")):
                     assembly.paragraph(text)
             for chart in descendants(anchor, "chart"):
-                target = targets.get(attribute(chart, "id"), ("", ""))[1]
-                if target in archive.NameToInfo:
-                    add_chart(assembly, xml_of(archive, target))
+                add_drawing(assembly, archive, targets.get(attribute(chart, "id"), ("", ""))[1], "chart")
     threaded = related(archive, part, "threadedComment")
     for name in threaded or related(archive, part, "comments"):
         for cell, text in _comments(xml_of(archive, name)):
