@@ -238,38 +238,10 @@ def book_pieces(file: RawFile) -> Iterator[Piece]:
                 yield from page_pieces(decode_html(archive.read(name)))
 
 
-# --- OpenDocument -----------------------------------------------------------------------------------------------------
-
-
-def opendocument_pieces(file: RawFile) -> Iterator[Piece]:
-    """Every text node of the content of an OpenDocument file, by the element it stands in."""
-    with open_archive(file.data) as archive:
-        root = xml_of(archive, "content.xml")
-    named = {"note": "footnotes", "annotation": "comments", "frame": "text boxes", "table": "tables"}
-
-    def nodes(element: ElementTree.Element, place: str) -> Iterator[Piece]:
-        tag = local(element)
-        if tag in SKIPPED_TAGS:
-            return
-        place = named.get(tag, place)
-        apart = "\n" if tag in BREAKING else ""
-        yield place, apart + (element.text or "")
-        for each in element:
-            yield from nodes(each, place)
-            yield place, each.tail or ""
-        yield place, apart
-
-    pieces: dict[str, list[str]] = {}
-    for place, text in nodes(root, "body"):
-        pieces.setdefault(place, []).append(text)
-    yield from ((place, "".join(texts)) for place, texts in pieces.items())
-
-
 PIECES: Mapping[str, Callable[[RawFile], Iterator[Piece]]] = {
     "docx": shown_word_pieces,
     "pptx": shown_word_pieces,
     "xlsx": shown_word_pieces,
     "html": html_pieces,
     "epub": book_pieces,
-    **dict.fromkeys(("odt", "odp", "ods"), opendocument_pieces),
 }
