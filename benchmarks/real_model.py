@@ -36,12 +36,12 @@ from benchmarks.evidence import RECIPES
 from benchmarks.machine import CACHE, DATA, keep, rows, tell
 from benchmarks.questions import documents, rules
 from benchmarks.questions.ask import handed_on
+from thresher.answer import Answer
 from thresher.answering.checked_answer import NOT_FOUND
 from thresher.collection import Collection
 from thresher.testing.fakes import LIARS, always_yes
 from thresher.testing.llm_server import ScriptedServer
 from thresher.testing.real_model import RealModel
-from thresher.types import Answer
 from thresher_evals.metrics.answers import match_norm
 from thresher_evals.stats import Comparison, paired_difference, proportion_interval
 

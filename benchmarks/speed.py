@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 import thresher as engine
 from benchmarks.commands import HOME, THRESHER, thresher
 from benchmarks.machine import CACHE, DATA, ROOT, keep, tell
+from thresher.answer import Answer
 from thresher.answering.chat_model import PARAMETRIC_SYSTEM
 from thresher.answering.chat_model import SYSTEM as GROUNDED
 from thresher.answering.checked_answer import NOT_FOUND
@@ -48,7 +49,7 @@ from thresher.stores.lance import LanceStore
 from thresher.stores.lance_chunks import LanceChunkTable
 from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher.text.terms import index_terms
-from thresher.types import Answer, Chunk, ChunkRow, Step
+from thresher.types import Chunk, ChunkRow, Step
 from thresher_evals import runner
 from thresher_evals.dataset import Dataset
 from thresher_evals.datasets import registry as datasets

@@ -11,10 +11,11 @@ import pytest
 
 import thresher
 from thresher.aio import AsyncCollection
+from thresher.answer import Answer
 from thresher.errors import Cancelled, UsageError
 from thresher.models.usage import Meter
 from thresher.testing.llm_server import Reply, ScriptedServer
-from thresher.types import Answer, Step
+from thresher.types import Step
 
 Serve = Callable[..., ScriptedServer]
 QUESTION = "When was the lighthouse built?"

@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
+from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.errors import Degraded, UsageError
 from thresher.testing.llm_server import EMBEDDINGS, RERANK, Reply, ScriptedServer
-from thresher.types import Answer, ClaimState
+from thresher.types import ClaimState
 
 Serve = Callable[..., ScriptedServer]
 QUESTION = "When was the Kõpu lighthouse built?"

@@ -14,12 +14,13 @@ import pytest
 
 import thresher
 from tests.recipes.scripting import Judge, stages, using
+from thresher.answer import Answer
 from thresher.cli.app import main
 from thresher.collection import Collection
 from thresher.errors import StoreError, UsageError
 from thresher.judging.calibration import Calibration
 from thresher.testing.llm_server import ScriptedServer
-from thresher.types import Answer, Verdict
+from thresher.types import Verdict
 
 Serve = Callable[..., ScriptedServer]
 KEYS = {

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import thresher
+from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.errors import UnknownSetting, UsageError, WrongType
-from thresher.types import Answer
 
 QUESTION = "When was the Kõpu lighthouse built?"
 

@@ -13,9 +13,10 @@ import pytest
 import thresher
 from tests.recipes.scripting import Judge, stage, user_of, using
 from thresher import recipes
+from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.testing.llm_server import Reply, ScriptedServer
-from thresher.types import Answer, ClaimState
+from thresher.types import ClaimState
 
 Serve = Callable[..., ScriptedServer]
 QUESTION = "How long does Gouda ripen?"

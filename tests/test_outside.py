@@ -12,11 +12,12 @@ import pytest
 
 import thresher
 from tests.recipes.scripting import Judge, blocks, stage, stages, user_of, using
+from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.correction.search_query import month_before
 from thresher.errors import Degraded, UsageError
 from thresher.testing.llm_server import Reply, ScriptedServer
-from thresher.types import Answer, Origin, Verdict
+from thresher.types import Origin, Verdict
 
 Serve = Callable[..., ScriptedServer]
 INSIDE = "How many nautical miles does the light of the Kõpu lighthouse reach?"

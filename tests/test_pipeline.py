@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from thresher.answer import Answer
 from thresher.deadline import watch
 from thresher.errors import BudgetSpent, Degraded
 from thresher.judging.verdicts import in_light_of_question
@@ -15,7 +16,6 @@ from thresher.models.usage import Meter
 from thresher.pipeline import SLOTS, Pipeline, always_correct, as_asked, as_is, keep_all, never, select, unverified
 from thresher.types import (
     UNIT,
-    Answer,
     Correction,
     Decision,
     Evidence,

@@ -11,11 +11,11 @@ import pytest
 
 import thresher
 from tests.recipes.scripting import Judge, using
+from thresher.answer import Answer
 from thresher.cli.app import main
 from thresher.collection import Collection
 from thresher.errors import NotRecorded, UsageError
 from thresher.testing.llm_server import Reply, ScriptedServer
-from thresher.types import Answer
 
 Serve = Callable[..., ScriptedServer]
 QUESTION = "When was the Kõpu lighthouse built?"

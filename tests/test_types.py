@@ -9,10 +9,10 @@ from dataclasses import fields, replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from thresher.answer import Answer
 from thresher.types import (
     NO_NOTES,
     UNIT,
-    Answer,
     ChunkTrace,
     Citation,
     Hit,

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import thresher
+from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.testing.llm_server import ScriptedServer
-from thresher.types import Answer
 
 HERE = Path(__file__).parent
 WHOLE = ("whole", "changed")

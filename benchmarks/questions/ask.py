@@ -11,7 +11,8 @@ from typing import Any, Protocol
 
 from benchmarks.questions import documents, rules
 from benchmarks.questions.rules import Question
-from thresher.types import Answer, Refined
+from thresher.answer import Answer
+from thresher.types import Refined
 
 
 @dataclass(frozen=True, slots=True)

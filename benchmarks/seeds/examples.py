@@ -13,8 +13,9 @@ from benchmarks import machine
 from benchmarks.commands import HOME
 from benchmarks.seeds.rows import Measured, Provenance
 from benchmarks.studies import retrieved as ecrag
+from thresher.answer import Answer
 from thresher.collection import Collection
-from thresher.types import Answer, Hit
+from thresher.types import Hit
 from thresher_evals.dataset import Question
 from thresher_evals.datasets.registry import load
 

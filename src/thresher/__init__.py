@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from thresher.aio import AsyncCollection
+    from thresher.answer import Answer
     from thresher.collection import Collection
     from thresher.engine import Engine
     from thresher.errors import (
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from thresher.protocols import Encoder
     from thresher.recipes import Recipe
     from thresher.recipes.rerank import Reranker, rerank
-    from thresher.types import Answer, Chunk, Citation, Document, Evidence, Hit, SearchResult, Verdict
+    from thresher.types import Chunk, Citation, Document, Evidence, Hit, SearchResult, Verdict
 
 __version__: str
 

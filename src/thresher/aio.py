@@ -18,12 +18,13 @@ from threading import Event
 from types import TracebackType
 from typing import Any, TypeVar, Unpack
 
+from thresher.answer import Answer
 from thresher.asking import AskOptions
 from thresher.collection import Collection
 from thresher.errors import Cancelled
 from thresher.indexing.ingest import Report
 from thresher.models.usage import Meter
-from thresher.types import Answer, SearchResult, Step
+from thresher.types import SearchResult, Step
 
 Value = TypeVar("Value")
 

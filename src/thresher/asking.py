@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from thresher import recipes
+from thresher.answer import Answer
 from thresher.answering.checked_answer import in_silence
 from thresher.errors import UnknownSetting, UsageError, WrongType, check_awaits_nothing, check_type
-from thresher.types import Answer
 
 if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch

@@ -18,6 +18,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, BinaryIO, Never, TypeVar, Unpack
 
 from thresher import recipes
+from thresher.answer import Answer
 from thresher.answering.checked_answer import in_silence
 from thresher.asking import AskOptions, check_max_tokens, check_options, check_question, search_option, turn
 from thresher.chunking.hierarchical import HierarchicalChunker
@@ -45,7 +46,7 @@ from thresher.recipes.settings import LanguageModelSettings
 from thresher.settings import dotted, flat, flat_public, own, resolved
 from thresher.tracing.feedback import Label, label_of
 from thresher.tracing.traces import Request, replay
-from thresher.types import Answer, Check, Document, Evidence, Metadata, SearchResult, Step
+from thresher.types import Check, Document, Evidence, Metadata, SearchResult, Step
 from thresher.verification.weights import EVEN
 
 if TYPE_CHECKING:

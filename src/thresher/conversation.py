@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from thresher.types import Answer, Query, Usage
+from thresher.answer import Answer
+from thresher.types import Query, Usage
 
 if TYPE_CHECKING:
     from thresher.pipeline import Pipeline

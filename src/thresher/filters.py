@@ -17,14 +17,33 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from thresher.errors import UnknownSetting, UsageError
+from thresher.types import And, Comparison, Filter, In, IsNull, Like, Not, Operator, Or, Value
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
+__all__ = [
+    "COLUMNS",
+    "IDS",
+    "And",
+    "Comparison",
+    "Filter",
+    "In",
+    "IsNull",
+    "Like",
+    "Not",
+    "Operator",
+    "Or",
+    "Value",
+    "holds",
+    "narrowed",
+    "parse",
+    "resolve",
+]
 
 COLUMNS = ("source", "title", "kind", "added", "date", "page")
 """Columns of every chunk that a caller may name."""
@@ -40,69 +59,6 @@ MAX_PATTERN = 1000
 
 MAX_PAGE = 2**53
 """Whole numbers up to here are exact as they come from the parser, and fit a store's column."""
-
-Value = str | int | float | bool
-Operator = Literal["=", "!=", "<", "<=", ">", ">="]
-
-
-# --- the tree ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """A field compared with a value."""
-
-    field: str
-    operator: Operator
-    value: Value
-
-
-@dataclass(frozen=True, slots=True)
-class In:
-    """A field equal to one of some values; of none, it is false."""
-
-    field: str
-    values: tuple[Value, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Like:
-    """A field whose whole text a pattern matches."""
-
-    field: str
-    pattern: str
-    ignore_case: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class IsNull:
-    """A field that is not there."""
-
-    field: str
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    """The opposite; of what is neither true nor false, that again."""
-
-    operand: Filter
-
-
-@dataclass(frozen=True, slots=True)
-class And:
-    """All of them; true of none."""
-
-    operands: tuple[Filter, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Or:
-    """At least one of them; false of none."""
-
-    operands: tuple[Filter, ...]
-
-
-Filter = Comparison | In | Like | IsNull | Not | And | Or
 
 
 def narrowed(where: Filter | None, to: Filter) -> Filter:

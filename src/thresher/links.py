@@ -11,8 +11,9 @@ import re
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
+from thresher.answer import Answer
 from thresher.errors import UsageError
-from thresher.types import Answer, Check, Citation, Excerpt, Hit, Origin, SearchResult
+from thresher.types import Check, Citation, Excerpt, Hit, Origin, SearchResult
 
 _PATH = re.compile(r"(?:.*/)?d/(?P<collection>[^/]+)/(?P<document>[^/]+)/?")
 _NUMBER = re.compile(r"[0-9]{1,15}")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from thresher.answer import Answer
 from thresher.protocols import (
     Corrector,
     Decider,
@@ -27,7 +28,6 @@ from thresher.protocols import (
 from thresher.tracing.traces import Record
 from thresher.types import (
     NO_NOTES,
-    Answer,
     Correction,
     Decision,
     Evidence,

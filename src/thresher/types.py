@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from thresher.filters import Filter
-
     Vectors = NDArray[np.float32]
 
 Metadata = Mapping[str, str | int | float | bool]
@@ -191,6 +189,69 @@ class ChunkRow:
     def indexed_title(self) -> str:
         """The title whose terms are indexed with the text's; empty where they are not."""
         return self.chunk.title if self.titled else ""
+
+
+# --- filters ----------------------------------------------------------------------------------------------------------
+
+Value = str | int | float | bool
+Operator = Literal["=", "!=", "<", "<=", ">", ">="]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A field compared with a value."""
+
+    field: str
+    operator: Operator
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class In:
+    """A field equal to one of some values; of none, it is false."""
+
+    field: str
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """A field whose whole text a pattern matches."""
+
+    field: str
+    pattern: str
+    ignore_case: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull:
+    """A field that is not there."""
+
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The opposite; of what is neither true nor false, that again."""
+
+    operand: Filter
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """All of them; true of none."""
+
+    operands: tuple[Filter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """At least one of them; false of none."""
+
+    operands: tuple[Filter, ...]
+
+
+Filter = Comparison | In | Like | IsNull | Not | And | Or
 
 
 # --- scores -----------------------------------------------------------------------------------------------------------
@@ -630,83 +691,6 @@ class ChunkTrace(Public):
     dropped_by: str | None
     reason: str
     stood_for: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a person gets, and everything needed to see why."""
-
-    question: str
-    recipe: str
-    text: str
-    abstained: bool
-    reason: str | None
-    verdict: Verdict | None
-    confidence: float | None
-    citations: tuple[Citation, ...]
-    conflicts: tuple[tuple[int, int], ...]
-    """Markers of citations that contradict each other."""
-    steps: tuple[Step, ...]
-    usage: Usage
-    degraded: tuple[str, ...]
-    trace: str
-    chunks: tuple[ChunkTrace, ...] = ()
-    certainty: float | None = None
-    """Probability that the answer itself is right, 0 to 1; `confidence` is that the evidence suffices."""
-    standalone: str | None = None
-    """What was answered, where the question followed up on others and was put into words that stand alone."""
-    answered_by: str | None = None
-    """`model`; `reader`, where a chat model was asked and failed; None where none was asked."""
-    sentences: tuple[AnswerSentence, ...] = ()
-    """What the text consists of, each with what the documents say to it."""
-    removed: tuple[AnswerSentence, ...] = ()
-    """Sentences that were written and are not shown."""
-    alternatives: tuple[Alternative, ...] = ()
-    """Further passages that may answer, where no chat model wrote; at most two."""
-
-    WHERE_THERE: ClassVar[str] = "removed"
-
-    @property
-    def evidence(self) -> tuple[Evidence, ...]:
-        """What the generator was given, in its order; nothing for an answer that took none of the path's slots."""
-        return next((step.value.evidence for step in self.steps if isinstance(step.value, Refined)), ())
-
-    def __str__(self) -> str:
-        """The answer and its citations, as `print` shows them."""
-        from thresher.tracing.explain import also_lines, citation_line
-
-        told = self.to_dict()
-        cited = [citation_line(citation, self.text) for citation in told["citations"]]
-        return "\n".join([self.text, *([f"Why: {self.reason}"] if self.abstained else []), *cited, *also_lines(told)])
-
-    def to_markdown(self) -> str:
-        """The question, the answer and its numbered citations, with page and quote."""
-        from thresher.tracing.markdown import markdown
-
-        return markdown(self)
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the answer, its citations, and what was kept and dropped."""
-        from thresher.tracing.markdown import html
-
-        return html(self)
-
-    def to_dict(self, *, chunks: bool = False) -> dict[str, Any]:
-        """JSON form of the public contract; `chunks=True` adds what `explain` shows."""
-        told: dict[str, Any] = to_json(self if chunks else replace(self, chunks=()))
-        if not chunks:
-            del told["chunks"]
-        return told
-
-    def explain(self, *, dropped: bool = False, scores: bool = False) -> str:
-        """How it came about, as `thresher explain` prints it: steps, and a line for each chunk that was kept.
-
-        `dropped` lists the dropped chunks too, `scores` shows every score of a chunk.
-        """
-        from thresher.tracing.explain import picture
-
-        labels = {fate.hit.chunk.id: fate.hit.chunk.label for fate in self.chunks}
-        return picture(self.to_dict(chunks=True), labels, dropped=dropped, scores=scores)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from thresher.answer import Answer
 from thresher.errors import ThresherError
-from thresher.types import COSINE, Answer, Chunk, Citation, Hit, Score, SearchResult, Step, Usage
+from thresher.types import COSINE, Chunk, Citation, Hit, Score, SearchResult, Step, Usage
 from thresher_evals.dataset import Question
 from thresher_evals.rows import Cited, Place, Reply, Row
 

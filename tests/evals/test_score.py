@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from thresher.answer import Answer
 from thresher.errors import ThresherError, UnknownSetting, UsageError
-from thresher.types import Answer
 from thresher_evals.dataset import Split, split_of
 from thresher_evals.datasets.registry import load
 from thresher_evals.judges.judgements import Judgement, answer_of, judgement_log

@@ -15,7 +15,8 @@ from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.errors import DocumentError
 from thresher.indexing.catalog import Place
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.ingest import Incoming, Ingest, Report
+from thresher.indexing.ingest import Ingest, Report
+from thresher.indexing.prepare import Incoming
 from thresher.indexing.store import DocumentStore
 from thresher.protocols import Store
 from thresher.testing.fakes import HashEncoder

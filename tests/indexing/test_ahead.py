@@ -23,8 +23,8 @@ from tests.indexing.making import (
 from thresher.errors import DocumentError, WorkerDied
 from thresher.indexing.ahead import Workers
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.ingest import Incoming, Ingest, Report
-from thresher.indexing.prepare import Part, Prepared, prepare
+from thresher.indexing.ingest import Ingest, Report
+from thresher.indexing.prepare import Incoming, Part, Prepared, prepare
 from thresher.indexing.store import DocumentStore
 from thresher.testing.memory_store import MemoryStore
 from thresher.types import Document

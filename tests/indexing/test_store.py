@@ -34,7 +34,8 @@ from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.errors import DocumentError, EncoderMismatch, StoreError
 from thresher.indexing.catalog import Place
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.ingest import Incoming, Report
+from thresher.indexing.ingest import Report
+from thresher.indexing.prepare import Incoming
 from thresher.indexing.store import DocumentStore
 from thresher.protocols import Store
 from thresher.stores.lance import LanceStore

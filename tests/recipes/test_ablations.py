@@ -12,10 +12,11 @@ import pytest
 import thresher
 from tests.recipes.scripting import Judge, blocks, stage, stages, user_of, using
 from thresher import recipes
+from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.settings import check_known, flat, keys
 from thresher.testing.llm_server import ScriptedServer
-from thresher.types import Answer, Origin, Verdict
+from thresher.types import Origin, Verdict
 from thresher_evals.runner import parse_variant
 
 Serve = Callable[..., ScriptedServer]

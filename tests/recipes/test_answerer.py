@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 from scipy.stats import binomtest
 
+from thresher.answer import Answer
 from thresher.recipes.answerer import AnswererWorth, is_right, labelled_answers, measured, wilson
-from thresher.types import Answer, Usage
+from thresher.types import Usage
 
 ANSWER = Answer("Q?", "corrective", "", False, None, None, None, (), (), (), Usage(), (), "t")
 

@@ -10,9 +10,9 @@ import pytest
 
 import thresher
 from tests.recipes.scripting import Judge, stages, using
+from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.testing.llm_server import Reply, ScriptedServer
-from thresher.types import Answer
 
 Serve = Callable[..., ScriptedServer]
 QUESTION = "Which harbour town has a lighthouse with a green lamp?"

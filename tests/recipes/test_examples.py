@@ -10,9 +10,10 @@ import pytest
 
 import thresher
 from tests.recipes.scripting import Judge, blocks, stage, user_of, using
+from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.testing.llm_server import ScriptedServer
-from thresher.types import Answer, ClaimState, Verdict
+from thresher.types import ClaimState, Verdict
 
 Serve = Callable[..., ScriptedServer]
 Making = Callable[..., Collection]

@@ -11,11 +11,12 @@ import pytest
 import thresher
 from tests.recipes.scripting import Judge, stages, using
 from thresher import recipes
+from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.errors import Degraded
 from thresher.recipes.ecrag import EXTRACTED, NOT_SUMMARISED
 from thresher.testing.llm_server import ScriptedServer
-from thresher.types import Answer, Verdict
+from thresher.types import Verdict
 
 Serve = Callable[..., ScriptedServer]
 QUESTION = "When was the Kõpu lighthouse built?"

@@ -9,10 +9,11 @@ import pytest
 
 import thresher
 from tests.recipes.scripting import user_of
+from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.testing.fakes import LIARS
 from thresher.testing.llm_server import ScriptedServer
-from thresher.types import Answer, ClaimState
+from thresher.types import ClaimState
 
 Serve = Callable[..., ScriptedServer]
 Liar = Callable[[str, str], str]

@@ -12,13 +12,14 @@ import pytest
 
 from tests.recipes.scripting import Judge, blocks, stage, stages, user_of, using
 from thresher import recipes
+from thresher.answer import Answer
 from thresher.chunking.semantic import theta_of
 from thresher.chunking.summaries import ExtractiveSummarizer, LLMSummarizer
 from thresher.collection import Collection
 from thresher.errors import UnknownSetting, UsageError
 from thresher.pipeline import Pipeline
 from thresher.testing.llm_server import ScriptedServer
-from thresher.types import Answer, Chunk, ClaimState, Decision, Document, Judged, Judgement, Verdict
+from thresher.types import Chunk, ClaimState, Decision, Document, Judged, Judgement, Verdict
 
 Serve = Callable[..., ScriptedServer]
 Settings = Mapping[str, Any]

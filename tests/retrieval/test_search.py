@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.filters import And, In, IsNull, parse
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.ingest import Incoming, Ingest
+from thresher.indexing.ingest import Ingest
+from thresher.indexing.prepare import Incoming
 from thresher.indexing.store import DocumentStore
 from thresher.retrieval.search import CoarseToFineRetriever, DenseRetriever, LexicalRetriever, children_of, distance
 from thresher.testing.fakes import HashEncoder

@@ -10,7 +10,8 @@ import pytest
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.filters import Filter, parse
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.ingest import Incoming, Ingest
+from thresher.indexing.ingest import Ingest
+from thresher.indexing.prepare import Incoming
 from thresher.indexing.store import DocumentStore
 from thresher.protocols import ChunkTable
 from thresher.retrieval.fusion import reciprocal_rank_fusion, weighted_fusion

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from thresher.answer import Answer
 from thresher.errors import StoreError, UsageError
 from thresher.home.files import LocalFiles
 from thresher.tracing.traces import KEPT, LEFT, Request, Traces, replay
-from thresher.types import Answer, ChunkTrace, Hit, Usage
+from thresher.types import ChunkTrace, Hit, Usage
 
 REQUEST = Request("crag", {"upper": 0.7}, None, None, "2026-01-15", {"hash": [{"reply": "yes"}]})
 

@@ -24,9 +24,6 @@ from thresher.errors import ThresherError, UsageError
 ENTRY_POINTS = "thresher.commands"
 """The group in which another distribution names its command."""
 
-COMPLETE = "_THRESHER_COMPLETE"
-"""Set by the shell when it asks what can follow, see `thresher completion`."""
-
 
 EXTENSIONS = {
     "eval": ("Measure recipes on questions with known answers.", "thresher-evals"),
@@ -279,8 +276,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit; errors become one line on stderr and an exit code."""
     without_rest_client()
     command = typer.main.get_command(app)
-    if COMPLETE in os.environ:
-        command.main(prog_name="thresher", complete_var=COMPLETE)  # tells the shell what can follow, and exits
+    if config.COMPLETE in os.environ:
+        command.main(prog_name="thresher", complete_var=config.COMPLETE)  # tells the shell what can follow, and exits
     given = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in takewhile(lambda argument: argument != "--", given)
     try:

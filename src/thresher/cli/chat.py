@@ -12,7 +12,7 @@ from thresher.cli.questions import Outside, recipe_of, remember
 from thresher.errors import ThresherError
 
 if TYPE_CHECKING:
-    from thresher.types import Answer
+    from thresher.answer import Answer
 
 HELP = "Ask a question, or: /why (how the last answer came about), /new (forget what was said), /quit"
 

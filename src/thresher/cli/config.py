@@ -14,6 +14,9 @@ from thresher.cli import output
 from thresher.cli.options import AsJson, RecipeName, Target, on_collection
 from thresher.cli.questions import recipe_of
 
+COMPLETE = "_THRESHER_COMPLETE"
+"""The variable in which a shell asks what can follow."""
+
 
 class Shell(StrEnum):
     """Shells that are told what can follow."""
@@ -79,7 +82,5 @@ def completion(
     For bash: eval "$(thresher completion bash)"
     """
     from typer._completion_shared import get_completion_script
-
-    from thresher.cli.app import COMPLETE
 
     output.say(get_completion_script(prog_name="thresher", complete_var=COMPLETE, shell=shell.value))

@@ -12,6 +12,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from thresher.answer import Answer
 from thresher.errors import DocumentError
 from thresher.tracing.explain import (
     also_lines,
@@ -23,7 +24,7 @@ from thresher.tracing.explain import (
     shortened,
     where,
 )
-from thresher.types import Answer, Excerpt, Hit, SearchResult, Step
+from thresher.types import Excerpt, Hit, SearchResult, Step
 
 if TYPE_CHECKING:
     from thresher.indexing.ingest import Remark, Report

@@ -11,15 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
-from typing import TYPE_CHECKING
 
 from thresher.errors import DocumentError, WorkerDied
 from thresher.indexing.catalog import Catalog
-from thresher.indexing.prepare import Part, Prepared
+from thresher.indexing.prepare import Incoming, Part, Prepared
 from thresher.types import Document
-
-if TYPE_CHECKING:
-    from thresher.indexing.ingest import Incoming
 
 PART_CHARACTERS = 64_000
 """Of rows that are prepared together: some 64 chunks, one or two seconds of a core; what a worker that dies costs."""

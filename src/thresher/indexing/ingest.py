@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain
@@ -14,7 +14,7 @@ from thresher.errors import DocumentError
 from thresher.indexing.ahead import Ahead, Workers
 from thresher.indexing.catalog import Changes, Place, contents
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.prepare import NOT_ENCODED, EncodedChunks, Prepared, Read, by_document, encode
+from thresher.indexing.prepare import NOT_ENCODED, EncodedChunks, Incoming, Prepared, by_document, encode
 from thresher.indexing.store import BATCH_CHUNKS, CHUNK_CHARACTERS, DocumentStore
 from thresher.protocols import Progress
 from thresher.types import Document
@@ -25,22 +25,6 @@ if TYPE_CHECKING:
 
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Incoming:
-    """A file or URL to take in; `documents` reads it, yields its documents and, as values, rows that failed."""
-
-    source: str
-    sha256: str
-    root: str
-    documents: Callable[[], Iterator[Document | DocumentError | Prepared]]
-    given: str = ""
-    """What the caller added to its metadata, as JSON: a change of it is a change of the file."""
-    extraction: int | None = None
-    """Which version of the extraction reads it."""
-    elsewhere: Callable[[], Read] | None = None
-    """Gives what reads it in another process; None for what is read here alone: rows, and kinds of a program's own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,22 @@ class Prepared:
         return sum(len(chunks) for encoded in self.encoded.values() for chunks in encoded.values())
 
 
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A file or URL to take in; `documents` reads it, yields its documents and, as values, rows that failed."""
+
+    source: str
+    sha256: str
+    root: str
+    documents: Callable[[], Iterator[Document | DocumentError | Prepared]]
+    given: str = ""
+    """What the caller added to its metadata, as JSON: a change of it is a change of the file."""
+    extraction: int | None = None
+    """Which version of the extraction reads it."""
+    elsewhere: Callable[[], Read] | None = None
+    """Gives what reads it in another process; None for what is read here alone: rows, and kinds of a program's own."""
+
+
 def prepare(part: Part, configs: Sequence[IndexConfig]) -> Prepared:
     """Read a part and encode, for every config, what the collection does not hold of it.
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
 
-from thresher.types import Answer, Public
+from thresher.answer import Answer
+from thresher.types import Public
 
 Z95 = 1.959964
 """Of a 95 % interval."""

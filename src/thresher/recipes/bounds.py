@@ -6,8 +6,8 @@ and this collection; they take the place of the printed ones, and every answer s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from thresher.judging.learned_bounds import ConfidentDecider, bounded, learned_bounds
 from thresher.judging.verdicts import Bounds
@@ -16,35 +16,42 @@ from thresher.recipes.build import mapping
 from thresher.recipes.components import Components
 from thresher.recipes.judges import judge_folder
 from thresher.recipes.settings import JudgeSettings, RecipeSettings
-from thresher.settings import flat, resolved
-
-if TYPE_CHECKING:
-    from thresher.recipes.registry import Recipe
+from thresher.settings import flat
 
 
-def with_learned(recipe: Recipe, settings: RecipeSettings, parts: Components, printed: Pipeline) -> Pipeline:
-    """The recipe by the bounds learned in this collection; `printed` where none were, or others are set by hand."""
+def with_learned(
+    printed: Pipeline,
+    settings: RecipeSettings,
+    parts: Components,
+    *,
+    name: str,
+    keys: tuple[str, str],
+    defaults: RecipeSettings,
+    wired: Callable[[RecipeSettings, Components], Pipeline],
+) -> Pipeline:
+    """The recipe by the bounds learned in this collection; `printed` where none were learned or others are set by hand.
+
+    `keys` are the settings of its lower and upper bound, `defaults` its settings where nobody set one.
+    """
     inner = bounded(printed.decide)
-    keys = recipe.bounds
-    if inner is None or keys is None or parts.calibrations is None or not isinstance(settings, JudgeSettings):
+    if inner is None or parts.calibrations is None or not isinstance(settings, JudgeSettings):
         return printed
-    learned = parts.calibrations.get(judge_of(recipe, settings), parts.encoder(settings).name)
-    if learned is None or not _as_printed(recipe, settings, keys):
+    learned = parts.calibrations.get(judge_of(name, settings), parts.encoder(settings).name)
+    by_hand = any(flat(settings)[key] != flat(defaults)[key] for key in keys)
+    found = None if learned is None or by_hand else learned_bounds(learned, inner.bounds.scale)
+    if learned is None or found is None:
         return printed
-    found = learned_bounds(learned, inner.bounds.scale)
-    if found is None:
-        return printed
-    made = recipe.wired(_changed(settings, keys, found), parts)
+    made = wired(_changed(settings, keys, found), parts)
     return replace(made, decide=ConfidentDecider(made.decide, learned, mapping(learned, fits=True)))
 
 
-def judge_of(recipe: Recipe, settings: JudgeSettings) -> str:
-    """What a recipe's calibration goes by: whose retrieval, and which judge's scores."""
+def judge_of(recipe: str, settings: JudgeSettings) -> str:
+    """The name that a recipe's calibration is kept under: whose retrieval, and which judge's scores."""
     judge = settings.judge
     if judge in ("auto", "llm"):
         judge = f"llm {settings.llm.model}" if settings.llm.configured else "local"
     folder = judge_folder(settings)
-    return f"{recipe.name}: {judge}" if folder is None else f"{recipe.name}: {judge} of {folder}"
+    return f"{recipe}: {judge}" if folder is None else f"{recipe}: {judge} of {folder}"
 
 
 def bounds_here(pipeline: Pipeline) -> Bounds | None:
@@ -52,12 +59,6 @@ def bounds_here(pipeline: Pipeline) -> Bounds | None:
     decide = pipeline.decide.decide if isinstance(pipeline.decide, ConfidentDecider) else pipeline.decide
     inner = bounded(decide)
     return None if inner is None else inner.bounds
-
-
-def _as_printed(recipe: Recipe, settings: RecipeSettings, keys: tuple[str, str]) -> bool:
-    """Whether the bounds are those the recipe comes with, so that nobody set others."""
-    given, own = flat(settings), flat(resolved(recipe.settings, {}, preset=recipe.preset))
-    return all(given[key] == own[key] for key in keys)
 
 
 def _changed(settings: RecipeSettings, keys: tuple[str, str], values: tuple[float, float]) -> RecipeSettings:

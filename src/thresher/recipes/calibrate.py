@@ -147,7 +147,7 @@ def _of_printed_bounds(
         best = best_score(decide, pipeline.judge(query, pipeline.retrieve(query).kept).judgements)
         return [] if best is None else [(best, None)]
 
-    name, encoder = judge_of(recipe, settings), parts.encoder(settings).name
+    name, encoder = judge_of(recipe.name, settings), parts.encoder(settings).name
     elsewhere = usual(name.removeprefix(f"{recipe.name}: "), encoder)
     return Observed(name, encoder, parts.table(config), elsewhere, look, limit, progress)
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from thresher.answer import Answer
 from thresher.pipeline import SLOTS, Pipeline, select
 from thresher.recipes.components import Components
 from thresher.structure.locators import locate
 from thresher.types import (
-    Answer,
     Correction,
     Decision,
     Evidence,

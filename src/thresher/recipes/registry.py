@@ -42,7 +42,6 @@ class Recipe:
     needs_llm: bool = False
     corrects: bool = False
     """Whether it may look outside the collection."""
-    """Answerers of your own beside the recipe's: see `derive`."""
     parts: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     """Parts that stand in a slot instead of the recipe's own, by slot: see `derive`."""
     bounds: tuple[str, str] | None = None
@@ -83,8 +82,12 @@ class Recipe:
         if self.bounds is None or components.sketched:
             return made
         from thresher.recipes.bounds import with_learned
+        from thresher.settings import resolved
 
-        return with_learned(self, settings, components, made)
+        defaults = resolved(self.settings, {}, preset=self.preset)
+        return with_learned(
+            made, settings, components, name=self.name, keys=self.bounds, defaults=defaults, wired=self.wired
+        )
 
     def wired(self, settings: RecipeSettings, components: Components) -> Pipeline:
         """The recipe as its settings say, whatever was learned."""

@@ -31,7 +31,8 @@ from thresher.filters import Comparison, parse, resolve
 from thresher.indexing.catalog import Place
 from thresher.indexing.doctor import examine
 from thresher.indexing.index_config import IndexConfig
-from thresher.indexing.ingest import Incoming, Ingest, Report
+from thresher.indexing.ingest import Ingest, Report
+from thresher.indexing.prepare import Incoming
 from thresher.indexing.store import DocumentStore
 from thresher.protocols import MOST_VERSIONS, ChunkStore, ChunkTable, Records, RecordStore, Store
 from thresher.stores import registry

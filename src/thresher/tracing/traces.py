@@ -15,10 +15,10 @@ from datetime import UTC, datetime
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from thresher.answer import Answer
 from thresher.deadline import Allow, within
 from thresher.errors import BudgetSpent, Degraded, StoreError, UsageError
 from thresher.types import (
-    Answer,
     ChunkTrace,
     Correction,
     Decision,

@@ -7,7 +7,8 @@ from pathlib import Path
 from benchmarks.questions import verdicts
 from benchmarks.questions.ask import ask_all, asked, read
 from benchmarks.questions.rules import Question
-from thresher.types import UNIT, Answer, Chunk, Citation, Evidence, Hit, Refined, Score, Step, Usage, Verdict
+from thresher.answer import Answer
+from thresher.types import UNIT, Chunk, Citation, Evidence, Hit, Refined, Score, Step, Usage, Verdict
 
 WHO = Question("r-1", "reports", "who", "Who is the manager?", answerable=True, expected=(("Ada Berg",),))
 WHEN = Question("r-2", "reports", "when", "When did it close?", answerable=False)

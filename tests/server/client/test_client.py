@@ -13,9 +13,10 @@ import pytest
 import thresher
 from tests.server.conftest import DOCUMENTS, Running, running
 from tests.server.own_api import QUESTION, copied, with_key
+from thresher.answer import Answer
 from thresher.errors import ProviderError, StoreError, UsageError
 from thresher.testing.llm_server import Reply, ScriptedServer
-from thresher.types import Answer, Citation, ClaimState, Step, Verdict
+from thresher.types import Citation, ClaimState, Step, Verdict
 from thresher_server.client import AsyncClient, Client, Progress
 from thresher_server.security.keys import Scope
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from thresher.types import PROBABILITY, Answer, Citation, Score, Usage
+from thresher.answer import Answer
+from thresher.types import PROBABILITY, Citation, Score, Usage
 from thresher_server.openai.answer_text import marks, tail, without_tail
 from thresher_server.openai.conversation import TURN_CHARACTERS, TURNS, Part, conversation, question_of, text_of
 from thresher_server.problems import Problem

@@ -13,7 +13,8 @@ from tests.server.conftest import Running, running
 from tests.server.openai import webui
 from tests.server.openai.conftest import FERRY, UNANSWERED, WRITTEN, Modelled, asked, writes
 from tests.server.openai.reading import chunks
-from thresher.types import PROBABILITY, Answer, Citation, Score, Usage
+from thresher.answer import Answer
+from thresher.types import PROBABILITY, Citation, Score, Usage
 from thresher_server.openai.open_webui import sources
 
 

@@ -26,9 +26,9 @@ from filelock import FileLock, Timeout
 from pydantic import SerializerFunctionWrapHandler, TypeAdapter, model_serializer, model_validator
 from pydantic.dataclasses import dataclass as model
 
+from thresher.answer import NOT_CONFIGURED
 from thresher.errors import StoreError, UsageError
 from thresher.settings import RENAMED
-from thresher.tracing.markdown import NOT_CONFIGURED
 from thresher.types import Origin, Usage, Verdict
 from thresher_evals.dataset import Dataset, Question
 from thresher_evals.jsonl import is_left_of, write_whole

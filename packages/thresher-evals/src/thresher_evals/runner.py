@@ -21,12 +21,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from thresher import recipes
+from thresher.answer import Answer
 from thresher.errors import Degraded, EncoderMismatch, MissingExtra, ThresherError, UsageError
 from thresher.home import settings as of_collections
 from thresher.home.places import Home, working_folder
 from thresher.protocols import Progress
 from thresher.settings import check_known, keys, own, parse_assignments, renamed
-from thresher.types import Answer, Hit, Origin, Refined, SearchResult, Step
+from thresher.types import Hit, Origin, Refined, SearchResult, Step
 from thresher_evals.dataset import Dataset, Question, Task, matches, sha1_number
 from thresher_evals.jsonl import digest, write_whole
 from thresher_evals.rows import (

@@ -7,10 +7,11 @@ import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, TypeVar
 
+from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.deadline import within
 from thresher.models.usage import Meter
-from thresher.types import Answer, Step
+from thresher.types import Step
 from thresher_server import metrics, telemetry
 from thresher_server.askers import Askers
 from thresher_server.problems import Problem

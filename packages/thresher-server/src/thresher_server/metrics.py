@@ -10,7 +10,8 @@ from contextlib import asynccontextmanager, contextmanager
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from thresher.types import Answer, ClaimState
+from thresher.answer import Answer
+from thresher.types import ClaimState
 from thresher_server.security.admission import Admission
 
 SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)

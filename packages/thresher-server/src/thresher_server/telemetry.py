@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from thresher.types import Answer
+from thresher.answer import Answer
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer

@@ -10,12 +10,13 @@ from typing import Any, Unpack
 
 import httpx
 
+from thresher.answer import Answer
 from thresher.errors import UsageError
 from thresher.home.folders import Summary
 from thresher.indexing.ingest import Report
 from thresher.indexing.records import DocumentRecord
 from thresher.judging.calibration import Calibration
-from thresher.types import Answer, Check, SearchResult, Step
+from thresher.types import Check, SearchResult, Step
 from thresher_server.client import requests
 from thresher_server.client.calls import (
     CONNECT_SECONDS,

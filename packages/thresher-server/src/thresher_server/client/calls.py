@@ -12,8 +12,9 @@ from urllib.parse import quote
 
 import httpx
 
+from thresher.answer import Answer
 from thresher.errors import BudgetSpent, Cancelled, ModelError, ProviderError, StoreError, ThresherError, UsageError
-from thresher.types import Answer, Step
+from thresher.types import Step
 from thresher_server.client import reading
 
 Value = TypeVar("Value")

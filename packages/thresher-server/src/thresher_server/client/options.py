@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from thresher.types import Answer
+from thresher.answer import Answer
 
 
 class SearchOptions(TypedDict, total=False):

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from thresher.answer import Answer
 from thresher.errors import DocumentError, UsageError
 from thresher.home.folders import Summary
 from thresher.indexing.ingest import Remark, Report
@@ -17,7 +18,6 @@ from thresher.indexing.records import DocumentRecord
 from thresher.links import place_of
 from thresher.types import (
     Alternative,
-    Answer,
     AnswerSentence,
     Check,
     CheckedClaim,

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from thresher.answer import Answer
 from thresher.home.folders import Summary
 from thresher.indexing.records import DocumentRecord
-from thresher.types import Answer, Check, SearchResult
+from thresher.types import Check, SearchResult
 from thresher_server.client import reading
 from thresher_server.client.calls import Call, at, given
 from thresher_server.client.jobs import Job

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from thresher.types import Answer
+from thresher.answer import Answer
 from thresher_server.client import reading
 
 

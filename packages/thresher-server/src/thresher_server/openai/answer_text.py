@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from thresher.types import Answer, Citation
+from thresher.answer import Answer
+from thresher.types import Citation
 
 SOURCES = "\n\nSources:\n"
 """Before the list at the end of a text; what is behind it in an earlier answer was no part of that answer."""

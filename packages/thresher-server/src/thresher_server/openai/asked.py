@@ -8,8 +8,8 @@ from typing import Any
 
 from fastapi import Request
 
+from thresher.answer import Answer
 from thresher.collection import PUBLIC_URL, Collection
-from thresher.types import Answer
 from thresher_server import asking
 from thresher_server.asking import Event
 from thresher_server.following import Followed

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from thresher.types import Answer
+from thresher.answer import Answer
 from thresher_server.openai.answer_text import Mark, marks, place_of, tail
 from thresher_server.openai.asked import Asked
 from thresher_server.openai.conversation import Message, Text, refuse_unsupported

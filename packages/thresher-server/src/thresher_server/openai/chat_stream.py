@@ -14,7 +14,8 @@ from typing import Any
 from fastapi.concurrency import run_in_threadpool
 from sse_starlette import ServerSentEvent
 
-from thresher.types import Answer, Step
+from thresher.answer import Answer
+from thresher.types import Step
 from thresher_server.asking import Event
 from thresher_server.following import Followed
 from thresher_server.openai import open_webui

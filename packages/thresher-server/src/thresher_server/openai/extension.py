@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from thresher.types import Answer
+from thresher.answer import Answer
 from thresher_server.openai.models import Target
 from thresher_server.shapes import AlternativeReply, AnswerSentenceReply, CitationReply
 

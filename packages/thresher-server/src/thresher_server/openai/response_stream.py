@@ -12,7 +12,7 @@ from typing import Any
 from fastapi.concurrency import run_in_threadpool
 from sse_starlette import ServerSentEvent
 
-from thresher.types import Answer
+from thresher.answer import Answer
 from thresher_server.following import Followed
 from thresher_server.openai.asked import Asked
 from thresher_server.openai.responses import OutputMessage, OutputText, ResponseFault, ResponseReply, answered

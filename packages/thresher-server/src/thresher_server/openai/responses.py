@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from thresher.types import Answer
+from thresher.answer import Answer
 from thresher_server.openai.answer_text import marks, tail
 from thresher_server.openai.asked import Asked
 from thresher_server.openai.chat import new_id, url_citation

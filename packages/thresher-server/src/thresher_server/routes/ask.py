@@ -13,9 +13,10 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
+from thresher.answer import Answer
 from thresher.collection import PUBLIC_URL, Collection
 from thresher.errors import ThresherError
-from thresher.types import Answer, Step
+from thresher.types import Step
 from thresher_server.asking import Event, asked, events
 from thresher_server.connected import while_connected
 from thresher_server.conversations import Conversations, check_room

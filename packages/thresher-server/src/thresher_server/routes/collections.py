@@ -212,7 +212,7 @@ def _calibrated(service: Service, collection: Collection) -> dict[str, dict[str,
 def _judge(recipe: recipes.Recipe, settings: JudgeSettings | CorrectiveSettings) -> str:
     """What the calibration of a recipe's judge goes by."""
     if recipe.bounds is not None:
-        return judge_of(recipe, settings)
+        return judge_of(recipe.name, settings)
     return "trained" if settings.judge == "auto" else settings.judge
 
 

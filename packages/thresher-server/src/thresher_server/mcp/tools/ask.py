@@ -12,9 +12,10 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from thresher import recipes
+from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.pipeline import SLOTS
-from thresher.types import Answer, AnswerSentence, ChunkTrace, Origin, Step
+from thresher.types import AnswerSentence, ChunkTrace, Origin, Step
 from thresher.types import Citation as Cited
 from thresher_server.mcp import wording
 from thresher_server.mcp.addresses import opened, resource

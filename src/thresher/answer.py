@@ -1,17 +1,31 @@
-"""An answer as Markdown, and as HTML for a notebook. Texts of documents and of the web are escaped."""
+"""What a person gets, and its forms: plain text, JSON, Markdown, HTML for a notebook.
+
+Texts of documents and of the web are escaped.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from thresher.tracing.explain import sentence_lines
+from thresher.tracing.explain import also_lines, citation_line, picture, sentence_lines
+from thresher.types import (
+    Alternative,
+    AnswerSentence,
+    ChunkTrace,
+    Citation,
+    Evidence,
+    Refined,
+    Step,
+    Usage,
+    Verdict,
+    to_json,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from thresher.types import Alternative, Answer, ChunkTrace, Citation
 
 NOT_CONFIGURED = "no chat model is configured"
 """What a person chose to do without is not told with every answer; `degraded` has it."""
@@ -26,6 +40,75 @@ MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~])")
 BOLD = re.compile(r"\\\*\\\*(.+?)\\\*\\\*")
 """What an answer marks in a passage, once it is escaped for Markdown."""
 BOLD_HTML = re.compile(r"\*\*(.+?)\*\*")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person gets, and everything needed to see why."""
+
+    question: str
+    recipe: str
+    text: str
+    abstained: bool
+    reason: str | None
+    verdict: Verdict | None
+    confidence: float | None
+    citations: tuple[Citation, ...]
+    conflicts: tuple[tuple[int, int], ...]
+    """Markers of citations that contradict each other."""
+    steps: tuple[Step, ...]
+    usage: Usage
+    degraded: tuple[str, ...]
+    trace: str
+    chunks: tuple[ChunkTrace, ...] = ()
+    certainty: float | None = None
+    """Probability that the answer itself is right, 0 to 1; `confidence` is that the evidence suffices."""
+    standalone: str | None = None
+    """What was answered, where the question followed up on others and was put into words that stand alone."""
+    answered_by: str | None = None
+    """`model`; `reader`, where a chat model was asked and failed; None where none was asked."""
+    sentences: tuple[AnswerSentence, ...] = ()
+    """What the text consists of, each with what the documents say to it."""
+    removed: tuple[AnswerSentence, ...] = ()
+    """Sentences that were written and are not shown."""
+    alternatives: tuple[Alternative, ...] = ()
+    """Further passages that may answer, where no chat model wrote; at most two."""
+
+    WHERE_THERE: ClassVar[str] = "removed"
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """What the generator was given, in its order; nothing for an answer that took none of the path's slots."""
+        return next((step.value.evidence for step in self.steps if isinstance(step.value, Refined)), ())
+
+    def __str__(self) -> str:
+        """The answer and its citations, as `print` shows them."""
+        told = self.to_dict()
+        cited = [citation_line(citation, self.text) for citation in told["citations"]]
+        return "\n".join([self.text, *([f"Why: {self.reason}"] if self.abstained else []), *cited, *also_lines(told)])
+
+    def to_markdown(self) -> str:
+        """The question, the answer and its numbered citations, with page and quote."""
+        return markdown(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the answer, its citations, and what was kept and dropped."""
+        return html(self)
+
+    def to_dict(self, *, chunks: bool = False) -> dict[str, Any]:
+        """JSON form of the public contract; `chunks=True` adds what `explain` shows."""
+        told: dict[str, Any] = to_json(self if chunks else replace(self, chunks=()))
+        if not chunks:
+            del told["chunks"]
+        return told
+
+    def explain(self, *, dropped: bool = False, scores: bool = False) -> str:
+        """How it came about, as `thresher explain` prints it: steps, and a line for each chunk that was kept.
+
+        `dropped` lists the dropped chunks too, `scores` shows every score of a chunk.
+        """
+        labels = {fate.hit.chunk.id: fate.hit.chunk.label for fate in self.chunks}
+        return picture(self.to_dict(chunks=True), labels, dropped=dropped, scores=scores)
 
 
 def marks_places(citations: Sequence[Citation]) -> bool:
