@@ -51,9 +51,9 @@ from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher.text.terms import index_terms
 from thresher.types import Chunk, ChunkRow, Step
 from thresher_evals import runner
+from thresher_evals.asker import CollectionAsker
 from thresher_evals.dataset import Dataset
 from thresher_evals.datasets import registry as datasets
-from thresher_evals.runner import CollectionAsker
 
 # --- start-up ---------------------------------------------------------------------------------------------------------
 

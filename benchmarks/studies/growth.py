@@ -38,9 +38,9 @@ from benchmarks.studies.study import (
 from thresher import recipes
 from thresher.errors import ModelError, UsageError
 from thresher.settings import Frozen, own
+from thresher_evals.asker import parse_variant
 from thresher_evals.datasets.records import records
 from thresher_evals.rows import fingerprint
-from thresher_evals.runner import parse_variant
 from thresher_evals.stats import quantile_interval
 
 CURVES: Mapping[str, Callable[[float], float]] = {

@@ -17,7 +17,7 @@ from typing import Any
 from thresher.collection import Collection
 from thresher.errors import ThresherError
 from thresher.types import Step
-from thresher_evals.runner import WARM_UP_QUESTION, peak_memory
+from thresher_evals.asker import WARM_UP_QUESTION, peak_memory
 
 COLLECTION = "growth"
 

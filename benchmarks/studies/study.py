@@ -31,10 +31,11 @@ from thresher.protocols import ChunkTable, Progress
 from thresher.recipes.components import Components, Models
 from thresher.recipes.settings import RecipeSettings
 from thresher.settings import Frozen, check_known, flat, keys, own, renamed, validated
+from thresher_evals.asker import parse_variant
 from thresher_evals.dataset import Dataset, Question
 from thresher_evals.jsonl import write_whole
 from thresher_evals.rows import LOCK, RowLog, fingerprint, finite, this_machine, unlike, version_of
-from thresher_evals.runner import collection_of, parse_variant
+from thresher_evals.runner import collection_of
 from thresher_evals.stats import Comparison, Interval, mean_interval, paired_difference
 
 ABOUT_FILE = "about.json"

@@ -29,8 +29,7 @@ from thresher.types import (
 )
 
 if TYPE_CHECKING:
-    from thresher.filters import Filter
-    from thresher.types import Vectors
+    from thresher.types import Filter, Vectors
 
 Progress = Callable[[int], None]
 """Called with the number of things just finished."""

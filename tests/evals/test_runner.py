@@ -11,9 +11,10 @@ import pytest
 
 from thresher.errors import BudgetSpent, MissingExtra, StoreError, ThresherError, UsageError
 from thresher.types import Step
+from thresher_evals.asker import written_by
 from thresher_evals.datasets.registry import load
 from thresher_evals.rows import read_rows, run_log
-from thresher_evals.runner import run, written_by
+from thresher_evals.runner import run
 
 Scripted = Callable[..., Any]
 HITS = {"question 1": ["b", "a"], "question 2": ["x"], "question 4": ["e"]}

@@ -13,8 +13,8 @@ from thresher import recipes
 from thresher.cli.app import main
 from thresher.collection import Collection
 from thresher.errors import UsageError
+from thresher_evals.asker import CollectionAsker, hidden
 from thresher_evals.dataset import Gold, Question
-from thresher_evals.runner import CollectionAsker, hidden
 
 
 class Listening:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from thresher.errors import UsageError
-from thresher_evals.runner import Variant, parse_variant
+from thresher_evals.asker import Variant, parse_variant
 
 
 def test_a_plain_recipe_has_no_settings() -> None:

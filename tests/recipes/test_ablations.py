@@ -17,7 +17,7 @@ from thresher.collection import Collection
 from thresher.settings import check_known, flat, keys
 from thresher.testing.llm_server import ScriptedServer
 from thresher.types import Origin, Verdict
-from thresher_evals.runner import parse_variant
+from thresher_evals.asker import parse_variant
 
 Serve = Callable[..., ScriptedServer]
 QUESTION = "When was the Kõpu lighthouse built?"

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from thresher.cli.app import main
+from thresher_evals.asker import parse_variant
 from thresher_evals.compare.compare import weigh
 from thresher_evals.compare.recommend import detectable, recommend, value, values_of
 from thresher_evals.compare.text_report import silence, tell
@@ -30,7 +31,6 @@ from thresher_evals.compare.tuning import (
 from thresher_evals.dataset import Gold, Question
 from thresher_evals.metrics.answers import Outcome, outcome
 from thresher_evals.rows import Row, read_reply
-from thresher_evals.runner import parse_variant
 
 USAGE = {"llm_calls": 0, "prompt_tokens": 10, "completion_tokens": 2, "web_requests": 0, "hosts": []}
 CORRECTS = {"rag": False, "hybrid": False, "corrective": True}

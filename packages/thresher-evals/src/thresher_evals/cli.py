@@ -93,9 +93,10 @@ def eval_run(
 ) -> None:
     """Put the questions of a dataset to recipes and keep a row of each."""
     from thresher.preparing import pool
+    from thresher_evals.asker import CollectionAsker, checked, parse_variant
     from thresher_evals.datasets.registry import load
     from thresher_evals.elsewhere import Elsewhere
-    from thresher_evals.runner import CollectionAsker, checked, collection_of, files, outside_of, parse_variant, run
+    from thresher_evals.runner import collection_of, files, outside_of, run
 
     if on is not None and parallel > 1:
         raise UsageError("not both", subject="`parallel` and `on`", next_step="a cluster asks as many as it can")
@@ -394,11 +395,11 @@ def eval_compare(
     parallel: Parallel = 1,
 ) -> None:
     """Ask your questions with and without correction, and say what it gains, costs and breaks on your documents."""
+    from thresher_evals.asker import checked
     from thresher_evals.compare.compare import compare
     from thresher_evals.compare.plan import OFF, ON, Plan
     from thresher_evals.compare.text_report import tell
     from thresher_evals.datasets.registry import load
-    from thresher_evals.runner import checked
 
     given = checked(target.settings)
     dataset = load(f"qa:{questions}", sample=sample, seed=seed)

@@ -16,9 +16,9 @@ from socket import gethostname
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import StoreError, UsageError
+from thresher_evals.asker import CollectionAsker, Put
 from thresher_evals.dataset import Question, Task
 from thresher_evals.rows import Row, config_of, finite
-from thresher_evals.runner import CollectionAsker, Put
 
 if TYPE_CHECKING:
     from thresher.home.places import Home

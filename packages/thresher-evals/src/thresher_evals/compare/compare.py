@@ -11,13 +11,13 @@ from typing import Any
 from thresher import recipes
 from thresher.errors import UsageError
 from thresher.protocols import Progress
+from thresher_evals.asker import parse_variant
 from thresher_evals.compare.plan import Plan
 from thresher_evals.compare.recommend import WRONG_COSTS, compare_all, detectable, recommend, value, values_of
 from thresher_evals.compare.tuning import Say, tuned, with_tuning
 from thresher_evals.jsonl import write_whole
 from thresher_evals.metrics.answers import Outcome, outcome
 from thresher_evals.rows import COMPARISON, Row, written
-from thresher_evals.runner import parse_variant
 from thresher_evals.score import score
 from thresher_evals.stats import mean_interval
 

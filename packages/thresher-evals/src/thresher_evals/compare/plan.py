@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thresher.protocols import Progress
+from thresher_evals.asker import CollectionAsker
 from thresher_evals.compare.recommend import WRONG_COSTS
 from thresher_evals.dataset import Dataset, Question
 from thresher_evals.rows import Row, read_rows
-from thresher_evals.runner import CollectionAsker, run
+from thresher_evals.runner import run
 
 if TYPE_CHECKING:
     from thresher.collection import Collection

@@ -12,11 +12,11 @@ import numpy as np
 from thresher.collection import Collection
 from thresher.home.files import LocalFiles
 from thresher.judging.calibration import LEAST_QUESTIONS, Calibrations
+from thresher_evals.asker import CollectionAsker
 from thresher_evals.compare.plan import Plan
 from thresher_evals.compare.recommend import Recommendation, values_of
 from thresher_evals.dataset import Question, sha1_number
 from thresher_evals.rows import Row
-from thresher_evals.runner import CollectionAsker
 from thresher_evals.stats import shared_difference
 
 TUNED = "corrective"

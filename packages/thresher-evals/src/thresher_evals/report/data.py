@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from thresher.errors import UnknownSetting, UsageError
+from thresher_evals.asker import parse_variant
 from thresher_evals.compare.recommend import values_of
 from thresher_evals.judges.judgements import judged_rows, read_ratings
 from thresher_evals.metrics.answers import Outcome, outcome
@@ -29,7 +30,6 @@ from thresher_evals.metrics.measure import (
 )
 from thresher_evals.metrics.registry import measures_of, parse
 from thresher_evals.rows import TAKEN, Row, is_together, models_of, read_comparison, read_run
-from thresher_evals.runner import parse_variant
 from thresher_evals.stats import Comparison, corrected, mean_interval
 
 OURS = "corrective"

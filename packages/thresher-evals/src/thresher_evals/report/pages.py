@@ -14,6 +14,7 @@ from typing import Any
 from thresher import recipes
 from thresher.errors import ThresherError
 from thresher.settings import flat
+from thresher_evals.asker import parse_variant
 from thresher_evals.compare.text_report import advice
 from thresher_evals.report.blocks import Cell, Figure, Link, Page, Section, Table, probability, shown
 from thresher_evals.report.data import Block, Run, labels, short, sign_of, standing
@@ -38,7 +39,6 @@ from thresher_evals.report.tables import (
     verdict_tables,
 )
 from thresher_evals.rows import WHY
-from thresher_evals.runner import parse_variant
 
 NAMED = 4  # recipes that a sentence names; more are counted
 STANDINGS = {1: "significantly better than", 0: "not distinguishable from", -1: "significantly worse than"}

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from thresher.types import Verdict
+from thresher_evals.asker import parse_variant
 from thresher_evals.metrics.answers import Outcome, outcome
 from thresher_evals.metrics.registry import forecast, risk_coverage, verdict_of
 from thresher_evals.report.blocks import Cell, Figure, Number, Table
@@ -32,7 +33,6 @@ from thresher_evals.report.data import (
 from thresher_evals.report.plots import COLOURS, Line, bars, differences, heat, lines, stacked
 from thresher_evals.report.verdicts import BoundsMap, bounds_map
 from thresher_evals.rows import Row
-from thresher_evals.runner import parse_variant
 from thresher_evals.stats import BINS, Comparison, proportion_interval, wilson_interval
 
 ANSWERS = ("label_accuracy", "match", "em", "f1", "factscore", "respond_ratio", "wrong", "unsupported", "words_median")
