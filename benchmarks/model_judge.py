@@ -8,7 +8,7 @@ Questions of PopQA, Natural Questions and SQuAD 2.0, chosen by hash, each with t
 and judges in a collection of their passages and others. A chunk is evidence when it holds a gold answer. Three ways
 of asking, over the same HTTP: P(yes) against P(no) of one token a chunk; grades of 0 to 3 for all chunks in one call;
 the score from 0 to 1 of CRAG's evaluator by prompt, a call a chunk. The real model is SmolLM2-135M-Instruct behind
-llama.cpp (thresher.testing.real_model), asked about an eighth of the questions. An oracle of accuracy a knows the
+llama.cpp (thresher_testing.real_model), asked about an eighth of the questions. An oracle of accuracy a knows the
 labels, and is right about a share a of the chunks, chosen by hash. Rows are kept in benchmarks/.cache/model_judge, and
 what was stopped goes on.
 
@@ -43,8 +43,6 @@ from thresher.judging.model_weight import Opinion, weighed
 from thresher.models.chat import ChatModel
 from thresher.models.usage import Meter
 from thresher.protocols import Scorer
-from thresher.testing.llm_server import Reply, ScriptedServer
-from thresher.testing.real_model import RealModel
 from thresher.text.injection import fenced
 from thresher.types import UNIT as UNIT_SCALE
 from thresher.types import Chunk, Hit, Query, Score
@@ -52,6 +50,8 @@ from thresher_evals.metrics.answers import match_norm
 from thresher_evals.report.blocks import Figure
 from thresher_evals.report.plots import Line, lines, render
 from thresher_evals.stats import Forecast, auroc_interval
+from thresher_testing.llm_server import Reply, ScriptedServer
+from thresher_testing.real_model import RealModel
 
 REAL = "smollm2"
 ORACLES = {"oracle60": 0.60, "oracle80": 0.80, "oracle95": 0.95}

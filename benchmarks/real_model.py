@@ -6,7 +6,7 @@
 
 The questions come from five sets, as many of each, chosen by hash: PopQA and Natural Questions over their passages and
 others, SQuAD 2.0 over its paragraphs, questions to papers, and the questions of `benchmarks/questions`. The real model
-is SmolLM2-135M-Instruct behind llama.cpp on this machine (thresher.testing.real_model); `finder` knows the gold answers
+is SmolLM2-135M-Instruct behind llama.cpp on this machine (thresher_testing.real_model); `finder` knows the gold answers
 and copies the sentence of the evidence that holds one: what a model can gain that reads without fault; the others are
 those of thresher.testing.fakes. All are behind HTTP. An answer is right that holds a gold answer, or is marked right by
 the rules of its set; to a question without an answer a refusal is. Evidence holds when what was handed on has a gold
@@ -40,10 +40,10 @@ from thresher.answer import Answer
 from thresher.answering.checked_answer import NOT_FOUND
 from thresher.collection import Collection
 from thresher.testing.fakes import LIARS, always_yes
-from thresher.testing.llm_server import ScriptedServer
-from thresher.testing.real_model import RealModel
 from thresher_evals.metrics.answers import match_norm
 from thresher_evals.stats import Comparison, paired_difference, proportion_interval
+from thresher_testing.llm_server import ScriptedServer
+from thresher_testing.real_model import RealModel
 
 OFFLINE, REAL, FINDER = "offline", "smollm2", "finder"
 MODELS = (OFFLINE, REAL, FINDER, *(liar.__name__ for liar in LIARS))

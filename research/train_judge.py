@@ -34,9 +34,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from research.export_encoder import download
-from thresher.training.losses import mean, span_loss
-from thresher.training.network import Judge, mixed, optimiser, rate
-from thresher.training.tokens import Pair, Reader, padded
+from thresher_training.losses import mean, span_loss
+from thresher_training.network import Judge, mixed, optimiser, rate
+from thresher_training.tokens import Pair, Reader, padded
 
 SEED = 11
 GROUP = {"passage": 4, "sentence": 6}

@@ -57,10 +57,10 @@ from research.train_judge import (
     read,
     tuned,
 )
-from thresher.training.export import floats_of
-from thresher.training.losses import span_loss
-from thresher.training.network import Judge, mixed
-from thresher.training.tokens import Reader, padded
+from thresher_training.export import floats_of
+from thresher_training.losses import span_loss
+from thresher_training.network import Judge, mixed
+from thresher_training.tokens import Reader, padded
 
 SEED = 37
 STARTED_FROM = PROJECT / "src/thresher/models/weights/thresher-checker-int8/onnx/model.onnx"

@@ -19,9 +19,9 @@ from thresher.cli.app import main
 from thresher.collection import Collection
 from thresher.recipes.components import BUNDLED, Models
 from thresher.recipes.settings import EncoderSettings
-from thresher.testing.llm_server import ScriptedServer
-from thresher.testing.real_model import RealModel
 from thresher.types import COSINE, Chunk, Evidence, Hit, Judged, Judgement, Origin, Scale, Score
+from thresher_testing.llm_server import ScriptedServer
+from thresher_testing.real_model import RealModel
 
 LOOPBACK = Path(tests.loopback.sitecustomize.__file__).parent  # importing it is the guard of this process
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(LOOPBACK), os.environ.get("PYTHONPATH"))))

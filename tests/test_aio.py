@@ -14,8 +14,8 @@ from thresher.aio import AsyncCollection
 from thresher.answer import Answer
 from thresher.errors import Cancelled, UsageError
 from thresher.models.usage import Meter
-from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher.types import Step
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 QUESTION = "When was the lighthouse built?"

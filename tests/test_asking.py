@@ -10,8 +10,8 @@ import pytest
 from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.errors import Degraded, UsageError
-from thresher.testing.llm_server import EMBEDDINGS, RERANK, Reply, ScriptedServer
 from thresher.types import ClaimState
+from thresher_testing.llm_server import EMBEDDINGS, RERANK, Reply, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 QUESTION = "When was the Kõpu lighthouse built?"

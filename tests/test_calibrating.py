@@ -19,8 +19,8 @@ from thresher.cli.app import main
 from thresher.collection import Collection
 from thresher.errors import StoreError, UsageError
 from thresher.judging.calibration import Calibration
-from thresher.testing.llm_server import ScriptedServer
 from thresher.types import Verdict
+from thresher_testing.llm_server import ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 KEYS = {

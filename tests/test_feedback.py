@@ -11,8 +11,9 @@ import pytest
 import thresher
 from tests.conftest import Run
 from thresher.errors import UsageError
-from thresher.recipes.feedback import answerable, passages
+from thresher.recipes.feedback import answerable
 from thresher.tracing.feedback import Label, LabelledPassage
+from thresher_training.feedback import passages
 
 RAG = ("--recipe", "rag")
 QUESTION = "When was the Kõpu lighthouse built?"

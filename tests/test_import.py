@@ -40,7 +40,7 @@ def loaded_by(code: str) -> set[str]:
         "import thresher; thresher.recipes.names()",
         "import thresher.cli.app, contextlib\nwith contextlib.suppress(SystemExit): thresher.cli.app.main(['--help'])",
         "import thresher.types, thresher.protocols, thresher.pipeline, thresher.tracing.traces, thresher.testing.fakes",
-        "import thresher.testing.pytest_plugin",  # which every pytest imports where Thresher is installed
+        "import thresher, thresher_testing.pytest_plugin",  # which every pytest imports where it is installed
     ],
 )
 def test_nothing_heavy_is_loaded(code: str) -> None:

@@ -15,8 +15,8 @@ from tests.recipes.scripting import Judge, stage, user_of, using
 from thresher import recipes
 from thresher.answer import Answer
 from thresher.collection import Collection
-from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher.types import ClaimState
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 QUESTION = "How long does Gouda ripen?"

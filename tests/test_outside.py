@@ -16,8 +16,8 @@ from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.correction.search_query import month_before
 from thresher.errors import Degraded, UsageError
-from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher.types import Origin, Verdict
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 INSIDE = "How many nautical miles does the light of the Kõpu lighthouse reach?"

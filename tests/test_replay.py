@@ -15,7 +15,7 @@ from thresher.answer import Answer
 from thresher.cli.app import main
 from thresher.collection import Collection
 from thresher.errors import NotRecorded, UsageError
-from thresher.testing.llm_server import Reply, ScriptedServer
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 QUESTION = "When was the Kõpu lighthouse built?"

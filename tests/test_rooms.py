@@ -25,7 +25,6 @@ ROOMS = (
     "refinement",
     "generation",
     "verification",
-    "training",
 )
 SHARED = {"types", "protocols", "errors", "deadline", "filters", "net", "text", "structure", "questions"}
 MODELS_ARE_THEIRS = {"retrieval", "judging", "correction", "refinement", "generation"}
@@ -136,7 +135,7 @@ def test_only_the_front_imports_recipes() -> None:
 
 def test_only_recipes_bring_several_rooms_together() -> None:
     wiring = {room_of(file) for file in FILES if len(set(imports_of(file)) & set(ROOMS)) > 2}
-    assert wiring <= {"recipes", "collection", "opened", "testing"}  # a contract keeps a collection too
+    assert wiring <= {"recipes", "collection", "opened"}
 
 
 def test_nothing_but_the_command_line_prints() -> None:
@@ -154,7 +153,6 @@ def test_nothing_but_the_command_line_prints() -> None:
         "cli/progress.py",
         "cli/questions.py",
         "cli/chat.py",
-        "testing/real_model.py",
     }
 
 

@@ -15,8 +15,8 @@ from thresher import recipes
 from thresher.cli.hosts import is_elsewhere
 from thresher.errors import UsageError
 from thresher.settings import ambient, config_files, keys, passed_over
-from thresher.testing.llm_server import ScriptedServer
 from thresher.trusted import guarded
+from thresher_testing.llm_server import ScriptedServer
 
 QUESTION = "When was the Kõpu lighthouse built?"
 UNANSWERED = "Who won the football world cup in 1998?"

@@ -22,7 +22,7 @@ from typing import Any
 import thresher
 from thresher.answer import Answer
 from thresher.collection import Collection
-from thresher.testing.llm_server import ScriptedServer
+from thresher_testing.llm_server import ScriptedServer
 
 HERE = Path(__file__).parent
 WHOLE = ("whole", "changed")

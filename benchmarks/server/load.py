@@ -33,7 +33,7 @@ import thresher
 from benchmarks.commands import THRESHER, end
 from benchmarks.machine import keep, rows, tell
 from benchmarks.server.serving import Server, serving
-from thresher.testing.llm_server import Reply, ScriptedServer
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 PARAGRAPHS, WRITTEN = 300, 200
 """Documents that are asked, and documents that are added meanwhile."""

@@ -28,7 +28,7 @@ data, run, threads = sys.argv[1:]
 import torch, transformers
 sys.path.insert(0, "src")
 from research.export_encoder import download
-from thresher.training.network import Judge
+from thresher_training.network import Judge
 torch.set_num_threads(int(threads))
 original = download(pathlib.Path(data))
 judge = Judge(json.loads((original / "config.json").read_text())).eval()

@@ -98,13 +98,14 @@ __all__ = [
 ]
 
 _HOMES = {
+    "answer": ["Answer"],
     "aio": ["AsyncCollection"],
     "collection": ["Collection"],
     "engine": ["Engine"],
     "home.collections": ["Collections"],
     "recipes": ["Recipe"],
     "recipes.rerank": ["Reranker", "rerank"],
-    "types": ["Answer", "Chunk", "Citation", "Document", "Evidence", "Hit", "SearchResult", "Verdict"],
+    "types": ["Chunk", "Citation", "Document", "Evidence", "Hit", "SearchResult", "Verdict"],
 }
 """Where a name is that is imported when it is first used; those not listed are errors or modules."""
 

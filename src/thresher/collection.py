@@ -29,6 +29,7 @@ from thresher.errors import (
     UsageError,
     WrongType,
     check_type,
+    missing,
 )
 from thresher.filters import holds, parse, resolve
 from thresher.home import settings as of_collections
@@ -42,6 +43,7 @@ from thresher.models.cassette import Exchanges
 from thresher.models.usage import Meter
 from thresher.opened import OpenCollection
 from thresher.pipeline import as_is as whole
+from thresher.plugins import brought, loaded
 from thresher.recipes.settings import LanguageModelSettings
 from thresher.settings import dotted, flat, flat_public, own, resolved
 from thresher.tracing.feedback import Label, label_of
@@ -51,11 +53,11 @@ from thresher.verification.weights import EVEN
 
 if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch
+    from thresher.judging.tuned import Counting, Trained
     from thresher.recipes.answerer import AnswererWorth
     from thresher.recipes.budget import BudgetCurve
     from thresher.recipes.check import Passage
     from thresher.recipes.evidence import EvidenceResult
-    from thresher.recipes.train_judge import Counting, Trained
 
 DEFAULT_LIMIT = 5
 
@@ -578,20 +580,22 @@ class Collection(OpenCollection):
         """Train the judge further on a file of labels, and on what people said of answers (`feedback`); it is kept in
         the home folder if that made it better.
 
-        Needs the extra `train`. A run that was cut off goes on from its last checkpoint when it is called with the
+        Needs the extra `training`. A run that was cut off goes on from its last checkpoint when it is called with the
         same again. `counting` shows progress. Raises UsageError for labels that cannot be learned from.
         """
-        from thresher.recipes.feedback import passages
         from thresher.recipes.settings import CorrectiveSettings
-        from thresher.recipes.train_judge import silently, train
 
         self._existing()
-        told = passages(self.labels.labels())
+        entry = brought("thresher.training").get("judge")
+        if entry is None:
+            raise missing("thresher.training", "judge") or UsageError("cannot be trained", subject="the judge")
         configured, parts = self._configured("corrective", settings), self._parts()
         assert isinstance(configured, CorrectiveSettings)
-        return train(
-            labels, told, configured, parts, self.home, epochs=epochs, seed=seed, counting=counting or silently
+        labelled = self.labels.labels()
+        trained: Trained = loaded(entry)(
+            labels, labelled, configured, parts, self.home, epochs=epochs, seed=seed, counting=counting
         )
+        return trained
 
     def settings(self, recipe: str | recipes.Recipe, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Every setting a recipe would run with here, by dotted key; secrets as stars."""

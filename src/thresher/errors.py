@@ -155,6 +155,8 @@ BROUGHT_BY: Mapping[str, Mapping[str, str]] = {
     "thresher.homes": {"s3": "bucket", "gs": "bucket", "az": "bucket"},
     "thresher.settings": {"postgres": "postgres", "bucket": "bucket"},
     "thresher.clusters": {"ray": "ray"},
+    "thresher.training": {"judge": "training"},
+    "thresher.questions": {"made": "evals"},
 }
 """Group and name of an entry point of ours, and the extra that installs its distribution, `thresher-EXTRA`.
 

@@ -10,7 +10,7 @@ from benchmarks import growth
 from benchmarks.growth_rows import BATCH, DIMENSION, KIND, Exact, Synthetic, changes
 from thresher.filters import Comparison
 from thresher.protocols import ChunkTable
-from thresher.testing.memory_store import MemoryStore
+from thresher_testing.memory_store import MemoryStore
 
 ROWS = Synthetic()
 

@@ -10,9 +10,9 @@ import pytest
 from benchmarks.model_judge import WAYS, Judged, believes, draw, helps, oracle, scorer, summary
 from thresher.models.chat import ChatModel
 from thresher.models.usage import Meter
-from thresher.testing.llm_server import ScriptedServer
 from thresher.text.injection import fenced
 from thresher.types import Query
+from thresher_testing.llm_server import ScriptedServer
 
 
 def question(number: int, *, answerable: bool, best: float) -> Judged:

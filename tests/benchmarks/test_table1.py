@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from tests.recipes.scripting import Judge, stage
-from thresher.testing.llm_server import ScriptedServer
 from thresher_evals.judges.llm import FACT_SYSTEM, FACTS_SYSTEM
+from thresher_testing.llm_server import ScriptedServer
 
 ROOT = Path(__file__).parents[2]
 KEEPER = "Ada Berg was the keeper of Vik lighthouse from 1871 to 1890."

@@ -18,9 +18,9 @@ from thresher.models.chat import ChatModel
 from thresher.models.structured import read_text
 from thresher.models.usage import Meter
 from thresher.retrieval.rewrite import LLMRewriter
-from thresher.testing.llm_server import ScriptedServer
 from thresher.text.injection import evidence_blocks
 from thresher.types import UNIT, Chunk, Evidence, Hit, Query, Score
+from thresher_testing.llm_server import ScriptedServer
 
 KOPU = Question(
     "kopu",

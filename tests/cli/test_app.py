@@ -15,7 +15,7 @@ import pytest
 
 from tests.conftest import Run
 from thresher.documents.registry import EXTRACTION
-from thresher.testing.llm_server import Reply, ScriptedServer
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 QUESTION = "When was the Kõpu lighthouse built?"
 HYBRID = ("--recipe", "hybrid")  # its results are all that was found: it does not judge

@@ -11,8 +11,8 @@ import pytest
 from tests.conftest import Run
 from thresher.collection import Collection
 from thresher.errors import UsageError
-from thresher.testing.llm_server import ScriptedServer
 from thresher.types import ClaimState
+from thresher_testing.llm_server import ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 TRUE, FALSE = "The Kõpu lighthouse was built in 1531.", "The Kõpu lighthouse was built in 1999."

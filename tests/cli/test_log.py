@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Run
-from thresher.testing.llm_server import Reply, ScriptedServer
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 QUESTION = "When was the Kõpu lighthouse built?"
 

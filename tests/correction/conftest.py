@@ -13,7 +13,7 @@ from tests.correction.making import CERTIFICATE, names
 from thresher.correction.fetch import PageFetcher
 from thresher.models.usage import Meter
 from thresher.net.http import Reach
-from thresher.testing.llm_server import ScriptedServer
+from thresher_testing.llm_server import ScriptedServer
 
 
 @pytest.fixture

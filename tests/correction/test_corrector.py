@@ -13,8 +13,8 @@ from thresher.correction.search_query import AsAsked, KeywordQuery, LLMSearchQue
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.usage import Meter
 from thresher.testing.fakes import ScriptedModel
-from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher.types import Correction, Decision, Hit, Judged, Judgement, Notes, Origin, Query, Verdict
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 QUERY = Query("When was the Kõpu lighthouse built?", "…", today="2026-01-15")
 Site = Callable[..., tuple[str, PageFetcher, ScriptedServer]]

@@ -16,7 +16,7 @@ from thresher.correction.fetch import PageFetcher
 from thresher.errors import BudgetSpent, MissingExtra
 from thresher.models.usage import Meter
 from thresher.net.http import NotFetched, Reach
-from thresher.testing.llm_server import Reply, ScriptedServer
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 Site = Callable[..., tuple[str, PageFetcher, ScriptedServer]]
 Speak = Callable[..., int]

@@ -20,8 +20,8 @@ from thresher.correction.providers import (
 )
 from thresher.errors import BudgetSpent, ProviderError, UnknownSetting, UsageError
 from thresher.models.usage import Meter
-from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher.types import Score
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 

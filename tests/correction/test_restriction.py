@@ -14,8 +14,8 @@ from thresher.correction.providers import Fields, ProviderSettings, RestrictedSe
 from thresher.correction.restriction import Restriction, iso_date
 from thresher.errors import UsageError
 from thresher.models.usage import Meter
-from thresher.testing.llm_server import ScriptedServer
 from thresher.types import Query
+from thresher_testing.llm_server import ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 

@@ -9,7 +9,7 @@ import pytest
 from thresher.errors import StoreError
 from thresher.home.files import LEFT_SECONDS, UNFINISHED, LocalFiles
 from thresher.protocols import Files
-from thresher.testing.files_contract import FilesContract
+from thresher_testing.files_contract import FilesContract
 
 
 class TestLocalFiles(FilesContract):

@@ -26,8 +26,8 @@ from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.ingest import Ingest, Report
 from thresher.indexing.prepare import Incoming, Part, Prepared, prepare
 from thresher.indexing.store import DocumentStore
-from thresher.testing.memory_store import MemoryStore
 from thresher.types import Document
+from thresher_testing.memory_store import MemoryStore
 
 MOST = 3
 CONFIGS = (SMALL, LARGE, TREE)

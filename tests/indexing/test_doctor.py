@@ -16,8 +16,8 @@ from thresher.indexing.records import RECORD_TABLES
 from thresher.indexing.store import DocumentStore
 from thresher.protocols import MOST_VERSIONS, Store
 from thresher.stores.lance import LanceStore
-from thresher.testing.memory_store import MemoryStore
 from thresher.types import ChunkRow
+from thresher_testing.memory_store import MemoryStore
 
 
 @pytest.fixture(scope="module")

@@ -17,8 +17,8 @@ from thresher.indexing.catalog import Place
 from thresher.indexing.index_config import IndexConfig, encodes_text, reads_titles, with_means
 from thresher.indexing.store import DocumentStore
 from thresher.testing.fakes import HashEncoder
-from thresher.testing.memory_store import MemoryStore
 from thresher.types import Chunk
+from thresher_testing.memory_store import MemoryStore
 
 
 class FirstWords:

@@ -21,7 +21,7 @@ import pytest
 import thresher
 from thresher.collection import Collection
 from thresher.errors import StoreError
-from thresher.testing.llm_server import Reply, ScriptedServer
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 from . import asking
 

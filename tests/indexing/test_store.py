@@ -40,8 +40,8 @@ from thresher.indexing.store import DocumentStore
 from thresher.protocols import Store
 from thresher.stores.lance import LanceStore
 from thresher.testing.fakes import HashEncoder
-from thresher.testing.memory_store import MemoryStore
 from thresher.types import Chunk, Page, Table
+from thresher_testing.memory_store import MemoryStore
 
 
 @pytest.fixture

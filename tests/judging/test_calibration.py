@@ -21,8 +21,9 @@ from thresher.judging.calibration import (
     fit,
     usual,
 )
-from thresher.judging.synthetic_questions import gather, gather_labelled, put_together, synthetic_questions
+from thresher.judging.synthetic_questions import gather, gather_labelled
 from thresher.types import PROBABILITY, UNIT, Chunk, Hit, Notes, Query, Scale, Score, Scores
+from thresher_evals.questions.synthetic import put_together, synthetic_questions
 
 HALF = np.arange(200) < 100
 

@@ -18,8 +18,8 @@ from thresher.judging.llm_scorers import (
 from thresher.models.chat import ChatModel
 from thresher.models.usage import Meter
 from thresher.testing.fakes import ScriptedModel
-from thresher.testing.real_model import RealModel
 from thresher.types import UNIT, Hit, Notes, Query
+from thresher_testing.real_model import RealModel
 
 Make = Callable[..., Hit]
 

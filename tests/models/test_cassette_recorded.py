@@ -12,8 +12,8 @@ from thresher.models.endpoints import EndpointCrossEncoder, QuestionEncoder
 from thresher.models.usage import Meter
 from thresher.protocols import Encoder
 from thresher.testing.fakes import HashEncoder
-from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher.types import LOGIT, Score
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 TEXTS = ["one red light", "two"]
 

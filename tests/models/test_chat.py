@@ -18,7 +18,7 @@ from thresher.models.chat import ChatModel
 from thresher.models.reply_cache import ReplyCache
 from thresher.models.structured import asked, in_parallel, read_scores, scores_schema
 from thresher.models.usage import Meter, Rate
-from thresher.testing.llm_server import CHAT, Reply, ScriptedServer
+from thresher_testing.llm_server import CHAT, Reply, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 

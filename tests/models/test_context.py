@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from thresher.models.context import context_tokens
-from thresher.testing.llm_server import Reply, ScriptedServer
-from thresher.testing.real_model import RealModel
+from thresher_testing.llm_server import Reply, ScriptedServer
+from thresher_testing.real_model import RealModel
 
 
 def listing(*models: dict[str, Any]) -> Reply:

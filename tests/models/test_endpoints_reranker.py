@@ -12,8 +12,8 @@ from thresher.errors import BudgetSpent, ModelError, ProviderError
 from thresher.models.endpoints import EndpointCrossEncoder
 from thresher.models.fastembed_models import FastembedCrossEncoder
 from thresher.models.usage import Meter
-from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher.types import LOGIT, UNIT, Score
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 

@@ -20,7 +20,7 @@ from thresher.models.endpoints import EndpointCrossEncoder, EndpointEncoder, Que
 from thresher.models.replies import most_bytes, most_characters
 from thresher.models.structured import asked, read_text, text_schema
 from thresher.models.usage import Meter
-from thresher.testing.llm_server import Reply, ScriptedServer
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 Deed = Callable[["Hostile"], Iterator[bytes]]

@@ -9,7 +9,7 @@ import pytest
 from thresher.errors import ProviderError
 from thresher.models.chat import ChatModel
 from thresher.models.usage import Meter
-from thresher.testing.real_model import RealModel
+from thresher_testing.real_model import RealModel
 
 
 def test_a_real_model_answers_and_its_tokens_are_counted(real_model: RealModel) -> None:

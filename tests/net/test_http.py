@@ -21,7 +21,7 @@ from thresher.net.http import (
     resolved,
     send,
 )
-from thresher.testing.llm_server import Reply, ScriptedServer
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from thresher.judging import llm_scorers as critique
 from thresher.judging import llm_scorers as relevance
 from thresher.judging import thresholds
 from thresher.retrieval import rewrite
-from thresher.testing.llm_server import ScriptedServer
+from thresher_testing.llm_server import ScriptedServer
 
 STAGES = {
     "relevance": relevance.PROMPT.system,

@@ -15,9 +15,9 @@ from thresher import recipes
 from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.settings import check_known, flat, keys
-from thresher.testing.llm_server import ScriptedServer
 from thresher.types import Origin, Verdict
 from thresher_evals.asker import parse_variant
+from thresher_testing.llm_server import ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 QUESTION = "When was the Kõpu lighthouse built?"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.indexing.making import ENCODER, row
 from thresher.recipes.build import redundancy
 from thresher.recipes.settings import RedundancySettings
-from thresher.testing.memory_store import MemoryChunkTable
 from thresher.types import UNIT, Hit, Score
+from thresher_testing.memory_store import MemoryChunkTable
 
 
 def test_a_chunk_whose_document_was_replaced_since_it_was_found_is_no_copy_of_another() -> None:

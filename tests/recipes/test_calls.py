@@ -12,7 +12,7 @@ import thresher
 from tests.recipes.scripting import Judge, stages, using
 from thresher.answer import Answer
 from thresher.collection import Collection
-from thresher.testing.llm_server import Reply, ScriptedServer
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 QUESTION = "Which harbour town has a lighthouse with a green lamp?"

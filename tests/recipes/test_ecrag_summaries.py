@@ -12,7 +12,7 @@ import thresher
 from tests.recipes.scripting import Judge, stages, using
 from thresher.errors import ProviderError
 from thresher.recipes.ecrag import NOT_SUMMARISED
-from thresher.testing.llm_server import Reply, ScriptedServer
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 QUESTION = "Which harbour town makes violins?"

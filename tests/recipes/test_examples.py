@@ -12,8 +12,8 @@ import thresher
 from tests.recipes.scripting import Judge, blocks, stage, user_of, using
 from thresher.answer import Answer
 from thresher.collection import Collection
-from thresher.testing.llm_server import ScriptedServer
 from thresher.types import ClaimState, Verdict
+from thresher_testing.llm_server import ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 Making = Callable[..., Collection]

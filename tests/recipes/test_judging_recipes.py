@@ -15,8 +15,8 @@ from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.errors import Degraded
 from thresher.recipes.ecrag import EXTRACTED, NOT_SUMMARISED
-from thresher.testing.llm_server import ScriptedServer
 from thresher.types import Verdict
+from thresher_testing.llm_server import ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 QUESTION = "When was the Kõpu lighthouse built?"

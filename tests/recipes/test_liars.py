@@ -12,8 +12,8 @@ from tests.recipes.scripting import user_of
 from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher.testing.fakes import LIARS
-from thresher.testing.llm_server import ScriptedServer
 from thresher.types import ClaimState
+from thresher_testing.llm_server import ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 Liar = Callable[[str, str], str]

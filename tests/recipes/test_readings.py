@@ -18,8 +18,8 @@ from thresher.chunking.summaries import ExtractiveSummarizer, LLMSummarizer
 from thresher.collection import Collection
 from thresher.errors import UnknownSetting, UsageError
 from thresher.pipeline import Pipeline
-from thresher.testing.llm_server import ScriptedServer
 from thresher.types import Chunk, ClaimState, Decision, Document, Judged, Judgement, Verdict
+from thresher_testing.llm_server import ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 Settings = Mapping[str, Any]
@@ -869,6 +869,6 @@ def test_secrets_are_neither_shown_nor_stored(collection: Collection, serve: Ser
 
 
 def _ranking(body: dict[str, Any]) -> Any:
-    from thresher.testing.llm_server import Reply
+    from thresher_testing.llm_server import Reply
 
     return Reply(body=json.dumps(body))

@@ -13,7 +13,7 @@ from tests.recipes.scripting import Judge, using
 from tests.recipes.test_examples import RETRIEVAL
 from thresher import recipes
 from thresher.collection import Collection
-from thresher.testing.llm_server import ScriptedServer
+from thresher_testing.llm_server import ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
 RECIPES = [name for name in recipes.names() if name != "no-retrieval"]

@@ -11,8 +11,8 @@ from thresher.models.structured import Unreadable
 from thresher.models.usage import Meter
 from thresher.retrieval.rewrite import SYSTEM, LLMRewriter, read_rewriting
 from thresher.testing.fakes import ScriptedModel
-from thresher.testing.llm_server import ScriptedServer
 from thresher.types import Query
+from thresher_testing.llm_server import ScriptedServer
 
 QUESTION = 'Who said "I am legion" in 1999?'
 GOOD = 'Which person said "I am legion" in the year 1999?'

@@ -18,8 +18,8 @@ from thresher.protocols import MOST_VERSIONS
 from thresher.stores.lance import LanceStore
 from thresher.stores.lance_chunks import LanceChunkTable
 from thresher.stores.lance_table import store_error
-from thresher.testing.store_samples import TEXTS
 from thresher.types import ChunkRow
+from thresher_testing.store_samples import TEXTS
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from thresher.indexing.store import DocumentStore
 from thresher.protocols import Store
 from thresher.stores.lance import LanceStore
 from thresher.stores.registry import RECORD, STORES
-from thresher.testing.memory_store import MemoryStore
-from thresher.testing.store_contract import Capabilities, StoreContract
+from thresher_testing.memory_store import MemoryStore
+from thresher_testing.store_contract import Capabilities, StoreContract
 
 MEMORY = {"store": "memory"}
 

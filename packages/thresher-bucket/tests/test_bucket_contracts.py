@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from thresher.protocols import Files, Store
-from thresher.testing.files_contract import FilesContract
-from thresher.testing.store_contract import StoreContract
 from thresher_bucket.files import BucketFiles
 from thresher_bucket.folder import BucketFolder
 from thresher_bucket.tables import BucketLanceStore
+from thresher_testing.files_contract import FilesContract
+from thresher_testing.store_contract import StoreContract
 
 
 def folder_of(path: Path) -> BucketFolder:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from thresher.protocols import Store
-from thresher.testing.store_contract import StoreContract
-from thresher.testing.store_samples import ENCODER, compared_rows, filled, questions, row
+from thresher_testing.store_contract import StoreContract
+from thresher_testing.store_samples import ENCODER, compared_rows, filled, questions, row
 
 
 class TestPostgres(StoreContract):

@@ -11,7 +11,7 @@ import pytest
 
 from tests.servers.postgres import why_not
 from thresher.protocols import Files
-from thresher.testing.files_contract import FilesContract
+from thresher_testing.files_contract import FilesContract
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 

@@ -12,11 +12,11 @@ import thresher
 from tests.server.jobs.test_worker import BATCH_CHARACTERS, DEFAULT, Served, last
 from tests.server.jobs.test_worker import notes as notes_of
 from tests.servers.postgres import why_not
-from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher_server.askers import Askers
 from thresher_server.conversations import Conversations, forget_collection
 from thresher_server.jobs.store import Jobs
 from thresher_server.security.keys import Keys, Scope
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 

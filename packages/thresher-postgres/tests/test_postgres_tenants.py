@@ -15,8 +15,8 @@ from tests.servers.postgres import why_not
 from thresher.errors import StoreError
 from thresher.filters import Comparison
 from thresher.testing.fakes import HashEncoder
-from thresher.testing.store_contract import StoreContract
-from thresher.testing.store_samples import row
+from thresher_testing.store_contract import StoreContract
+from thresher_testing.store_samples import row
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from thresher.indexing.records import DocumentRecord
     from thresher.judging.calibration import Calibration
     from thresher.judging.model_weight import ModelWeight
+    from thresher.judging.tuned import Trained
     from thresher.recipes.answerer import AnswererWorth, Share
     from thresher.recipes.budget import BudgetCurve
-    from thresher.recipes.train_judge import Trained
 
 
 def on_terminal() -> bool:

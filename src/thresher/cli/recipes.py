@@ -182,7 +182,7 @@ def train_judge(
     epochs: Annotated[int, typer.Option("--epochs", min=1, help="How often each training question is read.")] = 4,
     seed: Annotated[int, typer.Option("--seed", help="Of the order of what is read.")] = 0,
 ) -> None:
-    """Train the judge further on your own labels, and keep it if that made it better; needs the extra `train`."""
+    """Train the judge further on your own labels, and keep it if that made it better; needs the extra `training`."""
     with target.open() as collection:
         trained = collection.train_judge(labels, epochs=epochs, seed=seed, settings=target.settings, counting=counting)
     target.show(trained, output.trained)

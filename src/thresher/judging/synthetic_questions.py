@@ -6,20 +6,11 @@ give their place to near misses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
-
-from thresher.questions.question_maker import MadeOf, QuestionMaker
-from thresher.text.sentences import line_spans
-from thresher.types import Chunk, Document, Table
 
 ScoresOf = Callable[[str, Set[str]], float | None]
 """Best raw score for a question with some documents out of reach; None where nothing was retrieved."""
-
-
-ONE_IN = 5
-"""Of so many unanswerable questions one is a near miss. With none the verdict trusts evidence too much where people ask
-by a hair what is not there, with half too little where the answer is (docs/decisions.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,59 +26,6 @@ class SyntheticQuestion:
     """A question that no document answers by a hair, asked in place of this one with its documents out of reach."""
     place: tuple[int, int] = (0, 0)
     """Where its answer stands in its document, or the sentence, row or line that states it."""
-
-
-def synthetic_questions(chunks: Sequence[Chunk], *, number: int, seed: int = 0) -> list[SyntheticQuestion]:
-    """Up to `number` brief questions, of different documents as long as there are, the same for a fixed seed."""
-    by_document: dict[str, list[Chunk]] = {}
-    for chunk in chunks:
-        by_document.setdefault(chunk.document_id, []).append(chunk)
-    maker = QuestionMaker([put_together(found) for found in by_document.values()], seed=seed)
-    made = maker.made(number, brief=True)
-    answered_by = _answered_by(made, chunks)
-    near = iter(maker.near_misses(len(made) // ONE_IN))
-    missed = ((next(near, None) if at % ONE_IN == 0 else None) for at in range(len(made)))
-    return [
-        SyntheticQuestion(
-            one.made.brief,
-            one.document.id,
-            next(chunk.id for chunk in by_document[one.document.id] if chunk.start <= one.made.start < chunk.end),
-            documents,
-            "" if miss is None else miss.question,
-            _place(one),
-        )
-        for one, documents, miss in zip(made, answered_by, missed, strict=True)
-    ]
-
-
-def _place(one: MadeOf) -> tuple[int, int]:
-    """Where the answer stands, as far as its words are found where it is stated."""
-    made = one.made
-    at = one.document.text.find(made.answer, made.start, made.end)
-    return (made.start, made.end) if at < 0 else (at, at + len(made.answer))
-
-
-def put_together(chunks: Sequence[Chunk]) -> Document:
-    """The document that chunks were cut from, as far as they hold it: what is between them is blank lines."""
-    found = sorted(chunks, key=lambda chunk: chunk.start)
-    text = ""
-    for chunk in found:
-        text = text[: chunk.start].ljust(chunk.start, "\n") + chunk.text + text[chunk.end :]
-    first = found[0]
-    return Document(first.document_id, first.source, first.title, text, "text", tables=tuple(_tables(text, found)))
-
-
-def _tables(text: str, chunks: Sequence[Chunk]) -> Iterator[Table]:
-    """Chunks of rows that follow each other are one table."""
-    spans: list[tuple[int, int]] = []
-    for chunk in chunks:
-        if chunk.kind == "table":
-            joined = spans and "\n\n" not in text[spans[-1][1] : chunk.start]
-            start = spans.pop()[0] if joined else chunk.start
-            spans.append((start, chunk.end))
-    for start, end in spans:
-        rows = tuple((start + low, start + high) for low, high in line_spans(text[start:end]))
-        yield Table(start, end, rows)
 
 
 def gather(questions: Sequence[SyntheticQuestion], scores_of: ScoresOf) -> tuple[list[float], list[float]]:
@@ -113,15 +51,3 @@ def gather_labelled(questions: Iterable[tuple[str, bool]], scores_of: ScoresOf) 
     for question, answerable in questions:
         scores[answerable].append(scores_of(question, frozenset()) or 0.0)
     return scores[True], scores[False]
-
-
-def _answered_by(made: Sequence[MadeOf], chunks: Sequence[Chunk]) -> list[tuple[str, ...]]:
-    """For each question, the documents of the chunks that hold its subject (or carry it as title) and its answer."""
-    documents = [{one.document.id: None} for one in made]
-    wanted = [((one.made.subject or one.name).casefold(), one.made.answer.casefold()) for one in made]
-    for chunk in chunks:
-        text = f"{chunk.title}\n{chunk.text}".casefold()
-        for (subject, answer), found in zip(wanted, documents, strict=True):
-            if subject in text and answer in text:
-                found[chunk.document_id] = None
-    return [tuple(found) for found in documents]

@@ -1,31 +1,20 @@
-"""A judge trained further on somebody's labels: how its parts are weighed, and whether it is better than before.
-
-What is measured is what the judge is for: does the best of what was retrieved answer the question? Each labelled
-question counts twice, with the passages that answer it among the others and with these taken away, as in a calibration.
-"""
+"""A judge trained further on somebody's labels: how its parts are weighed, and what its training came to."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from thresher.errors import ModelError, UsageError
-from thresher.judging.calibration import Calibration, auroc, calibration_error, fit
-from thresher.judging.logistic import RESAMPLES, Numbers, logistic_weights
-from thresher.judging.scorers import Combination, Parts
+from thresher.judging.calibration import Calibration
+from thresher.judging.scorers import Combination
 
 FILE = "judge.json"
 """In the folder of a judge that was trained further, beside its weights."""
-
-PRIOR_SHARE = 0.5
-"""The shipped weights are believed to within half of themselves (one standard deviation), so that some 20 questions
-cannot turn them round and some hundred can change them."""
 
 Interval = tuple[float, float]
 
@@ -56,65 +45,6 @@ class TunedJudge:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What a judge made of one passage for a question."""
-
-    logit: float
-    parts: Parts
-    lacking: int
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A question with what a judge made of the passages that answer it and of others."""
-
-    relevant: tuple[Seen, ...]
-    irrelevant: tuple[Seen, ...]
-
-
-Judging = Callable[[Seen], float]
-"""From what a judge saw to the probability that it suffices, 0 to 1."""
-
-
-# --- fitting ----------------------------------------------------------------------------------------------------------
-
-
-def fitted_combination(cases: Sequence[Case], usual: Combination) -> Combination:
-    """The likeliest weights on labelled passages, relevant and irrelevant ones of a question weighing the same.
-
-    A logistic regression with a normal prior around the `usual` weights; that of `lacking` stays as it is.
-    """
-    rows: list[list[float]] = []
-    labels: list[float] = []
-    shares: list[float] = []
-    for case in cases:
-        for label, seen in ((1.0, case.relevant), (0.0, case.irrelevant)):
-            rows += [[one.logit, one.parts.sentence, one.parts.terms, 1.0] for one in seen]
-            labels += [label] * len(seen)
-            shares += [1 / len(seen) for _ in seen]
-    inputs, wanted, weight = np.array(rows), np.array(labels), np.array(shares)
-    prior = np.array([usual.logit, usual.sentence, usual.terms, usual.intercept])
-    fixed = np.array([usual.lacking * one.lacking for case in cases for one in (*case.relevant, *case.irrelevant)])
-    found = logistic_weights(
-        inputs, wanted, precision=(PRIOR_SHARE * prior) ** -2.0, prior=prior, share=weight, offset=fixed
-    )
-    logit, sentence, terms, intercept = found.tolist()
-    return Combination(logit, sentence, terms, usual.lacking, intercept)
-
-
-def fitted_judge(cases: Sequence[Case], usual: Combination, *, name: str, encoder: str, seed: int) -> TunedJudge:
-    """Weights and calibration on the cases. Raises UsageError for too few of them."""
-    combine = fitted_combination(cases, usual)
-    best = _best(cases, lambda seen: combine(seen.logit, seen.parts, seen.lacking))
-    suffices = [value for pair in best if (value := pair[0]) is not None]
-    lacks = [value for pair in best if (value := pair[1]) is not None]
-    return TunedJudge(combine, fit(suffices, lacks, judge=name, encoder=encoder, source="labels", seed=seed))
-
-
-# --- comparing --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
 class Measured:
     """One measure of both judges on the same questions, with 95 % intervals (bootstrap over questions)."""
 
@@ -140,78 +70,20 @@ class Comparison:
         return asdict(self)
 
 
-AREA = "AUROC, does it suffice"
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What came of a training: the questions of each part, the comparison, and where the judge is, if it is better."""
+
+    questions: Mapping[str, int]
+    passages: int
+    comparison: Comparison
+    installed: Path | None
+    report: Path
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return asdict(self)
 
 
-def compared(
-    before: tuple[Sequence[Case], TunedJudge], after: tuple[Sequence[Case], TunedJudge], *, seed: int
-) -> Comparison:
-    """Of the same questions, in the same order. Better: the 95 % interval of the difference in AUROC is above 0."""
-    first, second = _best_probabilities(*before), _best_probabilities(*after)
-    uppers = (before[1].calibration.upper, after[1].calibration.upper)
-    source = np.random.default_rng(seed)
-    n = len(first)
-    drawn = [source.integers(n, size=n) for _ in range(RESAMPLES)]
-    everything = np.arange(n)
-    measures: Mapping[str, Callable[[Numbers, float, NDArray[np.int64]], float]] = {
-        AREA: lambda best, _, rows: auroc(*_labelled(best[rows])),
-        "accuracy at UPPER": lambda best, upper, rows: _accuracy(*_labelled(best[rows]), upper),
-        "expected calibration error": lambda best, _, rows: calibration_error(*_labelled(best[rows])),
-    }
-    found = []
-    for name, measure in measures.items():
-        values = [measure(best, upper, everything) for best, upper in zip((first, second), uppers, strict=True)]
-        resampled = np.array(
-            [
-                [measure(best, upper, rows) for best, upper in zip((first, second), uppers, strict=True)]
-                for rows in drawn
-            ]
-        )
-        differences = resampled[:, 1] - resampled[:, 0]
-        found.append(
-            Measured(
-                name,
-                values[0],
-                _interval(resampled[:, 0]),
-                values[1],
-                _interval(resampled[:, 1]),
-                values[1] - values[0],
-                _interval(differences),
-            )
-        )
-    return Comparison(n, tuple(found), found[0].difference_interval[0] > 0)
-
-
-def _best_probabilities(cases: Sequence[Case], judge: TunedJudge) -> Numbers:
-    """(questions, 2) the best probability with what answers and without; NaN where there is no such passage."""
-
-    def judging(seen: Seen) -> float:
-        return judge.calibration.probability(judge.combine(seen.logit, seen.parts, seen.lacking))
-
-    return np.array([[np.nan if value is None else value for value in pair] for pair in _best(cases, judging)])
-
-
-def _best(cases: Sequence[Case], judging: Judging) -> list[tuple[float | None, float | None]]:
-    """Of each question the best passage with those that answer it, and without; None where there is none."""
-    found: list[tuple[float | None, float | None]] = []
-    for case in cases:
-        others = [judging(seen) for seen in case.irrelevant]
-        answering = [judging(seen) for seen in case.relevant]
-        found.append((max([*answering, *others]) if answering else None, max(others, default=None)))
-    return found
-
-
-def _labelled(best: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
-    """Probabilities and whether the question could be answered, those there are."""
-    values, answerable = best.T.ravel(), np.arange(2 * len(best)) < len(best)
-    known = ~np.isnan(values)
-    return values[known], answerable[known]
-
-
-def _accuracy(probabilities: Numbers, answerable: NDArray[np.bool_], upper: float) -> float:
-    return float(((probabilities >= upper) == answerable).mean())
-
-
-def _interval(values: Numbers) -> Interval:
-    low, high = np.quantile(values, (0.025, 0.975))
-    return float(low), float(high)
+Counting = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
+"""Shows progress: how many there are, of what; gives what is called with the number just done."""

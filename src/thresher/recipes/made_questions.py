@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, Protocol
 
-from thresher.errors import UsageError
-from thresher.judging.synthetic_questions import SyntheticQuestion, synthetic_questions
+from thresher.errors import UsageError, missing
+from thresher.judging.synthetic_questions import SyntheticQuestion
+from thresher.plugins import brought, loaded
 from thresher.protocols import ChunkTable
+from thresher.types import Chunk
 
 MADE: Literal["questions made of the collection"] = "questions made of the collection"
 
@@ -14,14 +17,30 @@ MOST_CHUNKS = 200_000
 """Chunks that questions are drawn from: the texts of a larger collection need not all be in memory."""
 
 
+GROUP = "thresher.questions"
+"""The group of entry points in which a distribution names what makes questions, `made`."""
+
+
+class MakesQuestions(Protocol):
+    """Up to `number` questions made of texts, the same for a fixed seed."""
+
+    def __call__(self, chunks: Sequence[Chunk], *, number: int, seed: int) -> list[SyntheticQuestion]:
+        """The questions; fewer where the texts give no more."""
+        ...
+
+
 def questions_of(chunks: ChunkTable, number: int, seed: int) -> list[SyntheticQuestion]:
-    """Questions made of the texts of a table. Raises UsageError where none can be made."""
+    """Questions made of the texts of a table. Raises UsageError for none, MissingExtra where nothing makes them."""
+    maker = brought(GROUP).get("made")
+    if maker is None:
+        raise missing(GROUP, "made") or UsageError("cannot be made", subject="questions")
     texts = []
     for batch in chunks.chunks():
         texts += [chunk for chunk, _ in batch]
         if len(texts) >= MOST_CHUNKS:
             break
-    questions = synthetic_questions(texts, number=number, seed=seed)
+    make: MakesQuestions = loaded(maker)
+    questions = make(texts, number=number, seed=seed)
     if not questions:
         raise UsageError(
             "no questions can be made of its texts", subject="the collection", next_step="give some with `questions`"

@@ -3,7 +3,7 @@
 A store is a class that takes a folder of its own, which may be a remote one, and does what
 `thresher.protocols.Store` says; one more of them is a file of its own and a line in `STORES`, or an entry point of
 another distribution under `thresher.stores`.
-`thresher.testing.store_contract` tests what the protocol promises.
+`thresher_testing.store_contract` tests what the protocol promises.
 """
 
 from __future__ import annotations

@@ -12,13 +12,13 @@ import pytest
 from thresher.cli.app import main
 from thresher.collection import Collection
 from thresher.errors import UnknownSetting
-from thresher.questions.question_maker import QuestionMaker
-from thresher.testing.llm_server import ScriptedServer
 from thresher.types import Document
 from thresher_evals.compare.draft_questions import draft_questions, drafting_model, without_references
 from thresher_evals.compare.drafters import Draft, by_rules, near_miss, passages, sentences
 from thresher_evals.dataset import Question
 from thresher_evals.datasets.registry import load
+from thresher_evals.questions.question_maker import QuestionMaker
+from thresher_testing.llm_server import ScriptedServer
 
 BRIDGE = """# The Stone Bridge
 

@@ -16,7 +16,6 @@ from thresher.cli.app import main
 from thresher.errors import ProviderError, StoreError, UsageError
 from thresher.models.structured import Unreadable
 from thresher.models.usage import Meter
-from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher_evals.dataset import Question
 from thresher_evals.datasets.registry import references_of
 from thresher_evals.judges.base import VALUES, Case, Judge, Outcome, judged
@@ -25,6 +24,7 @@ from thresher_evals.judges.judging import judge_run, summary
 from thresher_evals.judges.llm import judge_model, judge_settings, llm_judge, marked, read_qualities, read_supports
 from thresher_evals.judges.rules import NOTE, offline_judge
 from thresher_evals.rows import Context, Row, read_reply, rows_path, written
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 CONTEXT = (
     "The lighthouse of Vik was built in 1871. It burns oil and is 21 metres high.",

@@ -15,10 +15,10 @@ from tests.server.conftest import DOCUMENTS, Running, running
 from tests.server.own_api import QUESTION, copied, with_key
 from thresher.answer import Answer
 from thresher.errors import ProviderError, StoreError, UsageError
-from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher.types import Citation, ClaimState, Step, Verdict
 from thresher_server.client import AsyncClient, Client, Progress
 from thresher_server.security.keys import Scope
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 WORDS = QUESTION["question"]
 UNDERSTOOD = f"And who rebuilt its lamp? ({WORDS})"

@@ -17,11 +17,11 @@ import thresher
 from tests.server.conftest import running
 from tests.server.own_api import DEFAULT, added, copied, documents, ended, with_key
 from thresher.indexing.store import BATCH_CHUNKS, CHUNK_CHARACTERS
-from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher_server.jobs.store import Jobs
 from thresher_server.jobs.work import done
 from thresher_server.security.keys import Scope
 from thresher_server.service import make_service
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 
 def notes(folder: Path, number: int, padding: str = "") -> list[str]:

@@ -13,9 +13,9 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 from tests.server.conftest import running
 from tests.server.mcp.agents import BUILT, MODES, acted_at, agent
-from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher_server.mcp.desk import told
 from thresher_server.security.admission import Admission
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 SOON = 20.0
 """Seconds; the model below would take three times as long."""

@@ -12,7 +12,7 @@ import pytest
 from openai import OpenAI
 
 from tests.server.conftest import Running, running
-from thresher.testing.llm_server import Reply, Rule, Script, ScriptedServer
+from thresher_testing.llm_server import Reply, Rule, Script, ScriptedServer
 
 FERRY = "When does the ferry to Gull Island leave?"
 UNANSWERED = "How deep is the lake of Zurich?"

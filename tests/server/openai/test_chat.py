@@ -14,9 +14,9 @@ from openai import AsyncOpenAI, OpenAI
 from tests.server.conftest import Running, running
 from tests.server.openai.conftest import FERRY, UNANSWERED, WRITTEN, Modelled, asked, writes
 from tests.server.openai.reading import chunks, content
-from thresher.testing.llm_server import Reply
 from thresher_server.openai.server_events import KEEP_ALIVE_SECONDS
 from thresher_server.security.keys import Keys, Scope
+from thresher_testing.llm_server import Reply
 
 
 def test_an_answer_has_its_markers_its_sources_and_its_annotations(client: OpenAI) -> None:

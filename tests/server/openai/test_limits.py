@@ -20,7 +20,7 @@ from openai import AsyncOpenAI, OpenAI
 from tests.server.conftest import Running, running
 from tests.server.openai.conftest import FERRY, WRITTEN, Modelled, asked, until, writes
 from tests.server.openai.reading import chunks, content
-from thresher.testing.llm_server import ScriptedServer
+from thresher_testing.llm_server import ScriptedServer
 
 QUESTIONS = {
     FERRY: "06:40",

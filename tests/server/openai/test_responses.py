@@ -13,7 +13,7 @@ from tests.server.conftest import Running
 from tests.server.openai import webui
 from tests.server.openai.conftest import FERRY, UNANSWERED, WRITTEN, Modelled, writes
 from tests.server.openai.reading import events
-from thresher.testing.llm_server import Reply
+from thresher_testing.llm_server import Reply
 
 ORDER = [
     "response.created",

@@ -13,8 +13,8 @@ from tests.server.conftest import Running, running
 from tests.server.openai import webui
 from tests.server.openai.conftest import FERRY, Modelled, asked
 from tests.server.openai.reading import chunks, content
-from thresher.testing.llm_server import Reply
 from thresher_server.openai.side_tasks import SideTask, Task, side_task, tags, title
+from thresher_testing.llm_server import Reply
 
 
 def reply_to(one: Running, prompt: str, **more: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.server.conftest import Running, running
 from tests.server.page.browsing import ask, violations, visiting
-from thresher.testing.llm_server import Reply, ScriptedServer
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,8 @@ import pytest
 
 from tests.server.conftest import Running, running
 from tests.server.own_api import DEFAULT, QUESTION, copied, events, with_key
-from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher_server.security.keys import Scope
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 
 def asked(one: Running, **more: Any) -> httpx.Response:

@@ -10,8 +10,8 @@ import pytest
 import thresher
 from tests.server.conftest import DOCUMENTS, Running, running
 from tests.server.own_api import DEFAULT, QUESTION, added, copied, documents, ended, sent, with_key
-from thresher.testing.llm_server import Reply, ScriptedServer
 from thresher_server.security.keys import Scope
+from thresher_testing.llm_server import Reply, ScriptedServer
 
 
 def test_documents_are_listed_with_addresses(served: Running) -> None:

@@ -18,13 +18,13 @@ from thresher.documents.cleaning import references_span
 from thresher.errors import UsageError
 from thresher.models.usage import Meter
 from thresher.protocols import LanguageModel, Progress
-from thresher.questions.question_maker import QuestionMaker
 from thresher.recipes.components import chat_model
 from thresher.settings import check_known, own, renamed
 from thresher.types import Chunk, Document
 from thresher_evals.compare.drafters import Draft, ModelDrafter, by_rules, near_miss, passages, sentences
 from thresher_evals.datasets.derived import OFF_TOPIC
 from thresher_evals.datasets.question_tables import is_table
+from thresher_evals.questions.question_maker import QuestionMaker
 
 COLUMNS = ("id", "question", "answers", "items", "answerable", "source", "page", "category", "made")
 """Of a table of drafts, as `thresher_evals.datasets.question_tables` reads them."""

@@ -12,11 +12,11 @@ from thresher.chunking.spans import make_chunk
 from thresher.documents.cleaning import references_span
 from thresher.models.structured import asked, object_schema, read_choice, read_text
 from thresher.protocols import LanguageModel
-from thresher.questions.question_maker import MadeOf, NearMiss
 from thresher.text.injection import fenced
 from thresher.text.sentences import sentence_spans
 from thresher.types import Chunk, Document
 from thresher_evals.dataset import Gold, normalise, sha1_number
+from thresher_evals.questions.question_maker import MadeOf, NearMiss
 
 How = Literal["text", "near miss", "model", "model, near miss", "off-topic"]
 """How a question came about; every one should be read by a person."""

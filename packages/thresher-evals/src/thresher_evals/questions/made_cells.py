@@ -1,0 +1,159 @@
+"""Whole questions made of what stands in no sentence: cells of tables, fields of forms, items of lists."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+from thresher.structure.forms import LONGEST
+from thresher.structure.grid import Cell, Grid, grid_of
+from thresher.structure.lists import Listing, lists_of
+from thresher.structure.lookup import is_period
+from thresher.structure.records import LEAST, fields_of
+from thresher.types import Document
+from thresher_evals.questions.made_questions import Made, inside, turned, whole
+from thresher_evals.questions.statements import NUMBER_WORDS, PREPOSITIONS, several, statements
+
+MOST_NAME = 8
+"""Words of the name of a row, column or field."""
+MOST_CELL = 12
+"""Words of a cell that is asked for."""
+_NO_NAME = re.compile(
+    r"(?:what|who|when|how|which|why|where|dear|your|our|my|yes|no|notes?|from|to|cc|subject|re|see|source|tip|warning)\b",
+    re.IGNORECASE,
+)
+_MEASURE = re.compile(r"[A-Z][a-z]+(?: [a-z]+){0,2}?(?= (?:by|in|per|for|of) |, |$)")
+"""What the numbers of a table are, in its caption: Revenue by segment."""
+_AMOUNT = re.compile(
+    r"\b(?:price|cost|amount|total|number|revenue|rate|share|size|sum|weight|length|height|fee)", re.IGNORECASE
+)
+_STEPS = re.compile(r"(?:To|How to) (?P<do>[a-z][^:?]+?):?")
+_THINGS = re.compile(
+    r"(?P<before>(?:.*? )?)(?P<how>(?:to|for|on|of|in|with|at|from) )?(?:these|the following|\d+|"
+    rf"{'|'.join(sorted(NUMBER_WORDS))}) (?P<things>[a-z]+(?: [a-z]+)?s)\b(?P<tail>.*)"
+)
+_NOUNS = re.compile(r"(?:The )?[A-Z][a-z]+s(?: [a-z]+){0,6}:")
+"""A lead-in without a verb: "Things to see:"."""
+
+
+def table_questions(document: Document, title: str) -> Iterator[Made]:
+    """Questions for the cells of the tables with bars; those of a PDF have columns that are guessed."""
+    for table in document.tables:
+        grid = grid_of(document, table) if "|" in document.text[slice(*table.rows[0])] else None
+        if grid is None:
+            continue
+        names = Counter(row[0].text for row in grid.rows)
+        for row in grid.rows:
+            if names[row[0].text] > 1 or not 0 < len(row[0].text.split()) <= MOST_NAME:
+                continue
+            for head, cell in zip(grid.header[1:], row[1:], strict=True):
+                asked = _of_cell(grid, row[0].text, head.text, cell)
+                if asked:
+                    subject = _small(head.text) if is_period(row[0].text) else row[0].text
+                    span = (row[0].start, max(one.end for one in row))
+                    made = whole(asked, cell.text, "table", span, title, subject=subject)
+                    if made is not None:
+                        yield made
+
+
+def _of_cell(grid: Grid, name: str, column: str, cell: Cell) -> str:
+    """What is asked for one cell; "" where that would not read well."""
+    column = column.replace("_", " ")
+    period, other = is_period(column), is_period(name)
+    words = column.split()
+    if not words or len(words) > MOST_NAME or not re.search(r"\w", cell.text) or len(cell.text.split()) > MOST_CELL:
+        return ""
+    if not period and (_NO_NAME.match(column) or {words[0].lower(), words[-1].lower()} & PREPOSITIONS):
+        return ""
+    small = _small(column)
+    measured = next(filter(None, (_MEASURE.match(around.text) for around in reversed(grid.around))), None)
+    if period or other:
+        if period == other:
+            return ""
+        thing, when = (name, column) if period else (small, name)
+        if period and measured and cell.number is not None:
+            return f"What was the {_small(measured[0])} for {thing} in {when}"
+        if other and _AMOUNT.search(column):
+            return f"What was the {small} in {when}"
+        return f"What is the figure for {thing} in {when}" if cell.number is not None else ""
+    number = cell.number is not None
+    if not grid.header[0].text:  # rows are what the columns have
+        thing = _small(name)
+        if number and _many(name):
+            return f"How many {thing} does the {column} have"
+        return f"What {'are' if _many(name) else 'is'} the {thing} of the {column}"
+    if number and _many(column):
+        return f"How many {small} are there for {name}"
+    if number and measured and several(measured[0]) and not _AMOUNT.search(column) and " in " not in column:
+        small = f"{small} {_small(measured[0]).removesuffix('s')}"
+    return f"What {'are' if _many(column) else 'is'} the {small} {'for' if number else 'of'} {name}"
+
+
+def _many(name: str) -> bool:
+    """Whether a name of a column or row is a plural: boats a day, but not price in euros."""
+    return several(re.split(r" (?:in|per|a|of|for)\b| [(/]", name)[0].split()[-1])
+
+
+def field_questions(document: Document, title: str) -> Iterator[Made]:
+    """Questions for the values of a form; a colon in a long text makes no field."""
+    if len(document.text) > LONGEST:
+        return
+    fields = list(fields_of(document.text, 0, len(document.text)))
+    tables = [(table.start, table.end) for table in document.tables]
+    if len(fields) < LEAST:
+        return
+    names = Counter(label.text for _, label, _ in fields)
+    for _, label, value in fields:
+        plain = re.fullmatch(r"[A-Z]?[a-z]+(?:[ -][A-Za-z]+)*", label.text)
+        if not plain or names[label.text] > 1 or _NO_NAME.match(label.text) or len(value.text.split()) > MOST_CELL:
+            continue
+        if label.text in document.title or any(start <= label.start < end for start, end in tables):
+            continue
+        name = _small(label.text)
+        done = re.fullmatch(r"(\w+ed) (?:on|at|by)", name)
+        if done is None and (name.split()[-1] in PREPOSITIONS or re.fullmatch(r"\w+ed", name)):
+            continue
+        who = name in ("customer", "author", "tenant", "buyer", "seller", "manager", "supplier", "client", "owner")
+        asked = f"When was it {done[1]}" if done else f"{'Who' if who else 'What'} is the {name}"
+        made = whole(asked, value.text, "field", (label.start, value.end), title, subject="")
+        if made is not None:
+            yield made
+
+
+def list_questions(document: Document, title: str) -> Iterator[Made]:
+    """Questions for whole lists, where the line that leads to one says what it lists."""
+    for listing in lists_of(document):
+        asked = _of_list(listing, document)
+        if asked:
+            answer = "; ".join(
+                " ".join(re.sub(r"^\W+|^\(?\d+[.)]\s*", "", item.text).split()) for item in listing.items
+            )
+            made = whole(asked, answer, "list", (listing.items[0].start, listing.end), title, subject=asked)
+            if made is not None:
+                yield made
+
+
+def _of_list(listing: Listing, document: Document) -> str:
+    for cell in (listing.lead, listing.heading):
+        line = " ".join(cell.text.split()) if cell is not None else ""
+        if steps := _STEPS.fullmatch(line):
+            return f"What are the steps to {steps['do']}"
+        if cell is listing.heading or not line.endswith(":"):
+            continue
+        if _NOUNS.fullmatch(line):
+            return f"What are the {_small(line.rstrip(':')).removeprefix('the ')}"
+        for one in statements(line[:-1]):
+            one = replace(one, subject=inside(one, document.text))
+            found = _THINGS.fullmatch(one.rest)
+            if found:
+                how = found["how"] or ""
+                return f"Which {found['things']} {turned(one, found['before'])} {how}{found['tail']}"
+    return ""
+
+
+def _small(name: str) -> str:
+    """A name as it stands within a sentence: with a small letter, where nothing but its beginning is large."""
+    first = name.split(" ", 1)[0]
+    return f"{name[0].lower()}{name[1:]}" if first.istitle() and name[1:] == name[1:].lower() else name

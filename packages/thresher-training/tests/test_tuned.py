@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from thresher.errors import ModelError, UsageError
+from thresher.judging.scorers import Combination, Parts
+from thresher.judging.tuned import FILE, TunedJudge
+from thresher_training.comparing import Case, Seen, compared, fitted_combination, fitted_judge
+
+
+def cases(number: int, *, gap: float, seed: int = 0) -> list[Case]:
+    """Questions whose relevant passage has a logit that is higher by `gap`, and cosines that say nothing."""
+    draw = random.Random(seed)
+
+    def seen(logit: float) -> Seen:
+        return Seen(draw.gauss(logit, 1.0), Parts(draw.uniform(0.4, 0.6), draw.random(), 0, 1), 0)
+
+    return [Case((seen(gap),), (seen(0.0), seen(0.0))) for _ in range(number)]
+
+
+def tuned(found: list[Case]) -> TunedJudge:
+    return fitted_judge(found, Combination(), name="mine", encoder="e", seed=0)
+
+
+def test_the_weights_follow_the_labels_and_stay_near_the_usual_ones_where_there_are_few() -> None:
+    usual = Combination()
+    few, many = (fitted_combination(cases(number, gap=3.0), usual) for number in (5, 400))
+    assert many.logit > few.logit > usual.logit
+    assert many.sentence < usual.sentence  # the cosines of these cases say nothing
+    assert many.lacking == usual.lacking
+
+
+def test_a_judge_that_tells_more_apart_is_better() -> None:
+    first, second = cases(80, gap=0.5, seed=1), cases(80, gap=4.0, seed=1)
+    comparison = compared((first, tuned(first)), (second, tuned(second)), seed=0)
+    area = comparison.measured[0]
+    assert comparison.better
+    assert area.after > area.before
+    assert area.difference == pytest.approx(area.after - area.before)
+    assert area.difference_interval[0] > 0
+    assert comparison.questions == 80
+
+
+def test_the_same_judge_is_not_better() -> None:
+    same = cases(80, gap=2.0)
+    comparison = compared((same, tuned(same)), (same, tuned(same)), seed=0)
+    assert not comparison.better
+    assert all(one.difference == 0 and one.difference_interval == (0, 0) for one in comparison.measured)
+
+
+def test_a_worse_judge_and_a_gain_within_chance_are_not_better() -> None:
+    first = cases(80, gap=3.0, seed=1)
+    for gap in (0.5, 3.1):
+        second = cases(80, gap=gap, seed=2)
+        assert not compared((first, tuned(first)), (second, tuned(second)), seed=0).better
+
+
+def test_questions_without_an_answer_count_as_unanswerable_ones() -> None:
+    found = cases(60, gap=3.0)
+    unanswerable = [Case((), case.irrelevant) for case in cases(20, gap=3.0, seed=3)]
+    made = tuned([*found, *unanswerable]).calibration
+    assert (made.n_positive, made.n_negative) == (60, 80)
+
+
+def test_a_judge_comes_back_from_its_folder(tmp_path: Path) -> None:
+    made = tuned(cases(60, gap=3.0))
+    (tmp_path / FILE).write_text(json.dumps(made.to_dict()), encoding="utf-8")
+    assert TunedJudge.read(tmp_path) == made
+
+
+def test_a_folder_without_a_judge_and_a_damaged_one_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="holds no trained judge; give `judge_model` a folder"):
+        TunedJudge.read(tmp_path)
+    for damage in ("", "{}", "[]", '{"combine": {"nonsense": 1}}', '{"combine": {}, "calibration": {}}'):
+        (tmp_path / FILE).write_text(damage, encoding="utf-8")
+        with pytest.raises(ModelError, match="is damaged; train the judge again"):
+            TunedJudge.read(tmp_path)

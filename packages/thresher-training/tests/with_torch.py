@@ -1,0 +1,150 @@
+"""What needs torch and onnx, which the tests are run without: `make training` in an environment that has them.
+
+python -m pytest tests/training/with_torch.py
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import thresher
+from thresher.cli.app import main
+from thresher.errors import ModelError
+from thresher.models.cross_encoders import BUNDLED_JUDGE, BundledJudge
+from thresher_training.labels import Group, Passage
+from thresher_training.train_judge import _write
+
+torch = pytest.importorskip("torch", reason="needs the extra `training`")
+pytest.importorskip("onnx", reason="needs the extra `training`")
+
+from thresher_training import tuning  # noqa: E402 - after what it needs
+from thresher_training.export import exported, floats_of  # noqa: E402
+from thresher_training.network import Judge  # noqa: E402
+
+PLACES = ("Aberfeld", "Brunnau", "Corvale", "Dornwick", "Elmsted", "Farrow", "Gratz", "Hallow", "Istvale", "Jarrow")
+
+
+def groups() -> list[Group]:
+    def founded(at: int) -> Passage:
+        return Passage(PLACES[at], f"The tannery of {PLACES[at]} was founded in {1500 + at}.")
+
+    return [
+        Group(
+            f"When was the tannery of {place} founded?",
+            (founded(at),),
+            (founded(at - 1), Passage("", f"{place} is a town on a river.")),
+            (founded(at - 2),),
+        )
+        for at, place in enumerate(PLACES)
+    ]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuning.Run]:
+    """Runs of four short steps, by the name of their folder, with a checkpoint after each step."""
+    monkeypatch.setattr(tuning, "CHECKPOINT_STEPS", 1)
+    monkeypatch.setattr(tuning, "QUESTIONS", 6)
+    torch.set_num_threads(1)
+    return lambda name: tuning.Run(tmp_path / name, BUNDLED_JUDGE, groups(), 2, 0)
+
+
+class Killed(BaseException):
+    """What a run is cut off with."""
+
+
+def cut_off_after(steps: int) -> Callable[[int], None]:
+    left = [steps + 1]  # the first call says how many were done before
+
+    def progress(done: int) -> None:
+        left[0] -= 1
+        if not left[0]:
+            raise Killed
+
+    return progress
+
+
+def weights(judge: Judge) -> dict[str, np.ndarray]:
+    return {name: value.detach().numpy().copy() for name, value in judge.named_parameters()}
+
+
+def test_a_run_that_was_cut_off_ends_with_the_weights_of_one_that_was_not(run: Callable[[str], tuning.Run]) -> None:
+    whole = weights(run("whole").trained(lambda done: None))
+    with pytest.raises(Killed):
+        run("cut").trained(cut_off_after(2))
+    resumed = weights(run("cut").trained(lambda done: None))
+    assert all(np.array_equal(whole[name], resumed[name]) for name in whole)
+    log = (run("cut").folder / "log.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["step"] for line in log] == [1, 2, 3, 4]
+    before = floats_of(BUNDLED_JUDGE / "onnx/model.onnx")
+    assert not np.array_equal(whole["verdicts.weight"], before["verdicts.weight"].numpy())
+    assert np.array_equal(whole[tuning.WORDS], before[tuning.WORDS].numpy())
+
+
+def test_a_full_disk_leaves_the_last_checkpoint(
+    run: Callable[[str], tuning.Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(Killed):
+        run("full").trained(cut_off_after(1))
+    checkpoint = run("full").folder / "checkpoint.pt"
+    kept = checkpoint.read_bytes()
+
+    def full(self: Path, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device", str(self))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space left"):
+        run("full").trained(lambda done: None)
+    monkeypatch.undo()
+    assert checkpoint.read_bytes() == kept
+    assert sorted(file.name for file in checkpoint.parent.iterdir()) == ["checkpoint.pt", "log.jsonl"]
+
+
+def test_a_damaged_checkpoint_is_told(run: Callable[[str], tuning.Run]) -> None:
+    run("damaged").folder.mkdir()
+    (run("damaged").folder / "checkpoint.pt").write_bytes(b"nonsense")
+    with pytest.raises(ModelError, match="is damaged; remove it"):
+        run("damaged").trained(lambda done: None)
+
+
+def test_the_exported_judge_reads_as_the_one_it_was_made_from(run: Callable[[str], tuning.Run], tmp_path: Path) -> None:
+    one = run("export")
+    judge = Judge(one.config)
+    judge.load_state_dict(floats_of(BUNDLED_JUDGE / "onnx/model.onnx"))
+    _write(tmp_path / "judge", one, exported(judge.eval(), one.config, one.sample()))
+    pairs = [(group.question, passage.text) for group in groups() for passage in (*group.relevant, *group.irrelevant)]
+    read = [
+        [reader.read(question, [text])[0].relevance for question, text in pairs]
+        for reader in (BundledJudge(), BundledJudge(tmp_path / "judge"))
+    ]
+    assert np.corrcoef(read)[0, 1] > 0.99
+
+
+def test_a_judge_that_is_not_better_is_not_installed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a hundred towns, each with its own document: the bundled judge makes no mistake that could be learned from."""
+    endings = ("", "dorf", "heim", "stadt", "au", "ow", "by", "ton", "ey", "ix")
+    towns = [f"{place}{ending}" for place in PLACES for ending in endings]
+    (tmp_path / "in").mkdir()
+    rows = []
+    for at, town in enumerate(towns):
+        (tmp_path / "in" / f"{town}.txt").write_text(f"The tannery of {town} was founded in {1500 + at} by a widow.")
+        rows.append({"question": f"When was the tannery of {town} founded?", "answers": [str(1500 + at)]})
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    with thresher.open(tmp_path / "home") as collection:
+        collection.add(tmp_path / "in", recipe="corrective")
+    with pytest.raises(SystemExit) as caught:
+        main(["train-judge", "--home", str(tmp_path / "home"), "--epochs", "1", str(labels)])
+    assert caught.value.code == 0
+    told = capsys.readouterr().out
+    assert "60 questions to train, 20 questions to tune, 20 held out" in told
+    assert "not better on the held-out questions beyond chance: the judge stays as it was" in told
+    assert not (tmp_path / "home" / "judges").exists()
+    (report,) = (tmp_path / "home").rglob("report.json")
+    assert json.loads(report.read_text(encoding="utf-8"))["installed"] is None
+    assert [file.name for file in report.parent.iterdir() if file.is_dir() or file.suffix == ".pt"] == []

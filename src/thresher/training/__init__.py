@@ -1,1 +1,0 @@
-"""Training the bundled judge further: labels, the network in torch, the int8 file. Needs the extra `train`."""
