@@ -215,6 +215,16 @@ def test_the_web_corrects_and_pages_on_this_machine_are_never_read(library: Coll
     assert (answer.usage.web_requests, answer.usage.hosts) == (1, (server.host,))
 
 
+def test_an_endpoint_of_another_shape_is_described_in_one_setting(library: Collection, serve: Serve) -> None:
+    hits = [{"link": "https://almanac.test/cup", "name": "World cup", "text": ALMANAC}]
+    reply = Reply(json.dumps({"data": {"hits": hits}}), headers={"Content-Type": "application/json"})
+    server = serve(pages={"/find": reply})
+    fields = "results=data.hits,url=link,title=name,snippet=text"
+    settings = {"web.provider": "json", "web.base_url": f"{server.address}/find?q={{words}}", "web.fields": fields}
+    answer = library.ask(OUTSIDE, outside="web", settings={**settings, "web.fetch": False})
+    assert [citation.source for citation in answer.citations][:1] == ["https://almanac.test/cup"]
+
+
 def test_only_the_search_words_leave(library: Collection, web: Web, serve: Serve) -> None:
     settings, server = web
     model = serve(Judge(words="football world cup winner 1998"))

@@ -297,7 +297,8 @@ def _source(
     if parts.exchanges.replaying:
         key = key or "played back"  # keys are not stored, and nothing is asked
     web = settings.web
-    given = ProviderSettings(parts.meter, web.base_url, key, web.timeout_seconds, Fields(**dict(web.fields)), only)
+    fields = dict(one.split("=", 1) for one in web.fields.split(",") if one)
+    given = ProviderSettings(parts.meter, web.base_url, key, web.timeout_seconds, Fields(**fields), only)
     own = None if outside.search is None else RestrictedSearch(outside.search, only)
     asked = own or web_search(settings.web.provider, given)
     search = RecordedSearch(asked, parts.exchanges, parts.meter)

@@ -145,7 +145,8 @@ def stages(settings: ChunkragSettings, parts: Components, table: ChunkTable) -> 
     if model is None:
         return base, (*lacks, LLM_STAGES)
     query_text: Literal["search", "question"] = "question" if settings.score_query == "original" else "search"
-    critic = parts.language_model(settings.critic.llm)
+    second = settings.critic.llm
+    critic = parts.language_model(second.beside(settings.llm)) if second.model or second.base_url else model
     workers = settings.llm.concurrency
     return MultiStageScorer(
         base,
@@ -153,7 +154,7 @@ def stages(settings: ChunkragSettings, parts: Components, table: ChunkTable) -> 
         Critic(
             critic or model,
             batch=settings.batch,
-            workers=workers if critic is None else settings.critic.llm.concurrency,
+            workers=workers,
             sees_scores=settings.critic.sees_scores,
             heuristics=(temporal,) if settings.critic.heuristics else (),
             query_text=query_text,

@@ -52,6 +52,19 @@ class LanguageModelSettings(Frozen):
         return bool(self.base_url and self.model)
 
 
+class SecondModelSettings(Frozen):
+    """Another chat model for one task; the first where none is named, and asked in every way as the first is."""
+
+    base_url: Address = Field(None, description="address of its server")
+    model: str | None = Field(None, description="name of the model there")
+    api_key: SecretStr | None = Field(None, description="key, where the server wants one")
+
+    def beside(self, first: LanguageModelSettings) -> LanguageModelSettings:
+        """The settings of this model, `first` where it is not set. Raises ValueError for half an address."""
+        given = {"base_url": self.base_url, "model": self.model, "api_key": self.api_key}
+        return LanguageModelSettings.model_validate({**dict(first), **given})
+
+
 class EncoderSettings(Frozen):
     """Where an encoder that is not the bundled one lives."""
 
@@ -268,16 +281,8 @@ class SearchWordsSettings(Frozen):
     rewrite: bool = Field(True, description="put the question into such words; it is searched for itself when false")
 
 
-class ReplyFields(Frozen):
-    """Where the reply of an endpoint (`web.provider=json`) keeps what; not told, as SearXNG does."""
-
-    results: str = Field("results", description="path of the list of results, with dots")
-    url: str = Field("url", description="address of a result")
-    title: str = Field("title", description="its title")
-    snippet: str = Field("content", description="its snippet")
-    page: str = Field("raw_content", description="the text of its page")
-    score: str = Field("score", description="its score")
-    date: str = Field("publishedDate", description="its date")
+REPLY_FIELDS = ("results", "url", "title", "snippet", "page", "score", "date")
+"""What a reply of a web search may have, the list of results first."""
 
 
 class WebSettings(Frozen):
@@ -289,7 +294,11 @@ class WebSettings(Frozen):
         description="address of a SearXNG server, of another Tavily endpoint, or of an endpoint with {words} in it",
     )
     api_key: SecretStr | None = Field(None, description="the key of Tavily, Brave or the endpoint")
-    fields: ReplyFields = ReplyFields()
+    fields: Listed = Field(
+        "",
+        description="where the reply of an endpoint (`web.provider=json`) keeps what, as NAME=PATH with dots, e.g. "
+        "results=web.hits,url=link; of results, url, title, snippet, page, score, date; not given, as SearXNG does",
+    )
     results: int = Field(5, ge=1, le=50, description="results looked at")
     sites: Listed = Field(
         "",
@@ -301,6 +310,15 @@ class WebSettings(Frozen):
     fetch: bool = Field(True, description="fetch the pages; the results' snippets alone when false")
     timeout_seconds: float = Field(20.0, gt=0, description="seconds for one search or page")
     passage: int = Field(900, ge=100, description="characters of a passage of a page at most")
+
+    @field_validator("fields")
+    @classmethod
+    def _of_reply(cls, given: str) -> str:
+        for one in filter(None, given.split(",")):
+            name, is_given, path = one.partition("=")
+            if name not in REPLY_FIELDS or not is_given or not path:
+                raise ValueError(f"{one} is not NAME=PATH with a name of {', '.join(REPLY_FIELDS)}")
+        return given
 
     @field_validator("sites")
     @classmethod
@@ -530,7 +548,7 @@ class CriticSettings(Frozen):
     use: bool = Field(True, description="ask the critic")
     sees_scores: bool = Field(True, description="show it the base score and the reflection")
     heuristics: bool = Field(True, description="tell it how the years of question and chunk compare")
-    llm: LanguageModelSettings = Field(LanguageModelSettings(), description="a second model; the first when not set")
+    llm: SecondModelSettings = SecondModelSettings()
 
 
 class CombineSettings(Frozen):

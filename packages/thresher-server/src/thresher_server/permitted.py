@@ -29,7 +29,6 @@ SINGLE = (
     "actions",
     "coarse",
     "fine",
-    "hop",
     "judge_weight",
     "lower",
     "max_chunks_refined",
