@@ -15,6 +15,7 @@ import pytest
 
 import thresher
 from tests.server.conftest import running
+from tests.server.openai.conftest import until
 from tests.server.own_api import DEFAULT, added, copied, documents, ended, with_key
 from thresher.indexing.store import BATCH_CHUNKS, CHUNK_CHARACTERS
 from thresher_server.jobs.store import Jobs
@@ -109,6 +110,17 @@ def test_an_unexpected_failure_ends_its_job_and_not_the_worker(indexed_home: Pat
         told = ended(one, strange.id)
         assert told["state"] == "failed"
         assert "KeyError" in told["error"]["message"]
+        assert added(one, [("a.txt", b"The buoy is red.")])["state"] == "done"
+
+
+def test_a_settings_file_that_is_not_trusted_ends_no_worker(
+    indexed_home: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    home = copied(indexed_home, tmp_path)
+    with running(home) as one:
+        (home / "thresher.toml").write_text('judge = "http://127.0.0.1:9/rerank"\n')
+        assert until(lambda: "jobs cannot be read" in caplog.text)
+        (home / "thresher.toml").unlink()
         assert added(one, [("a.txt", b"The buoy is red.")])["state"] == "done"
 
 

@@ -80,7 +80,7 @@ def test_a_client_that_leaves_a_stream_ends_its_question(modelled: Modelled, pat
 def test_a_client_that_gives_up_on_a_whole_reply_ends_its_question(modelled: Modelled) -> None:
     with modelled(writes(WRITTEN, seconds=60.0)) as (one, model):
         with (
-            OpenAI(base_url=f"{one.url}/v1", api_key="any", max_retries=0, timeout=1.0) as client,
+            OpenAI(base_url=f"{one.url}/v1", api_key="any", max_retries=0, timeout=5.0) as client,
             pytest.raises(openai.APITimeoutError),
         ):
             client.chat.completions.create(model="default", messages=[{"role": "user", "content": FERRY}])

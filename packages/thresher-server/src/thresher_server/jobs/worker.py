@@ -6,7 +6,7 @@ import asyncio
 import logging
 from threading import Event, Thread
 
-from thresher.errors import StoreError, ThresherError
+from thresher.errors import ThresherError
 from thresher_server.jobs.store import Claim, Jobs, State, now
 from thresher_server.jobs.work import Outcome, done
 from thresher_server.problems import Problem, problem_of
@@ -47,8 +47,8 @@ class Worker:
             self._awake.clear()
             try:
                 worked = self._one()
-            except (OSError, StoreError):
-                _log.exception("a job could not be kept")
+            except (OSError, ThresherError):  # a store that is away, a settings file that is not trusted: both can end
+                _log.exception("jobs cannot be read or kept")
                 worked = False
             if not worked:
                 self._awake.wait(LOOK_SECONDS)
