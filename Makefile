@@ -5,13 +5,16 @@ BIN := $(VENV)/bin
 # Two workers where there are two cores or more: each imports everything again, and four would cost as much as they save.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 2
 
+# Tests of what stands beside the engine: other distributions, benchmarks, the documentation. They run when it changes.
+BESIDE := $(addprefix tests/,benchmarks comparison deploy evals ray server test_docs.py test_examples.py)
+
 # The frameworks that packages/test-adapters knows, each in an environment of its own.
 ADAPTERS := adapters-langchain adapters-llama-index adapters-haystack
 
 # The distributions beside the engine that `make install` brings.
 DISTRIBUTIONS := $(addprefix packages/thresher-,bucket evals postgres ray server testing)
 
-.PHONY: install demo serve test proofs wheels adapters $(ADAPTERS) training check bench docs clean
+.PHONY: install demo serve test test-beside proofs wheels adapters $(ADAPTERS) training check bench docs clean
 
 install: $(VENV)/.installed
 
@@ -29,8 +32,14 @@ demo: install
 serve: install
 	$(BIN)/thresher serve
 
+# The engine, in at most 240 seconds of a processor; bash says what it took.
+test: SHELL := /bin/bash
 test: install
-	$(PYTEST) --dist worksteal -m "not slow"
+	@TIMEFORMAT='make test took %U + %S s of a processor, of 240'; \
+	time $(PYTEST) --dist worksteal -m "not slow" tests $(addprefix --ignore=,$(BESIDE))
+
+test-beside: install
+	$(PYTEST) --dist worksteal -m "not slow" $(BESIDE) $(patsubst %,packages/thresher-%/tests,bucket postgres testing training)
 
 proofs: install
 	$(PYTEST) --dist loadfile -m slow

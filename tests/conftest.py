@@ -145,6 +145,16 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     return command
 
 
+# --- which tests are proofs -------------------------------------------------------------------------------------------
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test that asks the real chat model is a proof."""
+    for item in items:
+        if "real_model" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+
+
 # --- models -----------------------------------------------------------------------------------------------------------
 
 
