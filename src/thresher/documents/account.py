@@ -224,7 +224,7 @@ def html_pieces(file: RawFile) -> Iterator[Piece]:
     from thresher.documents.formats.html import decode_html
 
     if file.limits.hidden:
-        yield from page_pieces(decode_html(file.data, file.content_type))
+        yield from page_pieces(decode_html(file.data, file.content_type)[0])
 
 
 def book_pieces(file: RawFile) -> Iterator[Piece]:
@@ -235,7 +235,7 @@ def book_pieces(file: RawFile) -> Iterator[Piece]:
     if file.limits.hidden:
         with open_archive(file.data) as archive:
             for name in chapters(archive, *package_of(archive)):
-                yield from page_pieces(decode_html(archive.read(name)))
+                yield from page_pieces(decode_html(archive.read(name))[0])
 
 
 PIECES: Mapping[str, Callable[[RawFile], Iterator[Piece]]] = {

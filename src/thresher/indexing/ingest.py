@@ -81,6 +81,7 @@ class Report:
 GONE = "the file is gone, its text is still in the collection"
 FORGET = "index the folder with --prune to forget it"
 LOOK = "look them up in the file; they are not searched"
+CHECK = "look at its letters; if they are wrong, save it as UTF-8"
 SHOW = "set reading.hidden=false to leave out what a program does not show"
 COMPUTE = "open it in a program that computes them, save it and index it again"
 
@@ -215,6 +216,13 @@ class Ingest:
             self._report.remarks.append(
                 Remark(document.source, f"{count} of {words} words were not read ({places})", LOOK)
             )
+        if parts := document.metadata.get("parts_not_read"):
+            self._report.remarks.append(Remark(document.source, f"parts of it were not read ({parts})", LOOK))
+        if encoding := document.metadata.get("encoding"):
+            self._report.remarks.append(Remark(document.source, f"it is not UTF-8 and was read as {encoding}", CHECK))
+        if count := document.metadata.get("characters_replaced"):
+            what = f"{count} characters are not in the encoding that it states"
+            self._report.remarks.append(Remark(document.source, what, CHECK))
         if count := document.metadata.get("hidden_words"):
             self._report.remarks.append(Remark(document.source, f"{count} hidden words were read", SHOW))
         self._pending.append((document, encoded))
