@@ -270,15 +270,26 @@ class Ingest:
         return EncodedChunks({document.id for document, _ in fresh}, list(chain.from_iterable(each)))
 
     def _part_with(self, vanished: Callable[[Place], bool], *, prune: bool) -> None:
-        """Remove what vanished, or tell that it is still there."""
+        """Remove what vanished, or tell that it is still there; what was moved or renamed is where it was met."""
         self._refresh()
         unmet = {place.file: place for place in self._catalog.places() if place.file not in self._met}
         files = sorted(file for file, place in unmet.items() if vanished(place))
         if files and prune:
             gone = set(files)
             self._remove([place for place in self._catalog.places() if place.file in gone], files=files)
-        elif files:
-            self._report.remarks += [Remark(file, GONE, FORGET) for file in files]
+            return
+        moved = [place for file in files for place in self._moved(file)]
+        left = {place.file for file in files for place in self._catalog.places_in(file)} - {one.file for one in moved}
+        if moved:
+            self._remove(moved, files=[file for file in files if file not in left])
+        self._report.remarks += [Remark(file, GONE, FORGET) for file in sorted(left)]
+
+    def _moved(self, file: str) -> list[Place]:
+        """The places of a file, where each of its documents was met in another one."""
+        entries = self._catalog.entries_in(file)
+        if not all(any(place.file in self._met for place in entry.places) for entry in entries):
+            return []
+        return [place for entry in entries for place in entry.places if place.file == file]
 
     def _remove(self, places: Sequence[Place], *, files: Iterable[str] = ()) -> None:
         self._report.count(self._store.remove(places, files=files))
