@@ -109,7 +109,11 @@ def archive_pieces(file: RawFile) -> Iterator[Piece]:
         while waiting:
             part = waiting.pop()
             shown = {value for entry in _slides(archive, part) for value in entry.attrib.values()}
-            for identifier, (kind, target) in relations(archive, part).items():
+            referred = relations(archive, part)
+            threaded = any(kind == "threadedComment" for kind, _ in referred.values())
+            for identifier, (kind, target) in referred.items():
+                if threaded and kind == "comments":
+                    continue  # says that an old program cannot show the thread
                 if kind == "slide" and part.endswith("presentation.xml") and identifier not in shown:
                     continue  # a slide that was taken out
                 if target not in met and target in archive.NameToInfo and not kind.startswith(SKIPPED_PARTS):
