@@ -114,7 +114,7 @@ class Document:
     title: str
     text: str
     kind: str
-    """pdf, docx, pptx, xlsx, html, markdown, text, csv, json, jsonl, epub, email or passage (a BEIR row)."""
+    """The name of its `FileKind`, or passage (a BEIR row)."""
     pages: tuple[Page, ...] = ()
     tables: tuple[Table, ...] = ()
     date: str | None = None

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,20 @@ def test_index_takes_globs_metadata_and_prunes(run: Run, tmp_path: Path) -> None
     told = run("index", folder, "--include", "*.txt", "--home", home)
     assert "a.txt: the file is gone, its text is still in the collection; index the folder with --prune" in told.err
     assert run("index", folder, "--include", "*.txt", "--prune", "--home", home, "--json").json["removed"] == 1
+
+
+def test_index_says_how_a_text_was_decoded_and_what_of_a_mail_was_not_read(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes("Señor Núñez keeps the key.".encode("cp1252"))
+    mail = EmailMessage()
+    mail["Subject"] = "Gate"
+    mail.set_content("The gate is green.")
+    mail.add_attachment(b"\x89PNG....", maintype="image", subtype="png", filename="gate.png")
+    (tmp_path / "b.eml").write_bytes(bytes(mail))
+    remarks = run("index", tmp_path, "--home", tmp_path / ".home", "--json").json["remarks"]
+    assert [remark["remark"] for remark in remarks] == [
+        "it is not UTF-8 and was read as windows-1252",
+        "parts of it were not read (gate.png: is a PNG picture, which is not read)",
+    ]
 
 
 def test_documents_and_status_have_their_keys(run: Run, indexed: Path) -> None:

@@ -25,6 +25,7 @@ RUNBOOK = (
         ("Bring a lamp.", {"author": "Ada Kask"}, None, "The document “Survey” was written by Ada Kask."),
         ("Bring a lamp.", {}, "2021-03-04", ""),
         ("Bring a lamp.", {"owner": "Dana Ilves"}, None, "The document “Survey”: its owner is Dana Ilves."),
+        ("Bring a lamp.", {"sheets": "A, B", "hidden_sheets": "B", "encoding": "windows-1252"}, None, ""),
         ("Bring a lamp.", {"language": "German", "words_not_read": 3, "description": "Survey"}, None, ""),
     ],
 )

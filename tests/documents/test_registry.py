@@ -23,7 +23,7 @@ def read_subtitles(file: RawFile) -> Parsed:
     return Parsed("\n".join(line for line in lines if line and "-->" not in line), title=file.name)
 
 
-SUBTITLES = FileKind("subtitles", "subtitles", (".srt",), ("application/x-subrip",), read_subtitles)
+SUBTITLES = FileKind("lines", "subtitles", (".lines",), ("application/x-lines",), read_subtitles)
 
 
 def test_every_kind_has_a_reader_and_names_of_its_own() -> None:
@@ -48,14 +48,14 @@ def test_an_unknown_kind_is_an_error_that_names_the_nearest() -> None:
 
 def test_a_kind_that_is_added_is_read_by_its_own_reader(registering: Registering, tmp_path: Path) -> None:
     source = "00:01 --> 00:02\nThe oats are ripe.\n"
-    before = read_one(save(tmp_path, "a.srt", source))
+    before = read_one(save(tmp_path, "a.lines", source))
     assert (before.kind, "-->" in before.text) == ("text", True)
     registering(SUBTITLES)
-    document = read_one(save(tmp_path, "a.srt", source))
-    assert (document.kind, document.text, document.title) == ("subtitles", "The oats are ripe.", "a.srt")
-    (served,) = parse_bytes(source.encode(), content_type="application/x-subrip")
+    document = read_one(save(tmp_path, "a.lines", source))
+    assert (document.kind, document.text, document.title) == ("lines", "The oats are ripe.", "a.lines")
+    (served,) = parse_bytes(source.encode(), content_type="application/x-lines")
     assert isinstance(served, Document)
-    assert served.kind == "subtitles"
+    assert served.kind == "lines"
 
 
 def test_a_kind_with_a_signature_is_recognised_by_its_bytes(registering: Registering) -> None:

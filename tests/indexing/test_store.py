@@ -238,6 +238,16 @@ def test_what_vanished_is_told_where_it_is_not_removed(store: DocumentStore, fil
     assert (report.removed, len(store.records())) == (0, 3)
 
 
+def test_a_file_that_was_renamed_is_where_it_is_now(store: DocumentStore, files: Files) -> None:
+    index(store, files)
+    files.texts["cubs.txt"] = files.texts.pop("bears.txt")
+    report = index(store, files, vanished=lambda place: True)
+    assert (report.duplicates, report.removed, report.remarks) == (1, 1, [])
+    assert sources(store) == ["apples.txt", "cubs.txt", "clouds.txt"]
+    assert sorted(store.files()) == ["apples.txt", "clouds.txt", "cubs.txt"]
+    assert_sound(store)
+
+
 def test_a_pruned_file_that_comes_back_is_read_again(store: DocumentStore, files: Files) -> None:
     index(store, files)
     gone = files.texts.pop("bears.txt")

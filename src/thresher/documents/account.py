@@ -109,7 +109,11 @@ def archive_pieces(file: RawFile) -> Iterator[Piece]:
         while waiting:
             part = waiting.pop()
             shown = {value for entry in _slides(archive, part) for value in entry.attrib.values()}
-            for identifier, (kind, target) in relations(archive, part).items():
+            referred = relations(archive, part)
+            threaded = any(kind == "threadedComment" for kind, _ in referred.values())
+            for identifier, (kind, target) in referred.items():
+                if threaded and kind == "comments":
+                    continue  # says that an old program cannot show the thread
                 if kind == "slide" and part.endswith("presentation.xml") and identifier not in shown:
                     continue  # a slide that was taken out
                 if target not in met and target in archive.NameToInfo and not kind.startswith(SKIPPED_PARTS):
@@ -224,7 +228,7 @@ def html_pieces(file: RawFile) -> Iterator[Piece]:
     from thresher.documents.formats.html import decode_html
 
     if file.limits.hidden:
-        yield from page_pieces(decode_html(file.data, file.content_type))
+        yield from page_pieces(decode_html(file.data, file.content_type)[0])
 
 
 def book_pieces(file: RawFile) -> Iterator[Piece]:
@@ -235,7 +239,7 @@ def book_pieces(file: RawFile) -> Iterator[Piece]:
     if file.limits.hidden:
         with open_archive(file.data) as archive:
             for name in chapters(archive, *package_of(archive)):
-                yield from page_pieces(decode_html(archive.read(name)))
+                yield from page_pieces(decode_html(archive.read(name))[0])
 
 
 PIECES: Mapping[str, Callable[[RawFile], Iterator[Piece]]] = {

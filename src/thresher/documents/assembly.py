@@ -35,6 +35,16 @@ class Parsed:
     """What stands in the file, by kind of place, where only the reader can tell; `account` counts what was not kept."""
 
 
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file in a file, to be read as a document of its own: an attachment, what is in an archive."""
+
+    name: str
+    """Different from those of the others in the same file."""
+    data: bytes
+    content_type: str = ""
+
+
 def pipe_row(cells: Iterable[str]) -> str:
     """One table row on one line, as Markdown writes it."""
     return "| " + " | ".join(clean_inline(cell).replace("|", "\\|") for cell in cells) + " |"
@@ -99,15 +109,15 @@ class Assembly:
                 self._marks.append(Mark(begin, kind, called))
             before = position
 
+    def tables_in(self, tables: Iterable[Table], text: str) -> None:
+        """Tables that stand in the block that was added last; offsets are in its text."""
+        start = self._length - len(text)
+        self._tables += [_moved(table, start) for table in tables]
+
     def add(self, other: Assembly) -> None:
         """Add everything that another one holds."""
         start = self._append(other.text)
-        self._tables += [
-            Table(
-                table.start + start, table.end + start, tuple((low + start, high + start) for low, high in table.rows)
-            )
-            for table in other.tables
-        ]
+        self._tables += [_moved(table, start) for table in other.tables]
         self._marks += [replace(mark, start=mark.start + start) for mark in other.marks]
 
     def _append(self, text: str) -> int:
@@ -141,6 +151,10 @@ class Assembly:
         starts = [min(start, self._length) for _, start in self._pages]
         ends = [*starts, self._length][1:]
         return tuple(Page(page[0], *span) for page, *span in zip(self._pages, starts, ends, strict=True))
+
+
+def _moved(table: Table, by: int) -> Table:
+    return Table(table.start + by, table.end + by, tuple((low + by, high + by) for low, high in table.rows))
 
 
 def table_over(lines: Sequence[str], start: int) -> Table:

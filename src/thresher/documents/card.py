@@ -12,7 +12,10 @@ from thresher.documents.cleaning import clean_inline
 from thresher.types import Mark, Metadata
 
 AUTHOR = "author"
-NOT_TOLD = frozenset(("attachments", "description", "keywords", "language", "not_read", "first_formulas_without_value"))
+NOT_TOLD = frozenset(
+    ("attachments", "description", "encoding", "first_formulas_without_value", "hidden_sheets", "keywords", "language",
+     "not_read", "parts_not_read", "sheets")
+)  # fmt: skip
 """Fields that say nothing that is asked, or what Thresher found itself."""
 
 

@@ -1,4 +1,4 @@
-"""What a file is, and its text: the first bytes decide, the name must agree, and the encoding is taken strictly."""
+"""What a file is: the first bytes decide, and the name must agree."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ def kind_of(data: bytes, *, name: str = "", content_type: str = "") -> FileKind:
 def _recognised(data: bytes) -> FileKind | str | None:
     """A kind we read, `ole`, or what to call something else; None for text."""
     head = data[:SNIFF_BYTES]
+    if head.startswith(ZIP):
+        return _zip_kind(data)
     for kind in KINDS.values():
         if kind.signature is not None and kind.signature.match(data):
             return kind
-    if head.startswith(ZIP):
-        return _zip_kind(data)
     if head.startswith(OLE):
         return "ole"
     for signature, name in UNREADABLE:
@@ -96,7 +96,7 @@ def _zip_kind(data: bytes) -> FileKind | str:
     for kind in KINDS.values():
         if kind.zip_member and kind.zip_member in members:
             return kind
-    return "an OpenDocument file" if b"opendocument" in marker else "a zip archive"
+    return "an OpenDocument file" if b"opendocument" in marker else file_kind("zip")
 
 
 def _text_kind(data: bytes, named: FileKind | None, extension: str, content_type: str) -> FileKind:
@@ -148,33 +148,3 @@ def _conversion(description: str) -> str:
     if "document" in description.lower() or "file" in description:
         return "save it as PDF, docx, xlsx or text"
     return "leave it out, or convert it to text"
-
-
-# --- bytes to text ----------------------------------------------------------------------------------------------------
-
-BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16: its mark begins with that of UTF-16
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-
-
-def decode(data: bytes, *, encoding: str = "utf-8") -> str:
-    """The text in the bytes: by the byte order mark if there is one, else in `encoding`, or UTF-8 if that is unknown.
-
-    Raises DocumentError with the place of what is not in the encoding.
-    """
-    start, encoding = next(
-        ((len(mark), name) for mark, name in BYTE_ORDER_MARKS if data.startswith(mark)), (0, encoding)
-    )
-    try:
-        return data[start:].decode(encoding)
-    except UnicodeDecodeError as error:
-        raise DocumentError(
-            f"not valid {encoding.upper()} at byte {start + error.start} (0x{data[start + error.start]:02X})",
-            next_step="save it as UTF-8 (for example: iconv -f WINDOWS-1252 -t UTF-8)",
-        ) from error
-    except LookupError:
-        return decode(data)

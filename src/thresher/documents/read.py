@@ -10,16 +10,16 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from urllib.parse import unquote, urlsplit
 
 from thresher.documents.account import account
-from thresher.documents.assembly import Parsed
+from thresher.documents.assembly import Member, Parsed
 from thresher.documents.card import with_card
 from thresher.documents.cleaning import clean_inline, has_half_pair
 from thresher.documents.detect import kind_of
-from thresher.documents.registry import RawFile
+from thresher.documents.registry import Held, RawFile
 from thresher.documents.sources import Hints, Item, Limits, read_file, read_url
 from thresher.errors import DocumentError, ThresherError
 from thresher.text.language import LANGUAGES, language_of
@@ -27,6 +27,7 @@ from thresher.types import Document, Metadata
 
 ID_DIGITS = 32  # 128 bits: no two texts of one collection share it by chance
 DEFAULT_LIMITS = Limits()
+DEEPEST = 3  # files in files in files: a mail in an archive has attachments
 NO_METADATA: Metadata = MappingProxyType({})
 JUNK_TITLE = re.compile(
     r"(?:untitled|no title|title|document|presentation|powerpoint presentation|slide|book|workbook|none|null|unknown|"
@@ -59,12 +60,15 @@ def parse(
     metadata: Metadata = NO_METADATA,
     limits: Limits = DEFAULT_LIMITS,
     alive: Callable[[], None] = lambda: None,
+    depth: int = 0,
 ) -> Iterator[Document | DocumentError]:
-    """The documents in the bytes: one, or one a line for a BEIR corpus, where an error stands for a bad line.
+    """The documents in the bytes: one, one a line for a BEIR corpus, or with a mail what is attached to it.
+
+    There an error stands for a bad line, or for a file in it that cannot be read.
 
     A file that cannot be read as a whole raises DocumentError at once, not at the first document. `metadata` goes
     over what the document says; `title` and `date` in it replace the document's own. `alive` is called by readers that
-    work long.
+    work long. `depth` is how many files the bytes lie in.
     """
     name = file_name(item, hints)
     with errors_about(item.source):
@@ -74,7 +78,7 @@ def parse(
         file = RawFile(data, kind, name, hints.content_type, limits, alive)
         parsed = kind.read(file)
         if not isinstance(parsed, Parsed):
-            return _rows(item, parsed, kind.name, metadata)
+            return _held(item, file, parsed, metadata, depth)
         if not parsed.text.strip():
             raise DocumentError("there is no text in it", next_step="leave it out, or check its content")
         return iter((_document(item, accounted(file, parsed), kind.name, name, metadata),))
@@ -138,26 +142,49 @@ def _document(item: Item, parsed: Parsed, kind: str, name: str, metadata: Metada
     )
 
 
-def _rows(
-    item: Item, rows: Iterator[Parsed | DocumentError], kind: str, metadata: Metadata
+def _held(
+    item: Item, file: RawFile, held: Iterator[Held], metadata: Metadata, depth: int
 ) -> Iterator[Document | DocumentError]:
-    """A document of each row; its source is its own, and an error names the file and the row."""
+    """The documents that a file holds, each with a source of its own; an error names the file and the place in it."""
+    left = file.limits.max_unpacked_bytes
     with errors_about(item.source):
-        for row in rows:
-            if isinstance(row, DocumentError):
-                yield DocumentError(row.what, subject=f"{item.source}:{row.subject}", next_step=row.next_step)
-                continue
-            yield Document(
-                id=text_id(row.text),
-                source=row.source,
-                title=row.title,
-                text=row.text,
-                kind=row.kind or kind,
-                date=row.date,
-                metadata={**row.metadata, **metadata},
-                container=item.source,
-                marks=row.marks,
-            )
+        for one in held:
+            if isinstance(one, DocumentError):
+                yield DocumentError(one.what, subject=f"{item.source}:{one.subject}", next_step=one.next_step)
+            elif isinstance(one, Member):
+                left -= len(one.data)
+                limits = replace(file.limits, max_unpacked_bytes=max(0, left))
+                yield from _member(item.source, one, metadata, limits, file.alive, depth + 1)
+            elif not one.source:
+                yield _document(item, accounted(file, one), file.kind.name, file.name, metadata)
+            else:
+                yield Document(
+                    id=text_id(one.text),
+                    source=one.source,
+                    title=one.title,
+                    text=one.text,
+                    kind=one.kind or file.kind.name,
+                    date=one.date,
+                    metadata={**one.metadata, **metadata},
+                    container=item.source,
+                    marks=one.marks,
+                )
+
+
+def _member(
+    container: str, member: Member, metadata: Metadata, limits: Limits, alive: Callable[[], None], depth: int
+) -> Iterator[Document | DocumentError]:
+    """The documents of a file in a file, each at its path in it; an error where it cannot be read."""
+    item = Item(f"{container}/{member.name}", container, Path(PurePosixPath(member.name).name))
+    try:
+        if depth > DEEPEST:
+            raise DocumentError("lies too deep in other files", subject=item.source, next_step="save it on its own")
+        hints = Hints(content_type=member.content_type)
+        found = parse(item, member.data, hints, metadata=metadata, limits=limits, alive=alive, depth=depth)
+        for one in found:
+            yield one if isinstance(one, DocumentError) else replace(one, container=container)
+    except DocumentError as error:
+        yield error
 
 
 def text_id(text: str) -> str:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 
-from thresher.documents.assembly import Parsed
+from thresher.documents.assembly import Member, Parsed
 from thresher.documents.sources import Limits
 from thresher.errors import DocumentError, UnknownSetting, UsageError
 
-EXTRACTION = 3
+EXTRACTION = 4
 """Raised whenever text, tables, marks or metadata that are read out of the same bytes change: `index --reread` then has
 something to do."""
 
@@ -35,8 +35,10 @@ class RawFile:
     """Called now and then by a reader that works long and well: the seconds a file may take begin anew."""
 
 
-Reader = Callable[[RawFile], "Parsed | Iterator[Parsed | DocumentError]"]
-"""One document, or one after the other where a file holds many; there an error stands for the one it is about."""
+Held = Parsed | Member | DocumentError
+"""What a file of several documents holds: one that was read, one that is to be read, one that cannot be."""
+Reader = Callable[[RawFile], Parsed | Iterator[Held]]
+"""One document, or one after the other where a file holds many; the one without a source is the file itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class FileKind:
         """Whether the kind is recognised by its bytes; the others are text."""
         return self.signature is not None or bool(self.zip_member)
 
-    def read(self, file: RawFile) -> Parsed | Iterator[Parsed | DocumentError]:
+    def read(self, file: RawFile) -> Parsed | Iterator[Held]:
         """What the kind's reader makes of a file."""
         if callable(self.reader):
             return self.reader(file)
@@ -111,6 +113,19 @@ KINDS: dict[str, FileKind] = {
             zip_member="META-INF/container.xml",
         ),
         FileKind("email", "an e-mail (eml)", (".eml",), ("message/rfc822",), "email:read_mail"),
+        FileKind("mbox", "a mailbox (mbox)", (".mbox",), ("application/mbox",), "holding:read_mailbox"),
+        FileKind("mht", "a saved page (mht)", (".mht", ".mhtml"), ("multipart/related",), "email:read_saved_page"),
+        FileKind(
+            "zip", "a zip archive", (".zip",), ("application/zip",), "holding:read_zip", signature=re.compile(b"PK\3\4")
+        ),
+        FileKind("ipynb", "a notebook (ipynb)", (".ipynb",), ("application/x-ipynb+json",), "notebooks:read_notebook"),
+        FileKind(
+            "subtitles",
+            "subtitles",
+            (".srt", ".vtt"),
+            ("text/vtt", "application/x-subrip"),
+            "subtitles:read_subtitles",
+        ),
         FileKind("html", "HTML", (".html", ".htm", ".xhtml"), ("text/html", "application/xhtml+xml"), "html:read_html"),
         FileKind("markdown", "Markdown", (".md", ".markdown"), ("text/markdown",), "markdown:read_markdown"),
         FileKind("csv", "CSV", (".csv", ".tsv"), ("text/csv", "text/tab-separated-values"), "tabular:read_csv"),

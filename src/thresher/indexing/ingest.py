@@ -65,6 +65,7 @@ class Report:
 GONE = "the file is gone, its text is still in the collection"
 FORGET = "index the folder with --prune to forget it"
 LOOK = "look them up in the file; they are not searched"
+CHECK = "look at its letters; if they are wrong, save it as UTF-8"
 SHOW = "set reading.hidden=false to leave out what a program does not show"
 COMPUTE = "open it in a program that computes them, save it and index it again"
 
@@ -199,6 +200,13 @@ class Ingest:
             self._report.remarks.append(
                 Remark(document.source, f"{count} of {words} words were not read ({places})", LOOK)
             )
+        if parts := document.metadata.get("parts_not_read"):
+            self._report.remarks.append(Remark(document.source, f"parts of it were not read ({parts})", LOOK))
+        if encoding := document.metadata.get("encoding"):
+            self._report.remarks.append(Remark(document.source, f"it is not UTF-8 and was read as {encoding}", CHECK))
+        if count := document.metadata.get("characters_replaced"):
+            what = f"{count} characters are not in the encoding that it states"
+            self._report.remarks.append(Remark(document.source, what, CHECK))
         if count := document.metadata.get("hidden_words"):
             self._report.remarks.append(Remark(document.source, f"{count} hidden words were read", SHOW))
         self._pending.append((document, encoded))
@@ -246,15 +254,26 @@ class Ingest:
         return EncodedChunks({document.id for document, _ in fresh}, list(chain.from_iterable(each)))
 
     def _part_with(self, vanished: Callable[[Place], bool], *, prune: bool) -> None:
-        """Remove what vanished, or tell that it is still there."""
+        """Remove what vanished, or tell that it is still there; what was moved or renamed is where it was met."""
         self._refresh()
         unmet = {place.file: place for place in self._catalog.places() if place.file not in self._met}
         files = sorted(file for file, place in unmet.items() if vanished(place))
         if files and prune:
             gone = set(files)
             self._remove([place for place in self._catalog.places() if place.file in gone], files=files)
-        elif files:
-            self._report.remarks += [Remark(file, GONE, FORGET) for file in files]
+            return
+        moved = [place for file in files for place in self._moved(file)]
+        left = {place.file for file in files for place in self._catalog.places_in(file)} - {one.file for one in moved}
+        if moved:
+            self._remove(moved, files=[file for file in files if file not in left])
+        self._report.remarks += [Remark(file, GONE, FORGET) for file in sorted(left)]
+
+    def _moved(self, file: str) -> list[Place]:
+        """The places of a file, where each of its documents was met in another one."""
+        entries = self._catalog.entries_in(file)
+        if not all(any(place.file in self._met for place in entry.places) for entry in entries):
+            return []
+        return [place for entry in entries for place in entry.places if place.file == file]
 
     def _remove(self, places: Sequence[Place], *, files: Iterable[str] = ()) -> None:
         self._report.count(self._store.remove(places, files=files))

@@ -54,7 +54,10 @@ class Series:
 
     def said(self, value: Decimal) -> str:
         """A number of this kind with its unit."""
-        return with_unit(written(value, grouped=any("," in cell.text for cell in self.cells)), self.unit or self._own)
+        return with_unit(
+            written(value, grouped=any("," in cell.text and not cell.decimal_comma for cell in self.cells)),
+            self.unit or self._own,
+        )
 
     @property
     def _own(self) -> str:

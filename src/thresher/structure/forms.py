@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from thresher.structure.grid import Cell, Found, Grid, with_unit
 from thresher.structure.lookup import Words, telling_terms, terms_of, words_of
-from thresher.structure.records import LEAST, fields_of
+from thresher.structure.records import LEAST, fields_of, head_of
 from thresher.text.answer_types import answer_type, is_of_type
 from thresher.text.figures import without_figures
 from thresher.text.labels import means, still_to_come
@@ -89,7 +89,7 @@ def form_of(document: Document, items: Iterable[Grid]) -> Form | None:
     text = without_figures(document)
     if len(text) > LONGEST:
         return None
-    found = {label.text: (label, value) for _, label, value in fields_of(text, 0, len(text))}
+    found = {label.text: (label, value) for _, label, value in fields_of(text, head_of(document), len(text))}
     if len(found) < LEAST:
         return None
     dated = [tuple(Cell(m[name], *m.span(name)) for name in ("label", "value")) for m in _UNTIL.finditer(text)]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from thresher.text.figures import without_figures
 from thresher.text.sentences import sentence_spans, trim
@@ -25,11 +25,13 @@ class Cell:
     text: str
     start: int
     end: int
+    decimal_comma: bool = False
+    """Whether a comma in it begins its decimals; its column decides."""
 
     @property
     def number(self) -> Decimal | None:
         """Its value, a currency or unit around it aside; None for what is no single number."""
-        return number_in(self.text)
+        return number_in(self.text, decimal_comma=self.decimal_comma)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,35 @@ def grid_of(document: Document, table: Table) -> Grid | None:
     body = tuple(_of_width(row, width) for row in rows[1:] if any(cell.text for cell in row))
     if width < 2 or not body:
         return None
-    return Grid(tuple(rows[0]), body, (*_around(document, table, only_captions=not piped), *titles), document.title)
+    around = (*_around(document, table, only_captions=not piped), *titles)
+    return Grid(tuple(rows[0]), _with_commas_read(body), around, document.title)
+
+
+def _with_commas_read(rows: tuple[tuple[Cell, ...], ...]) -> tuple[tuple[Cell, ...], ...]:
+    """The rows with what a comma is in each column; where no cell of it shows that, what it is in the table."""
+    columns = [comma_is_decimal(column) for column in zip(*rows, strict=True)]
+    if True not in columns:
+        return rows
+    table = comma_is_decimal(chain.from_iterable(rows))
+    decided = [bool(table if column is None else column) for column in columns]
+    return tuple(
+        tuple(replace(cell, decimal_comma=comma) for cell, comma in zip(row, decided, strict=True)) for row in rows
+    )
+
+
+_DECIMAL_COMMA = re.compile(r"0,\d+|\d+,(?:\d\d?|\d{4,})|\d{1,3}(?:[. ]\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}")
+_DECIMAL_POINT = re.compile(r"0\.\d+|\d+\.(?:\d\d?|\d{4,})|\d{1,3}(?:[, ]\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}")
+
+
+def comma_is_decimal(cells: Iterable[Cell]) -> bool | None:
+    """Whether numbers have a decimal comma, by those that can be read in one way only; None where none shows it.
+
+    >>> comma_is_decimal([Cell("1,286", 0, 5), Cell("12,5", 0, 4)])
+    True
+    """
+    digits = [found["digits"].strip() for cell in cells if (found := _NUMBER.fullmatch(cell.text))]
+    comma, point = (any(map(sign.fullmatch, digits)) for sign in (_DECIMAL_COMMA, _DECIMAL_POINT))
+    return None if comma == point else comma
 
 
 def _pipe_cells(text: str, start: int, end: int) -> list[Cell]:
@@ -298,6 +328,7 @@ _STATED_IN = re.compile(
     rf"[^.;\n]{{0,30}}?\bin\s+(?P<unit>{_UNIT}|{_SCALE})(?!\w)",
     re.IGNORECASE,
 )
+_UNIT_LIKE = re.compile(r"\S\s*[(\[]([a-zµ°][^\W\d]{0,6}(?:[/·^][^\s)\]]{1,6})?|[^\s)\]/]{1,6}/[^\s)\]]{1,6})[)\]]$")
 _IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,30})[)\]]")
 _SCALES = {"t": "thousand", "k": "thousand", "'": "thousand", "0": "thousand", "m": "million", "b": "billion"}
 _COUNTED = re.compile(
@@ -324,9 +355,12 @@ def stated_unit(text: str) -> str:
 
 
 def _unit_of_header(name: str) -> str:
-    """Of "Revenue (EUR m)", "Share in %", "price [NOK]"."""
-    inside = [*_IN_BRACKETS.findall(name), *re.findall(r"\bin (\S+(?: \S+)?)$", name), *re.findall(r"%$", name)]
+    """Of "Revenue (EUR m)", "Share in %", "price [NOK]", "Weight kg"; of "Pressure (bar)" what is in the brackets."""
+    behind = re.findall(r"\bin (\S+(?: \S+)?)$|(?<=\s)([A-Z]{3}|(?!min$)[kmc][A-Za-z]{1,2}|[MGT]\w{1,2})$|(%)$", name)
+    inside = [*_IN_BRACKETS.findall(name), *("".join(found) for found in behind)]
     unit = next((_said(whole) for found in inside if (whole := _WHOLE_UNIT.fullmatch(found.strip()))), "")
+    if not unit and (unknown := _UNIT_LIKE.search(name)):
+        return unknown[1]
     return "million" if unit == "m" and _IN_MILLIONS.search(name) else unit
 
 
@@ -355,13 +389,22 @@ _NUMBER = re.compile(
 )
 
 
-def number_in(text: str) -> Decimal | None:
-    """The number that a text is, 1,234.5 as 1234.5 and 2 % as 2; None for dates, ranges, words and codes."""
+_IN_THE_RED = re.compile(r"\((?!(?:19|20)\d\d\))([$€£]?\d[\d., ]*)\)")
+"""As accounts write what is below zero; a year is none."""
+
+
+def number_in(text: str, *, decimal_comma: bool = False) -> Decimal | None:
+    """The number that a text is, 1,234.5 as 1234.5, (12) as -12, 2 % as 2; None for dates, ranges, words and codes."""
+    if bracketed := _IN_THE_RED.fullmatch(text.strip()):
+        value = number_in(bracketed[1], decimal_comma=decimal_comma)
+        return None if value is None else -value
     found = _NUMBER.fullmatch(text.strip())
     if found is None:
         return None
     digits = found["digits"].replace(" ", "").rstrip(".,")
-    digits = re.sub(r",(?=\d{3}(?!\d))", "", digits).replace(",", ".")
+    if decimal_comma:
+        digits = digits.replace(".", "")
+    digits = (digits if decimal_comma else re.sub(r",(?=\d{3}(?!\d))", "", digits)).replace(",", ".")
     if digits.count(".") > 1:
         return None
     value = Decimal(digits)

@@ -35,6 +35,7 @@ def records_of(document: Document, low: int = 0, high: int | None = None) -> Ite
     else:
         low, high = 0, len(text)
         yield from _maps(document)
+    low = max(low, head_of(document))
     fields: list[tuple[Cell, Cell]] = []
     last = 0
     for number, label, value in fields_of(text, low, high):
@@ -44,6 +45,11 @@ def records_of(document: Document, low: int = 0, high: int | None = None) -> Ite
         fields.append((label, value))
         last = number
     yield from _grids(document, fields)
+
+
+def head_of(document: Document) -> int:
+    """Where the head of a mail ends, whose fields say of the mail, not of what it is about; 0 of other documents."""
+    return next((mark.start for mark in document.marks if document.kind == "email" and mark.name != "header"), 0)
 
 
 def fields_of(text: str, low: int, high: int) -> Iterator[tuple[int, Cell, Cell]]:

@@ -1,26 +1,32 @@
 from __future__ import annotations
 
+from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
 
 from tests.documents import making
-from tests.documents.making import parse_bytes, read_one, refusal, rows_of, save, within
+from tests.documents.making import parse_bytes, read_all, read_one, refusal, rows_of, save, within
 from thresher.types import Document
 
 
 def test_a_mail_has_its_head_and_body_and_names_its_attachments(tmp_path: Path) -> None:
-    document = read_one(save(tmp_path, "a.eml", making.mail()))
+    document, attached = read_all(save(tmp_path, "a.eml", making.mail()))
+    assert isinstance(document, Document)
+    assert isinstance(attached, Document)
     assert (document.kind, document.title, document.date) == ("email", "Threshing on Monday", "2020-03-02")
     assert document.text.startswith("From: Ann <ann@example.com>\nTo: bo@example.com\n")
     assert document.text.endswith("Hello Bo,\n\nshall we start at noon?")
     assert document.metadata["attachments"] == "plan.txt"
+    assert (attached.text, attached.kind, attached.container) == ("x", "text", document.source)
+    assert attached.source == f"{document.source}/plan.txt"
     assert document.metadata["from"] == "Ann <ann@example.com>"
 
 
 def test_a_mail_in_html_is_read_like_a_page(tmp_path: Path) -> None:
     html = "<p>Hello <b>Bo</b></p><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>"
-    document = read_one(save(tmp_path, "a.eml", making.mail(html)))
+    document, _ = read_all(save(tmp_path, "a.eml", making.mail(html)))
+    assert isinstance(document, Document)
     assert "Hello Bo" in document.text
     assert rows_of(document) == ["| a | b |", "| 1 | 2 |"]
 
@@ -41,3 +47,76 @@ def test_a_header_of_any_length_is_no_trap(head: str, unit: str) -> None:
     with within():
         (found,) = parse_bytes(f"From: x@y.z\n{head}{unit * (40_000 // len(unit))}\n\nWords.".encode(), name="a.eml")
     assert isinstance(found, Document)
+
+
+def message(plain: str = "See the page.") -> EmailMessage:
+    mail = EmailMessage()
+    mail["From"], mail["Subject"] = "a@x.org", "Boiler"
+    mail.set_content(plain)
+    return mail
+
+
+PAGE = "<p>The boiler is serviced on 14 March by Tarn Heating, and the valve is changed for 44 euros.</p>"
+
+
+def test_a_plain_part_without_the_words_of_the_page_is_a_stub(tmp_path: Path) -> None:
+    stub = message("This message needs an HTML mail reader.")
+    stub.add_alternative(PAGE, subtype="html")
+    document = read_one(save(tmp_path, "a.eml", bytes(stub)))
+    assert "serviced on 14 March" in document.text
+    assert "mail reader" not in document.text
+
+
+def test_a_plain_part_that_says_the_same_is_read(tmp_path: Path) -> None:
+    both = message("The boiler is serviced on 14 March by Tarn Heating,\nand the valve is changed for 44 euros.")
+    both.add_alternative(f"{PAGE}<p>View in a browser</p>", subtype="html")
+    assert "browser" not in read_one(save(tmp_path, "a.eml", bytes(both))).text
+
+
+def test_attachments_are_documents_and_what_is_none_is_named(tmp_path: Path) -> None:
+    mail = message()
+    for name, data, kind in (
+        ("stock.csv", b"Item,Qty\nLamp,12\n", "csv"),
+        ("stock.csv", b"Item,Qty\nRope,7\n", "csv"),
+        ("report.docx", making.word(), "octet-stream"),
+        ("../photo.png", b"\x89PNG....", "png"),
+    ):
+        mail.add_attachment(data, maintype="application", subtype=kind, filename=name)
+    inner = message("The old tank holds 950 litres.")
+    inner.add_attachment("Drawer 9.", filename="keys.txt")
+    mail.add_attachment(inner)
+    item = save(tmp_path, "a.eml", bytes(mail))
+    first, *others = (one for one in read_all(item) if isinstance(one, Document))
+    assert first.metadata["attachments"] == "stock.csv, 2-stock.csv, report.docx, Boiler.eml"
+    assert first.metadata["parts_not_read"] == "photo.png: is a PNG picture, which is not read"
+    names = ["stock.csv", "2-stock.csv", "report.docx", "Boiler.eml", "Boiler.eml/keys.txt"]
+    assert [one.source for one in others] == [f"{item.source}/{name}" for name in names]
+    assert {one.container for one in others} == {item.source}
+    assert "950 litres" in others[3].text
+
+
+def test_a_charset_that_nobody_knows_is_no_reason_to_refuse_a_mail(tmp_path: Path) -> None:
+    head = b"From: a@x.org\nSubject: Odd\nContent-Type: text/plain; charset=x-unknown-9\n\n"
+    document = read_one(save(tmp_path, "a.eml", head + b"The caf\xe9 opens at 9:15.\n"))
+    assert document.text.endswith("The café opens at 9:15.")
+    assert document.metadata["encoding"] == "windows-1252"
+
+
+def test_text_below_the_body_is_text_of_the_mail(tmp_path: Path) -> None:
+    mail = message("The body.")
+    mail.make_mixed()
+    footer = EmailMessage()
+    footer.set_content("You get this as a member.")
+    mail.attach(footer)
+    document = read_one(save(tmp_path, "a.eml", bytes(mail)))
+    assert document.text.endswith("The body.\n\nYou get this as a member.")
+
+
+def test_a_saved_page_is_read_as_a_page(tmp_path: Path) -> None:
+    page = "<html><head><title>Kilns</title></head><body><h1>Kiln</h1><p>Fired at 1180 °C.</p></body></html>"
+    related = EmailMessage()
+    related["From"] = "<Saved by a browser>"
+    related.set_content(page, subtype="html", charset="utf-8")
+    related.add_related(b"\x89PNG....", maintype="image", subtype="png")
+    document = read_one(save(tmp_path, "a.mht", bytes(related)))
+    assert (document.kind, document.title, document.text) == ("mht", "Kilns", "Kiln\n\nFired at 1180 °C.")

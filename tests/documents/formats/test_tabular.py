@@ -118,3 +118,21 @@ def test_a_bad_line_of_a_corpus_is_told_and_the_others_go_on(tmp_path: Path) -> 
     assert [error.subject for error in failures] == [f"{item.source}:{n}" for n in range(2, len(bad) + 2)]
     assert [error.what for error in failures] == list(bad.values())
     assert all(error.next_step for error in failures)
+
+
+def test_lines_before_the_header_and_behind_the_rows_are_text_and_rows_keep_their_numbers(tmp_path: Path) -> None:
+    source = "sep=;\nExport of rainfall;;\nCreated;2024-01-02;\n\nRegion;Level;Note\nEast;0,4;\nWest;1,2;dry\nBy: me\n"
+    document = read_one(save(tmp_path, "a.csv", source))
+    assert rows_of(document) == ["| Region | Level | Note |", "| East | 0,4 |  |", "| West | 1,2 | dry |"]
+    assert document.text.startswith("Export of rainfall\n\nCreated 2024-01-02\n\n| Region")
+    assert document.text.endswith("\n\nBy: me")
+    assert [mark.name for mark in document.marks if mark.kind == "row"] == ["5"]
+
+
+def test_a_header_without_its_first_name_is_a_header(tmp_path: Path) -> None:
+    assert rows_of(read_one(save(tmp_path, "a.csv", ",2023\nEast,4\nWest,7\n")))[0] == "|  | 2023 |"
+
+
+def test_the_delimiter_that_a_file_states_is_taken(tmp_path: Path) -> None:
+    document = read_one(save(tmp_path, "a.csv", "sep=;\nTown;Level\nRome;1,5\nBern;2,5\n"))
+    assert rows_of(document) == ["| Town | Level |", "| Rome | 1,5 |", "| Bern | 2,5 |"]

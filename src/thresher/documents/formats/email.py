@@ -1,23 +1,31 @@
-"""E-mail: the head lines a reader sees, and the body; attachments are named, not read."""
+"""E-mail: the head lines a reader sees, the body, and the attachments as documents of their own."""
 
 from __future__ import annotations
 
 import email
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from email.header import decode_header, make_header
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from email.policy import EmailPolicy
+from pathlib import PurePosixPath
 from typing import cast
 
-from thresher.documents.assembly import Assembly, Parsed
+from thresher.documents.account import Piece, page_pieces
+from thresher.documents.assembly import Assembly, Member, Parsed
 from thresher.documents.cleaning import clean_inline, iso_date
-from thresher.documents.formats.html import read_markup
-from thresher.documents.registry import RawFile
+from thresher.documents.detect import kind_of
+from thresher.documents.encodings import decode
+from thresher.documents.formats.html import Reader, decode_html, read_markup
+from thresher.documents.registry import Held, RawFile, by_mime_type
 from thresher.errors import DocumentError
 
 HEAD = ("From", "To", "Cc", "Date", "Subject")
 MAX_HEADER, MAX_CONTENT_HEADER = 2_000, 500
 """Characters of a header that the standard library takes apart: its time grows with their square, and 40,000 take half
 a minute. Longer lists of recipients are decoded only; of longer `Content-` headers the beginning counts."""
+LEAST_SHARED = 0.5
+"""A plain part with fewer of the words of the part in HTML is a stub ("Please use another program")."""
 
 
 class BoundedPolicy(EmailPolicy):
@@ -32,15 +40,22 @@ class BoundedPolicy(EmailPolicy):
         return cast(str, super().header_fetch_parse(name, value))
 
 
-def read_mail(file: RawFile) -> Parsed:
-    """One message."""
+def message_of(data: bytes) -> EmailMessage:
+    """The message in the bytes."""
+    message = email.message_from_bytes(data, policy=BoundedPolicy())
+    assert isinstance(message, EmailMessage)  # what the policy makes
+    return message
+
+
+def read_mail(file: RawFile) -> Parsed | Iterator[Held]:
+    """One message, and what is attached to it."""
     try:
-        message = email.message_from_bytes(file.data, policy=BoundedPolicy())
-        assert isinstance(message, EmailMessage)  # what the policy makes
+        message = message_of(file.data)
         head = {name: clean_inline(str(message[name])) for name in HEAD if message[name]}
-        attached = [clean_inline(part.get_filename() or "") for part in message.iter_attachments()]
-        body = message.get_body(preferencelist=("plain", "html"))
-        content = "" if body is None else str(body.get_content())
+        bodies = {kind: part for kind in ("plain", "html") if (part := message.get_body((kind,)))}
+        parts = [part for part in _parts(message) if not any(part is body for body in bodies.values())]
+        body, notes, seen = _body(parts, bodies, hidden=file.limits.hidden)
+        members, unread = _attachments([part for part in parts if not _is_shown(part)])
     except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise DocumentError(
             f"the e-mail cannot be taken apart ({type(error).__name__})", next_step="save it again as .eml"
@@ -50,20 +65,119 @@ def read_mail(file: RawFile) -> Parsed:
     assembly = Assembly()
     assembly.mark("part", "header")
     assembly.paragraph("\n".join(f"{name}: {value}" for name, value in head.items()))
-    assembly.mark("part", "body" if body is None else f"body ({body.get_content_type()})")
-    if body is not None and body.get_content_subtype() == "html":
-        if page := read_markup(content).assembly:
-            assembly.add(page)
-    else:
-        assembly.paragraph(content)
-    metadata = {name.lower(): value for name, value in head.items() if name != "Date"}
-    if any(attached):
-        metadata["attachments"] = ", ".join(name for name in attached if name)
-    return Parsed(
+    if body:
+        assembly.add(body)
+    parsed = Parsed(
         assembly.text,
         tables=assembly.tables,
         marks=assembly.marks,
         title=head.get("Subject", ""),
         date=iso_date(head.get("Date", "")),
-        metadata=metadata,
+        metadata={
+            **{name.lower(): value for name, value in head.items() if name != "Date"},
+            **notes,
+            **({"attachments": ", ".join(member.name for member in members)} if members else {}),
+            **({"parts_not_read": ", ".join(unread)} if unread else {}),
+        },
+        seen=seen,
     )
+    held: list[Held] = [parsed, *members]
+    return iter(held) if members else parsed
+
+
+def read_saved_page(file: RawFile) -> Parsed:
+    """A page as browsers save it (MHTML), with the pages in its frames."""
+    parts = [part for part in _parts(message_of(file.data)) if part.get_content_type() == "text/html"]
+    if not parts:
+        raise DocumentError("no page of HTML is in it", next_step="save the page again")
+    assembly, notes, seen = Assembly(), dict[str, str | int](), list[Piece]()
+    pages = [_read(part, hidden=file.limits.hidden) for part in parts]
+    for page, text, others in pages:
+        notes |= others
+        seen += page_pieces(text)
+        if page.assembly:
+            assembly.add(page.assembly)
+    first = pages[0][0]
+    shown = tuple(seen) if file.limits.hidden else ()
+    return Parsed(
+        assembly.text, (), assembly.tables, first.title, first.heading, metadata=notes, marks=assembly.marks, seen=shown
+    )
+
+
+def _body(
+    parts: Sequence[MIMEPart], bodies: Mapping[str, MIMEPart], *, hidden: bool
+) -> tuple[Assembly, Mapping[str, str | int], tuple[Piece, ...]]:
+    """What a program shows of a message, and the words that stand in it.
+
+    Of the plain part and that in HTML the plain one is read, unless it lacks the words of the other.
+    """
+    chosen = [bodies[kind] for kind in ("plain", "html") if kind in bodies][:1]
+    if len(bodies) == 2:
+        plain, html = (_words(_read(bodies[kind], hidden=hidden)[0].assembly.text) for kind in ("plain", "html"))
+        if len(html & plain) < LEAST_SHARED * len(html):
+            chosen = [bodies["html"]]
+    assembly, notes, seen = Assembly(), dict[str, str | int](), list[Piece]()
+    for part in (*chosen, *filter(_is_shown, parts)):
+        assembly.mark("part", f"body ({part.get_content_type()})")
+        page, text, others = _read(part, hidden=hidden)
+        notes |= others
+        seen += page_pieces(text) if part.get_content_subtype() == "html" else [("body", text)]
+        if page.assembly:
+            assembly.add(page.assembly)
+    return assembly, notes, tuple(seen) if hidden else ()
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
+
+
+def _read(part: MIMEPart, *, hidden: bool) -> tuple[Reader, str, Mapping[str, str | int]]:
+    """A part as it is read, its text, whatever its charset, and how it was decoded."""
+    data, charset = cast(bytes, part.get_payload(decode=True)) or b"", part.get_content_charset() or ""
+    if part.get_content_subtype() == "html":
+        text, notes = decode_html(data, f"charset={charset}" if charset else "")
+        return read_markup(text, hidden=hidden), text, notes
+    text, notes = decode(data, encoding=charset)
+    page = Reader()
+    page.assembly.paragraph(text)
+    return page, text, notes
+
+
+def _is_shown(part: MIMEPart) -> bool:
+    """Whether a part besides the body is text that stands below it: the words of a mailing list."""
+    return (
+        part.get_content_type() in ("text/plain", "text/html") and not part.is_attachment() and not part.get_filename()
+    )
+
+
+def _attachments(parts: Sequence[MIMEPart]) -> tuple[list[Member], list[str]]:
+    """The parts that are documents, under names of their own, and those that are not read, with what they are."""
+    members: dict[str, Member] = {}
+    unread = []
+    for number, part in enumerate(parts, start=1):
+        name = PurePosixPath(clean_inline(part.get_filename() or "")).name
+        if part.get_content_type() == "message/rfc822":
+            inner = part.get_content()
+            data = inner.as_bytes()
+            name = f"{PurePosixPath(name or clean_inline(str(inner['Subject'] or number))).stem}.eml"
+        else:
+            data = cast(bytes, part.get_payload(decode=True)) or b""
+        kind = by_mime_type(part.get_content_type())
+        name = name or f"{number}{kind.extensions[0] if kind else ''}"
+        try:
+            kind_of(data, name=name)
+        except DocumentError as error:
+            unread.append(f"{name}: {error.what}")
+            continue
+        name = name if name not in members else f"{number}-{name}"
+        members[name] = Member(name, data)
+    return list(members.values()), unread
+
+
+def _parts(message: MIMEPart) -> Iterator[MIMEPart]:
+    """The parts of a message that have no parts; those of a message in it are its own."""
+    if message.get_content_maintype() != "multipart":
+        yield message
+        return
+    for part in message.iter_parts():
+        yield from _parts(part)

@@ -25,7 +25,7 @@ def read_epub(file: RawFile) -> Parsed:
     with opened(file.data, limits=file.limits) as archive:
         package, folder = package_of(archive)
         for name in chapters(archive, package, folder):
-            page = read_markup(decode_html(archive.read(name)), tables=tables, hidden=file.limits.hidden)
+            page = read_markup(decode_html(archive.read(name))[0], tables=tables, hidden=file.limits.hidden)
             tables = page.tables
             heading = heading or page.heading
             if page.assembly:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from html.parser import HTMLParser
 
 from thresher.documents.assembly import Assembly, Parsed
 from thresher.documents.cleaning import clean_inline, clean_text, iso_date
-from thresher.documents.detect import decode
+from thresher.documents.encodings import decode
 from thresher.documents.formats.cells import Cell, add_table
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
@@ -254,7 +255,8 @@ class Reader(HTMLParser):
 
 def read_html(file: RawFile) -> Parsed:
     """An HTML page."""
-    reader = read_markup(decode_html(file.data, file.content_type), hidden=file.limits.hidden)
+    text, notes = decode_html(file.data, file.content_type)
+    reader = read_markup(text, hidden=file.limits.hidden)
     if not reader.assembly:
         raise DocumentError("the HTML has no text", next_step="if a script fills the page, save it from a browser")
     return Parsed(
@@ -264,7 +266,11 @@ def read_html(file: RawFile) -> Parsed:
         title=reader.fields.pop("og:title", "") or reader.title,
         heading=reader.heading,
         date=next((date for name in (*DATE_NAMES, "time") if (date := iso_date(reader.dates.get(name, "")))), None),
-        metadata={**reader.fields, **({"hidden_words": reader.hidden_words} if reader.hidden_words else {})},
+        metadata={
+            **reader.fields,
+            **notes,
+            **({"hidden_words": reader.hidden_words} if reader.hidden_words else {}),
+        },
     )
 
 
@@ -280,13 +286,10 @@ def read_markup(text: str, *, tables: int = 0, hidden: bool = True) -> Reader:
     return reader
 
 
-def decode_html(data: bytes, content_type: str = "") -> str:
-    """By the mark, the server, the page itself, as UTF-8, or as Windows-1252, in the order of the HTML standard."""
-    from_server = re.search(r"charset=[\"']?([\w.:-]+)", content_type)
-    declared = CHARSET.search(data[:CHARSET_BYTES])
-    if from_server or declared:
-        return decode(data, encoding=from_server[1] if from_server else declared[1].decode("ascii") if declared else "")
+def decode_html(data: bytes, content_type: str = "") -> tuple[str, Mapping[str, str | int]]:
+    """By the mark, the server, the page itself, as UTF-8, or as what fits; at last as Windows-1252, as browsers do."""
+    declared = re.search(rb"charset=[\"']?([\w.:-]+)", content_type.encode()) or CHARSET.search(data[:CHARSET_BYTES])
     try:
-        return decode(data)
+        return decode(data, encoding=declared[1].decode("ascii") if declared else "")
     except DocumentError:
-        return data.decode("windows-1252", errors="replace")
+        return data.decode("windows-1252", errors="replace"), {"encoding": "windows-1252"}

@@ -8,7 +8,7 @@ from typing import Any
 
 from thresher.documents.assembly import Parsed
 from thresher.documents.cleaning import clean_text, iso_date, join_broken_words, normalise
-from thresher.documents.detect import decode
+from thresher.documents.encodings import decode
 from thresher.documents.registry import RawFile
 from thresher.types import Mark, Metadata, Table
 
@@ -26,14 +26,14 @@ DATE_FIELDS = ("date", "published", "created", "updated")
 
 def read_text(file: RawFile) -> Parsed:
     """A plain text file: lines stay lines, words broken at line ends are made whole."""
-    written = decode(file.data)
+    written, notes = decode(file.data)
     text = join_broken_words(clean_text(written))
-    return Parsed(text, marks=tuple(line_marks(written, text)))
+    return Parsed(text, marks=tuple(line_marks(written, text)), metadata=notes)
 
 
 def read_markdown(file: RawFile) -> Parsed:
     """A Markdown file without its front matter, which becomes metadata, and without lines that are comments."""
-    written = decode(file.data)
+    written, notes = decode(file.data)
     fields, body = split_front_matter(clean_text(written))
     body = without_comments(body)
     marks = [*line_marks(written, body), *(Mark(start, "heading", name) for start, name in headings(body))]
@@ -44,7 +44,7 @@ def read_markdown(file: RawFile) -> Parsed:
         title=str(fields.get("title", "")),
         heading=next((name for _, name in headings(body)), ""),
         date=stated_date(fields),
-        metadata={name: value for name, value in fields.items() if name not in ("title", "date")},
+        metadata={**{name: value for name, value in fields.items() if name not in ("title", "date")}, **notes},
     )
 
 

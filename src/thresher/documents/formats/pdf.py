@@ -31,6 +31,7 @@ from thresher.documents.cleaning import (
     vocabulary,
 )
 from thresher.documents.formats.extractor import PDF, described, extract, loaded
+from thresher.documents.formats.pdf_fields import with_fields
 from thresher.documents.formats.pdf_front import large_headings, lower_case_words, read_front
 from thresher.documents.formats.pdf_layout import (
     Block,
@@ -63,7 +64,7 @@ def read_pdf(file: RawFile) -> Parsed:
     raw, notes = fill_blank_pages(page_texts(result), file.data, file.alive)
     stated = described(result.metadata, junk=JUNK_VALUES)
     parsed = parse_pages(
-        raw,
+        with_fields(file.data, raw),
         title=clean_inline(str(result.metadata.get("title") or "")),
         saved=iso_date(str(result.metadata.get("created_at") or "")),
         headings=large_headings(result.document),

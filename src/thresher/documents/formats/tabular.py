@@ -6,19 +6,21 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from thresher.documents.assembly import Assembly, Parsed
 from thresher.documents.cleaning import clean_inline, clean_text, has_half_pair, normalise
-from thresher.documents.detect import decode
+from thresher.documents.encodings import decode, utf_8
 from thresher.documents.formats.markdown import stated_date
 from thresher.documents.registry import RawFile
 from thresher.errors import DocumentError
 from thresher.types import Mark
 
 DELIMITERS = ",;\t|"
+STATED_DELIMITER = re.compile(r"\s*sep=(\S|\t)\n", re.IGNORECASE)  # as Excel understands it
 SAMPLE_LINES = 50  # enough to tell the delimiter
 MAX_FIELD = 10 * 1024 * 1024  # characters; a larger one is an unclosed quote
 MAX_DEPTH = 200  # of nested JSON; data has some 10, and Python's parser gives up near 1,000
@@ -30,9 +32,12 @@ CORRECT = "correct the line and index the file again"
 
 
 def read_csv(file: RawFile) -> Parsed:
-    """A CSV or TSV file as one table; its first row is the header."""
-    text = normalise(decode(file.data))  # with its blank lines: they count as rows
-    delimiter = "\t" if file.name.lower().endswith(".tsv") else guess_delimiter(clean_text(text))
+    """A CSV or TSV file as one table; what stands before its header or behind its rows is text."""
+    text, notes = decode(file.data)
+    text = normalise(text)  # with its blank lines: they count as rows
+    named = STATED_DELIMITER.match(text)
+    tabs = file.name.lower().endswith(".tsv")
+    delimiter = named[1] if named else "\t" if tabs else guess_delimiter(clean_text(text))
     limit = csv.field_size_limit(MAX_FIELD)
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
@@ -40,9 +45,27 @@ def read_csv(file: RawFile) -> Parsed:
         raise DocumentError(f"malformed CSV ({error})", next_step="check the quotes") from error
     finally:
         csv.field_size_limit(limit)
+    first, last = table_of(rows)
     assembly = Assembly()
-    assembly.table(rows)
-    return Parsed(assembly.text, tables=assembly.tables, marks=assembly.marks)
+    for row in rows[1 if named else 0 : first]:
+        assembly.paragraph(" ".join(filter(str.strip, row)))
+    assembly.table(rows[first:last], at=range(first, last))
+    for row in rows[last:]:
+        assembly.paragraph(" ".join(filter(str.strip, row)))
+    return Parsed(assembly.text, tables=assembly.tables, marks=assembly.marks, metadata=notes)
+
+
+def table_of(rows: Sequence[Sequence[str]]) -> tuple[int, int]:
+    """From the header, the first row that is filled as most are, to the last of more than one cell."""
+    filled = [sum(map(bool, map(str.strip, row))) for row in rows]
+    widths = Counter(len(row) for row, cells in zip(rows, filled, strict=True) if cells)
+    usual = max(widths, key=lambda width: (widths[width], width), default=1)
+    if usual == 1:
+        return 0, len(rows)
+    others = [sum(map(bool, map(str.strip, row[1:]))) for row in rows]
+    first = next((at for at, cells in enumerate(others) if 3 * cells >= 2 * (usual - 1)), 0)
+    last = max((at for at, cells in enumerate(filled) if cells > 1), default=0) + 1
+    return first, max(first, last)
 
 
 def guess_delimiter(text: str) -> str:
@@ -65,7 +88,7 @@ def guess_delimiter(text: str) -> str:
 
 def read_json(file: RawFile) -> Parsed:
     """A JSON file: its text field if it has one, a table if it lists flat records, else a line for each value."""
-    value = load(decode(file.data))
+    value = load(utf_8(file.data))
     assembly = Assembly()
     if not isinstance(value, dict):
         add_value(assembly, value)
@@ -241,7 +264,7 @@ def read_jsonl(file: RawFile) -> Parsed | Iterator[Parsed | DocumentError]:
     """A JSON Lines file: a document each line of a BEIR corpus, else one; then one bad line and it is not read."""
     if is_corpus(file.data):
         return corpus_rows(file.data)
-    records = [(number, load(decode(line), line=number)) for number, line in numbered_lines(file.data)]
+    records = [(number, load(utf_8(line), line=number)) for number, line in numbered_lines(file.data)]
     assembly = Assembly()
     add_value(assembly, [record for _, record in records], [f"line {number}: $" for number, _ in records])
     return Parsed(assembly.text, tables=assembly.tables, marks=assembly.marks)
