@@ -11,6 +11,7 @@ import pytest
 from tests.server.conftest import Running
 from thresher.errors import UsageError
 from thresher_server.security.keys import Keys, Scope
+from thresher_server.service import make_service
 
 QUESTION = {"question": "When was the lighthouse of Fernby built?"}
 
@@ -76,3 +77,27 @@ def test_forty_thousand_settings_are_refused_before_they_are_looked_at(served: R
     refused = served.client.post("/api/collections/default/search", json={**QUESTION, "settings": settings})
     assert refused.status_code == 422
     assert "more than 200" in refused.json()["error"]["message"]
+
+
+READS = ("/api/session", "/api/collections", "/metrics", "/v1/models")
+
+
+def test_on_loopback_only_who_has_the_token_of_the_start_or_a_key_is_let_in(
+    tmp_path: Path, serving: Callable[..., Any]
+) -> None:
+    with serving(tmp_path, server__open=False) as one:
+        token, key = one.service.token, Keys(tmp_path).make("carol", [Scope.READ, Scope.ASK], None)
+        for given, status in ((None, 401), ("x", 401), ("any", 401), (token, 200), (key, 200)):
+            headers = {} if given is None else {"Authorization": f"Bearer {given}"}
+            assert {one.client.get(path, headers=headers).status_code for path in READS} == {status}
+        assert one.client.delete("/api/collections/default").status_code == 401
+        assert one.client.post("/mcp", json={}).status_code == 401
+        assert one.client.get("/").status_code == one.client.get("/health").status_code == 200
+
+
+def test_each_start_has_another_token_and_an_open_server_has_none(tmp_path: Path) -> None:
+    closed, again = make_service(tmp_path), make_service(tmp_path)
+    assert len(closed.token) >= 32
+    assert closed.token != again.token
+    for settings in ({"server.open": True}, {"server.require_key": True}, {"server.open": True, "server.host": "::"}):
+        assert make_service(tmp_path, settings).token == ""

@@ -138,7 +138,7 @@ import sys, uvicorn
 from pathlib import Path
 from thresher_server.app import create_app
 from thresher_server.service import make_service
-app = create_app(make_service(Path(sys.argv[1])))
+app = create_app(make_service(Path(sys.argv[1]), {"server.open": True}))
 config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error")
 server = uvicorn.Server(config)
 original = server.startup

@@ -52,7 +52,8 @@ MOUNTS: tuple[str, ...] = ("jobs", "mcp.mount")
 
 HOME_VARIABLE = "THRESHER_SERVER_HOME"
 SETTINGS_VARIABLE = "THRESHER_SERVER_GIVEN"
-"""How the command hands the home, and the settings it was given as JSON, to the processes it starts."""
+TOKEN_VARIABLE = "THRESHER_SERVER_TOKEN"
+"""How the command hands the home, the settings it was given as JSON and its token to the processes it starts."""
 
 _log = logging.getLogger(__name__)
 
@@ -118,4 +119,5 @@ def from_environment() -> FastAPI:
     import json
 
     home = home_of(os.environ.get(HOME_VARIABLE, ".thresher"))
-    return create_app(make_service(home, json.loads(os.environ.get(SETTINGS_VARIABLE, "{}"))))
+    given = json.loads(os.environ.get(SETTINGS_VARIABLE, "{}"))
+    return create_app(make_service(home, given, token=os.environ.get(TOKEN_VARIABLE)))
