@@ -171,6 +171,14 @@ def diagnosis(found: Mapping[str, Any]) -> None:
     say(f"{left} things are left" if left else "the collection is sound")
 
 
+def holding(found: Mapping[str, Sequence[str]]) -> None:
+    """Where texts are still kept."""
+    for text, places in found.items():
+        say(f"“{text}” is in no table and no file" if not places else f"“{text}” is in:")
+        for place in places:
+            say(f"  {place}")
+
+
 def deleted(result: Mapping[str, Any]) -> None:
     """How many sources went, and the first of them."""
     gone = result["deleted"]

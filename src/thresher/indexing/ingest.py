@@ -80,6 +80,8 @@ class Report:
 
 GONE = "the file is gone, its text is still in the collection"
 FORGET = "index the folder with --prune to forget it"
+OLD = "its text of before is still in the collection"
+MEND = "mend the file and index it again, or delete the source"
 LOOK = "look them up in the file; they are not searched"
 SHOW = "set reading.hidden=false to leave out what a program does not show"
 COMPUTE = "open it in a program that computes them, save it and index it again"
@@ -170,6 +172,8 @@ class Ingest:
         except DocumentError as error:
             self._report.failed.append(error)
         if len(self._report.failed) > failures:
+            if self._catalog.places_in(item.source):
+                self._report.remarks.append(Remark(item.source, OLD, MEND))
             return  # Not recorded as read: it is tried again, and reported again, next time.
         gone = [place for place in self._catalog.places_in(item.source) if place not in held]
         if gone:

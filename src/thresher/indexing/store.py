@@ -228,6 +228,11 @@ class DocumentStore:
         """Every place of every document; one that stands twice is damage, and a catalog would hide it."""
         return [place for row in self._rows("documents", "places") for place in to_places(row["places"])]
 
+    def past_places(self) -> set[Place] | None:
+        """The places of documents in older versions that are kept; None where the store cannot show these."""
+        past = getattr(self.record_table("documents"), "past", None)
+        return None if past is None else {place for places in past("places") for place in to_places(places)}
+
     def files(self) -> dict[str, dict[str, Any]]:
         """Every file that was read completely: its hash, what was added to its metadata, what it holds."""
         return {row["source"]: row for row in self._rows("read_files", *RECORD_TABLES["read_files"])}

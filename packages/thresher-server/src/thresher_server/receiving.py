@@ -6,13 +6,15 @@ import asyncio
 import errno
 import shutil
 import tempfile
+import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from fastapi import Request
+from filelock import FileLock, Timeout
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
@@ -30,6 +32,9 @@ MOST_HEADER = 16_384
 
 MOST_FIELD = 65_536
 """Bytes of a field that is no file."""
+
+INCOMING, LOCK, NEW_SECONDS = ".incoming-", "lock", 60.0
+"""What the folder of a form is called that is being received, the lock in it, and how long it may lack that."""
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -54,7 +59,9 @@ async def received(request: Request, folder: Path) -> AsyncIterator[Form]:
         raise _malformed("is no form with files")
     with on_disk():
         folder.mkdir(parents=True, exist_ok=True)
-        here = Path(tempfile.mkdtemp(prefix=".incoming-", dir=folder))
+        here = Path(tempfile.mkdtemp(prefix=INCOMING, dir=folder))
+    lock = FileLock(here / LOCK)
+    lock.acquire()
     try:
         parts = _Parts(here)
         try:
@@ -71,7 +78,17 @@ async def received(request: Request, folder: Path) -> AsyncIterator[Form]:
             raise _malformed("ends before its end")
         yield parts.form
     finally:
+        lock.release()
         await asyncio.to_thread(shutil.rmtree, here, ignore_errors=True)
+
+
+def clear_away(folder: Path) -> None:
+    """Remove the forms below a folder that killed processes were receiving: nobody holds their locks."""
+    for left in folder.rglob(f"{INCOMING}*"):
+        with suppress(OSError, Timeout):
+            if time.time() - left.stat().st_mtime > NEW_SECONDS:
+                with FileLock(left / LOCK, timeout=0):
+                    shutil.rmtree(left, ignore_errors=True)
 
 
 @contextmanager
