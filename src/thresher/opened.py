@@ -67,8 +67,7 @@ class OpenCollection:
         models: Models | None = None,
     ) -> None:
         check_type("collection", name, str, "the name of a collection")
-        if not name or name.startswith(".") or any(mark in name for mark in "/\\\0"):
-            raise UsageError("is not a collection name", subject=repr(name), next_step="use letters, digits, - and _")
+        folders.check_name(name)
         self.home = home
         self.name = name
         self.folder = home / places.COLLECTIONS / name

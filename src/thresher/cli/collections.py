@@ -82,9 +82,9 @@ def copy(name: Name, new: New, home: Home = None) -> None:
 @app.command("export")
 def export(name: Name, file: File, home: Home = None) -> None:
     """Write a collection into one file, without its traces."""
-    from thresher.home import folders
+    from thresher.home import packed
 
-    size = folders.pack(_home(home), name, file)
+    size = packed.pack(_home(home), name, file)
     output.say(f"{name} is in {file}, {output.megabytes(size)}")
 
 
@@ -95,10 +95,10 @@ def import_(
     name: Annotated[str | None, typer.Option("--name", help="Another name than it had.")] = None,
 ) -> None:
     """Make a collection of a file that `export` wrote."""
-    from thresher.home import folders
+    from thresher.home import packed
 
     here = _home(home)
-    made = folders.unpack(here, file, name)
+    made = packed.unpack(here, file, name)
     output.say(f"{made} is in {here}")
 
 

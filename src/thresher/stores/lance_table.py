@@ -204,6 +204,12 @@ class LanceTable:
             return self._newest.newest()
 
     @property
+    def is_foreign(self) -> bool:
+        """Whether its newest version refers to data outside of its own folder, which no table of ours does."""
+        with store_errors(self.name, self.in_our_words):
+            return bool(newest(self._table).base_paths())
+
+    @property
     def versions(self) -> int:
         """How many versions are kept, the newest included."""
         return len(self._list_versions())
