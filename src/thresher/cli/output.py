@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pydoc
 import shutil
@@ -13,6 +12,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import DocumentError
+from thresher.text.printed import json_text, shown
 from thresher.tracing.explain import (
     also_lines,
     assessment,
@@ -41,13 +41,13 @@ def on_terminal() -> bool:
 
 
 def say(text: str = "") -> None:
-    """One line on stdout."""
-    sys.stdout.write(text + "\n")
+    """Lines on stdout."""
+    sys.stdout.write(shown(text) + "\n")
 
 
 def complain(text: str) -> None:
     """One line on stderr."""
-    sys.stderr.write(" ".join(text.split()) + "\n")
+    sys.stderr.write(shown(" ".join(text.split())) + "\n")
 
 
 def as_json(value: Any) -> None:
@@ -56,7 +56,7 @@ def as_json(value: Any) -> None:
     def form(one: Any) -> Any:
         return one.to_dict() if hasattr(one, "to_dict") else str(one)
 
-    say(json.dumps(value, ensure_ascii=False, default=form))
+    say(json_text(value, default=form))
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -75,7 +75,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
     for column in columns:
         drawn.add_column(column, overflow="fold")
     for row in cells:
-        drawn.add_row(*(Text(cell) for cell in row))
+        drawn.add_row(*(Text(shown(cell)) for cell in row))
     Console().print(drawn)
 
 
@@ -158,8 +158,8 @@ def fields(told: Mapping[str, Mapping[str, int]]) -> None:
     """A row for each field of the documents, with its most frequent values."""
     rows = []
     for name, values in told.items():
-        shown = [f"{shortened(value, 40)} ({number})" for value, number in list(values.items())[:SHOWN_VALUES]]
-        rows.append([name, len(values), ", ".join(shown) + (", …" if len(values) > SHOWN_VALUES else "")])
+        first = [f"{shortened(value, 40)} ({number})" for value, number in list(values.items())[:SHOWN_VALUES]]
+        rows.append([name, len(values), ", ".join(first) + (", …" if len(values) > SHOWN_VALUES else "")])
     table("fields", ["field", "values", "documents of each"], rows)
 
 
@@ -337,7 +337,7 @@ def megabytes(number: int) -> str:
 
 def ask(question: str) -> None:
     """A question on stderr that waits for its answer on the same line."""
-    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.write(f"{shown(question)} [y/N] ")
     sys.stderr.flush()
 
 
@@ -345,7 +345,7 @@ def paged(text: str) -> None:
     """A text on stdout; on a terminal that it does not fit on, through $PAGER."""
     if on_terminal() and text.count("\n") >= shutil.get_terminal_size().lines - 1:
         os.environ.setdefault("LESS", "-FRSX")
-        pydoc.pager(text + "\n")
+        pydoc.pager(shown(text) + "\n")
     else:
         say(text)
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from thresher.errors import StoreError, UsageError
 from thresher.home import places
+from thresher.home.files import make_folder
 from thresher.home.places import COLLECTIONS
 from thresher.indexing.store import DocumentStore
 from thresher.protocols import Home, RemoteFolder
@@ -133,7 +134,7 @@ def moved(folder: Path, target: Path) -> None:
     """Rename; an empty folder of that name (a question asked of nothing) gives way, another does not."""
     if target.is_dir():
         shutil.rmtree(target)  # `free` saw that it holds no store
-    target.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(target.parent)
     folder.rename(target)
 
 
@@ -163,7 +164,7 @@ def _existing(home: Home, name: str) -> Home:
 def unfinished(home: Path, name: str) -> Iterator[Path]:
     """A new folder to work in, gone at the end unless it was renamed."""
     beside = _working(home, name)
-    beside.mkdir(parents=True)
+    make_folder(beside)
     try:
         yield beside
     finally:

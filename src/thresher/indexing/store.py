@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from thresher.errors import EncoderMismatch, StoreError, UsageError
 from thresher.home import places
+from thresher.home.files import make_folder
 from thresher.home.places import Home
 from thresher.indexing.catalog import Catalog, Changes, Entry, Place
 from thresher.indexing.index_config import IndexConfig, encodes_text, reads_titles
@@ -417,7 +418,7 @@ class DocumentStore:
         from filelock import Timeout
 
         if isinstance(self.folder, Path):
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self.folder)
         lock = self._lock(name)
         try:
             lock.acquire()

@@ -147,6 +147,7 @@ def add(
     """Make a key and print it; it is not shown again."""
     expires = None if days is None else (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="seconds")
     output.say(_keys(home).make(name, scope, collection, expires=expires))
+    _kept(home, "make key", name)
 
 
 @keys_app.command("list")
@@ -162,12 +163,21 @@ def list_keys(home: Home = None) -> None:
 def rotate(name: KeyName, home: Home = None) -> None:
     """Print another secret for a key; the old one is refused from now on."""
     output.say(_keys(home).rotate(name))
+    _kept(home, "rotate key", name)
 
 
 @keys_app.command("revoke")
 def revoke(name: KeyName, home: Home = None) -> None:
     """Refuse a key from now on."""
     _keys(home).revoke(name)
+    _kept(home, "revoke key", name)
+
+
+def _kept(home: places.Home | None, did: str, name: str) -> None:
+    from thresher_server.security.audit import Audit
+
+    where = target_of(home, None, {}, json=False).home
+    Audit(places.working_folder(where)).write("command line", did, key=name)
 
 
 def _keys(home: places.Home | None) -> Keys:

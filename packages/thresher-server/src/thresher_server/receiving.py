@@ -19,6 +19,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
 from thresher.errors import StoreError
+from thresher.home.files import make_folder
 from thresher_server.problems import Problem
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ async def received(request: Request, folder: Path) -> AsyncIterator[Form]:
     if kind != b"multipart/form-data" or not boundary:
         raise _malformed("is no form with files")
     with on_disk():
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         here = Path(tempfile.mkdtemp(prefix=INCOMING, dir=folder))
     lock = FileLock(here / LOCK)
     lock.acquire()

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from thresher.collection import Collection
-from thresher.home.files import LocalFiles
+from thresher.home.files import LocalFiles, make_folder
 from thresher.home.places import Home, home_files, working_folder
 from thresher.indexing.store import DocumentStore
 
@@ -70,7 +70,7 @@ class Uploads:
 
     def take(self, sent: Path, place: Path) -> None:
         """Keep a sent file in its place; the one that was there lies beside it until the new one was read."""
-        place.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(place.parent)
         before = _before(place)
         if place.is_file() and not before.exists():
             place.replace(before)

@@ -1,4 +1,4 @@
-"""Work that outlasts a request: adding, re-reading and calibrating, kept in files and done by one thread a process."""
+"""Work that outlasts a request: adding, re-reading and calibrating, kept in files and done by a few threads."""
 
 from __future__ import annotations
 
