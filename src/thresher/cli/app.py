@@ -256,6 +256,8 @@ for command in (
     documents.documents,
     documents.doctor,
     documents.delete,
+    collections.backup,
+    collections.restore,
     questions.search,
     questions.ask,
     chat.chat,
