@@ -14,7 +14,7 @@ ADAPTERS := adapters-langchain adapters-llama-index adapters-haystack
 # The distributions beside the engine that `make install` brings.
 DISTRIBUTIONS := $(addprefix packages/thresher-,bucket evals postgres ray server testing)
 
-.PHONY: install demo serve test test-beside proofs wheels adapters $(ADAPTERS) training check bench docs clean
+.PHONY: install demo serve test test-beside proofs fuzz wheels adapters $(ADAPTERS) training check bench docs clean
 
 install: $(VENV)/.installed
 
@@ -43,6 +43,13 @@ test-beside: install
 
 proofs: install
 	$(PYTEST) --dist loadfile -m slow
+
+# Changed inputs at every door that reads; the seed makes a run again.
+FUZZ_SECONDS := 600
+FUZZ_SEED := 0
+
+fuzz: install
+	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
 wheels:
 	bash .ci/wheels

@@ -35,6 +35,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The blocks of the documentation come first: they run in turn, and what stands at the end of a process's list is
     taken over by one that has nothing left to do."""
     items.sort(key=lambda item: item.path.name != "test_docs.py")
+    for item in items:  # what asks the real chat model is a proof
+        if "real_model" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
 
 
 LIGHTHOUSE = """# Lighthouses
@@ -143,16 +146,6 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
         return Ran(int(ended.value.code or 0), written.out, written.err)
 
     return command
-
-
-# --- which tests are proofs -------------------------------------------------------------------------------------------
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test that asks the real chat model is a proof."""
-    for item in items:
-        if "real_model" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.slow)
 
 
 # --- models -----------------------------------------------------------------------------------------------------------

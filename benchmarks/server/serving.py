@@ -46,7 +46,7 @@ class Server:
 @contextmanager
 def serving(home: Home, settings: Mapping[str, str] | None = None) -> Iterator[Server]:
     """A server over a home on a free port of loopback; it ends with the block."""
-    command = [str(THRESHER), "serve", "--home", str(home), "--port", "0"]
+    command = [str(THRESHER), "serve", "--open", "--home", str(home), "--port", "0"]
     for key, value in (settings or {}).items():
         command += ["--set", f"{key}={value}"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}

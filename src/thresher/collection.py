@@ -7,7 +7,6 @@ with thresher.open(home="notes") as collection:
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -26,14 +25,16 @@ from thresher.conversation import courtesy, polite, understood
 from thresher.deadline import within
 from thresher.errors import (
     BudgetSpent,
+    UnknownSetting,
     UsageError,
     WrongType,
     check_type,
     missing,
 )
 from thresher.filters import holds, parse, resolve
+from thresher.forgetting import Forgetting
 from thresher.home import settings as of_collections
-from thresher.home.places import working_folder
+from thresher.indexing.catalog import Place
 from thresher.indexing.doctor import Finding, examine
 from thresher.indexing.ingest import Ingest, Report
 from thresher.indexing.records import DocumentRecord
@@ -136,26 +137,43 @@ class Collection(OpenCollection):
             report = ingest.run(incoming, vanished=reading.vanished, prune=prune, reread=reread)
         return replace(report, seconds=perf_counter() - started)
 
-    def delete(self, *sources: str | Path, purge: bool = False) -> list[str]:
-        """Forget sources (a file, a URL, a corpus and all its rows); returns the sources that went.
+    def delete(self, *sources: str | Path | Place, purge: bool = False) -> list[str]:
+        """Forget sources (a file, a URL, a corpus and all its rows, a `Place`); returns the sources that went.
 
         A document that is known from another source too stays under that one. `purge` also drops old versions of the
-        tables, the traces and the labels that quote the sources, and what judges were trained on. A home that keeps
-        old versions is out of its reach, see `purge_remark`.
+        tables, the traces and the labels that quote the sources, and what judges were trained on, of sources that were
+        deleted before, too. A home that keeps old versions is out of its reach, see `purge_remark`.
         """
         for source in sources:
-            check_type("source", source, (str, Path), "a file, an address or a corpus")
-        places = [place for source in sources for place in self._places(str(source))]
-        self._store.remove(places, files={place.file for place in places})
-        gone = sorted({place.source for place in places})
+            check_type("source", source, (str, Path, Place), "a file, an address or a corpus")
+        places = [place for source in sources for place in self._meant(source, purge)]
         if purge:
-            self._store.maintain(drop_versions=True)
-            self.traces.forget(gone)
-            self.labels.forget(gone)
-            self._replies.clear()  # a reply may quote them, and does not say whom it quotes
-            # What a judge learns from quotes them too.
-            shutil.rmtree(working_folder(self.folder) / "training", ignore_errors=True)
-        return gone
+            self._forgetting.purge(places)
+        else:
+            self._store.remove(places, files={place.file for place in places})
+        return sorted({place.source for place in places})
+
+    def _meant(self, source: str | Path | Place, purge: bool) -> list[Place]:
+        if isinstance(source, Place):
+            return [source]
+        try:
+            return self._places(str(source), self._existing().catalog().places())
+        except UnknownSetting:
+            if not purge:
+                raise
+            return self._places(str(source), self._forgetting.remembered(str(source)))
+
+    @property
+    def _forgetting(self) -> Forgetting:
+        return Forgetting(self.home, self._existing(), self.files, self.traces, self.labels, self._replies)
+
+    def holding(self, text: str) -> list[str]:
+        """The tables and files of the collection, and of what its home keeps beside it, that hold a text.
+
+        None after a purge of the documents that had it.
+        """
+        check_type("text", text, str, "words that were in a document, or its source")
+        return list(self._forgetting.holding(text))
 
     def documents(self, *, where: str | None = None) -> list[DocumentRecord]:
         """All documents in the order they were added, or those that a filter on their fields holds for."""
@@ -209,8 +227,12 @@ class Collection(OpenCollection):
 
     def doctor(self, *, repair: bool = True, settings: Mapping[str, Any] | None = None) -> list[Finding]:
         """Check the collection on disk and mend what can be mended."""
-        store = self._existing()
-        return examine(store, self._index_configs(recipes.names(), settings, self._parts()), repair=repair)
+        store, forgetting = self._existing(), self._forgetting
+        cut_short = [Finding("purge", f"of {place.source} was cut short", repair) for place in forgetting.unfinished()]
+        if cut_short and repair:
+            forgetting.finish()
+        configs = self._index_configs(recipes.names(), settings, self._parts())
+        return [*cut_short, *examine(store, configs, repair=repair)]
 
     # --- questions
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -67,8 +67,7 @@ class OpenCollection:
         models: Models | None = None,
     ) -> None:
         check_type("collection", name, str, "the name of a collection")
-        if not name or name.startswith(".") or any(mark in name for mark in "/\\\0"):
-            raise UsageError("is not a collection name", subject=repr(name), next_step="use letters, digits, - and _")
+        folders.check_name(name)
         self.home = home
         self.name = name
         self.folder = home / places.COLLECTIONS / name
@@ -253,9 +252,10 @@ class OpenCollection:
         restricted = None if where is None else resolve(parse(where), self._existing().metadata)
         return Query(question, question, limit, restricted, today=date.today().isoformat())
 
-    def _places(self, source: str) -> list[Place]:
+    @staticmethod
+    def _places(source: str, known: Iterable[Place]) -> list[Place]:
         """The places a person means by a source: exact, a path from here, a corpus file, or an ending of one source."""
-        places = sorted(self._existing().catalog().places())
+        places = sorted(known)
         for name in (source, without_password(source), str(Path(source).absolute()), str(Path(source).resolve())):
             exact = [place for place in places if name in (place.source, place.container)]
             if exact:

@@ -114,3 +114,15 @@ def test_urls_and_standard_input_are_inputs() -> None:
     assert isinstance(stdin, Item)
     assert stdin.source == "stdin:" + hashlib.sha256(b"words").hexdigest()[:12]
     assert stdin.data == b"words"
+
+
+def test_a_link_out_of_a_folder_is_reported_and_not_followed(barn: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "key.txt").write_text("secret")
+    (barn / "out").symlink_to(tmp_path / "secret")
+    (barn / "key.txt").symlink_to(tmp_path / "secret" / "key.txt")
+    (barn / "in.txt").symlink_to(next(path for path in barn.rglob("*.txt") if not path.is_symlink()))
+    found = list(discover([str(barn)]))
+    refused = {Path(one.subject).name for one in found if isinstance(one, DocumentError)}
+    assert refused == {"out", "key.txt"}
+    assert "in.txt" in {Path(one.source).name for one in found if not isinstance(one, DocumentError)}

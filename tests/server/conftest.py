@@ -37,8 +37,8 @@ class Running:
 
 @contextmanager
 def running(home: Path, **settings: Any) -> Iterator[Running]:
-    """A server over a home, with settings by dotted key (`server__queue=0` for `server.queue`)."""
-    given = {name.replace("__", "."): value for name, value in settings.items()}
+    """A server over a home, open to all of loopback, with settings by dotted key (`server__queue=0`)."""
+    given = {"server.open": True, **{name.replace("__", "."): value for name, value in settings.items()}}
     app = create_app(make_service(home, given))
     server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", lifespan="on"))
     thread = threading.Thread(target=server.run, daemon=True)

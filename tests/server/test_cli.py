@@ -65,9 +65,11 @@ def test_a_server_that_is_interrupted_ends_well(indexed_home: Path, workers: str
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, process_group=0)
     try:
         assert process.stdout is not None
-        address = re.search(r"http://\S+", process.stdout.readline())
+        address = re.search(r"(http://\S+/)#token=(\S+)", process.stdout.readline())
         assert address is not None
-        assert httpx.get(f"{address[0]}health", timeout=60).status_code == 200
+        assert httpx.get(f"{address[1]}health", timeout=60).status_code == 200
+        asked = [httpx.get(f"{address[1]}api/session", headers=own) for own in ({}, {"X-API-Key": address[2]})]
+        assert [reply.status_code for reply in asked] == [401, 200]
         process.send_signal(signal.SIGINT)
         printed, complained = process.communicate(timeout=60)
         assert (process.returncode, printed, complained) == (0, "", "")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path, PurePosixPath
 
 import pytest
+from filelock import FileLock
 
 from tests.documents import hostile
 from tests.server.conftest import running
 from tests.server.own_api import DEFAULT, added, documents
+from thresher_server.receiving import clear_away
 from thresher_server.uploads import LONGEST_PART, safe_name
 
 NAMES = [
@@ -89,3 +92,29 @@ def test_hostile_contents_fail_with_a_reason_and_the_others_are_read(tmp_path: P
         assert all(failed["error"] for failed in job["result"]["failed"])
         assert "good.txt" in {Path(document["source"]).name for document in documents(one)}
         assert one.client.get("/health").status_code == 200
+
+
+def test_a_next_version_that_cannot_be_read_leaves_the_one_before(tmp_path: Path) -> None:
+    with running(tmp_path / "home") as one:
+        for content, state in ((b"The bridge is 212 metres long.", "done"), (b"\x00\x01\x02" * 999, "failed")):
+            assert added(one, [("bridge.txt", content)])["state"] == state
+        (bridge,) = documents(one)
+        assert one.client.get(f"{DEFAULT}/documents/{bridge['id']}/file").text == "The bridge is 212 metres long."
+        assert added(one, [("bridge.txt", b"The bridge is 213 metres long.")])["state"] == "done"
+        (bridge,) = documents(one)
+        assert one.client.get(f"{DEFAULT}/documents/{bridge['id']}/file").text == "The bridge is 213 metres long."
+    kept = [path.name for path in (tmp_path / "home" / "server" / "uploads").rglob("*") if path.is_file()]
+    assert kept == ["bridge.txt"]
+
+
+def test_what_a_killed_process_was_receiving_goes_at_the_next_start(tmp_path: Path) -> None:
+    uploads = tmp_path / "home" / "server" / "uploads"
+    for name in ("killed", "new", "held"):
+        (uploads / "default-1" / f".incoming-{name}").mkdir(parents=True)
+    for name in ("killed", "held"):
+        os.utime(uploads / "default-1" / f".incoming-{name}", (0, 0))
+    held = FileLock(uploads / "default-1" / ".incoming-held" / "lock")
+    with held:
+        os.utime(uploads / "default-1" / ".incoming-held", (0, 0))
+        clear_away(uploads)
+    assert sorted(path.name for path in (uploads / "default-1").iterdir()) == [".incoming-held", ".incoming-new"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import os
 import re
 import sys
@@ -20,6 +19,7 @@ from thresher.cli import chat, checks, collections, config, demo, documents, fee
 from thresher.cli.fast_import import without_rest_client
 from thresher.cli.options import DONE, FAILED, INTERRUPTED, WRONG_USAGE, in_flags
 from thresher.errors import ThresherError, UsageError
+from thresher.text.printed import json_text, shown
 
 ENTRY_POINTS = "thresher.commands"
 """The group in which another distribution names its command."""
@@ -253,6 +253,8 @@ for command in (
     documents.documents,
     documents.doctor,
     documents.delete,
+    collections.backup,
+    collections.restore,
     questions.search,
     questions.ask,
     chat.chat,
@@ -305,7 +307,7 @@ def _complain(line: str, code: int, as_json: bool, subject: str, what: str, advi
     """An error on stderr, in one line of words or of JSON; stdout stays empty for a program that reads it."""
     if as_json:
         told = {"what": what, "subject": subject, "next": advice, "exit_code": code}
-        sys.stderr.write(json.dumps({"error": told}, ensure_ascii=False) + "\n")
+        sys.stderr.write(json_text({"error": told}) + "\n")
     else:
         output.complain(f"thresher: {line}")
 
@@ -330,7 +332,7 @@ def _complain_of_usage(error: Any, *, as_json: bool) -> None:
     """What is wrong with a command line, in one line; the help for a command that needs more than its name."""
     message = error.format_message()
     if "\n" in message and not as_json:
-        sys.stderr.write(message + "\n")
+        sys.stderr.write(shown(message) + "\n")
         return
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "thresher"

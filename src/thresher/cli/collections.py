@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from thresher.cli import output
-from thresher.cli.options import AsJson, Home, target_of
+from thresher.cli.options import FAILED, AsJson, Home, target_of
 from thresher.errors import UsageError
 from thresher.home import places
 from thresher.tracing.explain import counted
@@ -82,9 +82,9 @@ def copy(name: Name, new: New, home: Home = None) -> None:
 @app.command("export")
 def export(name: Name, file: File, home: Home = None) -> None:
     """Write a collection into one file, without its traces."""
-    from thresher.home import folders
+    from thresher.home import packed
 
-    size = folders.pack(_home(home), name, file)
+    size = packed.pack(_home(home), name, file)
     output.say(f"{name} is in {file}, {output.megabytes(size)}")
 
 
@@ -95,11 +95,33 @@ def import_(
     name: Annotated[str | None, typer.Option("--name", help="Another name than it had.")] = None,
 ) -> None:
     """Make a collection of a file that `export` wrote."""
-    from thresher.home import folders
+    from thresher.home import packed
 
     here = _home(home)
-    made = folders.unpack(here, file, name)
+    made = packed.unpack(here, file, name)
     output.say(f"{made} is in {here}")
+
+
+def backup(file: File, home: Home = None) -> None:
+    """Write a whole home into one file while others ask and write: collections, traces, keys, what a server keeps."""
+    from thresher.home import backup
+
+    here = _home(home)
+    size = backup.backup(here, file)
+    output.say(f"{here} is in {file}, {output.megabytes(size)}; keep it as secret as the home")
+
+
+def restore(file: File, home: Home = None) -> None:
+    """Make a home of a file that `backup` wrote, where none is yet; exit 1 where something in it is damaged."""
+    from thresher.home import backup
+
+    here = _home(home)
+    found = backup.restore(here, file)
+    for finding in found:
+        output.complain(f"{finding.where}: {finding.what}")
+    output.say(f"{here} is restored from {file}")
+    if found:
+        raise typer.Exit(FAILED)
 
 
 def confirm(question: str, *, yes: bool) -> None:

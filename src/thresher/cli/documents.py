@@ -221,14 +221,28 @@ def _fields(records: Sequence[DocumentRecord]) -> dict[str, dict[str, int]]:
 
 @on_collection()
 def doctor(
-    target: Target, check: Annotated[bool, typer.Option("--check", help="Only look, change nothing.")] = False
+    target: Target,
+    check: Annotated[bool, typer.Option("--check", help="Only look, change nothing.")] = False,
+    purged: Annotated[
+        list[str] | None,
+        typer.Option("--purged", metavar="TEXT", help="Only look where a text is still kept (repeatable)."),
+    ] = None,
 ) -> None:
     """Check the collection on disk and mend what can be mended; exit 1 when something is left."""
     with target.open() as collection:
+        if purged:
+            _show_holding(target, {text: collection.holding(text) for text in purged})
+            return
         findings = collection.doctor(repair=not check, settings=target.settings)
     sound = all(finding.mended for finding in findings)
     target.show({"sound": sound, "findings": findings}, output.diagnosis)
     if not sound:
+        raise typer.Exit(FAILED)
+
+
+def _show_holding(target: Target, found: dict[str, list[str]]) -> None:
+    target.show(found, output.holding)
+    if any(found.values()):
         raise typer.Exit(FAILED)
 
 

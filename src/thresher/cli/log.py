@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
+from thresher.text import printed
+
 Level = Literal["debug", "info", "warning", "error"]
 
 OPTION = "--log-level"
@@ -17,11 +19,16 @@ LOGGERS = ("thresher", "thresher_evals")
 LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
+class _Line(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return printed.shown(super().format(record))
+
+
 @contextmanager
 def shown(level: Level) -> Iterator[None]:
     """Inside, what is logged from this level on is shown."""
     handler = logging.StreamHandler()  # on stderr
-    handler.setFormatter(logging.Formatter(LINE))
+    handler.setFormatter(_Line(LINE))
     loggers = [logging.getLogger(name) for name in LOGGERS]
     before = [logger.level for logger in loggers]
     for logger in loggers:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pydoc
 import shutil
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from thresher.answer import Answer
 from thresher.errors import DocumentError
+from thresher.text.printed import json_text, shown
 from thresher.tracing.explain import (
     also_lines,
     assessment,
@@ -42,13 +42,13 @@ def on_terminal() -> bool:
 
 
 def say(text: str = "") -> None:
-    """One line on stdout."""
-    sys.stdout.write(text + "\n")
+    """Lines on stdout."""
+    sys.stdout.write(shown(text) + "\n")
 
 
 def complain(text: str) -> None:
     """One line on stderr."""
-    sys.stderr.write(" ".join(text.split()) + "\n")
+    sys.stderr.write(shown(" ".join(text.split())) + "\n")
 
 
 def as_json(value: Any) -> None:
@@ -57,7 +57,7 @@ def as_json(value: Any) -> None:
     def form(one: Any) -> Any:
         return one.to_dict() if hasattr(one, "to_dict") else str(one)
 
-    say(json.dumps(value, ensure_ascii=False, default=form))
+    say(json_text(value, default=form))
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -76,7 +76,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
     for column in columns:
         drawn.add_column(column, overflow="fold")
     for row in cells:
-        drawn.add_row(*(Text(cell) for cell in row))
+        drawn.add_row(*(Text(shown(cell)) for cell in row))
     Console().print(drawn)
 
 
@@ -159,8 +159,8 @@ def fields(told: Mapping[str, Mapping[str, int]]) -> None:
     """A row for each field of the documents, with its most frequent values."""
     rows = []
     for name, values in told.items():
-        shown = [f"{shortened(value, 40)} ({number})" for value, number in list(values.items())[:SHOWN_VALUES]]
-        rows.append([name, len(values), ", ".join(shown) + (", …" if len(values) > SHOWN_VALUES else "")])
+        first = [f"{shortened(value, 40)} ({number})" for value, number in list(values.items())[:SHOWN_VALUES]]
+        rows.append([name, len(values), ", ".join(first) + (", …" if len(values) > SHOWN_VALUES else "")])
     table("fields", ["field", "values", "documents of each"], rows)
 
 
@@ -170,6 +170,14 @@ def diagnosis(found: Mapping[str, Any]) -> None:
         say(f"{'mended' if finding.mended else 'found'}: {finding.where}: {finding.what}")
     left = sum(not finding.mended for finding in found["findings"])
     say(f"{left} things are left" if left else "the collection is sound")
+
+
+def holding(found: Mapping[str, Sequence[str]]) -> None:
+    """Where texts are still kept."""
+    for text, places in found.items():
+        say(f"“{text}” is in no table and no file" if not places else f"“{text}” is in:")
+        for place in places:
+            say(f"  {place}")
 
 
 def deleted(result: Mapping[str, Any]) -> None:
@@ -330,7 +338,7 @@ def megabytes(number: int) -> str:
 
 def ask(question: str) -> None:
     """A question on stderr that waits for its answer on the same line."""
-    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.write(f"{shown(question)} [y/N] ")
     sys.stderr.flush()
 
 
@@ -338,7 +346,7 @@ def paged(text: str) -> None:
     """A text on stdout; on a terminal that it does not fit on, through $PAGER."""
     if on_terminal() and text.count("\n") >= shutil.get_terminal_size().lines - 1:
         os.environ.setdefault("LESS", "-FRSX")
-        pydoc.pager(text + "\n")
+        pydoc.pager(shown(text) + "\n")
     else:
         say(text)
 

@@ -10,6 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from thresher.cli.output import complain
+from thresher.text.printed import shown
 from thresher.tracing.explain import shortened
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class Pace:
             chunks = max(self._expected, progress.chunks * of / read) - progress.chunks
             seconds = self.clock.steady(chunks / rate)
             left = f", about {seconds:.0f} s left" if seconds >= 1 else ""
-        file = f", {shortened(Path(progress.file).name, FILE_CHARACTERS)}" if progress.file else ""
+        file = f", {shown(shortened(Path(progress.file).name, FILE_CHARACTERS))}" if progress.file else ""
         return f"{share:.0%} read, {progress.chunks} chunks encoded, {rate:.0f} a second{left}{file}"
 
     def _expect(self, read: int, of: int) -> None:

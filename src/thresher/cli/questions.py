@@ -15,6 +15,7 @@ from thresher import recipes
 from thresher.cli import output
 from thresher.cli.options import FAILED, REFUSED, Question, RecipeName, Strict, Target, Where, on_collection
 from thresher.errors import UsageError
+from thresher.home.files import make_folder
 from thresher.home.places import Home, working_folder
 from thresher.tracing.explain import picture
 
@@ -176,7 +177,7 @@ def remember(target: Target, trace: str | None) -> None:
         return
     file = _shell(target.home)
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(file.parent)
         for other in file.parent.iterdir():
             if not Path(f"/proc/{other.name}").exists() and Path("/proc").exists():
                 other.unlink(missing_ok=True)  # of a shell that has ended

@@ -143,9 +143,18 @@ def _files_in(
             relative = path.relative_to(root).as_posix()
             if entry.name.startswith(".") or _matches(relative, entry.name, exclude):
                 continue
-            if _is_folder(entry):
+            is_folder = _is_folder(entry)
+            if not (is_folder or not include or _matches(relative, entry.name, include)):
+                continue
+            if _leads_out(entry, root):
+                if is_folder and _identity(path) in met:  # a home that lies elsewhere is passed over under any name
+                    continue
+                yield _unreachable(
+                    path, "is a link that leads out of the folder", "name what it leads to, to read that"
+                )
+            elif is_folder:
                 folders.append(path)
-            elif not include or _matches(relative, entry.name, include):
+            else:
                 yield Item(source=path.as_posix(), root=root.as_posix(), path=path)
         waiting.extend(reversed(folders))
 
@@ -160,6 +169,15 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:
         return False  # a link that leads nowhere is reported when it is read
+
+
+def _leads_out(entry: os.DirEntry[str], root: Path) -> bool:
+    """Whether it is a link to something outside: whoever may write into a folder need not be allowed to read that."""
+    return (
+        entry.is_symlink()
+        and os.path.exists(entry.path)
+        and not Path(os.path.realpath(entry.path)).is_relative_to(os.path.realpath(root))
+    )
 
 
 def _matches(relative: str, name: str, globs: Sequence[str]) -> bool:

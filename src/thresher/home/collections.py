@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from thresher.errors import check_type
-from thresher.home import folders
+from thresher.home import folders, packed
 from thresher.home.folders import Summary
 from thresher.home.places import Home
 
@@ -59,13 +59,13 @@ class Collections:
         """Write one into a file, whole or not at all, without its traces; returns the bytes of the file."""
         _check(name)
         check_type("file", file, (str, Path), "a path")
-        return folders.pack(self.home, name, Path(file))
+        return packed.pack(self.home, name, Path(file))
 
     def read(self, file: str | Path, name: str | None = None) -> str:
         """Make one of a file that `write` wrote, under its own name or another; returns the name."""
         _check(name or "")
         check_type("file", file, (str, Path), "a path")
-        return folders.unpack(self.home, Path(file), name)
+        return packed.unpack(self.home, Path(file), name)
 
 
 def _check(*names: object) -> None:

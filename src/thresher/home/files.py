@@ -19,13 +19,23 @@ LEFT_SECONDS = 60.0
 """A file that is still unfinished then was left by a process that was killed: writing takes milliseconds."""
 
 
-class LocalFiles:
-    """The files of a folder (implements `Files`), which is made with the first of them."""
+FOLDER_MODE, FILE_MODE = 0o700, 0o600
+"""What a home holds is for its user alone: documents, questions and keys."""
 
-    def __init__(self, folder: Path, *, private: bool = False) -> None:
-        """`private` files are for the user alone who runs this."""
+
+def make_folder(folder: Path) -> None:
+    """Make a folder of a home and those above it that are not there. Raises OSError."""
+    if not folder.is_dir():
+        if folder.parent != folder:
+            make_folder(folder.parent)
+        folder.mkdir(FOLDER_MODE, exist_ok=True)
+
+
+class LocalFiles:
+    """The files of a folder (implements `Files`), made with the first of them; they are for their user alone."""
+
+    def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
-        self._mode = 0o600 if private else 0o666
 
     def read(self, name: str) -> bytes | None:
         """The content; None where there is no such file."""
@@ -40,13 +50,13 @@ class LocalFiles:
     def write(self, name: str, content: bytes, *, durable: bool = False) -> None:
         """Whole or not at all: a reader sees the old content or the new one. `durable` outlasts a power cut too."""
         file = self._file(name)
-        with _unfinished(file, content, self._mode, durable=durable) as unfinished:
+        with _unfinished(file, content, durable=durable) as unfinished:
             unfinished.replace(file)
 
     def create(self, name: str, content: bytes) -> bool:
         """Write a file that is not there yet; False where it is. Of several that try at once one is told True."""
         file = self._file(name)
-        with _unfinished(file, content, self._mode, durable=False) as unfinished:
+        with _unfinished(file, content, durable=False) as unfinished:
             try:
                 file.hardlink_to(unfinished)
             except FileExistsError:
@@ -108,7 +118,7 @@ class LocalFiles:
 
     def below(self, name: str) -> LocalFiles:
         """The files in a folder."""
-        return LocalFiles(self._file(name), private=self._mode == 0o600)
+        return LocalFiles(self._file(name))
 
     def where(self, name: str) -> str:
         """The path of a file."""
@@ -135,12 +145,12 @@ def check_name(name: str) -> None:
 
 
 @contextmanager
-def _unfinished(file: Path, content: bytes, mode: int, *, durable: bool) -> Iterator[Path]:
+def _unfinished(file: Path, content: bytes, *, durable: bool) -> Iterator[Path]:
     """The content in a file beside the one that is written, gone at the end unless it was moved into its place."""
     beside = file.with_name(f"{UNFINISHED}{os.getpid()}-{get_ident()}-{file.name}")
     _make_folder(file)
     try:
-        with open(beside, "wb", opener=lambda path, flags: os.open(path, flags, mode)) as written:
+        with open(beside, "wb", opener=lambda path, flags: os.open(path, flags, FILE_MODE)) as written:
             written.write(content)
             if durable:
                 written.flush()
@@ -154,7 +164,7 @@ def _unfinished(file: Path, content: bytes, mode: int, *, durable: bool) -> Iter
 
 def _make_folder(file: Path) -> None:
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(file.parent)
     except OSError as error:
         raise _failed("written", file, error) from error
 

@@ -1,4 +1,4 @@
-"""The collections of a home as folders: listed, renamed, dropped, copied, packed into one file and unpacked from it.
+"""The collections of a home as folders: listed, renamed, dropped, copied.
 
 Each change ends in one rename, so that an interruption leaves the old state or the new one; what it was working on
 lies in a folder whose name begins with a dot, which is no collection, and is cleared away by the next change. In a
@@ -7,19 +7,16 @@ remote home, where no folder can be renamed, collections are listed and dropped.
 
 from __future__ import annotations
 
-import io
-import json
 import os
 import shutil
-import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import IO
+from pathlib import Path
 
 from thresher.errors import StoreError, UsageError
 from thresher.home import places
+from thresher.home.files import make_folder
 from thresher.home.places import COLLECTIONS
 from thresher.indexing.store import DocumentStore
 from thresher.protocols import Home, RemoteFolder
@@ -28,14 +25,9 @@ from thresher.stores import registry
 WORKING = ".working-"
 """What the name of a folder that is not finished begins with."""
 
-MANIFEST = "thresher-collection.json"
-"""First in a packed file: what it is, and what the collection was called."""
-
-FORMAT = 1
-
-NOT_PACKED = ("commit.lock", "upkeep.lock", "traces", "training", "feedback.jsonl", "feedback.lock")
-"""Stays at home: questions that were asked, what people said of answers and a training has read are not the
-documents'."""
+NOT_COPIED = ("commit.lock", "upkeep.lock", "traces", "training", "feedback.jsonl", "feedback.lock", "uploads")
+"""Stays at home: questions that were asked, what people said of answers and a training has read are not the documents',
+and the files that were sent to a server belong to one collection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +42,7 @@ class Summary:
 
 def check_name(name: str) -> None:
     """Raise UsageError for what cannot be the name of a collection."""
-    if not name or name.startswith(".") or any(mark in name for mark in "/\\\0"):
+    if not name.isprintable() or not name or name.startswith(".") or any(mark in name for mark in "/\\"):
         raise UsageError("is not a collection name", subject=repr(name), next_step="use letters, digits, - and _")
 
 
@@ -82,11 +74,11 @@ def summaries(home: Home) -> list[Summary]:
 
 def rename(home: Home, name: str, new: str) -> None:
     """Give a collection another name."""
-    home = _on_this_machine(home, name)
-    target = _free(home, new)
-    with _changing(home, name) as folder:
+    home = on_this_machine(home, name)
+    target = free(home, new)
+    with changing(home, name) as folder:
         registry.check_in_folder(folder)
-        _moved(folder, target)
+        moved(folder, target)
 
 
 def drop(home: Home, name: str) -> None:
@@ -94,7 +86,7 @@ def drop(home: Home, name: str) -> None:
     if not isinstance(home, Path):
         _drop_remote(home, name)
         return
-    with _changing(home, name) as folder:
+    with changing(home, name) as folder:
         registry.drop_tables(folder)
         dropped = _working(home, name)
         if folder.exists():  # not where another machine made it
@@ -113,70 +105,15 @@ def _drop_remote(home: RemoteFolder, name: str) -> None:
 
 def copy(home: Home, name: str, new: str) -> None:
     """Make a second collection of the same documents and chunk tables; the traces stay with the first."""
-    home = _on_this_machine(home, name)
-    target = _free(home, new)
-    with _changing(home, name) as folder, _unfinished(home, new) as beside:
+    home = on_this_machine(home, name)
+    target = free(home, new)
+    with changing(home, name) as folder, unfinished(home, new) as beside:
         registry.check_in_folder(folder)
         shutil.copytree(folder, beside, ignore=_left_out(folder), dirs_exist_ok=True)
-        _moved(beside, target)
+        moved(beside, target)
 
 
-def pack(home: Home, name: str, file: Path) -> int:
-    """Write a collection into one file, whole or not at all; returns its bytes. Traces are left out."""
-    home = _on_this_machine(home, name)
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        with _changing(home, name) as folder:
-            registry.check_in_folder(folder)
-            leave = _left_out(folder)
-            with tarfile.open(beside, "w:gz", compresslevel=3) as packed:
-                said = json.dumps({"format": FORMAT, "name": name}).encode()
-                header = tarfile.TarInfo(MANIFEST)
-                header.size = len(said)
-                packed.addfile(header, io.BytesIO(said))
-                for path in sorted(folder.iterdir()):
-                    if path.name not in leave(str(folder), [path.name]):
-                        packed.add(path, f"{COLLECTIONS}/{path.name}")
-            os.replace(beside, file)
-    finally:
-        beside.unlink(missing_ok=True)
-    return file.stat().st_size
-
-
-def unpack(home: Home, file: Path, name: str | None = None) -> str:
-    """Make a collection of a packed file, under its own name or another; returns the name."""
-    home = _on_this_machine(home, name or file.name)
-    try:
-        with tarfile.open(file, "r:gz") as packed:
-            own = _manifest(packed.extractfile(packed.next() or MANIFEST))
-            target = _free(home, name or own)
-            with _unfinished(home, target.name) as beside:
-                for member in packed:
-                    if member.name == MANIFEST:
-                        continue
-                    path = PurePosixPath(member.name)
-                    if path.parts[:1] != (COLLECTIONS,) or not (member.isfile() or member.isdir()):
-                        raise ValueError(member.name)
-                    member.name = str(path.relative_to(COLLECTIONS))
-                    packed.extract(member, beside, filter="data")
-                _moved(beside, target)
-    except FileNotFoundError as error:
-        raise UsageError("no such file", subject=str(file), next_step="check the path") from error
-    except (tarfile.TarError, EOFError, ValueError, KeyError, TypeError) as error:
-        what = "is not a collection that was exported, or is cut short"
-        raise UsageError(what, subject=str(file), next_step="export it again") from error
-    return target.name
-
-
-def _manifest(member: IO[bytes] | None) -> str:
-    """The collection's name; ValueError for another file, or one of a later version."""
-    said = json.loads(member.read(10_000)) if member is not None else {}
-    if said["format"] != FORMAT:
-        raise ValueError(said["format"])
-    return str(said["name"])
-
-
-def _on_this_machine(home: Home, name: str) -> Path:
+def on_this_machine(home: Home, name: str) -> Path:
     """A home on this machine. UsageError for a remote one: nothing there is renamed, copied or packed as a whole."""
     if not isinstance(home, Path):
         registry.check_in_folder(home / COLLECTIONS / name)
@@ -184,7 +121,7 @@ def _on_this_machine(home: Home, name: str) -> Path:
     return home
 
 
-def _free(home: Path, name: str) -> Path:
+def free(home: Path, name: str) -> Path:
     """The folder of a collection that is not there yet."""
     check_name(name)
     folder = home / COLLECTIONS / name
@@ -193,16 +130,16 @@ def _free(home: Path, name: str) -> Path:
     return folder
 
 
-def _moved(folder: Path, target: Path) -> None:
+def moved(folder: Path, target: Path) -> None:
     """Rename; an empty folder of that name (a question asked of nothing) gives way, another does not."""
     if target.is_dir():
-        shutil.rmtree(target)  # `_free` saw that it holds no store
-    target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(target)  # `free` saw that it holds no store
+    make_folder(target.parent)
     folder.rename(target)
 
 
 @contextmanager
-def _changing(home: Path, name: str) -> Iterator[Path]:
+def changing(home: Path, name: str) -> Iterator[Path]:
     """The folder of a collection, under its lock; what earlier changes left behind is cleared away."""
     folder = _existing(home, name)
     assert isinstance(folder, Path)
@@ -224,10 +161,10 @@ def _existing(home: Home, name: str) -> Home:
 
 
 @contextmanager
-def _unfinished(home: Path, name: str) -> Iterator[Path]:
+def unfinished(home: Path, name: str) -> Iterator[Path]:
     """A new folder to work in, gone at the end unless it was renamed."""
     beside = _working(home, name)
-    beside.mkdir(parents=True)
+    make_folder(beside)
     try:
         yield beside
     finally:
@@ -252,4 +189,4 @@ def _alive(left: Path) -> bool:
 
 def _left_out(folder: Path) -> Callable[[str, list[str]], set[str]]:
     """For `copytree`: what is not copied at the top of a collection's folder."""
-    return lambda here, listed: set(NOT_PACKED) & set(listed) if Path(here) == folder else set()
+    return lambda here, listed: set(NOT_COPIED) & set(listed) if Path(here) == folder else set()

@@ -39,13 +39,10 @@ def home_of(given: str | Path | RemoteFolder) -> Home:
     raise missing(SCHEMES, scheme) or UsageError("is not a home", subject=given, next_step=f"give a folder{known}")
 
 
-def files_at(folder: Home, *, private: bool = False) -> Files:
-    """The files of a home, or of a folder in it, the records of its collections among them.
-
-    `private` ones are for the user alone who runs this; who may read a remote folder is said there.
-    """
+def files_at(folder: Home) -> Files:
+    """The files of a home, or of a folder in it, the records of its collections among them."""
     if isinstance(folder, Path):
-        return LocalFiles(folder, private=private)
+        return LocalFiles(folder)
     return folder.files()
 
 
@@ -61,12 +58,9 @@ def shared(home: Path) -> Files | None:
     return None if keeps is None else keeps(home)
 
 
-def home_files(home: Home, *, private: bool = False) -> Files:
-    """The files of a home: replies, and what the server keeps. Which they are is asked at each use.
-
-    `private` as `files_at` has it.
-    """
-    alone = files_at(home, private=private)
+def home_files(home: Home) -> Files:
+    """The files of a home: replies, and what the server keeps. Which they are is asked at each use."""
+    alone = files_at(home)
     return ChosenFiles(lambda: shared(home) or alone) if isinstance(home, Path) else alone
 
 

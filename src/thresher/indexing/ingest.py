@@ -64,6 +64,8 @@ class Report:
 
 GONE = "the file is gone, its text is still in the collection"
 FORGET = "index the folder with --prune to forget it"
+OLD = "its text of before is still in the collection"
+MEND = "mend the file and index it again, or delete the source"
 LOOK = "look them up in the file; they are not searched"
 CHECK = "look at its letters; if they are wrong, save it as UTF-8"
 SHOW = "set reading.hidden=false to leave out what a program does not show"
@@ -155,6 +157,8 @@ class Ingest:
         except DocumentError as error:
             self._report.failed.append(error)
         if len(self._report.failed) > failures:
+            if self._catalog.places_in(item.source):
+                self._report.remarks.append(Remark(item.source, OLD, MEND))
             return  # Not recorded as read: it is tried again, and reported again, next time.
         gone = [place for place in self._catalog.places_in(item.source) if place not in held]
         if gone:

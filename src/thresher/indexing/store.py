@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from thresher.errors import EncoderMismatch, StoreError, UsageError
 from thresher.home import places
+from thresher.home.files import make_folder
 from thresher.home.places import Home
 from thresher.indexing.catalog import Catalog, Changes, Entry, Place
 from thresher.indexing.index_config import IndexConfig, encodes_text, reads_titles
@@ -228,6 +229,11 @@ class DocumentStore:
         """Every place of every document; one that stands twice is damage, and a catalog would hide it."""
         return [place for row in self._rows("documents", "places") for place in to_places(row["places"])]
 
+    def past_places(self) -> set[Place] | None:
+        """The places of documents in older versions that are kept; None where the store cannot show these."""
+        past = getattr(self.record_table("documents"), "past", None)
+        return None if past is None else {place for places in past("places") for place in to_places(places)}
+
     def files(self) -> dict[str, dict[str, Any]]:
         """Every file that was read completely: its hash, what was added to its metadata, what it holds."""
         return {row["source"]: row for row in self._rows("read_files", *RECORD_TABLES["read_files"])}
@@ -412,7 +418,7 @@ class DocumentStore:
         from filelock import Timeout
 
         if isinstance(self.folder, Path):
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self.folder)
         lock = self._lock(name)
         try:
             lock.acquire()

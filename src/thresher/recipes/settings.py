@@ -147,6 +147,9 @@ class ServerSettings(Frozen):
     port: int = Field(8765, ge=0, le=65_535, description="port to listen on; 0 takes a free one")
     workers: int = Field(1, ge=1, le=64, description="processes that answer over the same home")
     require_key: bool = Field(False, description="ask for a key on loopback too")
+    open: bool = Field(
+        False, description="on loopback, let in every program of every user, without the token of the printed address"
+    )
     admin_key: SecretStr | None = Field(
         None,
         min_length=24,

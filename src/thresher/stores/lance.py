@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from thresher.errors import StoreError
 from thresher.home import settings
+from thresher.home.files import make_folder
 from thresher.protocols import CHUNK_TABLE_PREFIX
 from thresher.stores import lance_memory
 from thresher.stores.lance_chunks import LanceChunkTable, chunk_schema
@@ -55,7 +56,7 @@ class LanceStore:
     @cached_property
     def _database(self) -> Any:
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self._folder)
         except OSError as error:
             raise StoreError(
                 f"cannot be created ({error.strerror})", subject=str(self._folder), next_step="choose another `home`"

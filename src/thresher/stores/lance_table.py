@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from thresher.errors import StoreError
 from thresher.filters import And, Comparison, Filter, In, IsNull, Like, Not, Or
-from thresher.stores.lance_upkeep import bring_up, drop_versions_before, join_files
+from thresher.stores.lance_upkeep import bring_up, drop_versions_before, join_files, newest
 
 _log = logging.getLogger(__name__)
 
@@ -204,6 +204,12 @@ class LanceTable:
             return self._newest.newest()
 
     @property
+    def is_foreign(self) -> bool:
+        """Whether its newest version refers to data outside of its own folder, which no table of ours does."""
+        with store_errors(self.name, self.in_our_words):
+            return bool(newest(self._table).base_paths())
+
+    @property
     def versions(self) -> int:
         """How many versions are kept, the newest included."""
         return len(self._list_versions())
@@ -227,7 +233,8 @@ class LanceTable:
             self.check_upkeep()
             retention = timedelta(0) if drop_versions else self._retention()
             _log.debug("%s: compacting; versions older than %.1f s go", self.name, retention.total_seconds())
-            drop_versions_before(self._table, retention)  # A reader of another version begins again (`reading`).
+            # A reader of another version begins again (`reading`).
+            drop_versions_before(self._table, retention, unfinished=drop_versions)
 
     def _retention(self) -> timedelta:
         """The age from which versions go: so many are kept, and none for longer than `RETENTION`."""
@@ -282,6 +289,14 @@ class LanceRecords(LanceTable):
         wanted = set(keys)
         rows = self._table.search().where(one_of(self._key, wanted)).limit(None).to_list() if wanted else []
         return {row[self._key]: row for row in rows}
+
+    @reading
+    def past(self, column: str) -> set[str]:
+        """The values of a text column in the versions that are kept besides the newest."""
+        dataset = newest(self._table)
+        older = [one["version"] for one in dataset.versions() if one["version"] != dataset.version]
+        tables = (dataset.checkout_version(version).to_table(columns=[column]) for version in older)
+        return {value for table in tables for value in table[column].unique().to_pylist()}
 
     @writing
     def merge(self, rows: Sequence[Mapping[str, Any]], *, remove: Iterable[str] = ()) -> None:

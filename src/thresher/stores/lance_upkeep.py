@@ -86,6 +86,9 @@ def join_files(table: Any, *, rows: int, every_deletion: bool = False) -> None:
         _log.info("%s: files are not joined this time, rows are being deleted", table.name)
 
 
-def drop_versions_before(table: Any, older_than: timedelta) -> None:
-    """Drop the versions that are older, and the files that only they hold."""
-    newest(table).cleanup_old_versions(older_than=older_than)
+def drop_versions_before(table: Any, older_than: timedelta, *, unfinished: bool = False) -> None:
+    """Drop the versions that are older, and the files that only they hold.
+
+    With `unfinished` also what killed processes wrote and no version holds: then nobody else may write.
+    """
+    newest(table).cleanup_old_versions(older_than=older_than, delete_unverified=unfinished)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from time import perf_counter
@@ -203,6 +203,16 @@ class Request:
     """To which its evidence was cut."""
 
 
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """What a trace quotes: documents by their sources, and the answers that it followed up on."""
+
+    sources: Set[str]
+    answer: str
+    """Of the trace itself, which later traces may quote."""
+    earlier: Set[str]
+
+
 def trace_id(*parts: str) -> str:
     """The same question of the same collection with the same settings has the same trace."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
@@ -310,22 +320,30 @@ class Traces:
             ) from error
         return stored
 
+    def sources(self) -> set[str]:
+        """The sources that traces quote."""
+        return {source for trace, _ in self.asked() for source in self._quoted(trace).sources} - {DAMAGED}
+
     def forget(self, sources: Iterable[str]) -> int:
-        """Remove the traces that quote any of the sources, and damaged ones; returns how many."""
-        wanted = {*sources, DAMAGED}
-        quoting = [trace for trace, _ in self.asked() if self._quoted(trace) & wanted]
+        """Remove the traces that quote any of the sources, those that follow up on one, and damaged ones; how many."""
+        wanted, quoted = {*sources, DAMAGED}, {trace: self._quoted(trace) for trace, _ in self.asked()}
+        answers = {one.answer for one in quoted.values() if one.sources & wanted}
+        quoting = [trace for trace, one in quoted.items() if one.sources & wanted or one.earlier & answers]
         self._remove(quoting)
         return len(quoting)
 
-    def _quoted(self, trace: str) -> set[str]:
-        """The sources a trace quotes. What a damaged one quotes cannot be known, so it counts as quoting anything."""
+    def _quoted(self, trace: str) -> Quoted:
+        """What a trace quotes. What a damaged one quotes cannot be known, so it counts as quoting anything."""
         try:
-            described = self._read(trace)["answer"]
-            return {item["source"] for item in (*described["chunks"], *described["citations"])}
+            stored = self._read(trace)
+            described = stored["answer"]
+            sources = {item["source"] for item in (*described["chunks"], *described["citations"])}
+            earlier = {answer for _, answer in stored.get("asking", {}).get("history", ())}
+            return Quoted(sources, described["text"], earlier)
         except UsageError:  # removed just now
-            return set()
-        except (StoreError, KeyError, TypeError):
-            return {DAMAGED}
+            return Quoted(set(), "", set())
+        except (StoreError, KeyError, TypeError, ValueError):
+            return Quoted({DAMAGED}, "", set())
 
     def _remove(self, traces: Iterable[str]) -> None:
         self._files.remove(f"{trace}.json" for trace in traces)

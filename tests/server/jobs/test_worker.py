@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import httpx
@@ -18,10 +19,10 @@ from tests.server.conftest import running
 from tests.server.openai.conftest import until
 from tests.server.own_api import DEFAULT, added, copied, documents, ended, with_key
 from thresher.indexing.store import BATCH_CHUNKS, CHUNK_CHARACTERS
-from thresher_server.jobs.store import Jobs
-from thresher_server.jobs.work import done
+from thresher_server.jobs.store import Claim, Jobs
+from thresher_server.jobs.work import Outcome, done
 from thresher_server.security.keys import Scope
-from thresher_server.service import make_service
+from thresher_server.service import Service, make_service
 from thresher_testing.llm_server import Reply, ScriptedServer
 
 
@@ -124,6 +125,29 @@ def test_a_settings_file_that_is_not_trusted_ends_no_worker(
         assert added(one, [("a.txt", b"The buoy is red.")])["state"] == "done"
 
 
+def test_a_slow_job_of_one_caller_holds_up_nobody_else(
+    indexed_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, slow = copied(indexed_home, tmp_path), Event()
+    order: list[str] = []
+
+    def working(service: Service, claim: Claim, stopping: Any) -> Outcome:
+        if claim.job.caller == "slow":
+            assert slow.wait(30)
+        order.append(claim.job.id)
+        return Outcome(claim, {})
+
+    monkeypatch.setattr("thresher_server.jobs.worker.done", working)
+    with running(home) as one:
+        held = [Jobs(home).make("add", "default", "slow", {"sources": []}) for _ in range(2)]
+        others = [Jobs(home).make("add", "default", name, {"sources": []}) for name in ("ann", "bob", "ann")]
+        for job in others:
+            assert ended(one, job.id)["state"] == "done"
+        slow.set()
+        assert [ended(one, job.id)["state"] for job in held] == ["done", "done"]
+    assert sorted(order[:3]) == sorted(job.id for job in others)
+
+
 def test_jobs_are_seen_by_those_who_see_their_collection(indexed_home: Path, tmp_path: Path) -> None:
     home = copied(indexed_home, tmp_path)
     mine, other = (with_key(home, name, Scope.READ, Scope.WRITE, collections=[name]) for name in ("default", "papers"))
@@ -150,7 +174,7 @@ import sys, uvicorn
 from pathlib import Path
 from thresher_server.app import create_app
 from thresher_server.service import make_service
-app = create_app(make_service(Path(sys.argv[1])))
+app = create_app(make_service(Path(sys.argv[1]), {"server.open": True}))
 config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error")
 server = uvicorn.Server(config)
 original = server.startup

@@ -89,7 +89,7 @@ def test_options_that_cannot_be_are_told(arguments: tuple[str, ...], words: str,
 @contextmanager
 def over_http(home: Path, *arguments: str) -> Iterator[str]:
     """The address at which the command answers, until the end of the block."""
-    command = [str(THRESHER), "mcp", "--http", "--port", "0", "--home", str(home), *arguments]
+    command = [str(THRESHER), "mcp", "--http", "--open", "--port", "0", "--home", str(home), *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

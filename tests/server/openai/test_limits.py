@@ -92,7 +92,7 @@ def test_a_client_that_gives_up_on_a_whole_reply_ends_its_question(modelled: Mod
 def test_a_server_that_is_told_to_stop_lets_a_stream_come_to_its_end(indexed_home: Path) -> None:
     with ScriptedServer(writes(WRITTEN, seconds=3.0)) as model, ThreadPoolExecutor(1) as pool:
         environment = os.environ | {"THRESHER_LLM__BASE_URL": model.base_url, "THRESHER_LLM__MODEL": "scripted"}
-        command = [sys.executable, "-m", "thresher", "serve", "--port", "0", "--home", str(indexed_home)]
+        command = [sys.executable, "-m", "thresher", "serve", "--open", "--port", "0", "--home", str(indexed_home)]
         serving = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         with serving, httpx.Client(base_url=address_in(serving), timeout=60) as client:
             reading = pool.submit(chunks, client, asked())

@@ -29,9 +29,11 @@ def text_of(reply: dict[str, Any]) -> str:
 
 
 def kept(home: Path) -> tuple[list[Path], bytes]:
-    """What is kept of questions: the traces and the audit."""
+    """What is kept of questions: the traces and the audit, but for the guard's lines of requests."""
     audit = home / "server" / "audit.jsonl"
-    return sorted((home / "collections").rglob("traces/**/*")), audit.read_bytes() if audit.exists() else b""
+    lines = audit.read_bytes().splitlines() if audit.exists() else []
+    asked = b"".join(line for line in lines if b'"status"' not in line)
+    return sorted((home / "collections").rglob("traces/**/*")), asked
 
 
 def test_a_title_is_the_first_question(served: Running) -> None:

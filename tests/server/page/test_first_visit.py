@@ -39,6 +39,19 @@ def test_a_pdf_is_dropped_asked_and_opened_at_the_sentence(browser: Browser, tmp
         expect(page.get_by_role("button", name="Source 1: Fernby Harbour Handbook")).to_be_focused()
 
 
+def test_the_token_of_the_printed_address_serves_every_tab_and_is_not_shown(browser: Browser, tmp_path: Path) -> None:
+    with running(tmp_path / "home", server__open=False) as one:
+        with visiting(browser, one.url) as page:
+            expect(page.get_by_role("dialog")).to_contain_text("asks for a key")
+        with visiting(browser, f"{one.url}/#token={one.service.token}") as page:
+            expect(page.get_by_role("heading", level=1)).to_have_text("Answers from your own documents.")
+            assert page.url == f"{one.url}/"
+            other = page.context.new_page()
+            other.goto(f"{one.url}/#/documents")
+            expect(other.locator(".view")).to_be_visible()
+            expect(other.get_by_role("dialog")).to_have_count(0)
+
+
 MARKED_WORDS = """() => {
   const marks = [...document.querySelectorAll(".pdf-mark")].map((one) => one.getBoundingClientRect());
   const inside = (box) => marks.some((mark) => box.left >= mark.left - 1 && box.right <= mark.right + 1

@@ -16,7 +16,8 @@ import thresher
 from thresher.errors import ThresherError
 from thresher.home.places import home_of
 from thresher_server import metrics
-from thresher_server.problems import answer_problems
+from thresher_server.problems import Problem, answer_problems
+from thresher_server.security.access import identify
 from thresher_server.security.guard import Guard, bounds_of
 from thresher_server.service import Service, make_service
 
@@ -52,7 +53,8 @@ MOUNTS: tuple[str, ...] = ("jobs", "mcp.mount")
 
 HOME_VARIABLE = "THRESHER_SERVER_HOME"
 SETTINGS_VARIABLE = "THRESHER_SERVER_GIVEN"
-"""How the command hands the home, and the settings it was given as JSON, to the processes it starts."""
+TOKEN_VARIABLE = "THRESHER_SERVER_TOKEN"
+"""How the command hands the home, the settings it was given as JSON and its token to the processes it starts."""
 
 _log = logging.getLogger(__name__)
 
@@ -110,7 +112,17 @@ def _guard(app: FastAPI, service: Service) -> None:
             allow_methods=["*"],
             allow_headers=["authorization", "content-type", "mcp-protocol-version", "mcp-session-id"],
         )
-    app.add_middleware(Guard, bounds=bounds)
+
+    def is_known(key: str | None) -> bool:
+        try:
+            return bool(identify(service, key))
+        except Problem:
+            return False
+
+    def keep(caller: str, what: str, status: int) -> None:
+        service.audit.write(caller, what, status=status)
+
+    app.add_middleware(Guard, bounds=bounds, is_known=is_known, keep=keep)
 
 
 def from_environment() -> FastAPI:
@@ -118,4 +130,5 @@ def from_environment() -> FastAPI:
     import json
 
     home = home_of(os.environ.get(HOME_VARIABLE, ".thresher"))
-    return create_app(make_service(home, json.loads(os.environ.get(SETTINGS_VARIABLE, "{}"))))
+    given = json.loads(os.environ.get(SETTINGS_VARIABLE, "{}"))
+    return create_app(make_service(home, given, token=os.environ.get(TOKEN_VARIABLE)))

@@ -35,11 +35,14 @@ def serve(
     host: Annotated[str | None, typer.Option("--host", help="Address to listen on; 127.0.0.1 if not given.")] = None,
     port: Annotated[int | None, typer.Option("--port", help="Port to listen on; 8765 if not given.")] = None,
     workers: Annotated[int | None, typer.Option("--workers", help="Processes that answer over the same home.")] = None,
+    open_: Annotated[
+        bool, typer.Option("--open", help="On loopback, let in every program of every user of this machine.")
+    ] = False,
     home: Home = None,
     settings: Settings = None,
 ) -> None:
     """Answer over HTTP: an API, the shapes of other tools' clients, MCP under /mcp, and a page at /."""
-    named = {"host": host, "port": port, "workers": workers}
+    named = {"host": host, "port": port, "workers": workers, "open": open_ or None}
     given: dict[str, Any] = {
         **assignments(settings),
         **{f"server.{name}": value for name, value in named.items() if value is not None},
@@ -68,7 +71,7 @@ def run(
     import uvicorn
     from uvicorn.supervisors import Multiprocess
 
-    from thresher_server.app import HOME_VARIABLE, SETTINGS_VARIABLE, create_app
+    from thresher_server.app import HOME_VARIABLE, SETTINGS_VARIABLE, TOKEN_VARIABLE, create_app
     from thresher_server.metrics import SHARED_FOLDER
     from thresher_server.security.connections import Bounded
     from thresher_server.service import make_service
@@ -84,7 +87,10 @@ def run(
         )
     listening = _listening(bound.host, bound.port)
     shown = bound.host if ":" not in bound.host else f"[{bound.host}]"
-    output.say(f"thresher answers at http://{shown}:{listening.getsockname()[1]}{path} (home {home}); ctrl-c stops it")
+    address = f"http://{shown}:{listening.getsockname()[1]}{path}"
+    if service.token:  # behind the #, which a browser does not send
+        address += f"#token={service.token}" if app is None else f" with Authorization: Bearer {service.token}"
+    output.say(f"thresher answers at {address} (home {home}); ctrl-c stops it")
     common: dict[str, Any] = {
         "log_level": "warning",
         "http": Bounded,
@@ -99,7 +105,7 @@ def run(
         return
     service.close()
     absolute = home.absolute() if isinstance(home, Path) else home
-    os.environ |= {HOME_VARIABLE: str(absolute), SETTINGS_VARIABLE: json.dumps(given)}
+    os.environ |= {HOME_VARIABLE: str(absolute), SETTINGS_VARIABLE: json.dumps(given), TOKEN_VARIABLE: service.token}
     with tempfile.TemporaryDirectory(prefix="thresher-metrics-") as counted, listening:
         os.environ.setdefault(SHARED_FOLDER, counted)
         config = uvicorn.Config("thresher_server.app:from_environment", factory=True, workers=bound.workers, **common)
@@ -141,6 +147,7 @@ def add(
     """Make a key and print it; it is not shown again."""
     expires = None if days is None else (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="seconds")
     output.say(_keys(home).make(name, scope, collection, expires=expires))
+    _kept(home, "make key", name)
 
 
 @keys_app.command("list")
@@ -156,12 +163,21 @@ def list_keys(home: Home = None) -> None:
 def rotate(name: KeyName, home: Home = None) -> None:
     """Print another secret for a key; the old one is refused from now on."""
     output.say(_keys(home).rotate(name))
+    _kept(home, "rotate key", name)
 
 
 @keys_app.command("revoke")
 def revoke(name: KeyName, home: Home = None) -> None:
     """Refuse a key from now on."""
     _keys(home).revoke(name)
+    _kept(home, "revoke key", name)
+
+
+def _kept(home: places.Home | None, did: str, name: str) -> None:
+    from thresher_server.security.audit import Audit
+
+    where = target_of(home, None, {}, json=False).home
+    Audit(places.working_folder(where)).write("command line", did, key=name)
 
 
 def _keys(home: places.Home | None) -> Keys:

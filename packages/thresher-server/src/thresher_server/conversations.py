@@ -96,7 +96,8 @@ def check_room(conversation: Conversation) -> None:
 def forget_sources(home: Home, collection: str, sources: Several[str]) -> None:
     """Remove every caller's conversations about a collection that quote one of the sources."""
     for name, one in _all(home, collection):
-        cited = {citation["source"] for turn in one.turns for citation in turn["citations"]}
+        others = (other["citation"] for turn in one.turns for other in turn.get("alternatives", ()))
+        cited = {citation["source"] for turn in one.turns for citation in (*turn["citations"], *others)}
         if cited & set(sources):
             _files(home).remove([name])
 

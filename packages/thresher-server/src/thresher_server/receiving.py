@@ -6,17 +6,20 @@ import asyncio
 import errno
 import shutil
 import tempfile
+import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from fastapi import Request
+from filelock import FileLock, Timeout
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
 from thresher.errors import StoreError
+from thresher.home.files import make_folder
 from thresher_server.problems import Problem
 
 if TYPE_CHECKING:
@@ -30,6 +33,9 @@ MOST_HEADER = 16_384
 
 MOST_FIELD = 65_536
 """Bytes of a field that is no file."""
+
+INCOMING, LOCK, NEW_SECONDS = ".incoming-", "lock", 60.0
+"""What the folder of a form is called that is being received, the lock in it, and how long it may lack that."""
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -53,8 +59,10 @@ async def received(request: Request, folder: Path) -> AsyncIterator[Form]:
     if kind != b"multipart/form-data" or not boundary:
         raise _malformed("is no form with files")
     with on_disk():
-        folder.mkdir(parents=True, exist_ok=True)
-        here = Path(tempfile.mkdtemp(prefix=".incoming-", dir=folder))
+        make_folder(folder)
+        here = Path(tempfile.mkdtemp(prefix=INCOMING, dir=folder))
+    lock = FileLock(here / LOCK)
+    lock.acquire()
     try:
         parts = _Parts(here)
         try:
@@ -71,7 +79,17 @@ async def received(request: Request, folder: Path) -> AsyncIterator[Form]:
             raise _malformed("ends before its end")
         yield parts.form
     finally:
+        lock.release()
         await asyncio.to_thread(shutil.rmtree, here, ignore_errors=True)
+
+
+def clear_away(folder: Path) -> None:
+    """Remove the forms below a folder that killed processes were receiving: nobody holds their locks."""
+    for left in folder.rglob(f"{INCOMING}*"):
+        with suppress(OSError, Timeout):
+            if time.time() - left.stat().st_mtime > NEW_SECONDS:
+                with FileLock(left / LOCK, timeout=0):
+                    shutil.rmtree(left, ignore_errors=True)
 
 
 @contextmanager

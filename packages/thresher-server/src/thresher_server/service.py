@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from ipaddress import ip_address
@@ -33,6 +34,8 @@ class Service:
     admission: Admission
     threads: ThreadPoolExecutor
     """Where questions are worked on; as many as may be worked on at once."""
+    token: str = ""
+    """Of a server that asks for no key: lets in who has it; empty where a key is needed, or anybody is let in."""
     public_url: str = ""
     """What this server is called from outside, without a slash at its end; empty: as it was called."""
     extras: dict[str, object] = field(default_factory=dict)
@@ -75,12 +78,15 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def make_service(home: Home, given: dict[str, object] | None = None) -> Service:
-    """The service of a home with its settings: `thresher.toml`, the environment, then what is given by dotted key."""
+def make_service(home: Home, given: dict[str, object] | None = None, *, token: str | None = None) -> Service:
+    """The service of a home with its settings: `thresher.toml`, the environment, then what is given by dotted key.
+
+    `token` is that of the server's other processes; if not given, a new one.
+    """
     known = recipes.settings_keys()
     settings = resolved(ServiceSettings, given or {}, home=home, known=known).server
     front = recipes.front(home)
-    return Service(
+    service = Service(
         engine=Engine(home),
         settings=settings,
         front=front,
@@ -90,6 +96,9 @@ def make_service(home: Home, given: dict[str, object] | None = None) -> Service:
         threads=ThreadPoolExecutor(settings.concurrency, thread_name_prefix="question"),
         public_url=front.public_url.rstrip("/"),
     )
+    if not (service.needs_key or settings.open):
+        service.token = token or secrets.token_urlsafe()
+    return service
 
 
 def service_of(request: Request) -> Service:

@@ -7,6 +7,7 @@ and another of its old name gets its own.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import secrets
 import shutil
@@ -15,7 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from thresher.collection import Collection
-from thresher.home.files import LocalFiles
+from thresher.home.files import LocalFiles, make_folder
 from thresher.home.places import Home, home_files, working_folder
 from thresher.indexing.store import DocumentStore
 
@@ -36,11 +37,20 @@ _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?")
 """Names that are devices on Windows."""
 
 
+BEFORE = ".before-"
+"""What the name of a kept file begins with whose next version was sent and has not been read yet."""
+
+
+def uploads_folder(home: Home) -> Path:
+    """Where the kept files of all collections lie."""
+    return working_folder(home).resolve() / "server" / "uploads"
+
+
 class Uploads:
     """The kept files of a collection."""
 
     def __init__(self, home: Home, collection: Collection) -> None:
-        self._all = working_folder(home).resolve() / "server" / "uploads"
+        self._all = uploads_folder(home)
         self._collection = collection
         # A folder of this machine is not the home where that is in a bucket: other machines find a copy there.
         self._copies = None if isinstance(home, Path) else home_files(home).below("server").below("uploads")
@@ -57,6 +67,26 @@ class Uploads:
     def place(self, name: str) -> Path:
         """Where a file that is sent under a name is kept."""
         return self.folder / safe_name(name)
+
+    def take(self, sent: Path, place: Path) -> None:
+        """Keep a sent file in its place; the one that was there lies beside it until the new one was read."""
+        make_folder(place.parent)
+        before = _before(place)
+        if place.is_file() and not before.exists():
+            place.replace(before)
+        sent.replace(place)
+
+    def settle(self, files: Iterable[str]) -> None:
+        """Put back what was there before where the new file could not be read, so that text and file fit together."""
+        kept = [file for file in filter(self.holds, files) if _before(Path(file)).exists()]
+        recorded = DocumentStore(self._collection.folder).files() if kept else {}
+        for file in kept:
+            before = _before(Path(file))
+            if file in recorded and recorded[file]["sha256"] == hashlib.sha256(before.read_bytes()).hexdigest():
+                before.replace(file)
+                self.share([file])
+            else:
+                before.unlink()
 
     def share(self, files: Iterable[str]) -> None:
         """Let the other machines of a home in a bucket have kept files too."""
@@ -77,6 +107,7 @@ class Uploads:
         for file in filter(self.holds, files):
             path = Path(file)
             path.unlink(missing_ok=True)
+            _before(path).unlink(missing_ok=True)
             if self._copies is not None:
                 self._copies.remove([self._name(file)])
             for folder in path.parents:
@@ -107,6 +138,10 @@ class Uploads:
             known = files.read(TOKEN_FILE)
         assert known is not None
         return known.decode("ascii")
+
+
+def _before(place: Path) -> Path:
+    return place.with_name(f"{BEFORE}{place.name}")
 
 
 def safe_name(name: str) -> PurePosixPath:

@@ -1,7 +1,8 @@
-"""Work that outlasts a request: adding, re-reading and calibrating, kept in files and done by one thread a process."""
+"""Work that outlasts a request: adding, re-reading and calibrating, kept in files and done by a few threads."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
@@ -9,7 +10,9 @@ from fastapi import FastAPI
 
 from thresher_server.jobs.store import Jobs
 from thresher_server.jobs.worker import Worker
+from thresher_server.receiving import clear_away
 from thresher_server.service import Service
+from thresher_server.uploads import uploads_folder
 
 
 def mount(app: FastAPI, service: Service) -> Callable[[], AbstractAsyncContextManager[object]]:
@@ -17,6 +20,7 @@ def mount(app: FastAPI, service: Service) -> Callable[[], AbstractAsyncContextMa
 
     @asynccontextmanager
     async def working() -> AsyncIterator[None]:
+        await asyncio.to_thread(clear_away, uploads_folder(service.home))
         worker = Worker(service, Jobs(service.home))
         worker.start()
         service.extras["jobs"] = worker

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -172,11 +172,14 @@ class Jobs:
         return self.get(id_)
 
     @contextmanager
-    def claimed(self) -> Iterator[Claim | None]:
-        """The oldest job that nobody works on and whose files are here, held inside the block; None without one."""
+    def claimed(self, busy: Collection[str] = ()) -> Iterator[Claim | None]:
+        """The oldest job that nobody works on and whose files are here, held inside the block; None without one.
+
+        Jobs of `busy` callers wait.
+        """
         for id_ in self._open():
             job = _read(self.files, id_)
-            if job is None or not job.is_open or not _has_its_files(job):
+            if job is None or not job.is_open or job.caller in busy or not _has_its_files(job):
                 continue
             with self._held(id_) as claim:
                 if claim is not None and claim.job.is_open:  # it may have ended since it was read

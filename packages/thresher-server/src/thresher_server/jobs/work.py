@@ -42,7 +42,9 @@ def done(service: Service, claim: Claim, stopping: Stopping) -> Outcome:
     match claim.job.kind:
         case "add":
             report = _add(collection, follow)
-            Uploads(service.home, collection).forget_unread(error.subject for error in report.failed)
+            uploads = Uploads(service.home, collection)
+            uploads.settle(claim.job.arguments["sources"])
+            uploads.forget_unread(error.subject for error in report.failed)
         case "reindex":
             report = _reindex(collection, follow)
         case "calibrate":

@@ -1,10 +1,11 @@
-"""The one thread of a process that works on jobs, one after the other."""
+"""The threads of a process that work on jobs: of each caller one after the other, of several beside each other."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from threading import Event, Thread
+from contextlib import ExitStack
+from threading import Event, Lock, Thread
 
 from thresher.errors import ThresherError
 from thresher_server.jobs.store import Claim, Jobs, State, now
@@ -12,8 +13,11 @@ from thresher_server.jobs.work import Outcome, done
 from thresher_server.problems import Problem, problem_of
 from thresher_server.service import Service
 
+THREADS = 4
+"""Callers whose jobs are worked on at once: a slow file of one holds up nobody else."""
+
 LOOK_SECONDS = 1.0
-"""Between two looks for jobs that another process was told of, or was killed over."""
+"""Between two looks, whichever thread's, for jobs that another process was told of, or was killed over."""
 
 _log = logging.getLogger(__name__)
 
@@ -25,40 +29,54 @@ class Worker:
         self._service = service
         self._jobs = jobs
         self._stopping = Event()
-        self._awake = Event()
-        self._thread = Thread(target=self._run, name="jobs", daemon=True)
+        self._awake = [Event() for _ in range(THREADS)]
+        self._busy: set[str] = set()
+        """Callers whose job is worked on here."""
+        self._choosing = Lock()
+        self._threads = [Thread(target=self._run, args=(one,), name="jobs", daemon=True) for one in self._awake]
 
     def start(self) -> None:
         """Begin to look."""
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def wake(self) -> None:
         """Look at once."""
-        self._awake.set()
+        for awake in self._awake:
+            awake.set()
 
     async def stopped(self) -> None:
-        """Stop, and wait until the thread has."""
+        """Stop, and wait until the threads have."""
         self._stopping.set()
-        self._awake.set()
-        await asyncio.to_thread(self._thread.join)
+        self.wake()
+        for thread in self._threads:
+            await asyncio.to_thread(thread.join)
 
-    def _run(self) -> None:
+    def _run(self, awake: Event) -> None:
         while not self._stopping.is_set():
-            self._awake.clear()
+            awake.clear()
             try:
                 worked = self._one()
             except (OSError, ThresherError):  # a store that is away, a settings file that is not trusted: both can end
                 _log.exception("jobs cannot be read or kept")
                 worked = False
             if not worked:
-                self._awake.wait(LOOK_SECONDS)
+                awake.wait(LOOK_SECONDS * THREADS)
 
     def _one(self) -> bool:
-        """Work on the oldest job that waits; whether there was one."""
-        with self._jobs.claimed() as claim:
-            if claim is None:
-                return False
-            self._work(claim)
+        """Work on the oldest job that waits and whose caller has none under way; whether there was one."""
+        with ExitStack() as stack:
+            with self._choosing:
+                claim = stack.enter_context(self._jobs.claimed(self._busy))
+                if claim is None:
+                    return False
+                self._busy.add(claim.job.caller)
+            try:
+                self._work(claim)
+            finally:
+                with self._choosing:
+                    self._busy.discard(claim.job.caller)
+            self.wake()
             return True
 
     def _work(self, claim: Claim) -> None:

@@ -46,6 +46,9 @@ def mcp(
     http: Annotated[bool, typer.Option("--http", help="Answer over HTTP at /mcp instead of stdin and stdout.")] = False,
     host: Annotated[str | None, typer.Option("--host", help="Address to listen on; 127.0.0.1 if not given.")] = None,
     port: Annotated[int | None, typer.Option("--port", help="Port to listen on; 8765 if not given.")] = None,
+    open_: Annotated[
+        bool, typer.Option("--open", help="Over HTTP, let in every program of every user of this machine.")
+    ] = False,
     home: Home = None,
     settings: Settings = None,
 ) -> None:
@@ -59,10 +62,12 @@ def mcp(
     )
     _check(where, offer)
     if http:
-        listening = {f"server.{name}": value for name, value in (("host", host), ("port", port)) if value is not None}
+        named = {"host": host, "port": port, "open": open_ or None}
+        listening = {f"server.{name}": value for name, value in named.items() if value is not None}
         _over_http(where, {**given, **listening}, offer)
-    elif host is not None or port is not None:
-        raise UsageError("is for --http", subject="--host" if host is not None else "--port", next_step="give --http")
+    elif host is not None or port is not None or open_:
+        given_here = "--host" if host is not None else "--port" if port is not None else "--open"
+        raise UsageError("is for --http", subject=given_here, next_step="give --http")
     else:
         _over_stdio(where, given, offer)
 

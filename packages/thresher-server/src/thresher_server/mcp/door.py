@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from thresher_server.problems import Problem
 from thresher_server.security.access import identify
-from thresher_server.security.guard import Bounds, is_ours
+from thresher_server.security.guard import Bounds, is_ours, key_in
 from thresher_server.service import Service
 
 
@@ -27,17 +27,15 @@ class Door:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """As ASGI has it."""
-        headers = Headers(scope=scope)
-        kind, _, bearer = headers.get("authorization", "").partition(" ")
-        given = bearer.strip() if kind.casefold() == "bearer" else headers.get("x-api-key")
+        given = key_in(Headers(scope=scope))
         try:
             caller = identify(self.service, given)
         except Problem as problem:
             await _unauthorized(problem, given)(scope, receive, send)
             return
         token = AccessToken(token=given or "", client_id=caller.identity, scopes=sorted(caller.scopes))
-        state = {**scope.get("state", {}), "caller": caller}
-        await self.app({**scope, "state": state, "user": AuthenticatedUser(token)}, receive, send)
+        scope.setdefault("state", {})["caller"] = caller
+        await self.app({**scope, "user": AuthenticatedUser(token)}, receive, send)
 
 
 def _unauthorized(problem: Problem, given: str | None) -> JSONResponse:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -15,9 +15,7 @@ from fastapi.responses import FileResponse, JSONResponse
 from pydantic import Field, ValidationError
 
 from thresher.collection import Collection
-from thresher.indexing.catalog import Place
 from thresher.indexing.records import DocumentRecord
-from thresher.indexing.store import DocumentStore
 from thresher.types import Document
 from thresher_server.asking import worked
 from thresher_server.conversations import forget_sources
@@ -260,8 +258,7 @@ def _kept(uploads: Uploads, files: Iterable[tuple[str, Path]]) -> list[str]:
     for name, path in files:
         place = uploads.place(name)
         try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            path.replace(place)
+            uploads.take(path, place)
         except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
             raise Problem(409, "is a folder here, or lies in a file", subject=name, next_step="rename it") from error
         places[str(place)] = place
@@ -330,22 +327,8 @@ def _document(collection: Collection, document: str) -> Document:
 
 def _forgotten(service: Service, collection: Collection, document: str, purge: bool) -> list[str]:
     places = Originals(collection).places(document)
-    if any(place.container for place in places):
-        _forget_rows(collection, places, purge)  # another corpus may have a row of that name
-    else:
-        collection.delete(*(place.source for place in places), purge=purge)
-    gone = sorted({place.source for place in places})
+    if purge:  # first: a purge that is cut short goes on without these
+        forget_sources(service.home, collection.name, {place.source for place in places})
+    gone = collection.delete(*places, purge=purge)  # by place: another corpus may have a row of that name
     Uploads(service.home, collection).forget_unread(place.file for place in places)
-    if purge:
-        forget_sources(service.home, collection.name, gone)
     return gone
-
-
-def _forget_rows(collection: Collection, places: Sequence[Place], purge: bool) -> None:
-    store = DocumentStore(collection.folder)
-    store.remove(places, files={place.file for place in places})
-    if purge:
-        store.maintain(drop_versions=True)
-        quoted = {place.source for place in places}
-        collection.traces.forget(quoted)
-        collection.labels.forget(quoted)

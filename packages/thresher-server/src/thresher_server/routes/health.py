@@ -9,8 +9,9 @@ from pydantic import BaseModel, Field
 
 import thresher
 from thresher_server import metrics
-from thresher_server.problems import replies
+from thresher_server.problems import Problem, replies
 from thresher_server.security.access import Reader
+from thresher_server.security.keys import Scope
 from thresher_server.service import Service, service_of
 
 router = APIRouter(tags=["health"])
@@ -40,5 +41,7 @@ def ready(service: Annotated[Service, Depends(service_of)], response: Response) 
 
 @router.get("/metrics", summary="Counters for Prometheus", response_class=Response, responses=replies())
 def counters(caller: Reader) -> Response:
-    """Seconds per step, verdicts, abstentions, states of sentences, calls, tokens, open questions."""
+    """Seconds per step, verdicts, abstentions, states of sentences, calls, tokens, open questions: of everybody."""
+    if caller.collections is not None and not caller.may(Scope.ADMIN):
+        raise Problem(403, "is for a few collections only", subject="the key", next_step="use one for all of them")
     return Response(metrics.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")

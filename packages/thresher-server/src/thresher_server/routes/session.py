@@ -44,7 +44,7 @@ def session(caller: Annotated[Caller, Depends(caller_of)], service: Served) -> S
         caller=caller.name,
         scopes=sorted(caller.scopes),
         collections=None if caller.collections is None else sorted(caller.collections),
-        needs_key=service.needs_key,
+        needs_key=service.needs_key or bool(service.token),
         version=thresher.__version__,
         collection=service.front.collection,
         recipe=service.front.recipe,

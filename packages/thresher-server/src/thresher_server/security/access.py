@@ -32,17 +32,24 @@ def caller_of(
 
 
 def identify(service: Service, given: str | None) -> Caller:
-    """Whose a key is; anybody's request on a loopback server that asks for none. Problem 401."""
+    """Whose key it is; anybody with the token of a server on loopback, or without where that is open. Problem 401."""
     own = service.settings.admin_key
-    if given and own and hmac.compare_digest(given.encode(), own.get_secret_value().encode()):
+    if given and own and _same(given, own.get_secret_value()):
         return OPERATOR
     caller = service.keys.caller(given) if given else None
-    if caller is None and not service.needs_key:
-        return ANYBODY  # clients that must send some key send any
-    if caller is None:
-        what = "the key is not known here, or has expired" if given else "a key is needed"
-        raise Problem(401, what, next_step="send Authorization: Bearer KEY, with a key from `thresher keys add`")
-    return caller
+    if caller is not None:
+        return caller
+    if not service.needs_key and (not service.token or _same(given or "", service.token)):
+        return ANYBODY  # clients that must send some key send any to an open server
+    what = "the key is not known here, or has expired" if given else "a key is needed"
+    next_step = "send Authorization: Bearer KEY, with a key from `thresher keys add`"
+    if service.token:
+        next_step = f"open the address that the server printed when it started, or {next_step}"
+    raise Problem(401, what, next_step=next_step)
+
+
+def _same(given: str, expected: str) -> bool:
+    return hmac.compare_digest(given.encode(), expected.encode())
 
 
 def check(caller: Caller, scope: Scope, collection: str | None = None) -> None:

@@ -1,4 +1,7 @@
-"""Who asked and who changed what: a line of JSON each in `server/audit.jsonl` of the home."""
+"""Who asked and who changed what, and what was refused: a line of JSON each in `server/audit.jsonl` of the home.
+
+The guard keeps a line of every request with its status; what a door knows besides (a trace, sources) has its own.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from typing import Any
+
+from thresher.home.files import make_folder
 
 
 class Audit:
@@ -27,9 +32,9 @@ class Audit:
         told = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "caller": caller, "did": did}
         if collection is not None:
             told["collection"] = collection
-        line = json.dumps({**told, **details}, ensure_ascii=False, default=str) + "\n"
+        line = json.dumps({**told, **details}, default=str) + "\n"  # ASCII: no name in it moves a terminal
         with self._lock:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(self.file.parent)
             file = os.open(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:
                 os.write(file, line.encode())

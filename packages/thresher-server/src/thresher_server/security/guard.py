@@ -4,24 +4,30 @@
   rebinding), so that a request by a name or address that is not ours is refused (421).
 - A page of another origin is refused (403), whatever the method, unless its origin is among the allowed ones. A person
   who follows a link to one of our pages is let in: only the page itself is sent to a visit.
-- A body that is larger than its route takes is refused (413), by its length as told and as it comes.
+- A body that is larger than its route takes is refused (413), by its length as told and as it comes; one that has no
+  place beside those that are being worked on has to come again (429); that of nobody who is known is not read at all.
+
+What was asked and refused is kept in the audit here, for every door.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from time import monotonic
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from thresher_server.problems import Problem
+from thresher_server.security.admission import RETRY_SECONDS
 from thresher_server.service import Service, is_loopback
 
 MEBIBYTE = 1_048_576
@@ -29,8 +35,17 @@ MEBIBYTE = 1_048_576
 SILENT_SECONDS = 30.0
 """Between two pieces of a body: for a slow line, and not for somebody who holds a connection and sends nothing."""
 
+LONGEST_PATH = 500
+"""Characters of a path that are kept in the audit."""
+
 SLOW_SECONDS, SLOWEST_BYTES = 60.0, 4096
 """A body has a minute, and a second more for each so many bytes that came: what drips is refused."""
+
+TOGETHER = 8
+"""Bodies of the largest size that a process holds at once; uploads go to disk as they come and do not count."""
+
+UNWATCHED = re.compile(r"/|/(health|ready|metrics|openapi\.json|favicon\.ico|page/.*|d/.*|api/session|api/jobs/.*)")
+"""Paths that are not kept in the audit where nothing was refused: the page asks for them by itself."""
 
 UPLOADS = re.compile(r"/api/collections/[^/]+/documents/?|/process/?")
 """Paths whose body may be as large as an upload."""
@@ -74,21 +89,60 @@ def bounds_of(service: Service) -> Bounds:
 class Guard:
     """Middleware that lets a request through, or refuses it."""
 
-    def __init__(self, app: ASGIApp, bounds: Bounds) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        bounds: Bounds,
+        *,
+        is_known: Callable[[str | None], bool] = lambda _: True,
+        keep: Callable[[str, str, int], None] = lambda *_: None,
+    ) -> None:
+        """`is_known` says whether a key counts; `keep` is told who asked what, and the status."""
         self.app = app
         self.bounds = bounds
+        self._is_known = is_known
+        self._keep = keep
+        self._room = TOGETHER * bounds.body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """As ASGI has it."""
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        sending = self._with_headers(send)
+        scope.setdefault("state", {})
+        sending = self._with_headers(scope, send)
         try:
             most = self._checked(scope)
-            await self.app(scope, _limited(receive, most), sending)
+            if _has_body(scope) and not await run_in_threadpool(self._is_known, key_in(Headers(scope=scope))):
+                await self.app(scope, _nothing, sending)  # refused by the route, in its own words
+                return
+            async with self._place(scope) as place:
+                await self.app(scope, _limited(receive, most, place), sending)
         except Problem as problem:
             await JSONResponse(problem.body, problem.status, problem.headers)(scope, receive, sending)
+
+    @asynccontextmanager
+    async def _place(self, scope: Scope) -> AsyncIterator[Callable[[int], None]]:
+        """Room for a body, of the length that is told and of what comes beyond. Problem 429 where none is left."""
+        held = 0
+
+        def holding(come: int) -> None:
+            nonlocal held
+            more = max(come - held, 0)
+            if more > self._room:
+                after = {"Retry-After": str(RETRY_SECONDS), "Connection": "close"}
+                raise Problem(429, "too much is sent at once", next_step="come back in a moment", headers=after)
+            self._room -= more
+            held += more
+
+        if UPLOADS.fullmatch(scope["path"]):
+            yield lambda _: None
+            return
+        try:
+            holding(int(Headers(scope=scope).get("content-length", "0")))
+            yield holding
+        finally:
+            self._room += held
 
     def _checked(self, scope: Scope) -> int:
         """Bytes that the body may have. Raises Problem."""
@@ -124,9 +178,13 @@ class Guard:
     def _may_call(self, origin: str, host: str) -> bool:
         return origin in self.bounds.origins or urlsplit(origin).netloc.casefold() == host.casefold() != ""
 
-    def _with_headers(self, send: Send) -> Send:
+    def _with_headers(self, scope: Scope, send: Send) -> Send:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
+                if message["status"] >= 400 or not UNWATCHED.fullmatch(scope["path"]):
+                    caller = scope["state"].get("caller")
+                    what = f"{scope.get('method', 'GET')} {quote(scope['path'][:LONGEST_PATH])}"
+                    self._keep("" if caller is None else caller.name, what, message["status"])
                 headers = MutableHeaders(scope=message)
                 for name, value in self.bounds.headers.items():
                     headers.setdefault(name, value)
@@ -154,7 +212,23 @@ def _is_visit(scope: Scope, headers: Headers) -> bool:
     return is_whole_page and scope.get("method") in ("GET", "HEAD")
 
 
-def _limited(receive: Receive, most: int) -> Receive:
+def key_in(headers: Headers) -> str | None:
+    """The key of a request, as every door takes it."""
+    kind, _, bearer = headers.get("authorization", "").partition(" ")
+    return bearer.strip() if kind.casefold() == "bearer" else headers.get("x-api-key")
+
+
+def _has_body(scope: Scope) -> bool:
+    headers = Headers(scope=scope)
+    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+
+
+async def _nothing() -> Message:
+    """The body of nobody who is known."""
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+def _limited(receive: Receive, most: int, holding: Callable[[int], None]) -> Receive:
     """The same, raising Problem when more bytes come than may, none for too long, or all of them too slowly."""
     come, whole, began = 0, False, monotonic()
 
@@ -170,6 +244,7 @@ def _limited(receive: Receive, most: int) -> Receive:
         come += len(message.get("body", b""))
         if come > most:
             raise _too_large(most)
+        holding(come)
         return message
 
     return receiving

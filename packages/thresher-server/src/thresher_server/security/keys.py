@@ -103,7 +103,7 @@ class Keys:
     """The keys of a home; a change by another process is seen at the next request, in a bucket some seconds later."""
 
     def __init__(self, home: Home) -> None:
-        self._files = files_asked(home_files(home, private=True).below("server"))
+        self._files = files_asked(home_files(home).below("server"))
         self._seen: tuple[bytes | None, dict[str, Key]] = (None, {})
 
     def __iter__(self) -> Iterator[Key]:

@@ -16,6 +16,7 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
 from thresher.collection import Collection
+from thresher.home.files import make_folder
 from thresher.indexing.ingest import Report
 from thresher_server.mcp.addresses import found, parts, resource
 from thresher_server.mcp.desk import Desk, told
@@ -151,7 +152,7 @@ def _with_ending(name: str) -> str:
 
 def _kept(collection: Collection, place: Path, text: str) -> Report:
     """Write a text and take it in; what cannot be read does not stay."""
-    place.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(place.parent)
     place.write_text(text, encoding="utf-8", errors="replace")
     report = collection.add(place)
     if report.failed:

@@ -14,11 +14,19 @@ export class Refused extends Error {
   }
 }
 
+/** A key that was typed stays in its tab; the token of the address that the server printed serves every tab. */
 export const key = {
-  get: () => sessionStorage.getItem(KEY),
+  get: () => sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY),
   set: (value) => sessionStorage.setItem(KEY, value),
-  forget: () => sessionStorage.removeItem(KEY),
+  forget: () => { sessionStorage.removeItem(KEY); localStorage.removeItem(KEY); },
 };
+
+const printed = /^#token=([\w-]+)$/.exec(location.hash);
+if (printed) {
+  key.forget();
+  localStorage.setItem(KEY, printed[1]);
+  history.replaceState(null, "", location.pathname + location.search);
+}
 
 /** Who is asked for a key when one is needed; resolves when there is one. */
 let askForKey = async () => { throw new Refused(401, "a key is needed"); };
@@ -37,6 +45,7 @@ export function address(parts, parameters = {}) {
 }
 
 async function send(url, options) {
+  const sent = key.get();
   let response;
   try {
     response = await fetch(url, { ...options, headers: { ...headers(), ...options.headers } });
@@ -45,7 +54,10 @@ async function send(url, options) {
     throw new Refused(0, "The server does not answer.", "See whether it still runs, then try again.");
   }
   if (response.status === 401) {
-    await askForKey(key.get() !== null);
+    if (key.get() === sent) {
+      key.forget();
+      await askForKey(sent !== null);
+    }
     return send(url, options);
   }
   if (!response.ok) throw await refusal(response);

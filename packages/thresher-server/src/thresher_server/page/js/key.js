@@ -18,7 +18,7 @@ function shown(wrong) {
         element("h2", { id: "key-title" }, "This server asks for a key"),
         wrong ? element("p", { class: "problem", role: "alert" }, "That key is not known here, or has expired.") : null,
         element("label", { for: "key" }, "Key"), field,
-        element("p", { id: "key-help", class: "hint" }, "It stays in this tab until you close it. Whoever runs the server makes one with ",
+        element("p", { id: "key-help", class: "hint" }, "It stays in this tab until you close it. A server on this machine prints an address that holds one when it starts; whoever runs the server makes others with ",
           element("code", {}, "thresher keys add"), "."),
         element("div", { class: "row end" }, element("button", { class: "primary" }, "Go on"))));
     dialog.addEventListener("cancel", (event) => event.preventDefault());

@@ -1,0 +1,1 @@
+"""Changed inputs for whatever reads what strangers write: `make fuzz`."""

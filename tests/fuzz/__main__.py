@@ -1,0 +1,402 @@
+"""`python -m tests.fuzz [--seconds N] [--seed S]`: inputs that each break a rule a little, at every door that reads.
+
+* readers: files of every format, and those that once broke one, with bytes changed, cut, doubled and swapped;
+* filters: `--where` made of pieces of the grammar and of what is none, each held against rows;
+* replies: of chat models, whole and as streams, in JSON that is nearly what was asked for;
+* api: requests to every route of a server, with keys, paths and bodies that nearly fit.
+
+A finding is what ends in another error than the engine's own, takes longer than `SLOW` or, over HTTP, is a 5xx. Each is
+printed with what makes it again; the exit code is 1 where there was one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import random
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from starlette.testclient import TestClient
+
+import thresher
+from tests.documents import hostile, making
+from thresher.documents.read import parse
+from thresher.documents.sources import Hints, Item
+from thresher.errors import ThresherError
+from thresher.filters import holds
+from thresher.filters import parse as parse_filter
+from thresher.models import replies, structured
+from thresher_server.app import create_app
+from thresher_server.security.keys import Keys, Scope
+from thresher_server.service import make_service
+
+SLOW = 10.0
+"""Seconds of one input on a machine that does other things too."""
+
+Attempt = Callable[[random.Random], tuple[str, Callable[[], None]]]
+"""Makes an input: how it is made again, and what reads it."""
+
+
+# --- changed bytes ----------------------------------------------------------------------------------------------------
+
+SPOILED = (
+    b"\x00",
+    b"\xff\xfe",
+    b"\x1b[2J",
+    b"\xf0\x9f",
+    b"%n%s",
+    b"../../",
+    b"<!DOCTYPE x [",
+    b"]]>",
+    b'"',
+    b"-1",
+    b"9" * 40,
+)
+
+
+def changed(chosen: random.Random, data: bytes) -> bytes:
+    """The bytes with one to five changes."""
+    spoiled = bytearray(data)
+    for _ in range(chosen.randint(1, 5)):
+        at = chosen.randrange(len(spoiled) + 1)
+        length = chosen.choice((1, 2, 8, 100))
+        match chosen.randrange(6):
+            case 0:
+                spoiled[at : at + length] = b""
+            case 1:
+                spoiled[at:at] = spoiled[at : at + length] * chosen.choice((1, 2, 50))
+            case 2:
+                spoiled[at:at] = chosen.choice(SPOILED)
+            case 3:
+                spoiled[at : at + 1] = bytes([chosen.randrange(256)])
+            case 4:
+                other = chosen.randrange(len(spoiled) + 1)
+                spoiled[at : at + length] = spoiled[other : other + length]
+            case 5 if chosen.random() < 0.2:
+                del spoiled[at:]
+    return bytes(spoiled)
+
+
+# --- readers ----------------------------------------------------------------------------------------------------------
+
+
+def files() -> dict[str, bytes]:
+    """A file of each format by a name, and what broke a reader once."""
+    front = b"---\ntitle: Tides\ndate: 2020-01-01\n---\n# Tides\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nThe tide rises.\n"
+    page = (
+        b"<html><head><title>T</title></head><body><h1>T</h1><table><tr><td>1</td></tr></table><p>x</p></body></html>"
+    )
+    return {
+        "a.pdf": making.pdf(["The tide rises by 4.2 metres.", "Boats leave at high tide."], title="Tides", author="A"),
+        "a.docx": making.word(),
+        "a.pptx": making.slides(),
+        "a.xlsx": making.workbook(),
+        "a.epub": making.book(),
+        "a.eml": making.mail("<p>The tide rises.</p>"),
+        "a.html": page,
+        "a.md": front,
+        "a.csv": b"name,metres\nFernby,4.2\nHarrow,3.9\n",
+        "a.json": b'{"tide": {"metres": 4.2, "places": ["Fernby", "Harrow"]}}',
+        "corpus.jsonl": b'{"_id": "1", "title": "T", "text": "The tide rises."}\n{"_id": "2", "text": "Boats."}\n',
+        "a.txt": b"The tide at Fernby rises by 4.2 metres in spring.\n",
+        "far.xlsx": hostile.far_cell(),
+        "wide.docx": hostile.wide_cell(),
+        "entities.xml": hostile.entities(),
+    }
+
+
+def readers(chosen: random.Random, seeds: dict[str, bytes]) -> tuple[str, Callable[[], None]]:
+    """One file, some of whose parts are changed where it is an archive."""
+    name = chosen.choice(sorted(seeds))
+    data = seeds[name]
+    if data.startswith(b"PK") and chosen.random() < 0.8:
+        parts = making.members(data)
+        part = chosen.choice(sorted(parts))
+        data = making.archive({**parts, part: changed(chosen, parts[part])})
+    else:
+        data = changed(chosen, data)
+
+    def read() -> None:
+        for document in parse(Item(source=name, root=name, data=data), data, Hints()):
+            if isinstance(document, thresher.Document):
+                making.spans_hold(document)
+
+    return f"{name} {base64.b64encode(data[:3000]).decode()}", read
+
+
+# --- filters ----------------------------------------------------------------------------------------------------------
+
+PIECES = (
+    *(
+        "kind",
+        "date",
+        "title",
+        "source",
+        "page",
+        "year",
+        "x y",
+        '"q"',
+        "AND",
+        "OR",
+        "NOT",
+        "(",
+        ")",
+        "=",
+        "!=",
+        "<",
+        ">=",
+    ),
+    *(
+        "LIKE",
+        "ILIKE",
+        "IN",
+        "IS NULL",
+        "BETWEEN",
+        "'pdf'",
+        "'%_%_%þ'",
+        "'\\%'",
+        "''",
+        "3",
+        "-1",
+        "1e400",
+        "NULL",
+        "TRUE",
+    ),
+    *("--", ";", "/*", "\x00", "\x1b[2J", "'", "CASE", "SELECT", "0x1F", "::int", "$1", "?", "😀", ","),
+)
+
+ROWS: tuple[dict[str, Any], ...] = (
+    {
+        "kind": "pdf",
+        "title": "Tides" * 50,
+        "source": "/a/tides.pdf",
+        "page": 3,
+        "date": "2020-01-01",
+        "document_id": "1",
+    },
+    {"kind": "txt", "title": "", "source": "b", "page": None, "date": None, "document_id": "2"},
+)
+
+
+def filters(chosen: random.Random) -> tuple[str, Callable[[], None]]:
+    """A text of pieces, some of them in an order that is a filter."""
+    if chosen.random() < 0.5:
+        comparisons = (
+            " ".join(map(chosen.choice, (("kind", "title", "page"), ("=", "LIKE", "<"), PIECES[22:34])))
+            for _ in range(chosen.randint(1, 6))
+        )
+        text = chosen.choice((" AND ", " OR NOT ")).join(comparisons)
+    else:
+        text = " ".join(chosen.choices(PIECES, k=chosen.randint(1, 30))) * chosen.choice((1, 1, 1, 20))
+
+    def read() -> None:
+        for row in ROWS:
+            holds(parse_filter(text), row)
+
+    return repr(text), read
+
+
+# --- replies ----------------------------------------------------------------------------------------------------------
+
+REPLIES = (
+    b'{"scores": [0.1, 0.9, 0.5]}',
+    b'```json\n{"scores": [1, 2, 3]}\n```',
+    b'{"grades": [1, 2, 3], "answer": "yes"}',
+    b'{"choices": [{"message": {"content": "The tide"}}], "usage": {"prompt_tokens": 5, "completion_tokens": -1}}',
+    b'data: {"choices": [{"delta": {"content": "The"}}]}\n\ndata: {"choices": [{"delta": {}}]}\n\ndata: [DONE]\n\n',
+    b"<think>The tide</think> rises [1] <|im_end|>",
+    b"Score: 0,7; Answer: A",
+)
+
+
+def model_replies(chosen: random.Random) -> tuple[str, Callable[[], None]]:
+    """A reply, read in every way that there is."""
+    data = changed(chosen, chosen.choice(REPLIES))
+    text = data.decode("utf-8", "replace")
+    pieces = [data[at : at + 7] for at in range(0, len(data), 7)]
+    ways: list[Callable[[], Any]] = [
+        lambda: replies.parsed(pieces),
+        lambda: list(replies.events(pieces)),
+        lambda: structured.read_scores(text, 3),
+        lambda: structured.read_grades(text, 3),
+        lambda: structured.read_text(text, "answer"),
+        lambda: structured.read_integer(text, "grade", 0, 3),
+        lambda: structured.read_choice(text, "answer", ["yes", "no"]),
+        lambda: _spoken(text),
+    ]
+
+    def read() -> None:
+        for way in ways:
+            try:
+                way()
+            except (*replies.MALFORMED, structured.Unreadable, UnicodeDecodeError):
+                continue
+
+    return repr(data), read
+
+
+def _spoken(text: str) -> None:
+    """The answer in a reply is the same however the reply was cut into pieces."""
+    assert _said(text, 3) == _said(text, len(text) + 1)
+
+
+def _said(text: str, length: int) -> str:
+    spoken = replies.Spoken(50)
+    return "".join([*(spoken.add(text[at : at + length]) for at in range(0, len(text), length)), spoken.end()])
+
+
+# --- the server -------------------------------------------------------------------------------------------------------
+
+VALUES: tuple[Any, ...] = (
+    *(
+        "default",
+        "",
+        "x" * 9000,
+        "\x00",
+        "../..",
+        "\ud800",
+        "kind = 'pdf'",
+        "corrective",
+        "none",
+        "web",
+        "collection:x",
+    ),
+    *(
+        0,
+        -1,
+        10**30,
+        1e308,
+        True,
+        None,
+        [],
+        {},
+        [[]],
+        ["a"],
+        {"answer.style": "short"},
+        [["q", "a"]],
+        [[1]],
+        "1970-01-01",
+    ),
+)
+
+
+class Api:
+    """A server over a small home, in memory."""
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "tides.txt").write_text("The tide at Fernby rises by 4.2 metres.", encoding="utf-8")
+        home = folder / "home"
+        with thresher.open(home) as collection:
+            collection.add(folder / "tides.txt")
+        keys = Keys(home)
+        self.keys = [keys.make("all", list(Scope), None), keys.make("reader", [Scope.READ], ["default"]), "thr_x_y", ""]
+        self.service = make_service(home, {"server.require_key": True})
+        self.client = TestClient(create_app(self.service), base_url="http://127.0.0.1", raise_server_exceptions=False)
+        self.client.__enter__()
+        described = self.client.get("/openapi.json").json()
+        self.doors = sorted((verb.upper(), path) for path, verbs in described["paths"].items() for verb in verbs)
+        self.fields = sorted(
+            {name for one in described["components"]["schemas"].values() for name in one.get("properties", {})}
+        )
+
+    def __call__(self, chosen: random.Random) -> tuple[str, Callable[[], None]]:
+        """One request."""
+        verb, path = chosen.choice([door for door in self.doors if not door[1].endswith("/events")])
+        while "{" in path:
+            begin, end = path.index("{"), path.index("}")
+            filled = chosen.choice(("default", "other", "%2e%2e", "%00", "x" * 300, "0" * 32, "\u202e", "a b"))
+            path = path[:begin] + filled + path[end + 1 :]
+        headers = {"Authorization": f"Bearer {key}"} if (key := chosen.choice(self.keys)) else {}
+        given: dict[str, Any] = {"headers": headers}
+        if verb != "GET":
+            body = {name: chosen.choice(VALUES) for name in chosen.sample(self.fields, chosen.randint(0, 6))}
+            body |= {"question": "How high is the tide?"} if chosen.random() < 0.5 else {}
+            written = json.dumps(body).encode()
+            given["content"] = changed(chosen, written) if chosen.random() < 0.3 else written
+            headers["Content-Type"] = chosen.choice(
+                ("application/json", "application/json", "multipart/form-data; boundary=x")
+            )
+        else:
+            given["params"] = {
+                chosen.choice(("where", "words", "limit", "offset", "before")): str(chosen.choice(VALUES[6:]))
+            }
+
+        def ask() -> None:
+            status = self.client.request(verb, path, **given).status_code
+            assert status < 500 or status in (502, 503, 507), f"status {status}"
+
+        return f"{verb} {path} {given}", ask
+
+
+# --- the loop ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def in_time() -> Iterator[None]:
+    """TimeoutError after `SLOW` seconds, where the interpreter is still asked."""
+
+    def ring(*_: object) -> None:
+        raise TimeoutError(f"took longer than {SLOW:g} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, SLOW)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def tried(name: str, attempt: Attempt, seconds: float, seed: int) -> tuple[int, list[str]]:
+    """How many inputs were tried in so many seconds, and the findings; the number of an input is its seed."""
+    number, found = 0, []
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        what, read = attempt(random.Random(f"{name} {seed} {number}"))
+        number += 1
+        try:
+            with in_time():
+                read()
+        except ThresherError as error:
+            if "\n" in str(error):
+                found.append(f"{name}: an error of several lines from {what}")
+        except Exception as error:
+            found.append(f"{name}: {type(error).__name__}: {error} from {what[:2000]}")
+    return number, found
+
+
+def main() -> int:
+    """Divide the seconds among the doors."""
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("--seconds", type=float, default=600.0)
+    arguments.add_argument("--seed", type=int, default=0)
+    given = arguments.parse_args()
+    findings: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        seeds, api = files(), Api(Path(folder))
+        doors: dict[str, Attempt] = {
+            "readers": lambda chosen: readers(chosen, seeds),
+            "filters": filters,
+            "replies": model_replies,
+            "api": api,
+        }
+        for name, attempt in doors.items():
+            number, found = tried(name, attempt, given.seconds / len(doors), given.seed)
+            sys.stdout.write(f"{name}: {number} inputs, {len(found)} findings\n")
+            findings += found
+        api.client.__exit__(None, None, None)
+    for one in findings[:50]:
+        sys.stdout.write(one.encode("ascii", "backslashreplace").decode() + "\n")
+    return bool(findings)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

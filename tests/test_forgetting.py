@@ -1,0 +1,129 @@
+"""Forgetting for good: by name, after a delete, after a kill, in whatever quotes what is forgotten."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import thresher
+from tests.conftest import Run
+from tests.indexing.making import bytes_holding
+from thresher.errors import UnknownSetting
+from thresher.forgetting import FILE
+from thresher.indexing.store import DocumentStore
+
+SECRET = "confidentialia"
+QUESTION = "What is the password of the confidentialia?"
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "secret.txt").write_text(f"The password of the {SECRET} is fishmonger.\n", encoding="utf-8")
+    (folder / "tides.txt").write_text("The tide at Fernby rises by 4.2 metres in spring.\n", encoding="utf-8")
+    return folder
+
+
+def holding(home: Path) -> list[Path]:
+    return bytes_holding(home, SECRET.encode())
+
+
+def test_what_was_deleted_before_is_purged_by_its_name(texts: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with thresher.open(home) as collection:
+        collection.add(texts)
+        collection.ask(QUESTION, recipe="rag")
+        assert collection.delete("secret.txt") == [str(texts / "secret.txt")]
+        assert len(holding(home)) >= 3
+        assert collection.delete("secret.txt", purge=True) == [str(texts / "secret.txt")]
+        assert holding(home) == []
+        with pytest.raises(UnknownSetting):
+            collection.delete("secret.txt", purge=True)
+        assert [record.source for record in collection.documents()] == [str(texts / "tides.txt")]
+
+
+def test_old_versions_alone_know_a_name(texts: Path, tmp_path: Path) -> None:
+    with thresher.open(tmp_path / "home") as collection:
+        collection.add(texts)
+        collection.delete("secret.txt")
+        assert collection.delete(texts / "secret.txt", purge=True) == [str(texts / "secret.txt")]
+        assert holding(tmp_path / "home") == []
+
+
+STEPS = ("remove", "maintain")
+
+
+@pytest.mark.parametrize("step", [*STEPS, "traces"])
+@pytest.mark.parametrize("cure", ["purge", "doctor"])
+def test_a_purge_that_was_cut_short_is_finished(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, cure: str
+) -> None:
+    home = tmp_path / "home"
+
+    def killed(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with thresher.open(home) as collection:
+        collection.add(texts)
+        collection.ask(QUESTION, recipe="rag")
+        with monkeypatch.context() as patched:
+            patched.setattr(*((DocumentStore, step) if step in STEPS else (type(collection.traces), "forget")), killed)
+            with pytest.raises(KeyboardInterrupt):
+                collection.delete("secret.txt", purge=True)
+    assert holding(home)
+    with thresher.open(home) as again:
+        if cure == "doctor":
+            assert [finding.mended for finding in again.doctor(repair=False)][:1] == [False]
+            assert "was cut short" in again.doctor()[0].what
+            assert again.doctor() == []
+        else:
+            assert again.delete("tides.txt", purge=True) == [str(texts / "tides.txt")]
+        assert again.files.read(FILE) is None
+    assert holding(home) == []
+
+
+def test_a_purge_reaches_follow_ups_and_collections_that_looked_in_this_one(texts: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with thresher.open(home) as collection, thresher.open(home, collection="other") as other:
+        collection.add(texts / "secret.txt")
+        other.add(texts / "tides.txt")
+        first = collection.ask(QUESTION, recipe="rag")
+        other.ask("How high is the tide at Fernby?", recipe="rag", history=[(QUESTION, first.text)])
+        other.ask(QUESTION, recipe="crag", outside="collection:default")
+        assert len(holding(home / "collections" / "other")) == 2
+        collection.delete("secret.txt", purge=True)
+    left = [file.read_text(encoding="utf-8") for file in holding(home)]
+    assert all("fishmonger" not in text for text in left)
+
+
+def test_doctor_says_where_a_text_is_still_kept(texts: Path, tmp_path: Path, run: Run) -> None:
+    home = tmp_path / "home"
+    with thresher.open(home) as collection:
+        collection.add(texts)
+        assert {"table documents"} < set(collection.holding(SECRET))
+    still = run("doctor", "--purged", SECRET, "--home", home)
+    assert (still.code, "table documents" in still.out) == (1, True)
+    run("delete", "secret.txt", "--purge", "--home", home)
+    gone = run("doctor", "--purged", SECRET, "--purged", "fishmonger", "--home", home, "--json")
+    assert (gone.code, gone.json) == (0, {SECRET: [], "fishmonger": []})
+
+
+def test_a_next_version_that_cannot_be_read_is_said_to_leave_the_text_of_before(texts: Path, tmp_path: Path) -> None:
+    with thresher.open(tmp_path / "home") as collection:
+        collection.add(texts)
+        (texts / "secret.txt").write_bytes(b"\x00\x01\x02" * 999)
+        report = collection.add(texts)
+    assert [error.subject for error in report.failed] == [str(texts / "secret.txt")]
+    assert [(one.source, "of before" in one.remark) for one in report.remarks] == [(str(texts / "secret.txt"), True)]
+
+
+def test_what_a_killed_process_wrote_goes_with_a_purge(texts: Path, tmp_path: Path) -> None:
+    with thresher.open(tmp_path / "home") as collection:
+        collection.add(texts)
+        data = next((tmp_path / "home").rglob("documents.lance/data"))
+        (data / "0123456789.lance").write_bytes(next(data.iterdir()).read_bytes())
+        collection.delete("secret.txt", purge=True)
+    assert holding(tmp_path / "home") == []
