@@ -162,7 +162,7 @@ class CheckedAnswer:
         )
 
     def _declines(self, sentence: str) -> bool:
-        """Whether a sentence without support denies something, and adds nothing to the question that is in the evidence.
+        """Whether a sentence without support denies something and adds to the question nothing that is in the evidence.
 
         "I do not know", "The documents do not mention it": no number, no name, and most of its other terms are in no
         piece.
