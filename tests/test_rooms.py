@@ -49,7 +49,8 @@ FOUNDATION = {
     "trusted": {"errors"},
     "deadline": set(),
     "tracing": {"answer", "types", "protocols", "errors", "deadline", "tracing"},
-    "pipeline": {"answer", "types", "protocols", "errors", "deadline", "tracing"},
+    "reasons": {"text"},
+    "pipeline": {"answer", "types", "protocols", "errors", "deadline", "tracing", "reasons"},
 }
 """What every room stands on, and what of each other it knows."""
 WIRING = {

@@ -25,6 +25,7 @@ from thresher.protocols import (
     Verifier,
     about,
 )
+from thresher.reasons import not_answered
 from thresher.tracing.traces import Record
 from thresher.types import (
     NO_NOTES,
@@ -195,7 +196,7 @@ class Pipeline:
         draft = yield from record.step(
             "generate",
             len(refined.evidence),
-            lambda: self._generated(query, refined, decision, correction),
+            lambda: self._generated(query, judged, refined, decision, correction),
             unanswered(record),
         )
         draft = replace(draft, notes=NO_NOTES)  # these are told: what the verifier returns are its own
@@ -229,12 +230,15 @@ class Pipeline:
         assert isinstance(last, Answer)
         return last
 
-    def _generated(self, query: Query, refined: Refined, decision: Decision, correction: Correction) -> Generation:
+    def _generated(
+        self, query: Query, judged: Judged, refined: Refined, decision: Decision, correction: Correction
+    ) -> Generation:
         """The draft, or a refusal where only a correct verdict is answered and this one is not."""
         if self.only_correct and decision.verdict not in (None, Verdict.CORRECT):
             why = f"answer.mode=strict answers only where the verdict is correct; it is {decision.verdict}"
             return Generation(UNANSWERED, abstained=True, reason=f"{why}: {decision.reason}.")
-        return _explained(query, self.generate(query, refined.evidence), refined, decision, correction)
+        draft = self.generate(query, refined.evidence)
+        return _explained(query, draft, judged, refined, decision, correction)
 
     def search(self, query: Query, *, strict: bool = False, cut: Cut | None = None) -> SearchResult:
         """The hits a recipe keeps, after judging and ordering; never goes outside.
@@ -253,16 +257,27 @@ class Pipeline:
             decision = self.settle(query, self.decide(judged.judgements))
             refined = record.run("refine", len(judged.kept), lambda: self.refine(query, judged.kept))
             spans = tuple(cut(query, refined.evidence))
+            if [span.text for span in spans] != [piece.text for piece in refined.evidence]:
+                decision = self.settle(query, self.decide(self.judge(query, _handed(spans)).judgements))
             worth = (decision.verdict, decision.confidence, sum(span.tokens for span in spans), decision.reason)
             dropped = tuple(judgement for judgement in judged.judgements if not judgement.keep)
             return SearchResult(asked, self.recipe, (), record.degraded, spans, *worth, dropped)
         return SearchResult(asked, self.recipe, ranked(judged.kept[: query.limit]), record.degraded)
 
 
+def _handed(spans: Sequence[Excerpt]) -> list[Hit]:
+    """What a budget left, as hits: the verdict is of what is handed over, not of what it was cut from."""
+    return [
+        replace(span.evidence.hit, chunk=replace(span.evidence.hit.chunk, text=f"{span.heading}\n{span.text}".strip()))
+        for span in spans
+        if span.evidence is not None
+    ]
+
+
 def _explained(
-    query: Query, draft: Generation, refined: Refined, decision: Decision, correction: Correction
+    query: Query, draft: Generation, judged: Judged, refined: Refined, decision: Decision, correction: Correction
 ) -> Generation:
-    """An abstention for want of evidence says why there is none, and what came of looking outside.
+    """An abstention for want of evidence names what is nearest, and says whether it was looked for outside.
 
     One of a question that is not in English says so: the documents may be in another language.
     """
@@ -270,8 +285,9 @@ def _explained(
         return draft
     reason = draft.reason or ""
     if not refined.evidence and decision.verdict is not None:
-        besides = f"; outside: {correction.outcome}" if correction.outcome else ""
-        reason = f"What was retrieved does not suffice: {decision.reason}{besides}."
+        best = judged.judgements[0].hit.chunk if judged.judgements else None
+        nearest = (best.text, best.title or best.source) if best is not None else ()
+        reason = not_answered(*nearest, outside=correction.outcome == "nothing")
     if language := query.notes.facts.get("language"):
         needed = "documents in another language are found only by an encoder that knows both (the setting `encoder`)"
         reason += f" The question seems to be in {language}: {needed}."

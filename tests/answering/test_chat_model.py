@@ -236,6 +236,21 @@ def test_not_in_the_evidence_is_a_refusal_that_names_the_nearest_passage(answer:
     assert "“The training corpus holds 7,000 books" in (draft.reason or "")
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "I do not know.",
+        "Unfortunately, I cannot answer this question.",
+        "I'm sorry, but I don't have that information.",
+        "The provided documents do not mention it.",
+    ],
+)
+def test_a_model_that_does_not_know_has_not_answered(answer: Answers, reply: str) -> None:
+    given = answer(reply)
+    assert given.abstained
+    assert "The nearest passage" in (given.reason or "")
+
+
 def test_text_beside_not_in_the_evidence_stays(answer: Answers) -> None:
     draft = answer(f"BERT-base has 12 layers [1]. The number of heads is {NOT_FOUND}.", question="How big is BERT?")
     assert draft.text == "BERT-base has 12 layers. [1]"

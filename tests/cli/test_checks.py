@@ -55,6 +55,14 @@ def test_given_passages_are_all_that_counts(collection: Collection) -> None:
     assert found.support == 0.0
 
 
+def test_a_supported_claim_that_the_documents_also_contradict_names_that_place(collection: Collection) -> None:
+    passages = ["Returns are accepted within 30 days. The yard opens at 8. Returns are accepted within 14 days."]
+    (claim,) = collection.check("Returns are accepted within 30 days.", evidence=passages).claims
+    assert claim.state is ClaimState.SUPPORTED
+    assert claim.reason == "[2] says otherwise: the evidence says 14 where the sentence says 30"
+    assert [one.quote for one in claim.citations] == [claim.text, "Returns are accepted within 14 days."]
+
+
 @pytest.mark.parametrize(("text", "evidence"), [(" ", None), (TRUE, [3])])
 def test_what_cannot_be_checked_is_told(collection: Collection, text: str, evidence: list[str] | None) -> None:
     with pytest.raises(UsageError):

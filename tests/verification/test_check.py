@@ -212,6 +212,17 @@ def test_a_claim_on_a_cell_is_held_against_its_row(make_evidence: Make) -> None:
     assert (right.state, wrong.state) == (ClaimState.SUPPORTED, ClaimState.CONTRADICTED)
 
 
+def test_a_number_of_another_row_is_not_said_of_the_row_that_is_named(make_evidence: Make) -> None:
+    check = Checker(WordSupport(), RuleCheck(similarity), lambda ids: {"d1": fares()}, rows_in_words)
+    piece = make_evidence(FARES, document="d1")
+    swapped = found("Gannet Rock costs an adult 5 euros.", [piece], 0, check=check)
+    assert swapped.state is ClaimState.CONTRADICTED
+    assert swapped.reason == "the row of Gannet Rock says 11 where the sentence says 5"
+    (place,) = swapped.places
+    start, end, _ = check.nearest("Gannet Rock costs an adult 5 euros.", place)
+    assert place.text[start:end].strip("| ") == "Gannet Rock | 11 | 36"
+
+
 @pytest.mark.parametrize(
     ("text", "read"),
     [

@@ -16,6 +16,7 @@ from thresher.answering.spans import Place, SpanFinder, share_of_terms, uncovere
 from thresher.answering.stretches import Stretch, stretches_of
 from thresher.protocols import PairReader
 from thresher.questions.asked_apart import Part, asked_apart
+from thresher.reasons import not_answered
 from thresher.text.boilerplate import asks_for_references, says_nothing
 from thresher.text.injection import is_command
 from thresher.text.sentences import Span, sentence_spans
@@ -206,7 +207,7 @@ class Answerer:
         best, *others = proposals
         notes += Notes(facts={"certainty": best.probability})
         if best.probability < self.abstain_below:
-            return abstention(f"Nearest: {nearest(best)}", notes)
+            return abstention(not_answered(*nearest(best)), notes)
         hedge = "" if best.leads else (PERHAPS_HERE if best.probability < self.hedge_below else HERE)
         text, citations = f"{hedge}{self._shown(question, best)}", best.citations
         conflicts: tuple[tuple[int, int], ...] = ()
@@ -322,12 +323,12 @@ def renumbered(text: str, citations: Sequence[Citation], shift: int) -> str:
     return re.sub(r"“[^”]*”|\[(\d+)\]", raised, text)
 
 
-def nearest(proposal: Proposal) -> str:
+def nearest(proposal: Proposal) -> tuple[str, str]:
     """The most probable sentence of what is not shown as an answer, with its title."""
     cited = proposal.citations[0]
     place = proposal.place
     quote = cited.quote if place is None or is_command(place.sentence.text) else place.sentence.text
-    return f"“{' '.join(quote.split())}” ({cited.title or cited.source})."
+    return quote, cited.title or cited.source
 
 
 def _reported(proposal: Proposal) -> dict[str, Any]:

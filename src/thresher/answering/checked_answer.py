@@ -10,11 +10,15 @@ from typing import Literal
 from thresher.answering.citations import abstention, cite
 from thresher.answering.sentence_support import SUPPORT, Sentence
 from thresher.text.answer_types import not_said
+from thresher.text.entities import missing_name
 from thresher.text.language import foreign_language, other_language
+from thresher.text.numbers import quantities
 from thresher.text.terms import STOP_WORDS, term_set
 from thresher.types import Citation, ClaimState, Evidence, Generation, Notes, Query, Score
 from thresher.verification.claims import CitedText, Claim, ClaimReader, without_markers
+from thresher.verification.contradiction import NEGATIONS
 from thresher.verification.findings import Cited, ClaimCheck, Finding
+from thresher.verification.rules import ADDED
 from thresher.verification.sentences import CheckedSentences
 
 NOT_FOUND = "NOT IN THE EVIDENCE"
@@ -127,6 +131,9 @@ class CheckedAnswer:
         found = self.check(self.query.question, [Cited(claim.text, own)], self.evidence)
         (finding,) = found.each
         self.checked.notes_of_check += found.notes
+        if not own and not _holds(finding) and self._declines(claim.text):
+            self.refused = True
+            return
         shown = shown_of(self.display, finding)
         if not shown:
             self.checked.remove(claim, finding, len(named))
@@ -152,6 +159,23 @@ class CheckedAnswer:
             or leads_in
             or sentence.endswith("?")
             or bool(_COPIED_FORM.search(sentence))
+        )
+
+    def _declines(self, sentence: str) -> bool:
+        """Whether a sentence without support denies something and adds to the question nothing that is in the evidence.
+
+        "I do not know", "The documents do not mention it": no number, no name, and most of its other terms are in no
+        piece.
+        """
+        words = sentence.lower().replace("’", "'").replace("n't", " not").split()
+        if NEGATIONS.isdisjoint(word.strip(".,;:!") for word in words):
+            return False
+        question, evidence = self.query.question, " ".join(piece.text for piece in self.evidence)
+        added = term_set(sentence) - term_set(question)
+        return not (
+            quantities(sentence)
+            or missing_name(sentence, question)
+            or len(added & term_set(evidence)) >= ADDED * len(added)
         )
 
     def _citations(self, claim: str, finding: Finding, pieces: Sequence[int]) -> list[Citation]:

@@ -1,47 +1,42 @@
-"""`thresher demo`: Thresher's own documentation is indexed and asked, and an almanac to correct from."""
+"""`thresher demo`: a question answered, and one that the documents do not answer, by plain RAG and with correction."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from thresher.cli import output
-from thresher.cli.options import AsJson, Home, open_collection, options_of, target_of
-from thresher.cli.progress import indexing
+from thresher.cli.options import AsJson, Home, options_of, target_of
+from thresher.cli.progress import Completing, indexing
 from thresher.errors import StoreError
 from thresher.tracing.explain import counted
+
+if TYPE_CHECKING:
+    from thresher.engine import Engine
+    from thresher.recipes import Recipe
 
 COLLECTION = "demo"
 
 OUTSIDE = "demo-almanac"
-"""A second collection, from which the third question is corrected."""
+"""A second collection, from which the last answer is corrected."""
 
-QUESTIONS = (
-    ("What happens to an input that cannot be read?", None),
-    ("Which country won the football world cup in 1998?", None),
-    ("Which country won the football world cup in 1998?", f"collection:{OUTSIDE}"),
-)
-"""Each with the place outside where a correction may come from: the second and third differ in nothing else."""
+ANSWERED = "How is the boiler of a locomotive tested?"
+UNANSWERED = "When was the Semmering railway opened?"
+"""The museum shows a model of that railway, and no page says when it was opened; the almanac does."""
 
-
-def samples() -> list[Path]:
-    """README and the pages of docs, without the folders in it: the results of all measurements would take minutes."""
-    folder = _folder()
-    return [folder / "README.md", *sorted((folder / "docs").glob("*.md"))]
+MADE_UP = "The Semmering railway was opened in 1848 [1]."
+"""What a chat model might write from memory; the railway was opened in 1854."""
 
 
-def almanac() -> Path:
-    """The folder of the second collection."""
-    return _folder() / "examples" / "almanac"
-
-
-def _folder() -> Path:
-    """Beside the package in an installation, the project's folder in a checkout."""
+def samples(name: str) -> Path:
+    """A folder of sample documents: beside the package in an installation, among the examples in a checkout."""
     package = Path(__file__).resolve().parent.parent
-    for folder in (package / "samples", package.parent.parent):
-        if all((folder / name).exists() for name in ("README.md", "docs", "examples/almanac")):
+    for folder in (package / "samples" / name, package.parent.parent / "examples" / name):
+        if folder.exists():
             return folder
     raise StoreError(
         "the sample documents are not installed", next_step="reinstall thresher, or index your own documents"
@@ -49,29 +44,70 @@ def _folder() -> Path:
 
 
 def demo(home: Home = None, json: AsJson = False) -> None:
-    """Index the documentation that comes with Thresher; answer a question, refuse one, and correct one from outside."""
+    """Index a small handbook; answer a question, and compare plain RAG with correction on one it does not answer."""
+    from thresher.engine import Engine
+
     home = target_of(home, COLLECTION, {}, json).home
-    with open_collection(home, COLLECTION) as collection, open_collection(home, OUTSIDE) as outside:
+    with Engine(home, completing=Completing()) as engine:
+        collection, outside = engine.collection(COLLECTION), engine.collection(OUTSIDE)
+        plain = scripted_rag(engine)
         with indexing() as progress:
-            report = collection.add(*samples(), prune=True, progress=progress)
-            outside.add(almanac(), prune=True)
-        answers = [(collection.ask(question, outside=place), place) for question, place in QUESTIONS]
+            report = collection.add(samples("museum"), recipe=("corrective", plain), prune=True, progress=progress)
+            outside.add(samples("almanac"), prune=True)
+        answers = [
+            collection.ask(ANSWERED),
+            collection.ask(UNANSWERED, recipe=plain),
+            collection.ask(UNANSWERED),
+            collection.ask(UNANSWERED, outside=f"collection:{OUTSIDE}"),
+        ]
     if json:
-        output.as_json({"index": report, "answers": [answer for answer, _ in answers]})
+        output.as_json({"index": report, "answers": answers})
         return
     indexed = counted(report.added + report.updated + report.unchanged, "document")
-    output.say(f"Indexed {indexed} of Thresher's own in {report.seconds:.1f} s.")
+    output.say(f"Indexed {indexed} of a museum that does not exist, in {report.seconds:.1f} s.")
     options = options_of(home, COLLECTION)
-    for answer, place in answers:
+    asked = [
+        (options, ""),
+        (f"{options} --recipe rag", "  # with the scripted model"),
+        (options, ""),
+        (f"{options} --outside collection:{OUTSIDE}", ""),
+    ]
+    for number, (title, (given, remark), answer) in enumerate(zip(_TITLES, asked, answers, strict=True), start=1):
         output.say()
-        where = "" if place is None else f" --outside {place}"
-        output.say(f"$ thresher ask{options}{where} {answer.question!r}")
-        output.answer(answer, steps=True, options=options)
+        output.say(f"{number}. {title}")
+        output.say(f"$ thresher ask{given} {answer.question!r}{remark}")
+        output.answer(answer, options=options)
     command = called_as()
     output.say()
     output.say("Your own documents:")
     output.say(f"$ {command} index FOLDER")
     output.say(f'$ {command} ask "A question?"')
+
+
+_TITLES: Sequence[str] = (
+    "The documents answer, and the answer is cited.",
+    "They do not answer. Plain RAG answers all the same: the reply of its chat model is scripted.",
+    "Thresher judges what was retrieved first, and refuses.",
+    "The same question, with a second collection to correct from.",
+)
+
+
+def scripted_rag(engine: Engine) -> Recipe:
+    """`rag` with a chat model whose only reply is `MADE_UP`, shown as it came and checked like any other."""
+    from thresher import recipes
+    from thresher.answering.chat_model import GroundedGenerator
+    from thresher.answering.citations import abstention
+    from thresher.testing.fakes import ScriptedModel
+    from thresher.verification.check import Checker
+    from thresher.verification.rules import RuleCheck
+
+    settings = recipes.get("rag").configured({})
+    encoder = engine.models.encoder(settings.encoder, settings.embeddings)
+    rules = RuleCheck(lambda text, others: [float(near) for near in encoder.encode(others) @ encoder.encode([text])[0]])
+    check = Checker(engine.models.checker(), rules)
+    model = ScriptedModel(lambda system, user: MADE_UP)
+    generate = GroundedGenerator(model, check, lambda query, evidence: abstention("Nothing was retrieved."), "none")
+    return recipes.derive("rag", name="rag", generate=generate)
 
 
 def called_as() -> str:

@@ -10,10 +10,14 @@ from thresher.answering.citations import cite
 from thresher.answering.sentence_support import SUPPORT, Sentence
 from thresher.deadline import watch
 from thresher.errors import UsageError, check_type
+from thresher.text.sentences import sentence_spans
+from thresher.text.terms import term_share
 from thresher.types import UNIT, Check, CheckedClaim, Chunk, Citation, ClaimState, Evidence, Hit, Score
 from thresher.verification.check import Checker
 from thresher.verification.claims import claim_spans, without_markers
+from thresher.verification.contradiction import contradiction
 from thresher.verification.findings import Cited, Finding
+from thresher.verification.rules import SAME_SENTENCE
 
 Passage = str | Mapping[str, str] | Hit | Evidence
 """What a text may be held against: a text; a mapping with `text`, perhaps `title` and `source`; a search hit."""
@@ -46,7 +50,23 @@ def _claims(
         cited = tuple(
             placed(_citation(number, words, place, check, found)) for number, place in enumerate(shown, start=1)
         )
-        yield CheckedClaim(start, end, text[start:end], found.state, round(found.support, 4), cited, found.reason)
+        reason = found.reason
+        if found.state is ClaimState.SUPPORTED and (other := _otherwise(words, evidence)):
+            sentence, why = other
+            cited += (placed(cite(len(cited) + 1, sentence)),)
+            reason = f"[{len(cited)}] says otherwise: {why}"
+        yield CheckedClaim(start, end, text[start:end], found.state, round(found.support, 4), cited, reason)
+
+
+def _otherwise(claim: str, evidence: Sequence[Evidence]) -> tuple[Sentence, str] | None:
+    """A sentence on the matter of a supported claim that contradicts it, of the same document or another; and why."""
+    for piece in evidence:
+        for start, end in sentence_spans(piece.text):
+            share = term_share(claim, piece.text[start:end])
+            if share >= SAME_SENTENCE and (why := contradiction(claim, piece.text[start:end])):
+                score = Score(share, SUPPORT)
+                return Sentence(piece, piece.start + start, piece.start + end, piece.text[start:end], score), why
+    return None
 
 
 def _citation(number: int, claim: str, place: Evidence, check: Checker, found: Finding) -> Citation:

@@ -19,7 +19,7 @@ from thresher.text.terms import term_set
 from thresher.types import ClaimState, Document, Evidence
 from thresher.verification.findings import Cited, Finding
 from thresher.verification.rules import NOT_STATED, NOTHING, asks_whether, is_bare_verdict
-from thresher.verification.windows import Rows, Window, nearest_windows, windows_of
+from thresher.verification.windows import Rows, Window, nearest_windows, of_named_rows, windows_of
 
 SURE_FROM = 0.7
 """Support from which nothing else is looked at: below it, another piece that says otherwise wins."""
@@ -158,6 +158,7 @@ class Attribution:
         return None
 
     def _against(self, claim: str, windows: Sequence[Window], pieces: Sequence[int]) -> Finding:
+        windows = of_named_rows(claim, windows)
         return self.against(claim, windows, question=self.question, known=self._documents_of(pieces))
 
     def _documents_of(self, pieces: Sequence[int]) -> str:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from thresher.protocols import SupportReader
 from thresher.text.terms import term_set
 from thresher.types import ClaimState, Document, Evidence, Notes, SupportReading
 from thresher.verification.attribution import Attribution
 from thresher.verification.findings import Cited, Finding, Findings
+from thresher.verification.rows import cell_instead
 from thresher.verification.rules import FRAGMENT_TERMS, NEITHER, NOTHING, RuleCheck, Signs
 from thresher.verification.weights import EVEN, ClaimSigns, weighed
 from thresher.verification.windows import Reads, Rows, Window, nearest_windows, no_rows, spelled_out
@@ -91,6 +92,8 @@ class Checker:
         titles = " ".join(dict.fromkeys(window.title for window in windows))
         sentences = [sentence for window in windows for sentence in window.sentences]
         rules = self.rules(claim, sentences, titles=titles, question=question, known=known)
+        if not rules.denial and (otherwise := cell_instead(claim, windows)):
+            rules = replace(rules, denial=otherwise)
         read = Reads.of(claim, windows)
         said = spelled_out(claim)
         readings = self.read.check(statement(said, question), read.texts, read.titles)

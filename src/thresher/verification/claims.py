@@ -139,13 +139,16 @@ class Added:
 def sentences_of(text: str, citations: Sequence[Citation]) -> tuple[AnswerSentence, ...]:
     """The sentences of an answer that was put together from quotes: each is supported by what it quotes.
 
-    Words between the quotes (a yes, a heading) belong to the sentence they stand in. A quote without a marker has
-    those of what stands before it.
+    Words between the quotes (a yes, a heading) belong to the sentence they stand in. A sentence of a quote has the
+    markers of the citations that it is copied from, a quote that none of them holds those of what stands before it.
     """
-    known = {citation.marker for citation in citations}
+    known = {citation.marker: _words(citation.quote) for citation in citations}
     found: list[AnswerSentence] = []
     for start, end, numbers in claim_spans(text):
         markers = tuple(dict.fromkeys(number for number in numbers if number in known))
+        if not markers and text.count("“", 0, end) > text.count("”", 0, start):
+            copied = _words(text[start:end].rpartition("“")[2])
+            markers = tuple(marker for marker, quote in known.items() if copied and copied in quote)
         if not markers and found and text[start] == "“":
             markers = found[-1].citations
         state = ClaimState.SUPPORTED if markers else ClaimState.UNVERIFIED
@@ -153,8 +156,16 @@ def sentences_of(text: str, citations: Sequence[Citation]) -> tuple[AnswerSenten
     return tuple(found)
 
 
+def _words(quote: str) -> str:
+    """A quote on one line, without what marks a part of it and what closes it."""
+    return " ".join(quote.replace("**", "").replace("”", "").split())
+
+
 def claim_spans(text: str) -> Iterator[tuple[int, int, list[int]]]:
-    """Begin and end of each sentence of a text, without the markers at its ends, and the numbers of all its markers."""
+    """Begin and end of each sentence that states something, without the markers at its ends, and all its markers.
+
+    A question states nothing: it is there because it was asked.
+    """
     start = 0
     while start < len(text):
         behind = start + (_next_sentence(text[start:], settled=0) or len(text) - start)
@@ -169,7 +180,8 @@ def claim_spans(text: str) -> Iterator[tuple[int, int, list[int]]]:
             last = first + ending.start()
         last = first + len(text[first:last].rstrip())
         first = last - len(text[first:last].lstrip())
-        if any(character.isalnum() for character in _MARKER.sub("", text[first:last])):
+        bare = _MARKER.sub("", text[first:last])
+        if any(character.isalnum() for character in bare) and not bare.endswith("?"):
             yield first, last, numbers
         start = behind
 

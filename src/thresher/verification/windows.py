@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from thresher.text.injection import is_command
 from thresher.text.sentences import sentence_spans
-from thresher.text.terms import term_share
+from thresher.text.terms import term_set, term_share
 from thresher.types import Document, Evidence, SupportReading
 
 WINDOW_CHARACTERS = 800
@@ -32,7 +32,17 @@ class Window:
 
     piece: int
     place: Evidence
-    sentences: tuple[str, ...]
+    read: tuple[Read, ...]
+
+    @property
+    def document(self) -> str:
+        """The id of its document."""
+        return self.place.hit.chunk.document_id
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Its sentences as they are read."""
+        return tuple(one.text for one in self.read)
 
     @property
     def title(self) -> str:
@@ -89,6 +99,12 @@ class RowInWords:
     text: str
     table: int
     """Where its table begins: what stands from there to the first row are names of columns."""
+    name: str
+    """What its first cell says."""
+
+    def is_named(self, words: frozenset[str]) -> bool:
+        """Whether the terms of its name are among some."""
+        return bool(name := term_set(self.name)) and name <= words
 
 
 Rows = Callable[[Document, int, int], Sequence[RowInWords]]
@@ -105,7 +121,7 @@ def windows_of(piece: Evidence, at: int = 0, rows: Sequence[RowInWords] = ()) ->
 
     Sentences that tell the reader what to answer are left out; rows of tables are read in words.
     """
-    held: list[_Read] = []
+    held: list[Read] = []
     for one in _read(piece, rows):
         if held and sum(len(other.text) + 1 for other in held) + len(one.text) > WINDOW_CHARACTERS:
             yield _window(piece, at, held)
@@ -115,15 +131,16 @@ def windows_of(piece: Evidence, at: int = 0, rows: Sequence[RowInWords] = ()) ->
         yield _window(piece, at, held)
 
 
-class _Read(NamedTuple):
+class Read(NamedTuple):
     """A sentence where it stands in its piece, and how it is read."""
 
     start: int
     end: int
     text: str
+    row: RowInWords | None = None
 
 
-def _read(piece: Evidence, rows: Sequence[RowInWords]) -> Iterator[_Read]:
+def _read(piece: Evidence, rows: Sequence[RowInWords]) -> Iterator[Read]:
     """What is read of a piece: its sentences, and in the place of rows of tables these in words."""
     last: RowInWords | None = None
     for start, end in sentence_spans(piece.text):
@@ -135,16 +152,16 @@ def _read(piece: Evidence, rows: Sequence[RowInWords]) -> Iterator[_Read]:
             if row != last:
                 yield from _plain(piece, cursor, min(first, row.table - piece.start))
                 if not is_command(row.text):
-                    yield _Read(max(start, first), min(end, behind), row.text)
+                    yield Read(max(start, first), min(end, behind), row.text, row)
             last, cursor = row, max(cursor, behind)
         yield from _plain(piece, cursor, end)
 
 
-def _plain(piece: Evidence, start: int, end: int) -> Iterator[_Read]:
+def _plain(piece: Evidence, start: int, end: int) -> Iterator[Read]:
     """A stretch of a piece as it stands, where it says anything."""
     text = " ".join(piece.text[start:end].split()) if start < end else ""
     if any(character.isalnum() for character in text) and not is_command(text):
-        yield _Read(start, end, spelled_out(text))
+        yield Read(start, end, spelled_out(text))
 
 
 def spelled_out(text: str) -> str:
@@ -152,10 +169,34 @@ def spelled_out(text: str) -> str:
     return _SHORT.sub(lambda found: f"{found[1]} {_SCALES[found[2]]}", text)
 
 
-def _window(piece: Evidence, at: int, held: Sequence[_Read]) -> Window:
+def _window(piece: Evidence, at: int, held: Sequence[Read]) -> Window:
     start, end = held[0].start, held[-1].end
     place = replace(piece, start=piece.start + start, end=piece.start + end, text=piece.text[start:end])
-    return Window(at, place, tuple(one.text for one in held))
+    return Window(at, place, tuple(held))
+
+
+def of_named_rows(claim: str, windows: Sequence[Window]) -> list[Window]:
+    """The windows with the rows that a claim names apart, to be cited alone, and without the others of their tables."""
+    words = term_set(claim)
+    rows = {(window.document, one.row) for window in windows for one in window.read if one.row is not None}
+    named = {(of, row) for of, row in rows if row.is_named(words)}
+    tables = {(of, row.table) for of, row in named}
+    others = {(of, row) for of, row in rows - named if (of, row.table) in tables}
+    rest = [(window, [one for one in window.read if (window.document, one.row) not in others]) for window in windows]
+    parts = [
+        (window, [one for one in read if ((window.document, one.row) in named) is apart])
+        for window, read in rest
+        for apart in (True, False)
+    ]
+    return [_part(window, read) for window, read in parts if read]
+
+
+def _part(window: Window, read: Sequence[Read]) -> Window:
+    """Some of the sentences of a window, in the stretch from the first to the last of them."""
+    start, end = (at - window.read[0].start for at in (read[0].start, read[-1].end))
+    place = window.place
+    place = replace(place, start=place.start + start, end=place.start + end, text=place.text[start:end])
+    return Window(window.piece, place, tuple(read))
 
 
 def nearest_windows(claim: str, windows: Sequence[Window]) -> list[Window]:
