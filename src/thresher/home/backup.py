@@ -39,7 +39,7 @@ def backup(home: Home, file: Path) -> int:
     """Write all of a home into one file, whole or not at all; returns its bytes."""
     home = folders.on_this_machine(home, file.name)
     if not home.is_dir():
-        raise UsageError("no such home", subject=str(home), next_step="give one with --home")
+        raise UsageError("no such home", subject=str(home), next_step="give the folder of one as `home`")
     names = folders.names(home)
     for name in names:
         registry.check_in_folder(home / COLLECTIONS / name)
@@ -91,7 +91,7 @@ def restore(home: Home, file: Path) -> list[Finding]:
         raise UsageError("no such file", subject=str(file), next_step="check the path") from error
     except MALFORMED as error:
         what = "is no backup of a home, or is cut short"
-        raise UsageError(what, subject=str(file), next_step="make it again: thresher backup FILE") from error
+        raise UsageError(what, subject=str(file), next_step="make the backup again") from error
     finally:
         shutil.rmtree(beside, ignore_errors=True)
     return found
