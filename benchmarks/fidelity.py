@@ -53,8 +53,8 @@ def chosen(folders: list[str], most: int) -> Iterator[tuple[str, Path]]:
             kind = by_extension(path.suffix)
             if kind and kind.name in COUNTED and path.is_file() and not path.is_symlink():
                 found[kind.name].append(path)
-    for kind, paths in sorted(found.items()):
-        yield from ((kind, path) for path in sorted(paths, key=lambda one: sha256(one.name.encode()).digest())[:most])
+    for name, paths in sorted(found.items()):
+        yield from ((name, path) for path in sorted(paths, key=lambda one: sha256(one.name.encode()).digest())[:most])
 
 
 def counted(file: RawFile, parsed: Parsed) -> Account | None:
@@ -106,8 +106,8 @@ def main() -> None:
             f"| {kind} | {tally.files} | {tally.refused} | {size:.1f} | {tally.words:,} | {tally.missing:,} | {share} "
             f"| {tally.losing} | {where} | {tally.seconds / max(size, 0.001):.2f} |"
         )
-    for share, name, found in sorted(worst, reverse=True)[:WORST]:
-        print(f"{share:.2%} {found.missing} of {found.words} ({', '.join(found.places)}): {name}")
+    for lost, name, found in sorted(worst, reverse=True)[:WORST]:
+        print(f"{lost:.2%} {found.missing} of {found.words} ({', '.join(found.places)}): {name}")
 
 
 if __name__ == "__main__":
