@@ -38,6 +38,7 @@ def form(*, approved: str = "Approved on 4 May by Ola Berg") -> bytes:
 
 def test_values_of_a_form_stand_behind_their_labels_and_notes_where_they_were_written(tmp_path: Path) -> None:
     document = read_one(save(tmp_path, "a.pdf", form()))
+    assert "\n\nBerth: B14\n\nInsured: Yes\n\n" in document.text
     words = " ".join(document.text.split())
     for value in ("Name: Vera Holt", "Vessel: Grey Heron", "Berth: B14", "Insured: Yes", "officer: Ann Lee"):
         assert value in words

@@ -62,12 +62,14 @@ def read_pdf(file: RawFile) -> Parsed:
     check_streams(file.data, limits=file.limits)
     result = extract(file.data, PDF, limits=file.limits, elements=True)
     raw, notes = fill_blank_pages(page_texts(result), file.data, file.alive)
+    filled = with_fields(file.data, raw)
     stated = described(result.metadata, junk=JUNK_VALUES)
     parsed = parse_pages(
-        with_fields(file.data, raw),
+        filled,
         title=clean_inline(str(result.metadata.get("title") or "")),
         saved=iso_date(str(result.metadata.get("created_at") or "")),
         headings=large_headings(result.document),
+        form=filled != raw,
     )
     if not parsed.text:
         raise DocumentError("the PDF has no text", next_step="check that it opens in a viewer and is not only pictures")
@@ -94,17 +96,23 @@ def _letters(text: str) -> str:
 
 
 def parse_pages(
-    raw: Sequence[str], *, title: str = "", saved: str | None = None, headings: Sequence[str] = ()
+    raw: Sequence[str],
+    *,
+    title: str = "",
+    saved: str | None = None,
+    headings: Sequence[str] = (),
+    form: bool = False,
 ) -> Parsed:
     """Cleaned text of raw pages, with page and table spans; pure.
 
-    `title` and `saved` (the day it was made) are the metadata's, `headings` those set large on the first page. The
-    stamp of arXiv, a date above the abstract and the year of a conference go before the day of the last re-save.
+    `title` and `saved` (the day it was made) are the metadata's, `headings` those set large on the first page; a `form`
+    has been filled in. The stamp of arXiv, a date above the abstract and the year of a conference go before the day of
+    the last re-save.
     """
     lines, date = lines_of(raw)
     words = vocabulary("\n".join(page) for page in lines)
     front = read_front(lines[0] if lines else [], stated=title, headings=headings, lower=lower_case_words(lines))
-    pages = [around_floats(reflow(page, words), words) for page in (front.body, *lines[1:])][: len(lines)]
+    pages = [around_floats(reflow(page, words, form=form), words) for page in (front.body, *lines[1:])][: len(lines)]
     pages[:1] = [[*front.blocks, *page] for page in pages[:1]]
     text, spans, tables, marks, figures = assemble(across_pages(pages), words)
     held_before = front.year if front.year and (saved or "9") > front.year + "~" else None

@@ -83,8 +83,12 @@ def tidy(lines: Sequence[str]) -> list[str]:
     return [re.sub(r"(?:\s?\.){5,}", " ...", line) for line in lines if line]
 
 
-def reflow(lines: Sequence[str], words: Mapping[str, int]) -> list[Block]:
-    """The blocks of one page, in order."""
+FIELD = re.compile(r"[A-Z][\w/-]*(?: [\w/-]+){0,3}: \S")
+"""A line of a form."""
+
+
+def reflow(lines: Sequence[str], words: Mapping[str, int], *, form: bool = False) -> list[Block]:
+    """The blocks of one page, in order; of a `form` two lines of fields are two blocks."""
     lines = tidy(lines)
     kinds = classify_all(lines)
     figures = {run.first: run.last for run in figure_lines(lines, kinds)}
@@ -101,14 +105,14 @@ def reflow(lines: Sequence[str], words: Mapping[str, int]) -> list[Block]:
             continue
         kind, text, last = kinds[index], lines[index], index
         if kind in (Line.TEXT, Line.ITEM, Line.CAPTION, Line.NOTE, Line.HEADING):
-            following = _next_of_paragraph(lines, kinds, width, index, last, kind, words)
+            following = _next_of_paragraph(lines, kinds, width, index, last, kind, words, form=form)
             while following is not None:
                 for step in range(last + 1, following + 1):
                     text = join_lines(text, lines[step], words)
                 last = following
                 if kind is Line.HEADING and len(lines[last]) >= FULL_SHARE * width[last]:
                     kind = Line.TEXT
-                following = _next_of_paragraph(lines, kinds, width, index, last, kind, words)
+                following = _next_of_paragraph(lines, kinds, width, index, last, kind, words, form=form)
         is_open = kind not in (Line.HEADING, Line.ROW, Line.LABEL) and not has_ended(text)
         full = last > index or len(lines[last]) >= FULL_SHARE * width[last]
         blocks.append(Block(kind, text, open=is_open and full))
@@ -124,6 +128,8 @@ def _next_of_paragraph(
     last: int,
     kind: Line,
     words: Mapping[str, int],
+    *,
+    form: bool,
 ) -> int | None:
     """Index of the line that goes on where `last` ends, past bits of a formula; None where the block is complete."""
     following = last + 1
@@ -138,6 +144,8 @@ def _next_of_paragraph(
     if kind is Line.HEADING:
         # A sentence that only looked like a heading ("3 GPUs were used ..."): full, and it goes on in lower case.
         return following if full and after[:1].islower() and kinds[following] is Line.TEXT else None
+    if form and FIELD.match(here) and FIELD.match(after):
+        return None
     if kinds[following] is Line.TEXT:
         table_follows = kinds[following + 1 : following + 3] == [Line.ROW, Line.ROW] and _names_columns(after)
         if table_follows and (kind is Line.CAPTION or _is_prose(Block(kind, here))):
