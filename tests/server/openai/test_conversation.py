@@ -66,6 +66,7 @@ def test_only_text_is_read(kind: str) -> None:
     assert text_of([Part(type="text", text="a"), Part(type="input_text", text="b"), Part(type="text")]) == "a\nb"
     with pytest.raises(Problem, match="cannot be read in a question"):
         text_of([Part(type="text", text="a"), Part(type=kind)])
+    assert text_of([Part(type="text", text="a"), Part(type=kind)], earlier=True) == "a"
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,7 @@ def test_an_empty_collection_has_no_gaps_and_no_past(browser: Browser, tmp_path:
 
 def test_a_setting_that_a_person_changes_goes_with_the_question(page: Page, town: Running) -> None:
     page.goto(f"{town.url}/#/settings")
+    page.get_by_text("Every setting by its key").click()
     page.get_by_label("Search settings").fill("upper")
     upper = page.locator(".setting:not([hidden]) input").first
     upper.fill("0.999")
@@ -104,6 +105,7 @@ def test_a_setting_that_a_person_changes_goes_with_the_question(page: Page, town
 def test_each_recipe_has_its_own_changes(page: Page, town: Running) -> None:
     """`upper` is no setting of hybrid, which would refuse a question that brings it."""
     page.goto(f"{town.url}/#/settings")
+    page.get_by_text("Every setting by its key").click()
     page.get_by_label("upper", exact=True).fill("0.999")
     page.get_by_label("upper", exact=True).blur()
     page.get_by_role("link", name="Ask", exact=True).click()
@@ -146,6 +148,7 @@ def test_who_writes_while_the_view_is_still_loading_keeps_the_focus(page: Page, 
     ask(page, BUILT)
     page.goto(f"{town.url}/#/settings")
     page.reload()
+    page.get_by_text("Every setting by its key").click()
     page.get_by_label("Search settings").wait_for()
     held: list[Route] = []
     page.route("**/traces?*", lambda route: held.append(route))  # Playwright takes no bound method of a list

@@ -24,7 +24,7 @@ class Grains:
         """`chunks` after a step that touched some, and after `decide` the `thresholds`; nothing for other steps."""
         match step.value:
             case Judged() | Refined() | Correction():
-                self._judged(step.value.judgements, scored=not isinstance(step.value, Refined))
+                self._judged(step.value.judgements, step.name)
                 return {"chunks": self.now}
             case Decision():
                 self._decided(step)
@@ -36,14 +36,14 @@ class Grains:
         """Every chunk as it stands."""
         return [dict(chunk) for chunk in self._chunks.values()]
 
-    def _judged(self, judgements: Iterable[Judgement], *, scored: bool) -> None:
+    def _judged(self, judgements: Iterable[Judgement], slot: str) -> None:
         for judgement in judgements:
             told = self._chunks.setdefault(judgement.hit.chunk.id, self._placed(judgement))
             told["kept"] = judgement.keep
             told["reason"] = judgement.reason or told["reason"]
             score = judgement.hit.scores.get(COMPARED) or judgement.score
-            if scored and score is not None:
-                told |= _scored(score)
+            if slot != "refine" and score is not None:
+                told |= {**_scored(score), "judged": slot in ("judge", "correct")}
 
     def _decided(self, step: Step) -> None:
         """What the verdict throws away, as `thresher.pipeline.select` does."""

@@ -64,23 +64,28 @@ class Conversation:
 
 
 def said_in(messages: Iterable[Message]) -> list[tuple[str, str]]:
-    """(role, text) of each message. Problem 422 for a picture, a sound or a file: only text is read."""
-    return [(message.role, text_of(message.content)) for message in messages]
+    """(role, text) of each message. Problem 422 for a picture, a sound or a file in the question: only text is read.
+
+    In an earlier turn the text beside it is what was asked: it refuses nothing that comes later.
+    """
+    every = list(messages)
+    asked = max((at for at, message in enumerate(every) if message.role == "user"), default=0)
+    return [(message.role, text_of(message.content, earlier=at < asked)) for at, message in enumerate(every)]
 
 
-def text_of(content: str | Sequence[Part] | None) -> str:
-    """The text of a message, its parts on a line each. Problem 422 for a part that is none."""
+def text_of(content: str | Sequence[Part] | None, *, earlier: bool = False) -> str:
+    """The text of a message, its parts on a line each. Problem 422 for a part that is none, but in an earlier turn."""
     if content is None or isinstance(content, str):
         return content or ""
     for part in content:
-        if part.type not in TEXT_PARTS:
+        if part.type not in TEXT_PARTS and not earlier:
             raise Problem(
                 422,
                 "cannot be read in a question",
                 subject=f"a part of type {part.type!r}",
                 next_step="ask in text; add the file to the collection, and its text is found",
             )
-    return "\n".join(filter(None, (part.text or part.refusal for part in content)))
+    return "\n".join(filter(None, (part.text or part.refusal for part in content if part.type in TEXT_PARTS)))
 
 
 def conversation(said: Sequence[tuple[str, str]], instructions: str = "") -> Conversation:

@@ -61,10 +61,10 @@ def target_of(service: Service, caller: Caller, name: str) -> Target:
     return Target(name or target.collection, target.collection, target.recipe)
 
 
-def models(service: Service, caller: Caller) -> list[Model]:
-    """A model for each collection of the caller, and one for each recipe it can be asked with."""
+def models(service: Service, caller: Caller, *, with_recipes: bool) -> list[Model]:
+    """A model for each collection of the caller, and `with_recipes` one for each recipe it can be asked with."""
     names = [name for name in _collections(service) if caller.may(Scope.ASK, name)]
-    runnable = [name for name in recipes.names() if _runs(service, name)]
+    runnable = [name for name in recipes.names() if _runs(service, name)] if with_recipes else []
     return [
         Model(id=id_, created=_changed(service, name))
         for name in names

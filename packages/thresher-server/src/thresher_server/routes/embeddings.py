@@ -31,7 +31,7 @@ class EmbeddingsRequest(BaseModel):
         examples=[["The ferry leaves at 06:40."]], description="a text or several; lists of tokens are refused"
     )
     model: str = Field("", examples=["all-MiniLM-L6-v2"])
-    encoding_format: Literal["float", "base64"] = "float"
+    encoding_format: Literal["float", "base64"] | None = Field(None, description="`float` where it is not given")
     dimensions: int | None = Field(None, description=f"{DIMENSION}, if anything")
 
 

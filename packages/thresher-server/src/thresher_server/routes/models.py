@@ -1,10 +1,10 @@
-"""The models that a client of OpenAI can choose: each collection with each recipe."""
+"""The models that a client of OpenAI can choose: each collection, on request with each recipe."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
 
 from thresher_server.openai import models as names
 from thresher_server.openai.models import Model, Models
@@ -17,15 +17,23 @@ router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
 
 
 @router.get("/v1/models", summary="The models there are", responses=openai_replies())
-def list_models(caller: Asker, service: Annotated[Service, Depends(service_of)]) -> Models:
-    """`COLLECTION`, asked with the recipe that is set here, and `COLLECTION/RECIPE`; those of the key alone."""
-    return Models(data=names.models(service, caller))
+def list_models(
+    caller: Asker,
+    service: Annotated[Service, Depends(service_of)],
+    *,
+    with_recipes: Annotated[bool, Query(alias="recipes")] = False,
+) -> Models:
+    """`COLLECTION`, asked with the recipe that is set here, and with `recipes=true` `COLLECTION/RECIPE` too.
+
+    Those of the key alone; a model `COLLECTION/RECIPE` can be asked whether it is listed or not.
+    """
+    return Models(data=names.models(service, caller, with_recipes=with_recipes))
 
 
 @router.get("/v1/models/{model:path}", summary="One model", responses=openai_replies())
 def get_model(model: str, caller: Asker, service: Annotated[Service, Depends(service_of)]) -> Model:
     """The model of that name."""
-    for one in names.models(service, caller):
+    for one in names.models(service, caller, with_recipes=True):
         if one.id == model:
             return one
     raise Problem(404, "is no model here", subject=f"model {model!r}", next_step="GET /v1/models lists them")

@@ -50,7 +50,7 @@ class RerankRequest(BaseModel):
     )
     texts: list[Text] | None = Field(None, description="in place of `documents`: the reply is that of TEI")
     top_n: int | None = Field(None, ge=0, description="how many results; all where it is not given, or 0")
-    return_documents: bool = False
+    return_documents: bool | None = None
     rank_fields: list[Text] | None = None
     relevant_spans: RelevantSpans | None = None
     return_text: bool = Field(False, description="of TEI")

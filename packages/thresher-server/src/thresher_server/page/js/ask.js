@@ -138,6 +138,7 @@ function composer(ask, stop) {
   const recipe = choice("Recipe", state.recipes.map((one) => [one.name, one.name]), state.session.recipe);
   const beside = choice("Beside", [["", "no other"], ...state.recipes.map((one) => [one.name, one.name])], "");
   const others = state.collections.filter((one) => one.name !== state.collection).map((one) => [`collection:${one.name}`, one.name]);
+  const mode = choice("Shown", [["", "as set"], ["strict", "strict: what is supported alone"], ["balanced", "balanced: the unsupported marked"], ["open", "open: everything, marked"]], "");
   const outside = choice("Elsewhere", [["", "as set"], [NOWHERE, "nowhere"], ["web", "the web"], ...others], "");
   const where = element("input", { type: "text", placeholder: "kind = 'pdf' AND page <= 3", spellcheck: "false", autocomplete: "off" });
   const send = element("button", { class: "primary round", "aria-label": "Ask", title: "Ask" }, icon("send"));
@@ -161,10 +162,10 @@ function composer(ask, stop) {
   });
   const summary = element("summary", {}, "How to ask");
   const choices = element("details", { class: "choices", onchange: () => { summary.textContent = ["How to ask", chosen()].filter(Boolean).join(": "); } },
-    summary, element("div", { class: "row" }, recipe.node, beside.node, outside.node, element("label", {}, "Only where", where)));
+    summary, element("div", { class: "row" }, recipe.node, beside.node, mode.node, outside.node, element("label", {}, "Only where", where)));
   const chosen = () => [
     recipe.value() === state.session.recipe ? "" : `with ${recipe.value()}`, beside.value() ? `beside ${beside.value()}` : "",
-    outside.value() ? `elsewhere ${outside.value().replace(/^collection:/, "")}` : "", where.value.trim() ? `where ${where.value.trim()}` : "",
+    mode.value(), outside.value() ? `elsewhere ${outside.value().replace(/^collection:/, "")}` : "", where.value.trim() ? `where ${where.value.trim()}` : "",
   ].filter(Boolean).join(", ");
   const foot = element("div", { class: "composer-foot" }, choices);
   const node = element("form", { class: "composer", onsubmit: submit }, element("div", { class: "field" }, field, send, halt), foot);
@@ -173,6 +174,7 @@ function composer(ask, stop) {
     recipe: () => recipe.value(),
     beside: () => (beside.value() === recipe.value() ? null : beside.value()),
     options: () => ({
+      settings: mode.value() ? { "answer.mode": mode.value() } : {},
       ...(outside.value() ? { outside: outside.value() } : {}),
       ...(where.value.trim() ? { where: where.value.trim() } : {}),
     }),

@@ -15,14 +15,16 @@ export function chunksOf(explained, before = []) {
       title: titles.get(chunk.source) ?? "", ...seen, ...chunk, quote: cited?.quote ?? null,
       score: seen.score ?? score?.value ?? null,
       scale: seen.scale ?? score?.scale ?? null,
+      judged: seen.judged ?? JUDGED.some((name) => name in chunk.scores),
     };
   }));
 }
 
-/** One picture has one scale, that of most passages: what was scored on another one was not judged. */
+/** One picture has one scale, the judge's, or where nothing was judged that of most passages; what has another one has no score. */
 export function comparable(chunks) {
+  const judged = chunks.filter((chunk) => chunk.judged);
   const counts = new Map();
-  for (const { scale } of chunks) counts.set(scale, (counts.get(scale) ?? 0) + 1);
+  for (const { scale } of judged.length ? judged : chunks) counts.set(scale, (counts.get(scale) ?? 0) + 1);
   const [scale] = [...counts].reduce((most, one) => (one[1] > most[1] ? one : most), [null, 0]);
   return chunks.map((chunk) => (chunk.scale === scale ? chunk : { ...chunk, score: null, scale: null }));
 }

@@ -10,6 +10,7 @@ const TOP = 26; // below the names of the zones
 const SIEVE = 142; // where the sieve lies, from above
 const GROUND = 256; // where the grain comes to rest
 const EDGE = 30; // room at both sides of the axis
+const APART = 64; // room at the left for what was not judged
 const LOOSE = 34; // from the sieve to the lowest chaff
 const GRAIN = "M0-11C6.4-6.6 7 3.6 0 11C-7 3.6-6.4-6.6 0-11Z";
 const CREASE = "M0-6.5V6.5";
@@ -38,7 +39,8 @@ export function picture(open) {
     canvas.style.setProperty("--size", String(size));
     canvas.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
     const scale = scaleOf(told.chunks, told.thresholds);
-    const x = (value) => EDGE + (width - 2 * EDGE) * scale.share(value);
+    const apart = told.stage !== "falling" && told.chunks.some((one) => unscored(one.score)) ? APART : 0;
+    const x = (value) => (unscored(value) ? EDGE : EDGE + apart + (width - 2 * EDGE - apart) * scale.share(value));
     ground.replaceChildren(...backdrop(width, x, scale, told));
     place(told, nodes, x, width, size);
   };
@@ -116,6 +118,7 @@ function backdrop(width, x, scale, { thresholds, stage }) {
   parts.push(drawn("line", { class: "sieve", x1: 10, x2: width - 10, y1: SIEVE, y2: SIEVE }));
   parts.push(drawn("text", { class: "tick", x: left, y: HEIGHT - 8, "text-anchor": "middle" }, scale.name(scale.low)));
   parts.push(drawn("text", { class: "tick", x: right, y: HEIGHT - 8, "text-anchor": "middle" }, scale.name(scale.high)));
+  if (left > EDGE) parts.push(drawn("text", { class: "tick", x: 4, y: HEIGHT - 8 }, "not judged"));
   if (stage === "settled") {
     parts.push(drawn("text", { class: "side", x: width - 12, y: SIEVE - 9, "text-anchor": "end" }, "chaff"), drawn("text", { class: "side", x: width - 12, y: SIEVE + 18, "text-anchor": "end" }, "grain"));
   }
@@ -195,7 +198,8 @@ function move(node, left, top, at, of) {
 
 // --- in words ----------------------------------------------------------------------------------------------------------
 
-const scoreText = ({ score }) => (score === null || score === undefined ? "not scored" : score.toFixed(2));
+const unscored = (score) => score === null || score === undefined;
+const scoreText = ({ score }) => (unscored(score) ? "not judged" : score.toFixed(2));
 const fateText = (chunk) => (chunk.kept ? "kept" : `dropped${chunk.dropped_by ? ` by ${chunk.dropped_by}` : ""}`);
 
 function labelOf(chunk, settled) {

@@ -55,7 +55,7 @@ async function showRecipe(rows, recipe) {
     for (const row of list.children) row.hidden = !row.textContent.toLowerCase().includes(filter.value.toLowerCase());
   });
   changed();
-  rows.replaceChildren(slots, undo, filter, list);
+  rows.replaceChildren(slots, undo, element("details", { open: changesOf(recipe) !== null }, element("summary", {}, "Every setting by its key"), filter, list));
 }
 
 /** A setting of a recipe with the field to change it; `changed` is called when it was. */

@@ -13,7 +13,7 @@ export function scaleOf(chunks, thresholds) {
   const high = Math.max(bound(named?.[2], Math.max(...scores, low)), thresholds?.upper ?? low, low + 1e-6);
   return {
     low, high,
-    share: (value) => (value === null || value === undefined ? 0 : Math.min(1, Math.max(0, (value - low) / (high - low)))),
+    share: (value) => Math.min(1, Math.max(0, (value - low) / (high - low))),
     name: (value) => Number(value.toPrecision(2)).toString(),
   };
 }

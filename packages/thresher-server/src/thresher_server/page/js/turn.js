@@ -17,7 +17,7 @@ export function turn(asked, { open, suggestions, signal, asAsked }) {
   const ask = (recipe, at) => {
     const one = result({ recipe, label: `${recipe}: ${asked.question}`, named: asked.recipes.length > 1, open, suggestions, retry: () => { const again = ask(recipe, at); one.node.replaceWith(again.node); } });
     const before = at === 0 ? asked.conversation : asked.history;
-    one.done = one.run({ question: asked.question, ...asked.options, ...before, settings: changesOf(recipe) }, signal);
+    one.done = one.run({ question: asked.question, ...asked.options, ...before, settings: { ...changesOf(recipe), ...asked.options.settings } }, signal);
     return one;
   };
   const results = asked.recipes.map(ask);
