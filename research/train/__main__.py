@@ -4,11 +4,11 @@
     nice -n 15 python -m research.train --data DATA --out RUN --steps 2000 --threads 2
     python -m research.train.measure --data DATA --candidates CANDIDATES RUN/mean-1000.pt
 
-A step reads eight questions, half of them replay (`research.train.groups`), each with up to six texts, titles in
+A step reads eight questions, half of them replay (`research.train.groups`), each with up to five texts, titles in
 front. Losses as in `research.train_judge`: listwise, binary, span. The rate rises over the first steps and stays;
-what is kept is a running mean of the weights, `mean-N.pt`, in half precision and without the word vectors, which do
-not change. Whatever is drawn follows from the step's number, so that a run that was cut off loses no more than the
-minutes since its last checkpoint.
+what is kept is a running mean of the weights, `mean-N.pt`, in half precision and without what does not change.
+Whatever is drawn follows from the step's number, so that a run that was cut off loses no more than the minutes since
+its last checkpoint.
 """
 
 from __future__ import annotations
@@ -36,14 +36,16 @@ from thresher.training.tokens import Pair, Reader, padded
 
 SEED = 35
 BUNDLED = PROJECT / "src/thresher/models/weights/thresher-judge-int8"
-MAX_TOKENS = 192
+MAX_TOKENS = 160
 """Of question, title and text: chunks of the engine are shorter, most of them."""
 SLOTS = {"replay": 4, "mined": 2, "reader": 2}
 """Questions of a step from each stream."""
-TEXTS = {"replay": 4, "mined": 6, "reader": 5}
+TEXTS = {"replay": 4, "mined": 5, "reader": 4}
 """Texts of a question."""
 RATES = (2e-5, 2e-5, 1e-4)
 """Of matrices, of what is not decayed, and of the heads. At 6e-5 without replay a trial got worse on manuals."""
+FROZEN = 2
+"""Layers from below that stay as they are, with the embeddings: a third less to compute of a step's way back."""
 WARM_UP = 50
 AVERAGED = 0.995
 PIECES = 3
@@ -121,7 +123,7 @@ def started(weights: Path | None = None, share: float = 1.0) -> Judge:
 
 def kept(judge: nn.Module, path: Path) -> None:
     """What training changes of the weights, in half precision."""
-    save(path, {n: v.detach().half() for n, v in judge.named_parameters() if "word_embeddings" not in n})
+    save(path, {name: value.detach().half() for name, value in judge.named_parameters() if value.requires_grad})
 
 
 def main() -> None:
@@ -138,6 +140,8 @@ def main() -> None:
     material = streams(arguments.data)
     print({name: len(groups) for name, groups in material.items()}, flush=True)
     reader, judge = Reader(BUNDLED, max_tokens=MAX_TOKENS), started().train()
+    for part in (judge.body.embeddings, *judge.body.encoder["layer"][:FROZEN]):
+        part.requires_grad_(False)
     average = AveragedModel(judge, multi_avg_fn=get_ema_multi_avg_fn(AVERAGED))
     optimise = optimiser(judge, RATES)
     checkpoint, log = arguments.out / "checkpoint.pt", arguments.out / "log.jsonl"
