@@ -47,10 +47,10 @@ RATES = (2e-5, 2e-5, 1e-4)
 FROZEN = 2
 """Layers from below that stay as they are, with the embeddings: a third less to compute of a step's way back."""
 WARM_UP = 50
-AVERAGED = 0.995
+AVERAGED = 0.99
 PIECES = 3
 """Passes of a step: texts of like lengths are read together."""
-CHECKPOINT_SECONDS, KEPT_STEPS, LOGGED_STEPS = 300, 250, 10
+CHECKPOINT_SECONDS, KEPT_STEPS, LOGGED_STEPS = 300, 50, 10
 
 Step = list[tuple[str, Group]]
 
