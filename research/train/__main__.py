@@ -2,7 +2,8 @@
 
     python -m research.training_data --out DATA
     nice -n 15 python -m research.train --data DATA --out RUN --steps 2000 --threads 2
-    python -m research.train.measure --data DATA --candidates CANDIDATES RUN/mean-1000.pt
+    python -m research.export_judge --data DATA --run RUN/mean-1000.pt --target FOLDER
+    python -m research.train.measure --candidates CANDIDATES FOLDER
 
 A step reads eight questions, half of them replay (`research.train.groups`), each with up to five texts, titles in
 front. Losses as in `research.train_judge`: listwise, binary, span. The rate rises over the first steps and stays;
@@ -68,10 +69,10 @@ def shuffled(groups: Sequence[Group], draw: random.Random) -> Iterator[Group]:
         yield from draw.sample(groups, len(groups))
 
 
-def scored(judge: Judge, pairs: Sequence[Pair], pieces: int) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
+def scored(judge: Judge, pairs: Sequence[Pair]) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
     """Relevance of each pair, and the logits of its span with the tokens that can be chosen."""
     order = sorted(range(len(pairs)), key=lambda at: len(pairs[at].ids))
-    size = -(-len(order) // pieces)
+    size = -(-len(order) // PIECES)
     verdicts: list[Tensor] = []
     spans: list[tuple[Tensor, Tensor]] = []
     for start in range(0, len(order), size):
@@ -92,7 +93,7 @@ def losses(judge: Judge, reader: Reader, step: Step, draw: random.Random) -> dic
         question, titled = as_typed(group["question"], draw), draw.random() < TITLED
         layout.append((len(pairs), len(texts), answered, group))
         pairs += [reader.pair(question, text, draw, titled=titled) for text in texts]
-    relevance, spans = scored(judge, pairs, PIECES)
+    relevance, spans = scored(judge, pairs)
     listwise, binary, span = [], [], []
     for start, size, answered, group in layout:
         own = relevance[start : start + size]
