@@ -23,6 +23,7 @@ import onnxruntime
 import torch
 
 from research.export_encoder import MAX_TOKENS, PROJECT, download, sha256, write
+from research.train.__main__ import started
 from research.train_judge import read
 from thresher_training.export import exported
 from thresher_training.network import VERDICTS, Judge
@@ -104,15 +105,20 @@ def main() -> int:
     """Exit code: 0 when the exported model is as good as it must be."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="what research.training_data wrote")
-    parser.add_argument("--run", type=Path, required=True, help="what research.train_judge wrote")
+    parser.add_argument("--run", type=Path, required=True, help="what train_judge wrote, or a file of research.train")
     parser.add_argument("--rows", type=Path, help="what research.reader_data wrote, for the reader")
+    parser.add_argument("--share", type=float, default=1.0, help="of the way from the bundled weights to such a file")
     parser.add_argument("--target", type=Path, help="the folder to write")
     arguments = parser.parse_args()
     original = download(arguments.data)
     config = json.loads((original / "config.json").read_text(encoding="utf-8"))
     reader = Reader(original)
-    judge = Judge(config).eval()
-    judge.load_state_dict(torch.load(arguments.run / "judge.pt", map_location="cpu"))
+    if arguments.run.is_file():
+        judge = started(arguments.run, arguments.share)
+    else:
+        judge = Judge(config)
+        judge.load_state_dict(torch.load(arguments.run / "judge.pt", map_location="cpu"))
+    judge.eval()
     name, script = ("thresher-checker", "train_checker.py") if arguments.rows else ("thresher-judge", "train_judge.py")
     if arguments.rows:
         pairs = pairs_of_rows(read(arguments.rows)[: SAMPLE_ROWS + CHECKED_ROWS], reader)

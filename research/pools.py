@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks.machine import DATA, RESEARCH, rows
 from thresher.judging.calibration import Calibration
 from thresher.judging.scorers import LocalRelevance
-from thresher.models.encoders import BundledEncoder
+from thresher.models.encoders import DIMENSION, BundledEncoder
 from thresher.text.sentences import sentence_spans
 from thresher.text.terms import TITLE_WEIGHT, index_terms, query_terms
 from thresher.types import Chunk
@@ -62,15 +62,16 @@ def holds(text: str, answers: Iterable[str]) -> bool:
 
 
 class Pool:
-    """Passages (`_id`, `title`, `text`) with their vectors and BM25 postings."""
+    """Passages (`_id`, `title`, `text`) with their BM25 postings and their vectors, which are 0 without an encoder."""
 
-    def __init__(self, name: str, corpus: Iterable[Mapping[str, Any]], encoder: BundledEncoder) -> None:
+    def __init__(self, name: str, corpus: Iterable[Mapping[str, Any]], encoder: BundledEncoder | None) -> None:
         self.chunks = [
             Chunk(row["_id"], row["_id"], name, row["title"], 0, len(row["text"]), row["text"]) for row in corpus
         ]
         self.at = {chunk.id: row for row, chunk in enumerate(self.chunks)}
         self.plain = [plain(f"{chunk.title} {chunk.text}") for chunk in self.chunks]
-        self.vectors = vectors(name, [chunk.titled for chunk in self.chunks], encoder)
+        texts = [chunk.titled for chunk in self.chunks]
+        self.vectors = vectors(name, texts, encoder) if encoder else np.zeros((len(texts), DIMENSION), np.float32)
         terms = [Counter(index_terms(c.title) * TITLE_WEIGHT + index_terms(c.text)) for c in self.chunks]
         lengths = np.array([counts.total() for counts in terms])
         self.norms = K1 * (1 - B + B * lengths / lengths.mean())

@@ -10,7 +10,8 @@ or the question's id. A question that is worded like one of the other two fifths
 set is left out, so that sets which share questions (Natural Questions, CLAPnq and ASQA; the two PopQA files) do not
 leak into each other; so is every passage known to answer one of them from the made questions.
 
-Negatives are the best of BM25 and the encoder that do not answer; where only strings tell (Natural Questions,
+Negatives are the best of BM25 and the encoder that do not answer (with `--by-words` of BM25 alone, for which no
+passage is encoded); where only strings tell (Natural Questions,
 TriviaQA), a passage that holds an answer and is not known to answer is on neither side.
 """
 
@@ -155,7 +156,7 @@ def long_tail(held: HeldOut, pool: Pool) -> Iterator[Group]:
         yield Group("popqa-longtail", "passage", row["question"], right[:4], negatives[:NEGATIVES])
 
 
-def squad(held: HeldOut, encoder: BundledEncoder) -> Iterator[Group]:
+def squad(held: HeldOut, encoder: BundledEncoder | None) -> Iterator[Group]:
     """Paragraph retrieval; the answered ones with their places, the unanswerable ones with nothing that answers."""
     every = rows("squad/answered.jsonl") + rows("squad/questions_only.jsonl")
     wanted = [row for row in every if held.wants(row["title"])]
@@ -176,7 +177,7 @@ def squad(held: HeldOut, encoder: BundledEncoder) -> Iterator[Group]:
                 yield Group(set_, "passage", row["question"], [here], negatives, certain=certain)
 
 
-def scifact_claims(held: HeldOut, encoder: BundledEncoder) -> Iterator[Group]:
+def scifact_claims(held: HeldOut, encoder: BundledEncoder | None) -> Iterator[Group]:
     """Claims over abstracts."""
     pool = Pool("train_scifact", rows("scifact/corpus.jsonl"), encoder)
     relevant = {claim: {pool.at[document] for document in found} for claim, found in grades("scifact").items()}
@@ -308,11 +309,13 @@ def main() -> None:
     """Write groups, claims, tune groups and the manifest."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="the folder to write")
+    parser.add_argument("--by-words", action="store_true", help="find negatives by words alone")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     encoder = BundledEncoder()
     held = HeldOut(encoder)
-    pool = Pool("pool", rows("wikipedia/corpus.jsonl"), encoder)
+    of_pools = None if arguments.by_words else encoder
+    pool = Pool("pool", rows("wikipedia/corpus.jsonl"), of_pools)
     blocked = {
         pool.at[id_]
         for name in ("popqa", "nq", "triviaqa")
@@ -324,14 +327,14 @@ def main() -> None:
 
     def of_people() -> Iterator[Group]:
         sources = [wikipedia_questions(pool, held, name) for name in ("popqa", "nq", "triviaqa")]
-        sources += [long_tail(held, pool), squad(held, encoder)]
+        sources += [long_tail(held, pool), squad(held, of_pools)]
         for source in sources:
             for group in source:
                 yield group
                 sentences = sentence_group(group) if group.certain else None
                 if sentences is not None:
                     yield sentences
-        yield from scifact_claims(held, encoder)
+        yield from scifact_claims(held, of_pools)
         yield from clapnq_questions(held, pool)
         yield from climate_claims(held, encoder)
         yield from multihop(held, encoder)

@@ -23,14 +23,14 @@ ROOMS = (
     "judging",
     "correction",
     "refinement",
-    "generation",
+    "answering",
     "verification",
 )
 SHARED = {"types", "protocols", "errors", "deadline", "filters", "net", "text", "structure", "questions"}
-MODELS_ARE_THEIRS = {"retrieval", "judging", "correction", "refinement", "generation"}
+MODELS_ARE_THEIRS = {"retrieval", "judging", "correction", "refinement", "answering"}
 """Rooms whose parts may own a model besides taking one through a protocol."""
 ALSO = {
-    "generation": {"verification"},
+    "answering": {"verification"},
     "refinement": {"verification"},
     "indexing": {"stores", "home"},
     "stores": {"home", "plugins"},
