@@ -92,7 +92,7 @@ def test_none_is_nowhere(library: Collection) -> None:
     assert answer.abstained
     assert step(answer, "correct") == {"outcome": "no outside source was given"}
     assert answer.reason is not None
-    assert answer.reason.endswith("outside: no outside source was given.")
+    assert "outside" not in answer.reason
 
 
 def test_what_is_found_outside_and_does_not_suffice_is_dropped_by_our_own(library: Collection) -> None:

@@ -26,7 +26,7 @@ ROOMS = (
     "answering",
     "verification",
 )
-SHARED = {"types", "protocols", "errors", "deadline", "filters", "net", "text", "structure", "questions"}
+SHARED = {"reasons", "types", "protocols", "errors", "deadline", "filters", "net", "text", "structure", "questions"}
 MODELS_ARE_THEIRS = {"retrieval", "judging", "correction", "refinement", "answering"}
 """Rooms whose parts may own a model besides taking one through a protocol."""
 ALSO = {

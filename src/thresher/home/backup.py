@@ -69,7 +69,7 @@ def restore(home: Home, file: Path) -> list[Finding]:
     """Make a home of a backup, where none is yet; returns what `doctor` finds in it that cannot be mended."""
     home = folders.on_this_machine(home, file.name)
     if home.exists() and any(home.iterdir()):
-        raise UsageError("is there already", subject=f"home {home}", next_step="give another one with --home")
+        raise UsageError("is there already", subject=f"home {home}", next_step="give another folder as `home`")
     beside = home.absolute().with_name(f".{home.absolute().name}.{os.getpid()}")
     try:
         make_folder(beside)
