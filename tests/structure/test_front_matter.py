@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from thresher.structure.front_matter import abstract_span, author_lines, summary_spans
+from thresher.structure.front_matter import author_lines
 
 PAPER = (
     "On Lighthouses: A Survey\n\nAda Kask∗ Juhan Tamm\nUniversity of Hiiumaa\n\nAbstract\n\n"
@@ -23,24 +23,3 @@ def test_a_line_that_says_who_wrote_it_names_the_author() -> None:
     assert span is not None
     assert text[slice(*span)] == "Rosa Lind, Finance"
     assert author_lines("Revenue rose by a fifth. It fell by the end of the year.") is None
-
-
-def test_the_abstract_ends_where_the_next_heading_begins() -> None:
-    span = abstract_span(PAPER)
-    assert span is not None
-    assert PAPER[slice(*span)].startswith("We survey")
-    assert PAPER[slice(*span)].endswith("in summer.")
-    assert abstract_span("No heading here. " * 50) is None
-
-
-def test_a_document_without_an_abstract_is_summed_up_by_what_it_repeats() -> None:
-    text = (
-        "The board met on Monday to speak about the new pump house. Lunch was good and the coffee was hot as always. "
-        "The new pump house will cost two million euros in all. Somebody lost an umbrella near the door yesterday. "
-        "The board agreed that the pump house is built next year."
-    )
-    quotes = [text[start:end] for start, end in summary_spans(text, 3)]
-    assert quotes[0].startswith("The board met")
-    assert not any("umbrella" in quote for quote in quotes)
-    start, end = summary_spans(PAPER, 3)[0]
-    assert PAPER[start:end].startswith("We survey")

@@ -6,8 +6,6 @@ from thresher.text.boilerplate import (
     has_labels,
     heading_above,
     is_bibliography,
-    is_item_number,
-    is_place_number,
     is_reference,
     leans,
     says_nothing,
@@ -83,36 +81,3 @@ def test_the_heading_above_a_place_is_the_last_short_paragraph_that_is_no_senten
     assert heading_above(text, text.index("Boats")) == "How does the return work?"
     assert heading_above(text, text.index("The tank")) == "How does the return work?"
     assert heading_above(text, 3) == ""
-
-
-@pytest.mark.parametrize(
-    ("text", "number", "numbers_an_item"),
-    [
-        ("3. We meet again in May.", "3", True),
-        ("Agreed:\n12) The hull is of steel.", "12", True),
-        ("It has 3. The rest was sold.", "3", False),
-        ("3.5 metres", "3.5", False),
-        ("3", "3", False),
-    ],
-)
-def test_the_number_of_an_item_says_nothing(text: str, number: str, numbers_an_item: bool) -> None:
-    start = text.index(number)
-    assert is_item_number(text, start, start + len(number)) is numbers_an_item
-
-
-@pytest.mark.parametrize(
-    ("text", "number", "numbers_a_place"),
-    [
-        ("2 Background\nThe goal is speed.", "2", True),
-        ("## 4.2 Question Answering Datasets\nWe use five.", "4.2", True),
-        ("The scores stand in Table 3.", "3", True),
-        ("We summarise them in Section 4 below.", "4", True),
-        ("8 parallel attention layers are used.", "8", False),
-        ("12 GB", "12", False),
-        ("The Transformer uses 8 heads.", "8", False),
-        ("8 September 2024", "8", False),
-    ],
-)
-def test_the_number_of_a_heading_or_a_table_counts_nothing(text: str, number: str, numbers_a_place: bool) -> None:
-    start = text.index(number)
-    assert is_place_number(text, start, start + len(number)) is numbers_a_place

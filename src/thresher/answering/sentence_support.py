@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log
 
-from thresher.protocols import Encoder
 from thresher.text.sentences import line_spans, sentence_spans
-from thresher.text.terms import term_set
 from thresher.types import Evidence, Scale, Score
 
 SUPPORT = Scale("support", 0.0, 1.0)
-
-SENTENCE_CHARACTERS = (20, 600)
-"""Shorter pieces are headings and table cells, longer ones run-on tables: neither answers a question when quoted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,50 +26,6 @@ class Sentence:
     def whole(cls, piece: Evidence, score: Score) -> Sentence:
         """All of a piece."""
         return cls(piece, piece.start, piece.end, piece.text, score)
-
-
-@dataclass(frozen=True, slots=True)
-class SupportJudge:
-    """Support of a sentence = cosine_weight * cosine + (1 - cosine_weight) * weighted share of the question's terms.
-
-    The weights are those of ECRAG's confidence (0.7 and 0.3, docs/methods.md, X8); the lexical part is the share of the
-    question's terms, weighted by their rarity, that the sentence or the title above it holds.
-    """
-
-    encoder: Encoder
-    rarity: Callable[[str], Mapping[str, float]]
-    """Weight of each term of a question; see `rarity_from`."""
-    cosine_weight: float = 0.7
-
-    def __call__(self, question: str, evidence: Sequence[Evidence]) -> list[Sentence]:
-        """All sentences of the evidence, best supported first; ties keep the order of the evidence."""
-        places = [place for piece in evidence for place in self._sentences(piece)]
-        if not places:
-            return []
-        wanted = self.encoder.encode_query(question)
-        vectors = self.encoder.encode([text for _, _, _, text in places])
-        weights = self.rarity(question)
-        sentences = []
-        for (piece, start, end, text), vector in zip(places, vectors, strict=True):
-            cosine = max(0.0, float(vector @ wanted))
-            shared = self._shared(weights, f"{piece.hit.chunk.title} {text}")
-            value = min(1.0, self.cosine_weight * cosine + (1 - self.cosine_weight) * shared)
-            sentences.append(Sentence(piece, start, end, text, Score(value, SUPPORT)))
-        return sorted(sentences, key=lambda sentence: -sentence.support.value)
-
-    def _sentences(self, piece: Evidence) -> list[tuple[Evidence, int, int, str]]:
-        """A table is quoted by its rows, running text by its sentences."""
-        spans = _quotable(piece)
-        low, high = SENTENCE_CHARACTERS
-        fitting = [(start, end) for start, end in spans if low <= end - start <= high]
-        if not fitting and len(piece.text) <= high:
-            fitting = [(0, len(piece.text))]
-        return [(piece, piece.start + start, piece.start + end, piece.text[start:end]) for start, end in fitting]
-
-    def _shared(self, weights: Mapping[str, float], text: str) -> float:
-        present = term_set(text)
-        total = sum(weights.values())
-        return sum(weight for term, weight in weights.items() if term in present) / total if total else 0.0
 
 
 def _quotable(piece: Evidence) -> list[tuple[int, int]]:

@@ -53,9 +53,6 @@ NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,200}")
 DEEPEST = 8
 """Folders in one another; the tables have five."""
 
-HEADER_BYTES = 512
-"""Of every file or folder in the packed file, be it empty."""
-
 SMALLEST_BOUND, MOST_TIMES = 64 * 1024 * 1024, 100
 """Bytes that any file may unpack to, and how many times its own size a larger one may: texts and vectors take four."""
 

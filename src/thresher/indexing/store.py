@@ -177,10 +177,6 @@ class DocumentStore:
         """How long the texts of all documents are together."""
         return sum(row["characters"] for row in self._rows("documents", "characters"))
 
-    def every_text(self) -> Iterator[str]:
-        """The texts of all documents, in no order."""
-        return (row["text"] for row in self._rows("documents", "text"))
-
     def also(self, document_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """All sources of each document, the first one first."""
         rows = self.record_table("documents").get(document_ids)

@@ -110,10 +110,6 @@ class BundledJudge:
         known_before.put(known)
         return [known[key] for key in keys]
 
-    def knows(self, word: str) -> bool:
-        """Whether a word in lower case is among the 30,000 frequent ones that its tokenizer reads whole."""
-        return self._load().tokenizer.token_to_id(word) is not None
-
     def _read(self, key: tuple[str, str, str], allow: Allow) -> Reading:
         allow()
         text = encodable(key[2])

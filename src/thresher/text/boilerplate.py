@@ -33,11 +33,6 @@ _SIGNPOSTS = re.compile(
     re.IGNORECASE,
 )
 
-_NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+[A-Z][a-z]{3}[^\d.!?:;]*")
-_NUMBERS_A_PLACE = re.compile(
-    r"\b(?:sections?|sec\.|chapters?|appendix|figures?|fig\.|tables?|algorithms?|equations?|eq\.|page)\s*\(?$",
-    re.IGNORECASE,
-)
 
 HEADING_WORDS = 8
 """So few words without a stop behind them, a number or a colon within are a heading."""
@@ -88,23 +83,6 @@ _LEANS = re.compile(
     r")\b",
     re.IGNORECASE,
 )
-
-
-def is_place_number(text: str, start: int, end: int) -> bool:
-    """Whether what stands there numbers a heading, a table or another place: the 2 of "2 Background", of "Table 2"."""
-    line_start, line_end = text.rfind("\n", 0, start) + 1, text.find("\n", end)
-    line = text[line_start : line_end if line_end >= 0 else len(text)].strip(" #*_")
-    numbered = _NUMBERED.fullmatch(line)
-    heads = numbered is not None and len(line.split()) <= HEADING_WORDS and numbered["number"] == text[start:end]
-    return heads or _NUMBERS_A_PLACE.search(text[line_start:start]) is not None
-
-
-def is_item_number(text: str, start: int, end: int) -> bool:
-    """Whether what stands there numbers an item of a list: the 3 of a line that begins with "3. We meet again"."""
-    begins = not text[text.rfind("\n", 0, start) + 1 : start].strip(" *_#-(")
-    return (
-        begins and re.fullmatch(r"\d{1,2}", text[start:end]) is not None and re.match(r"[.)]\s", text[end:]) is not None
-    )
 
 
 def says_nothing(sentence: str) -> bool:

@@ -63,12 +63,6 @@ def whole_names(text: str) -> Iterator[str]:
         yield text[start:end]
 
 
-def are_names(text: str) -> bool:
-    """Whether a text is nothing but names of people or the like: no title, no office in capitals (CEO)."""
-    words = [word[0] for word in re.finditer(r"\w+", text) if word[0] not in _BETWEEN_NAMES]
-    return bool(words) and all(word[0].isupper() and (len(word) == 1 or not word.isupper()) for word in words)
-
-
 def missing_name(claim: str, known: str) -> str:
     """The first name of the claim that stands nowhere in the known text; "" for none.
 

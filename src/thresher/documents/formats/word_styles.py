@@ -119,9 +119,6 @@ class Lists:
         return re.sub(r"%([1-9])", number, own.text).strip()
 
 
-NO_LISTS = Lists({}, {}, {})
-
-
 def lists_of(archive: zipfile.ZipFile, part: str) -> Lists:
     """The lists that a document defines."""
     levels: dict[str, dict[int, Level]] = {}
