@@ -256,3 +256,9 @@ def test_a_reader_whose_version_goes_reads_on_and_tells_no_chunk_twice(
     read += [chunk.id for batch in batches for chunk, _ in batch]
     assert set(read) >= {*TEXTS, *(f"m{n}" for n in range(40))}
     assert len(read) == len(set(read))
+
+
+def test_a_table_that_a_killed_process_left_without_a_version_is_made_anew(tmp_path: Path) -> None:
+    (tmp_path / "lance" / "tables.lance" / "data").mkdir(parents=True)
+    records = LanceStore(tmp_path / "lance").records("tables", key="name", columns={"name": "text"})
+    assert records.version == 1

@@ -94,7 +94,10 @@ class LanceStore:
         import pyarrow as pa
 
         with store_errors(name, self.in_our_words):
-            table = self._database.open_table(name)
+            try:
+                table = self._database.open_table(name)
+            except ValueError:
+                return  # a killed process left its folder without a version: it is made anew
             lacking = [field for field in schema if field.name not in table.schema.names]
             if lacking and set(table.schema.names) < set(schema.names):
                 table.add_columns(pa.schema(lacking))

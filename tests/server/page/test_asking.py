@@ -57,7 +57,7 @@ def test_a_grain_that_is_walked_to_tells_its_text_and_its_reason(page: Page) -> 
     first.focus()
     page.keyboard.press("End")
     focused = page.locator(".threshing .one:focus")
-    expect(focused).to_have_attribute("aria-label", re.compile(r"^dropped by \w+, (0\.\d\d|not scored): "))
+    expect(focused).to_have_attribute("aria-label", re.compile(r"^dropped by \w+, (0\.\d\d|not judged): "))
     expect(page.locator(".card .fate")).to_contain_text("dropped by")
     assert page.locator(".card .why").inner_text()
     assert page.locator(".card .card-text").inner_text()
@@ -76,7 +76,7 @@ def test_each_step_is_shown_with_its_time(page: Page) -> None:
 def test_a_question_that_the_documents_do_not_answer_is_refused_with_its_reason(page: Page) -> None:
     ask(page, "Who is the mayor of Fernby?")
     expect(page.locator(".refusal h3")).to_have_text("Not answered")
-    expect(page.locator(".refusal .why")).to_contain_text("does not suffice")
+    expect(page.locator(".refusal .why")).to_contain_text("Nothing in your documents answers this. Nearest: ")
     expect(page.locator(".judged")).to_contain_text("Evidence: insufficient")
     expect(page.locator(".nearest li")).to_have_count(3)
     expect(page.locator(".answer")).to_have_count(0)
