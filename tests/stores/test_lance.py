@@ -259,6 +259,9 @@ def test_a_reader_whose_version_goes_reads_on_and_tells_no_chunk_twice(
 
 
 def test_a_table_that_a_killed_process_left_without_a_version_is_made_anew(tmp_path: Path) -> None:
-    (tmp_path / "lance" / "tables.lance" / "data").mkdir(parents=True)
-    records = LanceStore(tmp_path / "lance").records("tables", key="name", columns={"name": "text"})
-    assert records.version == 1
+    for name in ("tables", "chunks_t"):
+        (tmp_path / "lance" / f"{name}.lance" / "data").mkdir(parents=True)
+    store = LanceStore(tmp_path / "lance")
+    assert store.records("tables", key="name", columns={"name": "text"}).version == 1
+    store.create("chunks_t", dimension=4)
+    assert store.open("chunks_t").count() == 0

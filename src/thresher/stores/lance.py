@@ -85,19 +85,25 @@ class LanceStore:
 
         types = {"text": pa.string(), "whole": pa.int64()}
         schema = pa.schema([pa.field(column, types[kind]) for column, kind in columns.items()])
-        if name in self._tables():
-            self._extend(name, schema)
+        if (stored := self._stored(name)) is not None:
+            self._extend(name, stored, schema)
         return LanceRecords(self._created(name, schema), self._folder, key=key)
 
-    def _extend(self, name: str, schema: pa.Schema) -> None:
+    def _stored(self, name: str) -> Any | None:
+        """A table; None where there is none, or only the folder of one whose making was killed: it is made anew."""
+        with store_errors(name, self.in_our_words):
+            try:
+                return self._database.open_table(name)
+            except ValueError as error:
+                if "was not found" in str(error):
+                    return None
+                raise
+
+    def _extend(self, name: str, table: Any, schema: pa.Schema) -> None:
         """Add the columns that a stored table lacks."""
         import pyarrow as pa
 
         with store_errors(name, self.in_our_words):
-            try:
-                table = self._database.open_table(name)
-            except ValueError:
-                return  # a killed process left its folder without a version: it is made anew
             lacking = [field for field in schema if field.name not in table.schema.names]
             if lacking and set(table.schema.names) < set(schema.names):
                 table.add_columns(pa.schema(lacking))
@@ -118,7 +124,7 @@ class LanceStore:
 
     def create(self, name: str, *, dimension: int) -> None:
         """Make an empty chunk table with its full-text and scalar indexes; one that is there is left as it is."""
-        if name not in self._tables():  # one of an earlier version has fewer columns, and every one metadata of its own
+        if self._stored(name) is None:  # one of an earlier version has fewer columns, and every one metadata of its own
             self._created(name, chunk_schema(dimension))
         with store_errors(name, self.in_our_words):
             self.open(name).create_indexes()
