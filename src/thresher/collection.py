@@ -29,7 +29,6 @@ from thresher.errors import (
     UsageError,
     WrongType,
     check_type,
-    missing,
 )
 from thresher.filters import holds, parse, resolve
 from thresher.forgetting import Forgetting
@@ -44,7 +43,7 @@ from thresher.models.cassette import Exchanges
 from thresher.models.usage import Meter
 from thresher.opened import OpenCollection
 from thresher.pipeline import as_is as whole
-from thresher.plugins import brought, loaded
+from thresher.plugins import required
 from thresher.recipes.settings import LanguageModelSettings
 from thresher.settings import dotted, flat, flat_public, own, resolved
 from thresher.tracing.feedback import Label, label_of
@@ -608,13 +607,11 @@ class Collection(OpenCollection):
         from thresher.recipes.settings import CorrectiveSettings
 
         self._existing()
-        entry = brought("thresher.training").get("judge")
-        if entry is None:
-            raise missing("thresher.training", "judge") or UsageError("cannot be trained", subject="the judge")
+        train = required("thresher.training", "judge")
         configured, parts = self._configured("corrective", settings), self._parts()
         assert isinstance(configured, CorrectiveSettings)
         labelled = self.labels.labels()
-        trained: Trained = loaded(entry)(
+        trained: Trained = train(
             labels, labelled, configured, parts, self.home, epochs=epochs, seed=seed, counting=counting
         )
         return trained

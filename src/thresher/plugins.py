@@ -16,7 +16,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from thresher.errors import UsageError
+from thresher.errors import UsageError, missing
 
 GROUP = "thresher.parts"
 
@@ -51,6 +51,14 @@ def loaded(entry: EntryPoint) -> Any:
         return entry.load()
     except Exception as error:
         raise _broken(entry, error) from error
+
+
+def required(group: str, name: str) -> Any:
+    """What an installed distribution brings under a name of a group. Raises MissingExtra where none does."""
+    entry = brought(group).get(name)
+    if entry is None:
+        raise missing(group, name) or UsageError("is brought by no package", subject=f"{group} {name}")
+    return loaded(entry)
 
 
 def _broken(entry: EntryPoint, error: Exception) -> UsageError:

@@ -6,8 +6,9 @@ and this collection; they take the place of the printed ones, and every answer s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from thresher.judging.learned_bounds import ConfidentDecider, bounded, learned_bounds
 from thresher.judging.verdicts import Bounds
@@ -16,7 +17,7 @@ from thresher.recipes.build import mapping
 from thresher.recipes.components import Components
 from thresher.recipes.judges import judge_folder
 from thresher.recipes.settings import JudgeSettings, RecipeSettings
-from thresher.settings import flat
+from thresher.settings import flat, resolved
 
 
 def with_learned(
@@ -26,20 +27,21 @@ def with_learned(
     *,
     name: str,
     keys: tuple[str, str],
-    defaults: RecipeSettings,
+    preset: Mapping[str, Any],
     wired: Callable[[RecipeSettings, Components], Pipeline],
 ) -> Pipeline:
     """The recipe by the bounds learned in this collection; `printed` where none were learned or others are set by hand.
 
-    `keys` are the settings of its lower and upper bound, `defaults` its settings where nobody set one.
+    `keys` are the settings of its lower and upper bound, `preset` what it sets of its own.
     """
     inner = bounded(printed.decide)
     if inner is None or parts.calibrations is None or not isinstance(settings, JudgeSettings):
         return printed
     learned = parts.calibrations.get(judge_of(name, settings), parts.encoder(settings).name)
-    by_hand = any(flat(settings)[key] != flat(defaults)[key] for key in keys)
-    found = None if learned is None or by_hand else learned_bounds(learned, inner.bounds.scale)
-    if learned is None or found is None:
+    if learned is None or not _as_printed(settings, keys, preset):
+        return printed
+    found = learned_bounds(learned, inner.bounds.scale)
+    if found is None:
         return printed
     made = wired(_changed(settings, keys, found), parts)
     return replace(made, decide=ConfidentDecider(made.decide, learned, mapping(learned, fits=True)))
@@ -59,6 +61,12 @@ def bounds_here(pipeline: Pipeline) -> Bounds | None:
     decide = pipeline.decide.decide if isinstance(pipeline.decide, ConfidentDecider) else pipeline.decide
     inner = bounded(decide)
     return None if inner is None else inner.bounds
+
+
+def _as_printed(settings: RecipeSettings, keys: tuple[str, str], preset: Mapping[str, Any]) -> bool:
+    """Whether the bounds are those the recipe comes with, so that nobody set others."""
+    given, own = flat(settings), flat(resolved(type(settings), {}, preset=preset))
+    return all(given[key] == own[key] for key in keys)
 
 
 def _changed(settings: RecipeSettings, keys: tuple[str, str], values: tuple[float, float]) -> RecipeSettings:

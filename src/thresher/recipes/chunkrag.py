@@ -146,7 +146,7 @@ def stages(settings: ChunkragSettings, parts: Components, table: ChunkTable) -> 
         return base, (*lacks, LLM_STAGES)
     query_text: Literal["search", "question"] = "question" if settings.score_query == "original" else "search"
     second = settings.critic.llm
-    critic = parts.language_model(second.beside(settings.llm)) if second.model or second.base_url else model
+    critic = parts.language_model(second.beside(settings.llm)) if second.model or second.base_url else None
     workers = settings.llm.concurrency
     return MultiStageScorer(
         base,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
-from thresher.errors import UsageError, missing
+from thresher.errors import UsageError
 from thresher.judging.synthetic_questions import SyntheticQuestion
-from thresher.plugins import brought, loaded
+from thresher.plugins import required
 from thresher.protocols import ChunkTable
 from thresher.types import Chunk
 
@@ -31,15 +31,12 @@ class MakesQuestions(Protocol):
 
 def questions_of(chunks: ChunkTable, number: int, seed: int) -> list[SyntheticQuestion]:
     """Questions made of the texts of a table. Raises UsageError for none, MissingExtra where nothing makes them."""
-    maker = brought(GROUP).get("made")
-    if maker is None:
-        raise missing(GROUP, "made") or UsageError("cannot be made", subject="questions")
+    make: MakesQuestions = required(GROUP, "made")
     texts = []
     for batch in chunks.chunks():
         texts += [chunk for chunk, _ in batch]
         if len(texts) >= MOST_CHUNKS:
             break
-    make: MakesQuestions = loaded(maker)
     questions = make(texts, number=number, seed=seed)
     if not questions:
         raise UsageError(

@@ -82,11 +82,9 @@ class Recipe:
         if self.bounds is None or components.sketched:
             return made
         from thresher.recipes.bounds import with_learned
-        from thresher.settings import resolved
 
-        defaults = resolved(self.settings, {}, preset=self.preset)
         return with_learned(
-            made, settings, components, name=self.name, keys=self.bounds, defaults=defaults, wired=self.wired
+            made, settings, components, name=self.name, keys=self.bounds, preset=self.preset, wired=self.wired
         )
 
     def wired(self, settings: RecipeSettings, components: Components) -> Pipeline:

@@ -284,10 +284,6 @@ class SearchWordsSettings(Frozen):
     rewrite: bool = Field(True, description="put the question into such words; it is searched for itself when false")
 
 
-REPLY_FIELDS = ("results", "url", "title", "snippet", "page", "score", "date")
-"""What a reply of a web search may have, the list of results first."""
-
-
 class WebSettings(Frozen):
     """Web search; nothing is sent anywhere until a provider is configured and `outside` is `web`."""
 
@@ -317,10 +313,12 @@ class WebSettings(Frozen):
     @field_validator("fields")
     @classmethod
     def _of_reply(cls, given: str) -> str:
+        from thresher.correction.providers import Fields
+
         for one in filter(None, given.split(",")):
-            name, is_given, path = one.partition("=")
-            if name not in REPLY_FIELDS or not is_given or not path:
-                raise ValueError(f"{one} is not NAME=PATH with a name of {', '.join(REPLY_FIELDS)}")
+            name, _, path = one.partition("=")
+            if name not in Fields._fields or not path:
+                raise ValueError(f"{one} is not NAME=PATH with a name of {', '.join(Fields._fields)}")
         return given
 
     @field_validator("sites")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,17 +20,13 @@ from thresher.documents.cleaning import clean_inline
 HIDDEN = 2  # the flag of an annotation that no program shows
 OFF = ("/Off", "")
 CALLOUT = "/FreeTextCallout"  # a remark on the page, with a line that leads to what it is about
-SLACK = 4.0
-"""Points that the base line of a label may lie below its field."""
-CALLOUT = "/FreeTextCallout"
 MARKS = ("/Highlight", "/Underline", "/StrikeOut", "/Squiggly")
 """A file with these, or with callouts, was marked by a reader, whose is also what is written over its pages: so are 6
 of the 41 papers."""
 SLACK = 4.0
 """Points that the base line of a label may lie below its field."""
 WRITTEN = ("/Widget", "/FreeText")
-"""Kinds of annotations that are on the page; a note beside it is a reader's."""
-
+"""Kinds of annotations that are on the page, fields first; a note beside it is a reader's."""
 
 ENDED = re.compile(r"[.!?:]\"?(?=\s*(?:\n|\Z))")
 
@@ -58,9 +54,9 @@ def with_fields(data: bytes, pages: Sequence[str]) -> list[str]:
             return list(pages)
         notes = [[one.get_object() for one in page.get("/Annots", ())] for page in reader.pages]
         marked = any(one.get("/Subtype") in MARKS or one.get("/IT") == CALLOUT for page in notes for one in page)
-        kinds = ("/Widget",) if marked else ("/Widget", "/FreeText")
+        kinds = WRITTEN[:1] if marked else WRITTEN
         filled = [
-            _filled(text, list(_written(each, kinds)), page)
+            _filled(text, _written(each, kinds), page)
             for text, page, each in zip(pages, reader.pages, notes, strict=False)
         ]
         return [*filled, *pages[len(filled) :]]
@@ -68,7 +64,7 @@ def with_fields(data: bytes, pages: Sequence[str]) -> list[str]:
         return list(pages)
 
 
-def _written(notes: Sequence[Any], kinds: Sequence[str]) -> Iterator[Written]:
+def _written(notes: Sequence[Any], kinds: Sequence[str]) -> list[Written]:
     """The fields and the text written over a page, from the top."""
     found = []
     for note in notes:
@@ -79,7 +75,7 @@ def _written(notes: Sequence[Any], kinds: Sequence[str]) -> Iterator[Written]:
         name = clean_inline(str(_inherited(note, "/TU") or _inherited(note, "/T") or "?")) if field else ""
         if text := clean_inline(_value(note) if field else str(note.get("/Contents") or "")):
             found.append(Written(text, left, min(bottom, top), max(bottom, top), name))
-    return iter(sorted(found, key=lambda one: (-one.top, one.left)))
+    return sorted(found, key=lambda one: (-one.top, one.left))
 
 
 def _value(field: Any) -> str:
