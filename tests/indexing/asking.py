@@ -1,4 +1,7 @@
-"""A process that asks until a file appears, then prints what it was answered: `python asking.py HOME STOP SETTINGS`."""
+"""A process that asks until a file appears and once more, then prints the answers: `python asking.py HOME STOP SETTINGS`.
+
+The last question begins after the last change, so it makes the chunks that only its recipe needs.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,9 @@ def main(home: str, stop: str, settings: str) -> None:
     answers, empty = 0, 0
     cited: set[tuple[str, str]] = set()
     with thresher.open(home) as collection:
-        while not Path(stop).exists():
+        stopped = False
+        while not stopped:
+            stopped = Path(stop).exists()
             try:
                 answer = collection.ask(QUESTIONS[answers % 3], recipe="hybrid", settings=json.loads(settings))
             except StoreError as error:
