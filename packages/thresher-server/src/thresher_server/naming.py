@@ -1,4 +1,8 @@
-"""The collection that a path names: whether there is one, and whether its name can be one."""
+"""The collection that a path or another tool names: whether there is one, and whether its name can be one.
+
+What other tools call a knowledge base, a vector store or a model is named `COLLECTION`, which is asked with the recipe
+of the front, or `COLLECTION/RECIPE`; nothing stands for the collection of the front.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,13 @@ from typing import Annotated
 
 from fastapi import Depends, Path
 
+from thresher import recipes
 from thresher.collection import Collection
 from thresher.indexing.store import DocumentStore
 from thresher.stores.registry import recorded
 from thresher_server.problems import Problem
+from thresher_server.security.access import check
+from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service, service_of
 
 LONGEST_NAME = 100
@@ -33,6 +40,26 @@ def is_there(collection: Collection) -> bool:
 def can_be_a_folder(name: str) -> bool:
     """Whether the file system takes a name."""
     return len(name.encode("utf-8", "replace")) <= MOST_BYTES
+
+
+def resolved(service: Service, caller: Caller, scope: Scope, name: str | None) -> tuple[str, str]:
+    """The collection and the recipe of a name, which the caller may use so.
+
+    Raises Problem 404 for a collection that is not there or not among the caller's and for an unknown recipe, 403 for a
+    scope that the key has not.
+    """
+    collection, _, recipe = (name or "").partition("/")
+    collection, recipe = collection or service.front.collection, recipe or service.front.recipe
+    check(caller, scope, collection)
+    names = service.engine.collections.names
+    if collection not in {*names, service.front.collection}:
+        own = [one for one in names if caller.may(scope, one)]  # the names of others are secret
+        next_step = f"there are: {', '.join(own)}" if own else "add documents to one"
+        raise Problem(404, "is not here", subject=f"collection {collection!r}", next_step=next_step)
+    if recipe not in recipes.names():
+        next_step = f"there are: {', '.join(recipes.names())}"
+        raise Problem(404, "is not here", subject=f"recipe {recipe!r}", next_step=next_step)
+    return collection, recipe
 
 
 def opened(collection: CollectionName, service: Annotated[Service, Depends(service_of)]) -> Collection:

@@ -1,52 +1,18 @@
-"""A search for a door of another tool: what it names as a collection and a recipe, and hits with scores from 0 to 1.
-
-A knowledge base, a vector store or a model is named `COLLECTION`, which is asked with the recipe of the front, or
-`COLLECTION/RECIPE`; nothing stands for the collection of the front.
-"""
+"""A search for a door of another tool: hits with scores from 0 to 1."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from fastapi import Request
 
-from thresher import recipes
-from thresher.collection import PUBLIC_URL, Collection
+from thresher.collection import PUBLIC_URL
 from thresher.types import L2, Hit, Score, logistic
 from thresher_server.asking import check_length, worked
 from thresher_server.connected import while_connected
-from thresher_server.problems import Problem
-from thresher_server.security.access import check
+from thresher_server.naming import resolved
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A collection that is there, and the recipe it is asked with."""
-
-    collection: Collection
-    recipe: str
-
-
-def named(service: Service, caller: Caller, scope: Scope, name: str | None) -> Named:
-    """What a name stands for, which the caller may use so.
-
-    Raises Problem 404 for a collection that is not there or not among the caller's and for an unknown recipe, 403 for a
-    scope that the key has not.
-    """
-    collection, _, recipe = (name or service.front.collection).partition("/")
-    check(caller, scope, collection)
-    names = service.engine.collections.names
-    if collection not in names:
-        own = [one for one in names if caller.may(scope, one)]  # of the others nothing is told
-        next_step = f"there are: {', '.join(own)}" if own else "add documents to one"
-        raise Problem(404, "is not here", subject=f"collection {collection!r}", next_step=next_step)
-    if recipe and recipe not in recipes.names():
-        next_step = f"there are: {', '.join(recipes.names())}"
-        raise Problem(404, "is not here", subject=f"recipe {recipe!r}", next_step=next_step)
-    return Named(service.collection(collection), recipe or service.front.recipe)
 
 
 async def found(
@@ -59,16 +25,17 @@ async def found(
     limit: int,
     where: str | None = None,
 ) -> tuple[Hit, ...]:
-    """Hits of a search, best first, each with the address at which this server shows it. Raises as `named`."""
+    """Hits of a search, best first, each with the address at which this server shows it. Raises as `resolved`."""
     check_length(service, question)
-    asked = named(service, caller, Scope.READ, name)
+    named, recipe = resolved(service, caller, Scope.READ, name)
+    collection = service.collection(named)
     here = {PUBLIC_URL: address_of(service, request)}
 
     def search() -> tuple[Hit, ...]:
-        return asked.collection.search(question, recipe=asked.recipe, limit=limit, where=where, settings=here).hits
+        return collection.search(question, recipe=recipe, limit=limit, where=where, settings=here).hits
 
     hits = await while_connected(request, worked(service, search))
-    service.audit.write(caller.name, "search", collection=asked.collection.name)
+    service.audit.write(caller.name, "search", collection=collection.name)
     return hits
 
 

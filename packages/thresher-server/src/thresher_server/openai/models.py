@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pydantic import BaseModel, Field
 
 from thresher import recipes
-from thresher.errors import UnknownSetting
 from thresher.home.places import COLLECTIONS, files_at
 from thresher.recipes.settings import RecipeSettings
 from thresher.stores.registry import RECORD
+from thresher_server.naming import resolved
 from thresher_server.problems import Problem
-from thresher_server.security.access import check
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service
 
@@ -49,16 +48,18 @@ class Target:
 
 def target_of(service: Service, caller: Caller, name: str) -> Target:
     """What a name means; the collection and recipe of the front for an empty one. Problem 404 for what is not there."""
-    collection, _, recipe = name.partition("/")
-    target = Target(name, collection or service.front.collection, recipe or service.front.recipe)
-    check(caller, Scope.ASK, target.collection)
-    if not _exists(service, target.collection):
-        raise _unknown(name, f"there is no collection {target.collection}")
     try:
-        recipes.get(target.recipe)
-    except UnknownSetting as error:
-        raise _unknown(name, str(error)) from error
-    return Target(name or target.collection, target.collection, target.recipe)
+        collection, recipe = resolved(service, caller, Scope.ASK, name)
+    except Problem as problem:
+        if problem.status != 404:
+            raise
+        raise Problem(
+            404,
+            f"is no model here: {problem.subject} {problem.what}",
+            subject=f"model {name!r}",
+            next_step="GET /v1/models lists them",
+        ) from problem
+    return Target(name or collection, collection, recipe)
 
 
 def models(service: Service, caller: Caller, *, with_recipes: bool) -> list[Model]:
@@ -83,14 +84,6 @@ def _collections(service: Service) -> list[str]:
     return sorted({*service.engine.collections.names, service.front.collection})
 
 
-def _exists(service: Service, collection: str) -> bool:
-    return collection in _collections(service)
-
-
 def _changed(service: Service, collection: str) -> int:
     record = files_at(service.home / COLLECTIONS / collection).find(RECORD)
     return 0 if record is None else int(record.modified)
-
-
-def _unknown(name: str, why: str) -> Problem:
-    return Problem(404, f"is no model here: {why}", subject=f"model {name!r}", next_step="GET /v1/models lists them")

@@ -17,9 +17,10 @@ from thresher.collection import PUBLIC_URL
 from thresher.types import Check, CheckedClaim, Citation, ClaimState
 from thresher_server.asking import worked
 from thresher_server.connected import while_connected
+from thresher_server.naming import resolved
 from thresher_server.openai.conversation import Text
 from thresher_server.problems import Problem, replies
-from thresher_server.searching import address_of, named
+from thresher_server.searching import address_of
 from thresher_server.security.access import Asker
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service, service_of
@@ -125,14 +126,15 @@ async def _by_facts(asked: CheckRequest, facts: list[Fact], service: Service) ->
 
 async def _by_documents(asked: CheckRequest, request: Request, caller: Caller, service: Service) -> Check:
     """The claims of the text against a collection."""
-    target = named(service, caller, Scope.ASK, asked.collection)
+    name, recipe = resolved(service, caller, Scope.ASK, asked.collection)
+    collection = service.collection(name)
     here = {PUBLIC_URL: address_of(service, request)}
 
     def work() -> Check:
-        return target.collection.check(asked.answer_candidate, recipe=target.recipe, where=asked.where, settings=here)
+        return collection.check(asked.answer_candidate, recipe=recipe, where=asked.where, settings=here)
 
     checked = await worked(service, work)
-    service.audit.write(caller.name, "check", collection=target.collection.name)
+    service.audit.write(caller.name, "check", collection=name)
     return checked
 
 
