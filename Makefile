@@ -14,7 +14,7 @@ ADAPTERS := adapters-langchain adapters-llama-index adapters-haystack
 # The distributions beside the engine that `make install` brings.
 DISTRIBUTIONS := $(addprefix packages/thresher-,bucket evals postgres ray server testing)
 
-.PHONY: install demo serve test test-beside proofs fuzz wheels adapters $(ADAPTERS) training check bench docs clean
+.PHONY: install demo serve test test-beside proofs quality fuzz wheels adapters $(ADAPTERS) training check bench docs clean
 
 install: $(VENV)/.installed
 
@@ -48,6 +48,12 @@ test-beside: install
 
 proofs: install
 	$(PYTEST) --dist loadfile -m slow
+
+# The answers without a chat model, held against the stored rows; it needs ../shared/data.
+QUALITY_SETS := lookalikes squad papers manuals
+
+quality: install
+	$(BIN)/python -m benchmarks.quality --sets $(QUALITY_SETS)
 
 # Changed inputs at every door that reads; the seed makes a run again.
 FUZZ_SECONDS := 600

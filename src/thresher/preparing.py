@@ -19,6 +19,7 @@ from thresher.errors import MissingExtra, ThresherError, UsageError, WrongType
 from thresher.indexing.ahead import Workers
 from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.prepare import Part, Prepared, prepare
+from thresher.plugins import brought, loaded
 from thresher.recipes.components import Components
 from thresher.recipes.registry import Recipe
 
@@ -63,12 +64,10 @@ def pool(processes: int, on: str | None) -> AbstractContextManager[Pool] | None:
 
 
 def _cluster(address: str) -> AbstractContextManager[Pool]:
-    from importlib.metadata import entry_points
-
-    found = list(entry_points(group=CLUSTERS))
-    if not found:
+    cluster = next(iter(brought(CLUSTERS).values()), None)
+    if cluster is None:
         raise MissingExtra("thresher-ray", extra="ray")
-    return cast("AbstractContextManager[Pool]", found[0].load()(address))
+    return cast("AbstractContextManager[Pool]", loaded(cluster)(address))
 
 
 @contextmanager
