@@ -185,3 +185,11 @@ def test_every_link_between_pages_leads_somewhere() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_file_that_a_page_names_is_there() -> None:
+    """But for the decisions, which name what was removed."""
+    for page in PAGES:
+        if page.name != "decisions.md":
+            for file in re.findall(r"`((?:tests|benchmarks|research|packages)/[\w./-]+\.py)`", page.read_text("utf-8")):
+                assert (ROOT / file).exists(), f"{page.name} names {file}"

@@ -13,6 +13,7 @@ Departs:   X1, X2, X4 the printed pseudo-code loses overlaps, minimum and the la
            that was retrieved. Chunks and subchunks are told apart by document, level and span, not by the global
            counters of section 4.2: as unique, and a document that comes or goes renames no other's. The title of its
            document stands in front of a summary or subchunk for the encoder and BM25 (`chunk.titled=false` is without).
+           Vectors are in LanceDB, not in FAISS; sentences are cut by sentencex, not by NLTK.
 Left open: k1 = 5 chunks, k2 = 10 subchunks, 5 handed on. X10 how the confidence routes: by its absolute form (cosine
            clipped to 0..1, BM25 divided by the most a question can reach), internal from 0.50, external below 0.30
            (CRAG's lower bound). The refinement that the thesis names and does not describe: strips, as in CRAG, of what
