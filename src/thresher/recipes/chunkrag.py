@@ -23,8 +23,8 @@ Left open: epsilon = 0.01; 10 + 10 candidates; Y9 "LLM-based retrieval" is dense
            combine: their mean; the critic's prompt, and "temporal consistency": years of question and chunk are
            compared; Y15 the model. Without a chat model the local judge scores; rewriting, reflection and critic are
            left out, visibly. With `rerank=none` the order is that of the scores.
-Answer:    written by the chat model where one is configured; its words are shown as they came, as published, and each
-           sentence's state is told beside them (`answer.check=none`). Without one, and where it fails, the reader does.
+Answer:    written by the chat model where one is configured and shown as it came, as published, with the state of each
+           sentence beside it (`answer.check=none`). Without a model, and where it fails, the best passage or cell.
 Settings:  `chunk.theta`, `chunk.theta_mode` (Y1), `chunk.titled`, `chunk.compare` (Y2), `chunk.size` (Y3),
            `dedup.vectors`, `dedup.threshold` (Y4, Y7), `survivors` (their order before they are scored), Y8 retrieval
            is hybrid from the start, `fuse.method` (Y9), `critic.sees_scores` (Y10), `critic.llm` (a second model),

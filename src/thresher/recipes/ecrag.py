@@ -22,8 +22,8 @@ Left open: k1 = 5 chunks, k2 = 10 subchunks, 5 handed on. X10 how the confidence
            sentences within the printed bounds of 0.20 and 0.50 of a chunk's tokens stand in for the abstracts of
            facebook/bart-large-cnn; a chunk too short for that is its own summary. The encoder (all-MiniLM-L6-v2).
            X7 vectors have unit length, so L2 (the printed index) and cosine order alike; both are in the trace.
-Answer:    written by the chat model where one is configured; its words are shown as they came, as published, and each
-           sentence's state is told beside them (`answer.check=none`). Without one, and where it fails, the reader does.
+Answer:    written by the chat model where one is configured and shown as it came, as published, with the state of each
+           sentence beside it (`answer.check=none`). Without a model, and where it fails, the best passage or cell.
 Settings:  `chunk.literal` (X1, X2), `subchunk.tail` (X4), `subchunk.overlap_mode` (X5), `metric` (X7), `kdm.combine`
            (X8), `kdm.nonzero_rule` (X9), `kdm.internal`, `kdm.external` (X10), `kdm.fit`, `kdm.idf` (X11), `summary`
            (X18); for ablations `flat` (no summaries first), `kdm.route=off` (never outside), `refine.of`. X3 the
