@@ -38,7 +38,7 @@ def recipes_page() -> str:
         "",
         "A recipe names the part in each slot of the path of a question. `thresher show NAME` prints it for any",
         "settings, `thresher show NAME --diff OTHER` what differs. The table has the settings whose default differs",
-        "from that of most other recipes, and all that a preset sets; [settings](reference/settings.md) has the others.",
+        "from that of most recipes, and all that a preset sets; [settings](reference/settings.md) has the others.",
         f"A slot that is not listed does nothing: {nothing}.",
         "",
         "| recipe | what it does | settings |",
