@@ -30,7 +30,7 @@ from thresher_evals.metrics.registry import MEASURES
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-ON_THE_DESK = ("documents.md", "collections.md", "concepts.md", "start.md")
+ON_THE_DESK = ("documents.md", "concepts.md", "start.md")
 """Pages that the commands are about: all of them would take half a minute to index."""
 LEFT_OUT = "…"
 """In an output that is shown, stands for anything within its line; alone on a line, for any lines."""

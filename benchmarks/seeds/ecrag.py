@@ -113,7 +113,7 @@ def figure_9() -> Section:
         printed("ecrag figure 9"),
         not_here="It needs people who rate, and answers that somebody wrote: the reader quotes. `thresher eval sheet "
         "DIR --out FILE` exports a blinded sheet, and several raters' sheets are read back "
-        "([judging answers](../judging_answers.md)); what one person found in 150 answers by written rules is in "
+        "([judging answers](../evaluating.md#judging-answers)); what one person found in 150 answers by written rules is in "
         "[the questions of the benchmarks](../../benchmarks/questions/README.md).",
     )
 
