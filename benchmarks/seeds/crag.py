@@ -49,8 +49,8 @@ def sections() -> Iterator[Section]:
     yield Section(
         "Table 1: methods on four data sets",
         "Accuracy and FactScore of RAG, CRAG, Self-RAG and Self-CRAG with 7B generators.",
-        not_here="It needs the generators. ChunkRAG's Table 1, above, repeats its PopQA, PubHealth and Biography columns "
-        "and has ours beside them; ARC is in [its page](datasets/arc-questions.md).",
+        not_here="It needs the generators. ChunkRAG's Table 1, above, repeats its PopQA, PubHealth and Biography "
+        "columns and has ours beside them; ARC is in [its page](datasets/arc-questions.md).",
     )
     named = zip(("Correct", "Incorrect", "Ambiguous"), ACTIONS, strict=True)
     yield ablation(
