@@ -98,7 +98,7 @@ CHUNKRAG = (
     *(f"chunkrag[dedup.threshold={threshold}]" for threshold in (0.5, 0.7)),
     "chunkrag[threshold=fixed,threshold_value=0.5]",
     "chunkrag[threshold=none]",
-    "chunkrag[rerank=bundled]",
+    "chunkrag[rerank=none]",
     *(f"chunkrag[chunk.theta={theta}]" for theta in (0.5, 0.7, 0.9)),
     "chunkrag[chunk.compare=chunk_centroid]",
     "chunkrag[edge_order=true]",

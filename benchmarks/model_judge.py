@@ -1,4 +1,4 @@
-"""What a chat model is worth as a judge: by log-probability, by grades, by the published prompt; how good it must be.
+"""What a chat model is worth as a judge: by log-probability, by grades, by our wording of CRAG's; how good it must be.
 
     .venv/bin/python -m benchmarks.model_judge                     all of it; a quarter of an hour for the real model
     .venv/bin/python -m benchmarks.model_judge --model oracle80    one model
@@ -7,10 +7,10 @@
 Questions of PopQA, Natural Questions and SQuAD 2.0, chosen by hash, each with the ten chunks that `corrective` finds
 and judges in a collection of their passages and others. A chunk is evidence when it holds a gold answer. Three ways
 of asking, over the same HTTP: P(yes) against P(no) of one token a chunk; grades of 0 to 3 for all chunks in one call;
-the score from 0 to 1 of CRAG's evaluator by prompt, a call a chunk. The real model is SmolLM2-135M-Instruct behind
-llama.cpp (thresher_testing.real_model), asked about an eighth of the questions. An oracle of accuracy a knows the
-labels, and is right about a share a of the chunks, chosen by hash. Rows are kept in benchmarks/.cache/model_judge, and
-what was stopped goes on.
+the score from 0 to 1 that CRAG asks of its evaluator, in our own words, a call a chunk. The real model is
+SmolLM2-135M-Instruct behind llama.cpp (thresher_testing.real_model), asked about an eighth of the questions. An oracle
+of accuracy a knows the labels, and is right about a share a of the chunks, chosen by hash. Rows are kept in
+benchmarks/.cache/model_judge, and what was stopped goes on.
 
 How good a model must be: among the questions our judge is unsure of, the weight of an oracle is measured on four fifths
 as `thresher calibrate` does it, and the verdicts are counted on the others, for accuracies from 50 to 100 %, 100 draws
@@ -57,6 +57,7 @@ REAL = "smollm2"
 ORACLES = {"oracle60": 0.60, "oracle80": 0.80, "oracle95": 0.95}
 MODELS = (REAL, *ORACLES)
 WAYS = ("log-probability", "grades", "published prompt")
+"""The third is our wording of the published purpose; stored rows have it under this name."""
 EACH = 100
 """Questions of a set."""
 READ_BY_THE_REAL_MODEL = 12

@@ -1,4 +1,4 @@
-"""Writes the pages that are made from code: the recipes and the commands. `--check` says whether they are up to date.
+"""Writes the pages that are made from code: recipes, settings, commands. `--check` says whether they are up to date.
 
 .venv/bin/python docs/generate.py
 """
@@ -9,52 +9,132 @@ import dataclasses
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from thresher import recipes
 from thresher.pipeline import Pipeline
 from thresher.protocols import about
-from thresher.settings import descriptions
+from thresher.recipes.registry import Recipe
+from thresher.settings import descriptions, flat
 
 DOCS = Path(__file__).resolve().parent
 
 DOES_NOTHING = {field.name: about(field.default) for field in dataclasses.fields(Pipeline) if callable(field.default)}
 
 
+WITH_A_MODEL = {"llm.base_url": "http://localhost:11434/v1", "llm.model": "MODEL"}
+
+
 def recipes_page() -> str:
-    """Every recipe: what stands in its slots, what it follows, its settings."""
+    """One table of all recipes, then a section for each published method and for our own."""
     nothing = ", ".join(f"{slot} `{part}`" for slot, part in DOES_NOTHING.items())
     lines = [
         "# Recipes",
         "",
         "<!-- Made by docs/generate.py from the recipes themselves. -->",
         "",
-        "A recipe names the part in each slot of the ask path; what stands here is what the parts say of themselves.",
-        "`thresher show` says it for any setting. Slots that are not listed do nothing:",
-        f"{nothing}.",
+        "A recipe names the part in each slot of the path of a question. `thresher show NAME` prints it for any",
+        "settings, `thresher show NAME --diff OTHER` what differs. The table has the settings whose default differs",
+        "from that of most recipes, and all that a preset sets; [settings](reference/settings.md) has the others.",
+        f"A slot that is not listed does nothing: {nothing}.",
         "",
+        "| recipe | what it does | settings |",
+        "|---|---|---|",
     ]
     for name in recipes.names():
-        lines += recipe_section(name)
+        recipe = recipes.get(name)
+        base = recipe.preset_of or name
+        summary = f"preset of `{base}`: {recipe.summary}" if recipe.preset_of else recipe.summary
+        lines.append(f"| [`{name}`](#{base}) | {summary} | {settings_of(recipe)} |")
+    for name in recipes.names():
+        if not recipes.get(name).preset_of:
+            lines += recipe_section(name)
     return "\n".join(lines).rstrip() + "\n"
 
 
-def recipe_section(name: str) -> list[str]:
-    """One recipe."""
-    recipe = recipes.get(name)
-    described = recipe.describe(recipe.configured({}))
-    lines = [f"## {name}", "", f"{described['summary']}.", ""]
+def settings_of(recipe: Recipe) -> str:
+    """What a preset sets, or the defaults that are not those of most recipes."""
     if recipe.preset_of:
-        changed = ", ".join(f"`{key}={str(value).lower()}`" for key, value in recipe.preset.items())
-        return [*lines, f"A preset of `{recipe.preset_of}`: {changed}.", ""]
-    of = descriptions(recipe.settings)
-    lines += ["```text", recipe.follows.strip(), "```", "", "| slot | part |", "|---|---|"]
-    lines += [f"| {slot} | {part} |" for slot, part in described["slots"].items() if part != DOES_NOTHING.get(slot)]
-    lines += ["", "| setting | default | what it is |", "|---|---|---|"]
-    for key, value in described["settings"].items():
-        lines.append(f"| `{key}` | {'' if value is None or value == '' else f'`{value}`'} | {of[key]} |")
-    return [*lines, ""]
+        apart = recipe.preset
+    else:
+        common = {key: most_common(values.values()) for key, values in defaults().items()}
+        apart = {key: value for key, value in flat(recipe.configured({})).items() if value != common[key]}
+    return ", ".join(f"`{key}={shown(value)}`" for key, value in apart.items() if value is not None)
+
+
+def most_common(values: Iterable[Any]) -> Any:
+    """The value that more than half have; `...` where there is none."""
+    (value, number), *_ = Counter(listed := [*values]).most_common()
+    return value if number > len(listed) / 2 else ...
+
+
+def recipe_section(name: str) -> list[str]:
+    """The slots of one recipe, without and with a chat model, and what it follows."""
+    recipe = recipes.get(name)
+    without, with_model = slots(recipe, {}), slots(recipe, WITH_A_MODEL)
+    lines = ["", f"## {name}", "", "| slot | without a chat model | with one |", "|---|---|---|"]
+    for slot, part in with_model.items():
+        if {part, without[slot]} != {DOES_NOTHING.get(slot)}:
+            lines.append(f"| {slot} | {without[slot]} | {'the same' if part == without[slot] else part} |")
+    return [*lines, "", "```text", recipe.follows.strip(), "```"]
+
+
+def slots(recipe: Recipe, settings: dict[str, Any]) -> dict[str, str]:
+    """What each part says of itself, and the chunks apart from what retrieves them."""
+    described = dict(recipe.describe(recipe.configured(settings))["slots"])
+    described["retrieve"], _, chunks = described["retrieve"].partition(" over ")
+    return {"chunks": chunks, **described} if chunks else described
+
+
+def settings_page() -> str:
+    """Every setting once: its default, by recipe where they differ, which recipes have it, what it is."""
+    lines = [
+        "# Settings",
+        "",
+        "<!-- Made by docs/generate.py from the recipes themselves. -->",
+        "",
+        "Settings of recipes, in the form that `--set` and `thresher.toml` take. Presets are left out: they have the",
+        "settings of their recipe.",
+        "",
+        "| setting | default | of | what it is |",
+        "|---|---|---|---|",
+    ]
+    of = {key: text for name in bases() for key, text in descriptions(recipes.get(name).settings).items()}
+    for key, values in defaults().items():
+        of_each = {name: "" if value in (None, "") else f"`{shown(value)}`" for name, value in values.items()}
+        if len(distinct := [*dict.fromkeys(of_each.values())]) > 1:
+            default = "; ".join(
+                f"{one or 'not set'}: {', '.join(name for name, value in of_each.items() if value == one)}"
+                for one in distinct
+            )
+        else:
+            default = distinct[0]
+        who = "all" if {*bases()} - {*values} <= {"no-retrieval"} else ", ".join(values)
+        lines.append(f"| `{key}` | {default} | {who} | {of[key]} |")
+    return "\n".join(lines) + "\n"
+
+
+def bases() -> list[str]:
+    """The recipes that are no presets."""
+    return [name for name in recipes.names() if not recipes.get(name).preset_of]
+
+
+def defaults() -> dict[str, dict[str, Any]]:
+    """Settings to the default of each recipe that has them."""
+    found: dict[str, dict[str, Any]] = {}
+    for name in bases():
+        recipe = recipes.get(name)
+        for key, value in flat(recipe.configured({})).items():
+            found.setdefault(key, {})[name] = value
+    return found
+
+
+def shown(value: Any) -> str:
+    """A value as `--set` takes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def commands_page() -> str:
@@ -84,7 +164,11 @@ def helped() -> Iterator[tuple[list[str], str]]:
 
 def main() -> int:
     """Write, or with --check compare; 1 when a page is out of date."""
-    pages = {DOCS / "recipes.md": recipes_page(), DOCS / "reference" / "commands.md": commands_page()}
+    pages = {
+        DOCS / "recipes.md": recipes_page(),
+        DOCS / "reference" / "settings.md": settings_page(),
+        DOCS / "reference" / "commands.md": commands_page(),
+    }
     if "--check" not in sys.argv[1:]:
         for page, text in pages.items():
             page.write_text(text, encoding="utf-8")

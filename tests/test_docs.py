@@ -30,7 +30,7 @@ from thresher_evals.metrics.registry import MEASURES
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-ON_THE_DESK = ("documents.md", "collections.md", "concepts.md", "start.md")
+ON_THE_DESK = ("documents.md", "concepts.md", "start.md")
 """Pages that the commands are about: all of them would take half a minute to index."""
 LEFT_OUT = "…"
 """In an output that is shown, stands for anything within its line; alone on a line, for any lines."""
@@ -185,3 +185,11 @@ def test_every_link_between_pages_leads_somewhere() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_file_that_a_page_names_is_there() -> None:
+    """But for the decisions, which name what was removed."""
+    for page in PAGES:
+        if page.name != "decisions.md":
+            for file in re.findall(r"`((?:tests|benchmarks|research|packages)/[\w./-]+\.py)`", page.read_text("utf-8")):
+                assert (ROOT / file).exists(), f"{page.name} names {file}"

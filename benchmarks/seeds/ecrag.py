@@ -37,6 +37,12 @@ def sections() -> Iterator[Section]:
         "A drawing of the stages of plain RAG.",
         not_here="It has no numbers. `rag` is that path; `thresher show rag` prints its stages.",
     )
+    yield Section(
+        "Figures 2 to 6: CRAG, the architecture, and the pseudo-code",
+        "Drawings of CRAG and of ECRAG, and the code of chunking, subchunking and the knowledge detection mechanism.",
+        not_here="They have no numbers. `thresher show ecrag` prints the stages, `ecrag-literal` is the code as "
+        "printed; X1 to X11 in [methods](../methods.md) say where it contradicts the text.",
+    )
     yield figure_7()
     yield table_1()
     yield figure_9()
@@ -113,8 +119,8 @@ def figure_9() -> Section:
         printed("ecrag figure 9"),
         not_here="It needs people who rate, and answers that somebody wrote: the reader quotes. `thresher eval sheet "
         "DIR --out FILE` exports a blinded sheet, and several raters' sheets are read back "
-        "([judging answers](../judging_answers.md)); what one person found in 150 answers by written rules is in "
-        "[the questions of the benchmarks](../../benchmarks/questions/README.md).",
+        "([judging answers](../evaluating.md#judging-answers)); what one person found in 150 answers by written rules "
+        "is in [the questions of the benchmarks](../../benchmarks/questions/README.md).",
     )
 
 

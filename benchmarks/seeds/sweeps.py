@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks import machine
 from benchmarks.commands import HOME, thresher
-from benchmarks.seeds.answers import DATA
+from benchmarks.seeds.answers import DATA, run
 from benchmarks.seeds.pool import COLLECTION, PASSAGES, pool
 from benchmarks.seeds.rows import Lines, Measured, Provenance
 from benchmarks.studies.judge_accuracy import RETRIEVER
@@ -37,7 +37,8 @@ def study(kind: str, *options: str, questions: int) -> list[dict[str, Any]]:
 
 
 def routing() -> tuple[str, ...]:
-    """The collection that `answers` asks, inside."""
+    """The collection that `answers` asks, inside; one question makes and indexes it where it is not there."""
+    run("prepared", ("rag",), 1, ())
     return ("--dataset", f"routing:{pool() / 'popqa.jsonl'}", "--home", str(HOME))
 
 

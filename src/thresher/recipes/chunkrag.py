@@ -14,15 +14,17 @@ Departs:   Y13 with mu + sigma more than half of the chunks can tie above mu and
            is that of text-embedding-3-small; the bundled encoder has 0.22, which gives chunks of the published length,
            where 0.8 leaves every sentence alone. The title of its document stands in front of a chunk for the encoder,
            BM25 and the reranker (`chunk.titled=false` is without). The reranker is the cross-encoder that comes along,
-           not Cohere's rerank-english-v3.0, which `rerank` may name by its address.
+           not Cohere's rerank-english-v3.0, which `rerank` may name by its address. Sentences are cut by sentencex,
+           not by NLTK; vectors are in LanceDB, not in Chroma (first version). The prompts are our own wording of the
+           printed purposes, for many chunks a call; appendix A.1 prints those of rewriting, score, reflection and
+           threshold, for one chunk.
 Left open: epsilon = 0.01; 10 + 10 candidates; Y9 "LLM-based retrieval" is dense retrieval, and the lists are fused as
            LangChain's EnsembleRetriever does it, weighted reciprocal ranks with constant 60; Y11 how the scores
            combine: their mean; the critic's prompt, and "temporal consistency": years of question and chunk are
-           compared; Y15 the model; the prompts (their purposes are printed). Without a chat model the local judge
-           scores; rewriting, reflection and critic are left out, visibly. With `rerank=none` the order is that of the
-           scores.
-Answer:    written by the chat model where one is configured; its words are shown as they came, as published, and each
-           sentence's state is told beside them (`answer.check=none`). Without one, and where it fails, the reader does.
+           compared; Y15 the model. Without a chat model the local judge scores; rewriting, reflection and critic are
+           left out, visibly. With `rerank=none` the order is that of the scores.
+Answer:    written by the chat model where one is configured and shown as it came, as published, with the state of each
+           sentence beside it (`answer.check=none`). Without a model, and where it fails, the best passage or cell.
 Settings:  `chunk.theta`, `chunk.theta_mode` (Y1), `chunk.titled`, `chunk.compare` (Y2), `chunk.size` (Y3),
            `dedup.vectors`, `dedup.threshold` (Y4, Y7), `survivors` (their order before they are scored), Y8 retrieval
            is hybrid from the start, `fuse.method` (Y9), `critic.sees_scores` (Y10), `critic.llm` (a second model),

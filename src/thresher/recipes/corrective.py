@@ -1,10 +1,11 @@
 """`corrective`: our own recipe and the default. It takes from each published method what held up, and proves the rest.
 
-Follows:   CRAG: judge, decide, correct, refine strip by strip (arXiv:2401.15884v3, section 4). ECRAG: chunks with
-           subchunks, and cosine and words in the judge (sections 4.2, 5.2). ChunkRAG: redundancy before judging, best
-           first (Algorithm 1, lines 5 to 10). Hybrid report: dense and BM25 together, a cross-encoder where one is
-           configured.
-Departs:   The title of its document stands in front of a chunk (`chunk.titled`); references of papers are left out
+Follows:   CRAG: judge, decide, correct, refine (arXiv:2401.15884v3, section 4). ECRAG: chunks with subchunks, and
+           cosine and words in the judge (sections 4.2, 5.2). ChunkRAG: redundancy before judging, best first (Algorithm
+           1, lines 5 to 10). Hybrid report: dense and BM25 together, a cross-encoder where one is configured.
+Departs:   Refinement hands on the eight best chunks whole, without sentences that give orders; `refine.of=all` cuts
+           them into strips as CRAG does, which lost what sentences mean together (docs/decisions.md). The title of its
+           document stands in front of a chunk (`chunk.titled`); references of papers are left out
            (`chunk.drop_references`). Subchunks alone are encoded: a chunk is as near as the nearest of them.
            Scores are probabilities, learned on labelled questions and, with `thresher calibrate`, on
            the collection itself; the bounds of the verdicts are chosen there and not printed constants.
@@ -13,11 +14,11 @@ Departs:   The title of its document stands in front of a chunk (`chunk.titled`)
            nothing good. What was found outside, where a verdict that is correct and not sure gets a second opinion too,
            is judged like what was found inside, and nothing that fails is handed on. One word is no question: its
            verdict is at most ambiguous.
-Answer:    written by the chat model where one is configured, else, or where it fails, read out by the reader. Each
+Answer:    written by the chat model where one is configured, else, or where it fails, the best passage or cell. Each
            sentence of a model is held against the documents: unverified ones are marked, contradicted ones removed and
            counted, markers set and moved (`answer.check=mark`, `answer.mode`).
 Left open: nothing is published about it; every choice of a number is measured in docs/decisions.md. Works without a
-           chat model: nothing is rewritten, the trained judge decides alone and reads the answer out.
+           chat model: nothing is rewritten, the trained judge decides alone, the best passage or cell is shown.
 """
 
 from __future__ import annotations

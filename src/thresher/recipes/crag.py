@@ -11,11 +11,12 @@ Departs:   Z4, Z5 what was found outside is refined too, and ambiguous goes outs
            inside and outside stay two groups, refined each by itself, without repetition, with their sources. Many
            chunks are judged in one call; `batch=1` is a call for each, as published. The title of its document stands
            in front of a chunk for the encoder and a cross-encoder that judges (`chunk.titled=false` is without).
-Left open: the chunks (900 characters without overlap, the guide's example); the prompts; Z11 what to do when the search
-           fails: the results' snippets, then the collection alone (ambiguous), then an abstention (incorrect). Without
-           a chat model the local judge scores, and the question itself is searched for, both visibly.
-Answer:    written by the chat model where one is configured; its words are shown as they came, as published, and each
-           sentence's state is told beside them (`answer.check=none`). Without one, and where it fails, the reader does.
+Left open: the chunks (900 characters without overlap, the guide's example); the prompts, which are our own wording of
+           the purposes; Z11 what to do when the search fails: the results' snippets, then the collection alone
+           (ambiguous), then an abstention (incorrect). Without a chat model the local judge scores, and the question
+           itself is searched for, both visibly.
+Answer:    written by the chat model where one is configured and shown as it came, as published, with the state of each
+           sentence beside it (`answer.check=none`). Without a model, and where it fails, the best passage or cell.
 CragSettings:  Z1 `bounds`: `blog` (> upper is correct, all <= lower is incorrect), `paper` (all < lower), `code` (>=
            upper). Z2 `upper`, `lower` and `scale`. Z3 one chunk above the lower bound is enough for ambiguous. Z7
            `refine.top_k`, `refine.min_score`, `refine.order`. Z8 `decompose`. Z10 `search.style`. Z6 an empty retrieval

@@ -13,6 +13,7 @@ Departs:   X1, X2, X4 the printed pseudo-code loses overlaps, minimum and the la
            that was retrieved. Chunks and subchunks are told apart by document, level and span, not by the global
            counters of section 4.2: as unique, and a document that comes or goes renames no other's. The title of its
            document stands in front of a summary or subchunk for the encoder and BM25 (`chunk.titled=false` is without).
+           Vectors are in LanceDB, not in FAISS; sentences are cut by sentencex, not by NLTK.
 Left open: k1 = 5 chunks, k2 = 10 subchunks, 5 handed on. X10 how the confidence routes: by its absolute form (cosine
            clipped to 0..1, BM25 divided by the most a question can reach), internal from 0.50, external below 0.30
            (CRAG's lower bound). The refinement that the thesis names and does not describe: strips, as in CRAG, of what
@@ -21,8 +22,8 @@ Left open: k1 = 5 chunks, k2 = 10 subchunks, 5 handed on. X10 how the confidence
            sentences within the printed bounds of 0.20 and 0.50 of a chunk's tokens stand in for the abstracts of
            facebook/bart-large-cnn; a chunk too short for that is its own summary. The encoder (all-MiniLM-L6-v2).
            X7 vectors have unit length, so L2 (the printed index) and cosine order alike; both are in the trace.
-Answer:    written by the chat model where one is configured; its words are shown as they came, as published, and each
-           sentence's state is told beside them (`answer.check=none`). Without one, and where it fails, the reader does.
+Answer:    written by the chat model where one is configured and shown as it came, as published, with the state of each
+           sentence beside it (`answer.check=none`). Without a model, and where it fails, the best passage or cell.
 Settings:  `chunk.literal` (X1, X2), `subchunk.tail` (X4), `subchunk.overlap_mode` (X5), `metric` (X7), `kdm.combine`
            (X8), `kdm.nonzero_rule` (X9), `kdm.internal`, `kdm.external` (X10), `kdm.fit`, `kdm.idf` (X11), `summary`
            (X18); for ablations `flat` (no summaries first), `kdm.route=off` (never outside), `refine.of`. X3 the

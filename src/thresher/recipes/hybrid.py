@@ -10,14 +10,15 @@ Departs:   W4 the safety mechanism exists (in the commit that made the numbers i
            BM25 on folded, stemmed words with the title in front, idf ln(1 + (N-n+.5)/(n+.5)), k1 1.2 (the repository:
            rank_bm25, split at white space, case-sensitive, k1 1.5). Lists are as deep as twice the wanted results: 10
            and 10 for 5 of them, where the report has 8 and 4. The title of its document stands in front of a chunk for
-           the encoder and the cross-encoder too (`chunk.titled=false` is without).
+           the encoder and the cross-encoder too (`chunk.titled=false` is without). Vectors are in LanceDB, not in
+           ChromaDB.
            The cross-encoder that comes along is not the repository's (ms-marco-MiniLM-L-6-v2); it orders together with
            the fused ranks, half and half (`rerank_weight`), because alone it makes good lists worse.
 Left open: weights of the two lists ("weighted ranking scores" without weights, W7): 1 and 1.
            What to do without a cross-encoder (`rerank=none`): the fused order is then final, and fusion is by a
            weighted sum of scores, which orders better than reciprocal ranks; `fuse.method=rrf` keeps those.
-Answer:    written by the chat model where one is configured; its words are shown as they came, as published, and each
-           sentence's state is told beside them (`answer.check=none`). Without one, and where it fails, the reader does.
+Answer:    written by the chat model where one is configured and shown as it came, as published, with the state of each
+           sentence beside it (`answer.check=none`). Without a model, and where it fails, the best passage or cell.
 
 `hybrid-literal` is the report as printed: dense 8, BM25 4, RRF, the order of the cross-encoder alone,
 5 results whatever the limit, 2 dense hits protected, chunks without titles. `protect.n=0` is the commit that made its

@@ -127,7 +127,7 @@ CRAG_BOUNDS = ("lower", "upper")
 _RECIPES = (
     Recipe(
         "corrective",
-        "our own: calibrated judging, correction, strips, verified answers; the default",
+        "our own: calibrated judging, correction, verified answers; the default",
         "corrective",
         "CorrectiveSettings",
         corrects=True,
