@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from thresher.text.markup import Block, flat, plain, replaced, table, unescaped
 from thresher.tracing.explain import also_lines, citation_line, picture, sentence_lines
 from thresher.types import (
     Alternative,
@@ -85,7 +86,8 @@ class Answer:
         """The answer and its citations, as `print` shows them."""
         told = self.to_dict()
         cited = [citation_line(citation, self.text) for citation in told["citations"]]
-        return "\n".join([self.text, *([f"Why: {self.reason}"] if self.abstained else []), *cited, *also_lines(told)])
+        why = [f"Why: {self.reason}"] if self.abstained else []
+        return "\n".join([plain(self.text), *why, *cited, *also_lines(told)])
 
     def to_markdown(self) -> str:
         """The question, the answer and its numbered citations, with page and quote."""
@@ -117,8 +119,21 @@ def marks_places(citations: Sequence[Citation]) -> bool:
 
 
 def _bold_markdown(text: str, citations: Sequence[Citation]) -> str:
-    shown = literal(text)
-    return BOLD.sub(r"**\1**", shown) if marks_places(citations) else shown
+    marked = marks_places(citations)
+
+    def form(block: Block) -> str:
+        if block.kind == "code":
+            return f"```\n{block.text}\n```"
+        if block.kind == "heading":
+            return f"#### {literal(block.text)}"
+        shown = (
+            literal(block.text)
+            if block.kind == "prose"
+            else table([[literal(unescaped(cell)) for cell in row] for row in block.rows], headed=block.headed)
+        )
+        return BOLD.sub(r"**\1**", shown) if marked else shown
+
+    return replaced(text, form)
 
 
 # --- Markdown ---------------------------------------------------------------------------------------------------------
@@ -136,7 +151,7 @@ def markdown(answer: Answer) -> str:
     if answer.citations:
         lines.append("")
     for citation in answer.citations:
-        lines += [f"{citation.marker}. {literal(place_of(citation))}", f"   > {literal(one_line(citation.quote))}"]
+        lines += [f"{citation.marker}. {literal(place_of(citation))}", f"   > {literal(flat(citation.quote))}"]
     for one in answer.alternatives:
         place = f"{one.citation.marker}. {literal(place_of(one.citation))}"
         lines += ["", f"Also: {_bold_markdown(one.text, [one.citation])}", "", place]
@@ -171,7 +186,7 @@ def html(answer: Answer) -> str:
     read = f"<p><em>Understood as: {escape(answer.standalone)}</em></p>" if answer.standalone else ""
     return (
         f'<div class="thresher-answer"><p><strong>{escape(answer.question)}</strong></p>{read}'
-        f'<p style="white-space:pre-line">{text_html(answer)}</p>{reason}{removed}'
+        f'<div style="white-space:pre-line">{text_html(answer)}</div>{reason}{removed}'
         f"{f'<ol>{cited}</ol>' if cited else ''}{f'<p>Also:</p><ol>{others}</ol>' if others else ''}"
         f"<p><small>{escape(summary_of(answer))}</small></p>{chunks}</div>"
     )
@@ -197,13 +212,31 @@ def text_html(answer: Answer) -> str:
 
 
 def bold_html(escaped: str, citations: Sequence[Citation]) -> str:
-    """A text, escaped already, with its marked places in bold."""
-    return BOLD_HTML.sub(r"<b>\1</b>", escaped) if marks_places(citations) else escaped
+    """A text, escaped already, with its blocks and its marked places in bold."""
+    shown = replaced(escaped, _block_html)
+    return BOLD_HTML.sub(r"<b>\1</b>", shown) if marks_places(citations) else shown
+
+
+def _block_html(block: Block) -> str:
+    match block.kind:
+        case "table":
+            kinds = ["th" if block.headed and not at else "td" for at in range(len(block.rows))]
+            lines = [
+                "".join(f"<{kind}>{unescaped(cell)}</{kind}>" for cell in row)
+                for kind, row in zip(kinds, block.rows, strict=True)
+            ]
+            return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+        case "heading":
+            return f"<strong>{block.text}</strong>"
+        case "code":
+            return f"<pre>{block.text}</pre>"
+        case _:
+            return block.text
 
 
 def citation_html(citation: Citation) -> str:
     """One place with its quote, under its own number."""
-    quote = escape(one_line(citation.quote))
+    quote = escape(flat(citation.quote))
     return f'<li value="{citation.marker}">{escape(place_of(citation))}<blockquote>{quote}</blockquote></li>'
 
 
@@ -220,7 +253,7 @@ def chunk_html(fate: ChunkTrace) -> str:
     state = "kept" if fate.kept else f"dropped by {fate.dropped_by}"
     page = "" if chunk.page is None else f"page {chunk.page}"
     cells = (state, named(chunk.title, chunk.source, page), f"{score.value:.2f}", fate.reason)
-    text = one_line(chunk.text)
+    text = flat(chunk.text)
     shown = text if len(text) <= SHOWN else f"{text[:SHOWN].rstrip()}…"
     return f"<tr{background}>{''.join(f'<td>{escape(cell)}</td>' for cell in (*cells, shown))}</tr>"
 
@@ -252,8 +285,3 @@ def states_of(answer: Answer) -> list[str]:
     """The states of a model's sentences: their counts, then what is not supported and why."""
     lines = sentence_lines(answer.to_dict())
     return ["", f"Sentences: {lines[0]}", *lines[1:]] if lines else []
-
-
-def one_line(text: str) -> str:
-    """Text without line breaks."""
-    return " ".join(text.split())

@@ -22,6 +22,8 @@ UNDERSTOOD = "\n\nUnderstood as: "
 
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 _QUOTED = re.compile(r"“[^“”]*”")
+_QUOTED_OR_ROW = re.compile(r"“[^“”]*”|^\|.*$", re.MULTILINE)
+"""What is the documents' in an answer that no model wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,8 @@ def without_tail(text: str) -> str:
 
 def marks(answer: Answer) -> Iterator[Mark]:
     """The markers of an answer's text, in order; a number in brackets inside a quote is the document's."""
-    quotes = [found.span() for found in _QUOTED.finditer(answer.text)]
+    quoted = _QUOTED if answer.answered_by == "model" else _QUOTED_OR_ROW
+    quotes = [found.span() for found in quoted.finditer(answer.text)]
     citations = {citation.marker: citation for citation in answer.citations}
     for found in _MARKER.finditer(answer.text):
         inside = any(start < found.start() < end for start, end in quotes)
