@@ -148,7 +148,7 @@ function conflicts({ conflicts: pairs }) {
 }
 
 function sources({ citations, text }, open) {
-  const said = oneLine(text.replaceAll("**", ""));
+  const said = wordsOf(text);
   if (!citations.length) return null;
   return element("ol", { class: "sources", "aria-label": "Sources" }, citations.map((cited) => {
     const outside = cited.origin === "outside";
@@ -165,7 +165,7 @@ function sources({ citations, text }, open) {
         element("p", { class: "source-place" },
           [address ? address.replace(/^https?:\/\//, "") : placeOf(cited), cited.fetched ? `read ${day(cited.fetched)}` : ""].filter(Boolean).join(" · "),
           place ? element("a", { class: "own-tab", href: ownAddress(place), target: "_blank", "aria-label": `Open ${titleOf(cited)} in a new tab` }, icon("open")) : null),
-        said.includes(oneLine(cited.quote)) ? null : element("blockquote", {}, shortened(cited.quote, 320))));
+        said.includes(wordsOf(cited.quote)) ? null : element("blockquote", {}, shortened(cited.quote, 320))));
   }));
 }
 
@@ -177,7 +177,7 @@ function alternatives({ alternatives: others = [] }, open) {
       element("p", { class: "source-place" }, [titleOf(citation), placeOf(citation)].filter(Boolean).join(" · ")))));
 }
 
-const oneLine = (text) => text.split(/\s+/).join(" ").trim();
+const wordsOf = (text) => (text.match(/[\p{L}\p{N}_]+/gu) ?? []).join(" ");
 
 function withoutParts({ degraded }) {
   const lacks = degraded.filter((lack) => !lack.includes(NOTHING_CONFIGURED));
