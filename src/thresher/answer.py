@@ -11,7 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from thresher.text.markup import Block, flat, plain, replaced, table, unescaped
-from thresher.tracing.explain import also_lines, citation_line, picture, sentence_lines
+from thresher.tracing.explain import also_lines, citation_line, in_full, picture, sentence_lines
 from thresher.types import (
     Alternative,
     AnswerSentence,
@@ -86,8 +86,7 @@ class Answer:
         """The answer and its citations, as `print` shows them."""
         told = self.to_dict()
         cited = [citation_line(citation, self.text) for citation in told["citations"]]
-        why = [f"Why: {self.reason}"] if self.abstained else []
-        return "\n".join([plain(self.text), *why, *cited, *also_lines(told)])
+        return "\n".join([plain(in_full(self.text, self.reason)), *cited, *also_lines(told)])
 
     def to_markdown(self) -> str:
         """The question, the answer and its numbered citations, with page and quote."""
@@ -144,9 +143,7 @@ def markdown(answer: Answer) -> str:
     lines = [f"### {literal(answer.question)}", ""]
     if answer.standalone:
         lines += [f"*Understood as: {literal(answer.standalone)}*", ""]
-    lines.append(_bold_markdown(answer.text, answer.citations))
-    if answer.reason:
-        lines += ["", f"*{literal(answer.reason)}*"]
+    lines.append(_bold_markdown(in_full(answer.text, answer.reason), answer.citations))
     lines += [literal(line) and f"- {literal(line.strip())}" for line in states_of(answer)]
     if answer.citations:
         lines.append("")
@@ -169,7 +166,6 @@ def literal(text: str) -> str:
 
 def html(answer: Answer) -> str:
     """The answer, its citations and its chunks as one element, without script or style sheet."""
-    reason = f"<p><em>{escape(answer.reason)}</em></p>" if answer.reason else ""
     gone = "".join(f"<li>{escape(one.text)} <em>{escape(one.reason)}</em></li>" for one in answer.removed)
     removed = f"<details><summary>{len(answer.removed)} removed</summary><ul>{gone}</ul></details>" if gone else ""
     cited = "".join(map(citation_html, answer.citations))
@@ -186,7 +182,7 @@ def html(answer: Answer) -> str:
     read = f"<p><em>Understood as: {escape(answer.standalone)}</em></p>" if answer.standalone else ""
     return (
         f'<div class="thresher-answer"><p><strong>{escape(answer.question)}</strong></p>{read}'
-        f'<div style="white-space:pre-line">{text_html(answer)}</div>{reason}{removed}'
+        f'<div style="white-space:pre-line">{text_html(answer)}</div>{removed}'
         f"{f'<ol>{cited}</ol>' if cited else ''}{f'<p>Also:</p><ol>{others}</ol>' if others else ''}"
         f"<p><small>{escape(summary_of(answer))}</small></p>{chunks}</div>"
     )
@@ -208,7 +204,8 @@ def text_html(answer: Answer) -> str:
             marked = f'<span style="{style}" title="{title}">{escape(answer.text[one.start : one.end])}</span>'
             parts += [escape(answer.text[behind : one.start]), marked]
             behind = one.end
-    return bold_html("".join([*parts, escape(answer.text[behind:])]), answer.citations)
+    rest = in_full(answer.text, answer.reason)[behind:]
+    return bold_html("".join([*parts, escape(rest)]), answer.citations)
 
 
 def bold_html(escaped: str, citations: Sequence[Citation]) -> str:

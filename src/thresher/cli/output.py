@@ -20,6 +20,7 @@ from thresher.tracing.explain import (
     citation_line,
     counted,
     facts,
+    in_full,
     sentence_lines,
     shortened,
     where,
@@ -311,9 +312,7 @@ def answer(given: Answer, *, steps: bool = False, options: str = "") -> None:
             say(f"({corrected})")
     if given.standalone:
         say(f"(understood as: {given.standalone})")
-    passage(given.text, marked=marks_places(given.citations))
-    if given.abstained:
-        say(f"Why: {given.reason}")
+    passage(in_full(given.text, given.reason), marked=marks_places(given.citations))
     for number, line in enumerate(sentence_lines(given.to_dict())):
         say(line if number else f"Sentences: {line}")
     for citation in given.citations:

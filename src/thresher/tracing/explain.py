@@ -42,9 +42,7 @@ def _head(answer: Mapping[str, Any]) -> list[str]:
     lines = [f"question  {answer['question']}", f"recipe    {answer['recipe']}"]
     if answer["verdict"]:
         lines.append(f"verdict   {answer['verdict']}{sureness(answer.get('confidence'), answer.get('certainty'))}")
-    lines.append(f"answer    {plain(answer['text'])}")
-    if answer["reason"]:
-        lines.append(f"why       {answer['reason']}")
+    lines.append(f"answer    {plain(in_full(answer['text'], answer['reason']))}")
     lines += [f"        {citation_line(cited, answer['text'], QUOTED)}" for cited in answer["citations"]]
     lines += [f"        {line}" for line in also_lines(answer, QUOTED)]
     first, *others = sentence_lines(answer) or [""]
@@ -119,6 +117,13 @@ def _fate(chunk: Mapping[str, Any], labels: Mapping[str, str], scores: bool, wid
 
 
 # --- in few words -----------------------------------------------------------------------------------------------------
+
+
+def in_full(text: str, reason: str | None) -> str:
+    """A refusal with its reason, which may begin with the text already."""
+    if not reason:
+        return text
+    return reason if reason.startswith(text) else f"{text}\nWhy: {reason}"
 
 
 def facts(detail: Mapping[str, Any]) -> str:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from thresher.answer import Answer
+from thresher.reasons import NEAREST
+from thresher.tracing.explain import in_full
 from thresher.types import Citation
 
 SOURCES = "\n\nSources:\n"
@@ -16,7 +18,7 @@ SOURCES = "\n\nSources:\n"
 ALSO = "\n\nAlso:\n"
 """Before further passages that may answer."""
 
-WHY = "\n\nWhy: "
+WHY = "\nWhy: "
 
 UNDERSTOOD = "\n\nUnderstood as: "
 
@@ -41,7 +43,7 @@ def tail(answer: Answer, *, listed: bool, linked: bool) -> str:
     The question as it was understood and the sources only where `listed`; their addresses where `linked`: those of a
     server that only this machine reaches lead a person nowhere.
     """
-    text = WHY + answer.reason if answer.abstained and answer.reason else _also(answer, linked)
+    text = in_full(answer.text, answer.reason).removeprefix(answer.text) or _also(answer, linked)
     if listed and answer.standalone:
         text += UNDERSTOOD + answer.standalone
     if listed and answer.citations:
@@ -57,7 +59,7 @@ def _also(answer: Answer, linked: bool) -> str:
 
 def without_tail(text: str) -> str:
     """An earlier answer as it was given, of a text that a client sends back."""
-    return re.split(f"{SOURCES}|{WHY}|{UNDERSTOOD}|{ALSO}", text, maxsplit=1)[0]
+    return re.split(f"{SOURCES}|{WHY}|{NEAREST}|{UNDERSTOOD}|{ALSO}", text, maxsplit=1)[0]
 
 
 def marks(answer: Answer) -> Iterator[Mark]:

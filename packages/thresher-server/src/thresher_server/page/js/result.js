@@ -83,7 +83,7 @@ export function result({ recipe, label, named, open, retry, suggestions }) {
   const finish = async (answer) => {
     const explained = answer.trace && await call("GET", inCollection("traces", answer.trace)).catch(() => null); // it may not be kept
     show(answer, explained);
-    tell(answer.abstained ? `Not answered. ${answer.reason ?? ""}` : `Answer: ${answer.text}`);
+    tell(answer.abstained ? `Not answered. ${answer.reason ?? answer.text}` : `Answer: ${answer.text}`);
     return answer;
   };
   return { node, run, show };
@@ -131,11 +131,13 @@ function judged(answer) {
 }
 
 function refusal(answer, chunks, open, suggestions) {
+  const reason = answer.reason ?? "";
+  const why = reason.startsWith(answer.text) ? reason.slice(answer.text.length).trim() : reason;
   const nearest = chunks.filter((chunk) => chunk.score !== null).sort((one, other) => other.score - one.score).slice(0, 3);
   return element("div", { class: "refusal" },
     element("h3", {}, "Not answered"),
     element("p", { class: "refusal-text" }, answer.text),
-    answer.reason ? element("p", { class: "why" }, answer.reason) : null,
+    why ? element("p", { class: "why" }, why) : null,
     nearest.length ? element("div", { class: "nearest" }, element("h4", {}, "What came nearest"), element("ul", {}, nearest.map((chunk) => element("li", {},
       element("span", { class: "number" }, chunk.score.toFixed(2)),
       element("button", { type: "button", class: "link", onclick: (event) => open(chunk, event.currentTarget) }, [titleOf(chunk), placeOf(chunk)].filter(Boolean).join(", ")))))) : null,
