@@ -41,7 +41,7 @@ def test_a_researcher_gets_answers_with_places_and_a_refusal(
     told = capsys.readouterr().out
     assert "3 documents, 0 that could not be read" in told
     assert "[1] tides.md" in told
-    assert "The documents do not answer this question." in told
+    assert "Nothing in your documents answers this." in told
     assert "And Northquay? (And Northquay? (What was the mean tidal range at Saltby?))" in told
     assert "> The present wall" not in notes
     assert "6 December 2013" in notes

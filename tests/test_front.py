@@ -149,7 +149,7 @@ def test_nothing_of_a_document_becomes_markup(answer: Answer) -> None:
         degraded=(evil,),
     )
     assert "<script" not in bad._repr_html_()
-    assert bad._repr_html_().count("&lt;script&gt;") == 9
+    assert bad._repr_html_().count("&lt;script&gt;") == 8
     written = bad.to_markdown()
     assert "<script" not in written.replace(r"\<script", "")
     assert "](" not in written.replace(r"\](", "")

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from thresher.tracing.explain import also_lines, citation_line, picture, sentence_lines
+from thresher.text.markup import Block, flat, plain, replaced, table, unescaped
+from thresher.tracing.explain import also_lines, citation_line, in_full, picture, sentence_lines
 from thresher.types import (
     Alternative,
     AnswerSentence,
@@ -85,7 +86,7 @@ class Answer:
         """The answer and its citations, as `print` shows them."""
         told = self.to_dict()
         cited = [citation_line(citation, self.text) for citation in told["citations"]]
-        return "\n".join([self.text, *([f"Why: {self.reason}"] if self.abstained else []), *cited, *also_lines(told)])
+        return "\n".join([plain(in_full(self.text, self.reason)), *cited, *also_lines(told)])
 
     def to_markdown(self) -> str:
         """The question, the answer and its numbered citations, with page and quote."""
@@ -117,8 +118,21 @@ def marks_places(citations: Sequence[Citation]) -> bool:
 
 
 def _bold_markdown(text: str, citations: Sequence[Citation]) -> str:
-    shown = literal(text)
-    return BOLD.sub(r"**\1**", shown) if marks_places(citations) else shown
+    marked = marks_places(citations)
+
+    def form(block: Block) -> str:
+        if block.kind == "code":
+            return f"```\n{block.text}\n```"
+        if block.kind == "heading":
+            return f"#### {literal(block.text)}"
+        shown = (
+            literal(block.text)
+            if block.kind == "prose"
+            else table([[literal(unescaped(cell)) for cell in row] for row in block.rows], headed=block.headed)
+        )
+        return BOLD.sub(r"**\1**", shown) if marked else shown
+
+    return replaced(text, form)
 
 
 # --- Markdown ---------------------------------------------------------------------------------------------------------
@@ -129,14 +143,12 @@ def markdown(answer: Answer) -> str:
     lines = [f"### {literal(answer.question)}", ""]
     if answer.standalone:
         lines += [f"*Understood as: {literal(answer.standalone)}*", ""]
-    lines.append(_bold_markdown(answer.text, answer.citations))
-    if answer.reason:
-        lines += ["", f"*{literal(answer.reason)}*"]
+    lines.append(_bold_markdown(in_full(answer.text, answer.reason), answer.citations))
     lines += [literal(line) and f"- {literal(line.strip())}" for line in states_of(answer)]
     if answer.citations:
         lines.append("")
     for citation in answer.citations:
-        lines += [f"{citation.marker}. {literal(place_of(citation))}", f"   > {literal(one_line(citation.quote))}"]
+        lines += [f"{citation.marker}. {literal(place_of(citation))}", f"   > {literal(flat(citation.quote))}"]
     for one in answer.alternatives:
         place = f"{one.citation.marker}. {literal(place_of(one.citation))}"
         lines += ["", f"Also: {_bold_markdown(one.text, [one.citation])}", "", place]
@@ -154,7 +166,6 @@ def literal(text: str) -> str:
 
 def html(answer: Answer) -> str:
     """The answer, its citations and its chunks as one element, without script or style sheet."""
-    reason = f"<p><em>{escape(answer.reason)}</em></p>" if answer.reason else ""
     gone = "".join(f"<li>{escape(one.text)} <em>{escape(one.reason)}</em></li>" for one in answer.removed)
     removed = f"<details><summary>{len(answer.removed)} removed</summary><ul>{gone}</ul></details>" if gone else ""
     cited = "".join(map(citation_html, answer.citations))
@@ -171,7 +182,7 @@ def html(answer: Answer) -> str:
     read = f"<p><em>Understood as: {escape(answer.standalone)}</em></p>" if answer.standalone else ""
     return (
         f'<div class="thresher-answer"><p><strong>{escape(answer.question)}</strong></p>{read}'
-        f'<p style="white-space:pre-line">{text_html(answer)}</p>{reason}{removed}'
+        f'<div style="white-space:pre-line">{text_html(answer)}</div>{removed}'
         f"{f'<ol>{cited}</ol>' if cited else ''}{f'<p>Also:</p><ol>{others}</ol>' if others else ''}"
         f"<p><small>{escape(summary_of(answer))}</small></p>{chunks}</div>"
     )
@@ -193,17 +204,36 @@ def text_html(answer: Answer) -> str:
             marked = f'<span style="{style}" title="{title}">{escape(answer.text[one.start : one.end])}</span>'
             parts += [escape(answer.text[behind : one.start]), marked]
             behind = one.end
-    return bold_html("".join([*parts, escape(answer.text[behind:])]), answer.citations)
+    rest = in_full(answer.text, answer.reason)[behind:]
+    return bold_html("".join([*parts, escape(rest)]), answer.citations)
 
 
 def bold_html(escaped: str, citations: Sequence[Citation]) -> str:
-    """A text, escaped already, with its marked places in bold."""
-    return BOLD_HTML.sub(r"<b>\1</b>", escaped) if marks_places(citations) else escaped
+    """A text, escaped already, with its blocks and its marked places in bold."""
+    shown = replaced(escaped, _block_html)
+    return BOLD_HTML.sub(r"<b>\1</b>", shown) if marks_places(citations) else shown
+
+
+def _block_html(block: Block) -> str:
+    match block.kind:
+        case "table":
+            kinds = ["th" if block.headed and not at else "td" for at in range(len(block.rows))]
+            lines = [
+                "".join(f"<{kind}>{unescaped(cell)}</{kind}>" for cell in row)
+                for kind, row in zip(kinds, block.rows, strict=True)
+            ]
+            return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+        case "heading":
+            return f"<strong>{block.text}</strong>"
+        case "code":
+            return f"<pre>{block.text}</pre>"
+        case _:
+            return block.text
 
 
 def citation_html(citation: Citation) -> str:
     """One place with its quote, under its own number."""
-    quote = escape(one_line(citation.quote))
+    quote = escape(flat(citation.quote))
     return f'<li value="{citation.marker}">{escape(place_of(citation))}<blockquote>{quote}</blockquote></li>'
 
 
@@ -220,7 +250,7 @@ def chunk_html(fate: ChunkTrace) -> str:
     state = "kept" if fate.kept else f"dropped by {fate.dropped_by}"
     page = "" if chunk.page is None else f"page {chunk.page}"
     cells = (state, named(chunk.title, chunk.source, page), f"{score.value:.2f}", fate.reason)
-    text = one_line(chunk.text)
+    text = flat(chunk.text)
     shown = text if len(text) <= SHOWN else f"{text[:SHOWN].rstrip()}…"
     return f"<tr{background}>{''.join(f'<td>{escape(cell)}</td>' for cell in (*cells, shown))}</tr>"
 
@@ -252,8 +282,3 @@ def states_of(answer: Answer) -> list[str]:
     """The states of a model's sentences: their counts, then what is not supported and why."""
     lines = sentence_lines(answer.to_dict())
     return ["", f"Sentences: {lines[0]}", *lines[1:]] if lines else []
-
-
-def one_line(text: str) -> str:
-    """Text without line breaks."""
-    return " ".join(text.split())

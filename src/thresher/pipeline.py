@@ -25,7 +25,8 @@ from thresher.protocols import (
     Verifier,
     about,
 )
-from thresher.reasons import not_answered
+from thresher.reasons import IN_DOUBT, NOT_ANSWERED, not_answered, not_certain
+from thresher.tracing.explain import EVIDENCE_IN_WORDS
 from thresher.tracing.traces import Record
 from thresher.types import (
     NO_NOTES,
@@ -45,8 +46,6 @@ from thresher.types import (
     Verdict,
     ranked,
 )
-
-UNANSWERED = "The documents do not answer this question with certainty."
 
 NO_TIME = "the budget was spent before it was looked at"
 
@@ -235,8 +234,8 @@ class Pipeline:
     ) -> Generation:
         """The draft, or a refusal where only a correct verdict is answered and this one is not."""
         if self.only_correct and decision.verdict not in (None, Verdict.CORRECT):
-            why = f"answer.mode=strict answers only where the verdict is correct; it is {decision.verdict}"
-            return Generation(UNANSWERED, abstained=True, reason=f"{why}: {decision.reason}.")
+            reason = not_certain(EVIDENCE_IN_WORDS[decision.verdict])
+            return Generation(IN_DOUBT, abstained=True, reason=reason)
         draft = self.generate(query, refined.evidence)
         return _explained(query, draft, judged, refined, decision, correction)
 
@@ -283,12 +282,12 @@ def _explained(
     """
     if not draft.abstained:
         return draft
-    reason = draft.reason or ""
+    text, reason = draft.text, draft.reason or ""
     if not refined.evidence and decision.verdict is not None:
         best = judged.judgements[0].hit.chunk if judged.judgements else None
         nearest = (best.text, best.title or best.source) if best is not None else ()
-        reason = not_answered(*nearest, outside=correction.outcome == "nothing")
+        text, reason = NOT_ANSWERED, not_answered(*nearest, outside=correction.outcome == "nothing")
     if language := query.notes.facts.get("language"):
         needed = "documents in another language are found only by an encoder that knows both (the setting `encoder`)"
         reason += f" The question seems to be in {language}: {needed}."
-    return replace(draft, reason=reason)
+    return replace(draft, text=text, reason=reason)

@@ -7,7 +7,9 @@ import pytest
 from tests.answering.answering import Overlapping, answerer, document, piece
 from thresher.answering.answerer import in_turn
 from thresher.answering.citations import abstention, cite
+from thresher.answering.passage import Passage
 from thresher.answering.sentence_support import SUPPORT, Sentence
+from thresher.answering.stretches import stretches_of
 from thresher.questions.asked_apart import Part, asked_apart
 from thresher.types import Evidence, Generation, Query, Score, Table
 
@@ -134,3 +136,37 @@ def test_brackets_within_quotes_are_no_markers() -> None:
 def test_a_part_that_nothing_answers_is_named() -> None:
     both = in_turn([(Part("A?", ""), given("late [1]", piece("It is late."))), (Part("B?", ""), abstention("none"))])
     assert both.text == "late [1]\nNot answered: B?"
+
+
+SHEET = "Prices in pounds.\n\n| Model | Price |\n| Oak | 1450 |\n| Pine | 690 |\n\n# Delivery\n\nWithin a week."
+
+
+def shown(text: str, start: int = 0, marked: str = "") -> str:
+    """A passage from a place to the end of a document, with a stretch marked."""
+    kept = text[start:]
+    (stretch,) = stretches_of([piece(kept, start=start)], {"d1": document(text)})
+    at = kept.find(marked)
+    return Passage(stretch, start, len(text), kept).shown((at, at + len(marked)) if marked else None)
+
+
+def test_a_passage_with_a_table_and_a_heading_is_markdown() -> None:
+    table = "| Model | Price |\n|---|---|\n| **Oak** | **1450** |\n| Pine | 690 |"
+    whole = f"\n\n“Prices in pounds.”\n\n{table}\n\n#### Delivery\n\n“Within a week.”\n\n"
+    assert shown(SHEET, marked="| Oak | 1450 |") == whole
+    assert shown(SHEET, marked="Within a week.").endswith("| Pine | 690 |\n\n#### Delivery\n\n“**Within a week.**”\n\n")
+
+
+def test_a_passage_that_begins_within_a_table_has_no_header() -> None:
+    rows = SHEET[: SHEET.index("\n\n#")]
+    assert shown(rows, SHEET.index("| Oak")) == "\n\n|  |  |\n|---|---|\n| Oak | 1450 |\n| Pine | 690 |\n\n"
+
+
+def test_a_passage_that_begins_within_code_is_code_up_to_its_fence() -> None:
+    text = "Call:\n```\nimport a\na.run()\n```\n\nThen wait."
+    assert shown(text, text.index("a.run")) == "\n\n```\na.run()\n```\n\n“Then wait.”\n\n"
+
+
+def test_an_answer_with_a_table_has_its_marker_behind_it() -> None:
+    text = answerer(document(SHEET))(Query("Oak price", "Oak price"), [piece(SHEET)]).text
+    assert text.startswith("Here:\n\n“Prices in pounds.”\n\n| Model | Price |\n|---|---|")
+    assert text.endswith("\n\n[1]")

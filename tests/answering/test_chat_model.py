@@ -248,7 +248,7 @@ def test_not_in_the_evidence_is_a_refusal_that_names_the_nearest_passage(answer:
 def test_a_model_that_does_not_know_has_not_answered(answer: Answers, reply: str) -> None:
     given = answer(reply)
     assert given.abstained
-    assert "The nearest passage" in (given.reason or "")
+    assert "Nearest: “" in (given.reason or "")
 
 
 def test_text_beside_not_in_the_evidence_stays(answer: Answers) -> None:

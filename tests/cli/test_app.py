@@ -274,7 +274,7 @@ def test_ask_answers_in_words_for_a_person(run: Run, indexed: Path) -> None:
 def test_ask_says_why_it_does_not_answer(run: Run, indexed: Path) -> None:
     ran = run("ask", "Who won the football world cup in 1998?", "--home", indexed)
     assert ran.code == 0
-    assert ran.out.startswith("The documents do not answer this question.\nWhy: ")
+    assert ran.out.startswith("Nothing in your documents answers this. Nearest: ")
 
 
 def test_a_stream_of_json_is_one_object_a_line_and_the_answer_last(run: Run, indexed: Path) -> None:
@@ -301,7 +301,7 @@ def test_a_stream_tells_a_models_sentences_and_shows_a_refusal_once(
     given = ("--stream", "--home", indexed, "--recipe", "rag", *model)
     assert "sentence  The Kõpu lighthouse was built in 1531. [1]" in run("ask", QUESTION, *given).out.splitlines()
     refused = run("ask", "Who won the football world cup in 1998?", *given).out
-    assert refused.count("The documents do not answer this question.") == 1
+    assert refused.count("\nThe model found no answer in the evidence.") == 1
 
 
 def test_a_stream_reaches_a_program_while_the_model_still_writes(

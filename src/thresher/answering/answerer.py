@@ -43,6 +43,8 @@ RIVAL_FROM, RIVAL_SHARE = 0.2, 0.4
 """Least probability of a span of another document that is shown as contradicting the best one, and least share of that
 one's. Chosen on the half of benchmarks/planted_conflicts.py that is for choosing."""
 
+NEW_LINE = "\n"
+
 REPORTED = 12
 """Proposals in the trace."""
 
@@ -186,8 +188,10 @@ class Answerer:
             return proposal.text
         if proposal.leads and place is not None:
             span = (place.start - passage.start, place.end - passage.start)
-            return f"{place.words} [1]\n{passage.shown(span)}"
-        return f"{passage.shown(self._best_sentence(question, passage, place))} [1]"
+            shown = passage.shown(span)
+            return f"{place.words} [1]{'' if shown.startswith(NEW_LINE) else NEW_LINE}{shown.rstrip()}"
+        shown = passage.shown(self._best_sentence(question, passage, place))
+        return f"{shown}{'' if shown.endswith(NEW_LINE) else ' '}[1]"
 
     def _best_sentence(self, question: str, passage: Passage, place: Place | None) -> Span | None:
         """The sentence of a passage that the judge puts first, that of the span having a start; None of one alone."""
@@ -217,7 +221,8 @@ class Answerer:
         if best.probability < self.abstain_below:
             return abstention(not_answered(*nearest(best)), notes)
         hedge = "" if best.leads else (PERHAPS_HERE if best.probability < self.hedge_below else HERE)
-        text, citations = f"{hedge}{self._shown(question, best)}", best.citations
+        text, citations = self._shown(question, best), best.citations
+        text = f"{hedge.rstrip() if text.startswith(NEW_LINE) else hedge}{text}"
         conflicts: tuple[tuple[int, int], ...] = ()
         if (rival := self._rival(question, best, others)) is not None:
             quote = " ".join(rival.sentence.text.split())
@@ -225,7 +230,7 @@ class Answerer:
             conflicts = ((1, len(citations) + 1),)
             citations = (*citations, cite(len(citations) + 1, rival.sentence))
         alternatives = [
-            Alternative(self._shown(question, one), one.citations[0], one.probability)
+            Alternative(self._shown(question, one).strip(), one.citations[0], one.probability)
             for one in _apart(others, best, citations)
         ]
         return Generation(
@@ -322,13 +327,13 @@ def same_place(one: Citation, other: Citation) -> bool:
 
 
 def renumbered(text: str, citations: Sequence[Citation], shift: int) -> str:
-    """A text with its own markers raised; brackets within quotes stay."""
+    """A text with its own markers raised; brackets within quotes and tables stay."""
     own = {citation.marker for citation in citations}
 
     def raised(found: re.Match[str]) -> str:
         return f"[{int(found[1]) + shift}]" if found[1] is not None and int(found[1]) in own else found[0]
 
-    return re.sub(r"“[^”]*”|\[(\d+)\]", raised, text)
+    return re.sub(r"“[^”]*”|^\|.*$|\[(\d+)\]", raised, text, flags=re.MULTILINE)
 
 
 def nearest(proposal: Proposal) -> tuple[str, str]:

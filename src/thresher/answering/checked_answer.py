@@ -9,9 +9,11 @@ from typing import Literal
 
 from thresher.answering.citations import abstention, cite
 from thresher.answering.sentence_support import SUPPORT, Sentence
+from thresher.reasons import NEAREST
 from thresher.text.answer_types import not_said
 from thresher.text.entities import missing_name
 from thresher.text.language import foreign_language, other_language
+from thresher.text.markup import flat
 from thresher.text.numbers import quantities
 from thresher.text.terms import STOP_WORDS, term_set
 from thresher.types import Citation, ClaimState, Evidence, Generation, Notes, Query, Score
@@ -116,8 +118,7 @@ class CheckedAnswer:
         nearest = max((self._nearest(self.query.question, piece) for piece in self.evidence), key=_support)
         chunk, page = nearest.evidence.hit.chunk, nearest.evidence.page
         place = f"{chunk.title or chunk.source}{f', page {page}' if page else ''}"
-        quote = " ".join(nearest.text.split())
-        return f"The model found no answer in the evidence. The nearest passage ({place}): “{quote}”"
+        return f"The model found no answer in the evidence.{NEAREST}{flat(nearest.text)}” ({place})."
 
     def _take(self, claim: Claim) -> None:
         if is_not_found(claim.text):

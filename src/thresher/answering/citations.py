@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from thresher.answering.sentence_support import Sentence
+from thresher.reasons import NEAREST
 from thresher.types import (
     NO_NOTES,
     AnswerSentence,
@@ -56,8 +57,8 @@ NO_EVIDENCE = "Nothing was retrieved for this question."
 
 
 def abstention(reason: str, notes: Notes = NO_NOTES) -> Generation:
-    """No answer, and why."""
-    return Generation("The documents do not answer this question.", abstained=True, reason=reason, notes=notes)
+    """No answer, and why; the text is the reason without what is nearest."""
+    return Generation(reason.partition(NEAREST)[0], abstained=True, reason=reason, notes=notes)
 
 
 def with_sentences(draft: Generation) -> Generation:

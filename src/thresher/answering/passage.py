@@ -11,6 +11,7 @@ from thresher.answering.stretches import Stretch
 from thresher.structure.blocks import passage_around
 from thresher.text.boilerplate import is_bibliography, says_nothing
 from thresher.text.injection import is_command
+from thresher.text.markup import RULE, Block, blocks, cells, table
 from thresher.text.sentences import Span, line_spans, sentence_spans
 from thresher.types import Citation
 
@@ -48,19 +49,59 @@ class Passage:
         return cite(marker, Sentence(piece, self.start, self.end, self.quote, piece.hit.score))
 
     def shown(self, marked: Span | None) -> str:
-        """The quote in quotation marks, a span of it in bold; running text on one line, blocks with their lines.
+        """The quote in quotation marks, a span of it in bold; running text on one line, lists with their lines.
 
-        `marked` is in offsets of the quote. All of a quote is not marked, nor what goes over lines of a block.
+        `marked` is in offsets of the quote. All of a quote is not marked, nor what goes over lines of a list. A quote
+        with tables, headings or code is Markdown between blank lines, its prose in quotation marks.
         """
-        lines = self.quote.strip("\n").splitlines()
-        running = all(line.strip() for line in lines) and not any(line[0] in " \t-*•|" for line in lines)
-        quote = self.quote
-        if marked is not None and "**" not in quote and (running or not _BLOCK_LINE.search(quote[slice(*marked)])):
-            start, end = marked
-            alone = not (quote[:start].strip() or quote[end:].strip())
-            quote = quote if alone or start >= end else f"{quote[:start]}**{quote[start:end]}**{quote[end:]}"
-        lines = [line.rstrip() for line in quote.strip("\n").splitlines()]
-        return f"“{' '.join(line.strip() for line in lines)}”" if running else "“" + "\n".join(lines) + "”"
+        document = self.stretch.document
+        above = document.text[: self.start] if document is not None else ""
+        found = blocks(self.quote, within_code=len(_FENCE.findall(above)) % 2 == 1)
+        mark = marked if marked is not None and "**" not in self.quote and not self._is_all(marked) else None
+        if all(block.kind == "prose" for block in found):
+            return _quoted(self.quote, mark)
+        headed = not above.rstrip(" ").endswith("|\n")
+        laid = [_laid_out(self.quote, block, mark, headed=headed or block.start > 0) for block in found]
+        return "\n\n" + "\n\n".join(laid) + "\n\n"
+
+    def _is_all(self, span: Span) -> bool:
+        start, end = span
+        return start >= end or not (self.quote[:start].strip() or self.quote[end:].strip())
+
+
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+
+
+def _quoted(quote: str, marked: Span | None) -> str:
+    """Prose in quotation marks."""
+    lines = quote.strip("\n").splitlines()
+    running = all(line.strip() for line in lines) and not any(line[0] in " \t-*•|" for line in lines)
+    if marked is not None and (running or not _BLOCK_LINE.search(quote[slice(*marked)])):
+        start, end = marked
+        quote = f"{quote[:start]}**{quote[start:end]}**{quote[end:]}"
+    lines = [line.rstrip() for line in quote.strip("\n").splitlines()]
+    return f"“{' '.join(line.strip() for line in lines)}”" if running else "“" + "\n".join(lines) + "”"
+
+
+def _laid_out(quote: str, block: Block, marked: Span | None, *, headed: bool) -> str:
+    """A block of a quote as Markdown, what is marked of it in bold."""
+    start, end = marked or (0, 0)
+    inside = (max(start, block.start) - block.start, min(end, block.end) - block.start)
+    match block.kind:
+        case "table":
+            lines = [(one, other) for one, other in line_spans(block.text) if not RULE.fullmatch(block.text[one:other])]
+            bold = [one < inside[1] and inside[0] < other for one, other in lines]
+            rows = [
+                [f"**{cell}**" if cell and strong and not all(bold) else cell for cell in cells(block.text[one:other])]
+                for (one, other), strong in zip(lines, bold, strict=True)
+            ]
+            return table(rows, headed=headed)
+        case "heading":
+            return f"#### {block.text}"
+        case "code":
+            return f"```\n{block.text}\n```"
+        case _:
+            return _quoted(quote[block.start : block.end], inside if inside[0] < inside[1] else None)
 
 
 def passage_of(stretch: Stretch, start: int, end: int, *, references: bool = False) -> Passage | None:

@@ -11,15 +11,16 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from thresher.answer import Answer
+from thresher.answer import Answer, marks_places
 from thresher.errors import DocumentError
+from thresher.text.markup import blocks, flat, plain, unescaped
 from thresher.text.printed import json_text, shown
 from thresher.tracing.explain import (
-    also_lines,
     assessment,
     citation_line,
     counted,
     facts,
+    in_full,
     sentence_lines,
     shortened,
     where,
@@ -78,6 +79,41 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
     for row in cells:
         drawn.add_row(*(Text(shown(cell)) for cell in row))
     Console().print(drawn)
+
+
+def passage(text: str, *, marked: bool = True) -> None:
+    """A text of an answer without signs of Markdown; on a terminal with tables drawn, and in bold what is `marked`."""
+    if not on_terminal():
+        say(plain(text))
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    def bold(piece: str) -> Text:
+        parts = piece.split("**") if marked else [piece]
+        return Text.assemble(*((part, "bold" if at % 2 else "") for at, part in enumerate(parts)))
+
+    console, text, behind = Console(highlight=False), shown(text), 0
+    for block in blocks(text):
+        console.print("\n" * (text.count("\n", behind, block.start) - 1 if behind else 0), end="")
+        behind = block.end
+        match block.kind:
+            case "table":
+                names = block.rows[0] if block.headed else [""] * max(map(len, block.rows))
+                drawn = Table(box=SIMPLE_HEAD, show_header=block.headed)
+                for name in names:
+                    drawn.add_column(bold(unescaped(name)), overflow="fold")
+                for row in block.rows[block.headed :]:
+                    drawn.add_row(*map(bold, map(unescaped, row)))
+                console.print(drawn)
+            case "heading":
+                console.print(Text(block.text, "bold"))
+            case "code":
+                console.print(Text(plain(text[block.start : block.end])), soft_wrap=True)
+            case _:
+                console.print(bold(block.text), soft_wrap=True)
 
 
 SHOWN_VALUES = 5
@@ -247,7 +283,7 @@ def hit_line(hit: Hit) -> str:
     place = where(hit.chunk.source, hit.chunk.page)
     head = f"{hit.rank:>2}. {place}  ({hit.score.scale.name} {hit.score.value:.4f})"
     opened = f"\n    {hit.url}" if hit.url and hit.url != hit.chunk.source else ""
-    return f"{head}\n    {shortened(hit.chunk.text, SHOWN_CHARACTERS)}{opened}"
+    return f"{head}\n    {shortened(flat(hit.chunk.text), SHOWN_CHARACTERS)}{opened}"
 
 
 def span_lines(span: Excerpt) -> str:
@@ -255,7 +291,7 @@ def span_lines(span: Excerpt) -> str:
     place = where(span.source, span.page)
     heading = f"  under “{span.heading}”" if span.heading else ""
     head = f"{span.rank:>2}. {place}{heading}  ({span.score.value:.2f}, {counted(span.tokens, 'token')})"
-    lines = [*span.text.splitlines(), *([span.url] if span.url and span.url != span.source else [])]
+    lines = [*plain(span.text).splitlines(), *([span.url] if span.url and span.url != span.source else [])]
     return "\n".join([head, *(f"    {line}" for line in lines)])
 
 
@@ -276,17 +312,18 @@ def answer(given: Answer, *, steps: bool = False, options: str = "") -> None:
             say(f"({corrected})")
     if given.standalone:
         say(f"(understood as: {given.standalone})")
-    say(given.text)
-    if given.abstained:
-        say(f"Why: {given.reason}")
+    passage(in_full(given.text, given.reason), marked=marks_places(given.citations))
     for number, line in enumerate(sentence_lines(given.to_dict())):
         say(line if number else f"Sentences: {line}")
     for citation in given.citations:
         say(citation_line(citation.to_dict(), given.text))
-    for line in also_lines(given.to_dict()):
-        say(line)
-    for one, other in given.conflicts:
-        say(f"  [{one}] and [{other}] contradict each other: look at both")
+    if given.alternatives:
+        say("Also:")
+    for other in given.alternatives:
+        passage(other.text, marked=marks_places([other.citation]))
+        say(citation_line(other.citation.to_dict(), other.text))
+    for left, right in given.conflicts:
+        say(f"  [{left}] and [{right}] contradict each other: look at both")
     if line := assessment(given.verdict, given.confidence, given.certainty):
         say(line)
     if steps:

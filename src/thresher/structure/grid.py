@@ -14,6 +14,7 @@ from decimal import Decimal
 from itertools import chain, pairwise
 
 from thresher.text.figures import without_figures
+from thresher.text.markup import BAR, RULE
 from thresher.text.sentences import sentence_spans, trim
 from thresher.types import Document, Table
 
@@ -113,8 +114,6 @@ class Found:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-_BAR = re.compile(r"(?<!\\)\|")
-_RULE = re.compile(r"[\s|:+-]*-[\s|:+-]*")
 _VALUE = re.compile(r"[~≈∼]?[+−–-]?[$€£]?\d[\d.,]*(?:[×x%KMBk]|/\d[\d.,]*)?[*†‡]?|[-–—]")
 _NAMES_ROWS = re.compile(
     r"(?:systems?|models?|methods?|approach(?:es)?|tasks?|data(?:sets?)?|names?|sources?|types?|settings?|size|category|"
@@ -129,7 +128,7 @@ MOST_CELLS = 40_000
 
 def grid_of(document: Document, table: Table) -> Grid | None:
     """The cells of a table; None where its columns cannot be told."""
-    spans = [span for span in table.rows if not _RULE.fullmatch(document.text[slice(*span)])]
+    spans = [span for span in table.rows if not RULE.fullmatch(document.text[slice(*span)])]
     piped = all("|" in document.text[start:end] for start, end in spans)
     rows = [_pipe_cells(document.text, *span) for span in spans] if piped else _line_cells(document.text, spans)
     if sum(map(len, rows)) > MOST_CELLS:
@@ -175,7 +174,7 @@ def comma_is_decimal(cells: Iterable[Cell]) -> bool | None:
 def _pipe_cells(text: str, start: int, end: int) -> list[Cell]:
     """Between the bars of a line; a bar that a backslash goes before belongs to its cell."""
     start, end = trim(text, start, end)
-    bars = [bar.start() for bar in _BAR.finditer(text, start, end)]
+    bars = [bar.start() for bar in BAR.finditer(text, start, end)]
     edges = sorted({start - 1, *bars, end})
     if bars and bars[0] == start:
         edges.remove(start - 1)

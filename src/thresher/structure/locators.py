@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from thresher.structure.lists import lists_of
+from thresher.text.markup import BAR
 from thresher.types import Document, Mark, MarkKind
 
 NAME_CHARACTERS = 80
@@ -13,7 +14,6 @@ NAME_CHARACTERS = 80
 DATA = frozenset({"csv", "json", "jsonl", "xlsx", "passage"})
 """Kinds without headings and lists."""
 
-_BAR = re.compile(r"(?<!\\)\|")
 _CELL = re.compile(r"([A-Z]+)(\d+)")
 
 
@@ -104,7 +104,7 @@ def _cell(text: str, mark: Mark, offset: int) -> str:
     number = int(row) + text.count("\n", mark.start, offset)
     line = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset) % (len(text) + 1)
-    bars = [bar.start() for bar in _BAR.finditer(text, line, end)]
+    bars = [bar.start() for bar in BAR.finditer(text, line, end)]
     before = sum(bar <= offset for bar in bars[:-1])  # the last bar closes the row
     return f"{column_name(column_number(column) + max(0, before - 1))}{number}"
 

@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from thresher.text.markup import flat, plain, words
+
 WIDTH = 120
 """Characters of a line where no terminal says its own."""
 
@@ -40,9 +42,7 @@ def _head(answer: Mapping[str, Any]) -> list[str]:
     lines = [f"question  {answer['question']}", f"recipe    {answer['recipe']}"]
     if answer["verdict"]:
         lines.append(f"verdict   {answer['verdict']}{sureness(answer.get('confidence'), answer.get('certainty'))}")
-    lines.append(f"answer    {answer['text']}")
-    if answer["reason"]:
-        lines.append(f"why       {answer['reason']}")
+    lines.append(f"answer    {plain(in_full(answer['text'], answer['reason']))}")
     lines += [f"        {citation_line(cited, answer['text'], QUOTED)}" for cited in answer["citations"]]
     lines += [f"        {line}" for line in also_lines(answer, QUOTED)]
     first, *others = sentence_lines(answer) or [""]
@@ -112,11 +112,18 @@ def _fate(chunk: Mapping[str, Any], labels: Mapping[str, str], scores: bool, wid
     why = chunk["reason"] if chunk["kept"] else f"{chunk['dropped_by']}: {chunk['reason']}"
     numbers = [f"{name} {score['value']:.3f}" for name, score in chunk["scores"].items()] if scores else []
     place = where(chunk["source"], chunk["page"])
-    told = [fate.ljust(7), labels.get(chunk["id"], "").ljust(11), place, *numbers, why, " ".join(chunk["text"].split())]
+    told = [fate.ljust(7), labels.get(chunk["id"], "").ljust(11), place, *numbers, why, flat(chunk["text"])]
     return shortened_line("  ".join(filter(None, told)), width)
 
 
 # --- in few words -----------------------------------------------------------------------------------------------------
+
+
+def in_full(text: str, reason: str | None) -> str:
+    """A refusal with its reason, which may begin with the text already."""
+    if not reason:
+        return text
+    return reason if reason.startswith(text) else f"{text}\nWhy: {reason}"
 
 
 def facts(detail: Mapping[str, Any]) -> str:
@@ -175,11 +182,11 @@ def assessment(verdict: str | None, confidence: float | None, certainty: float |
 
 def citation_line(cited: Mapping[str, Any], answer: str, characters: int | None = None) -> str:
     """Marker and place of a citation, and its quote, cut to so many characters, unless the answer holds it already."""
-    quote = " ".join(cited["quote"].split())
+    quote = flat(cited["quote"])
     looked_up = cited.get("locator") or (f"page {cited['page']}" if cited["page"] else "")  # older traces have none
     at = f", {looked_up}" if looked_up else ""
     place = f"  [{cited['marker']}] {where(cited['source'], None)}{at}, characters {cited['start']}-{cited['end']}"
-    held = quote in " ".join(answer.replace("**", "").split())
+    held = words(quote) in words(answer)
     return place if held else f"{place}: “{quote if characters is None else shortened(quote, characters)}”"
 
 
@@ -187,7 +194,7 @@ def also_lines(answer: Mapping[str, Any], characters: int | None = None) -> list
     """The further passages that may answer, under a line that says so; nothing for none."""
     lines = ["Also:"] if answer.get("alternatives") else []
     for one in answer.get("alternatives", ()):
-        text = one["text"] if characters is None else shortened(one["text"], characters)
+        text = plain(one["text"]) if characters is None else shortened(flat(one["text"]), characters)
         lines += [f"  {text}", citation_line(one["citation"], one["text"], characters)]
     return lines
 

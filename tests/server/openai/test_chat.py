@@ -65,7 +65,7 @@ def test_an_abstention_is_content_with_its_reason_and_no_refusal(client: OpenAI)
     told = client.chat.completions.create(model="default", messages=[{"role": "user", "content": UNANSWERED}])
     message = told.choices[0].message
     assert message.content is not None
-    assert message.content.startswith("The documents do not answer this question.\n\nWhy: ")
+    assert message.content.startswith("Nothing in your documents answers this. Nearest: ")
     assert message.refusal is None
     worth = (told.model_extra or {})["thresher"]
     assert worth["abstained"] is True

@@ -88,7 +88,7 @@ def test_an_abstention_says_so_above_and_why_below(served: Running) -> None:
     told = shown(served.client, asked(UNANSWERED))
     assert told.statuses[-1] == {"description": "No answer: the documents do not give one", "done": True}
     assert "The documents do not answer it (1%)" in [one["description"] for one in told.statuses]
-    assert told.content.startswith("The documents do not answer this question.\n\nWhy: ")
+    assert told.content.startswith("Nothing in your documents answers this. Nearest: ")
     assert told.sources == []
 
 

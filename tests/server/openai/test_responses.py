@@ -51,7 +51,7 @@ def test_a_response_has_its_text_its_annotations_and_its_worth(client: OpenAI) -
 
 def test_an_abstention_is_a_text_that_is_complete(client: OpenAI) -> None:
     told = client.responses.create(model="default", input=UNANSWERED)
-    assert told.output_text.startswith("The documents do not answer this question.")
+    assert told.output_text.startswith("Nothing in your documents answers this.")
     assert told.status == "completed"
     assert (told.model_extra or {})["thresher"]["abstained"] is True
 

@@ -160,6 +160,27 @@ def test_what_a_document_says_is_never_read_as_markup(browser: Browser, tmp_path
             assert page.locator("img").count() == 0
 
 
+SHEET = "# Workshop\n\n## Doors\n\nSold by the piece.\n\n| Model | Price | Wood |\n|---|---|---|\n| Oak | 1450 | solid |\n| Pine | 690 | glued |\n"
+
+
+def test_tables_and_headings_are_shown_as_such(browser: Browser, tmp_path: Path) -> None:
+    note = tmp_path / "doors.md"
+    note.write_text(SHEET, encoding="utf-8")
+    with running(tmp_path / "home") as one:
+        one.service.collection().add(note)
+        with visiting(browser, one.url) as page:
+            ask(page, "Which doors are sold by the piece?")
+            expect(page.locator(".said .grid th").first).to_have_text("Model")
+            expect(page.locator(".said")).not_to_contain_text("|")
+            page.locator(".said .cite").first.click()
+            document = page.locator("#panel .document-text")
+            expect(document.locator("tr")).to_have_count(3)
+            expect(document.locator(".heading")).to_have_text(["Workshop", "Doors"])
+            expect(document.locator("mark").first).to_be_visible()
+            expect(document).not_to_contain_text("|")
+            assert violations(page) == []
+
+
 # --- with a chat model ------------------------------------------------------------------------------------------------
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from thresher.tracing.explain import assessment, counted, shortened
+from thresher.tracing.explain import assessment, counted, in_full, shortened
 from thresher_server.mcp.shapes import (
     AnswerResult,
     CheckResult,
@@ -35,7 +35,7 @@ def search(result: SearchResult, others: Sequence[str]) -> str:
     found = counted(len(result.passages), "passage")
     lines = [_head(result.verdict, result.confidence, None), f"{found} in collection {result.collection}."]
     if result.verdict in MEANT:
-        lines.append(MEANT[result.verdict] + (f" Why: {result.reason}." if result.reason else ""))
+        lines.append(MEANT[result.verdict])
     if not result.passages and others:
         lines.append(f"Other collections: {', '.join(others)}.")
     lines += [f"\n[{one.marker}] {_headed(one.heading)}{one.text}\n    {_where(one)}" for one in result.passages]
@@ -46,7 +46,7 @@ def search(result: SearchResult, others: Sequence[str]) -> str:
 
 def answer(result: AnswerResult) -> str:
     """The answer, what it stands on, and what is not supported."""
-    lines = [result.answer, f"Why: {result.reason}" if result.reason else ""]
+    lines = [in_full(result.answer, result.reason)]
     lines.append(_head(result.verdict, result.confidence, result.certainty))
     lines += [_cited(one) for one in result.citations]
     lines += [f"Also: {one.text}\n{_cited(one.citation)}" for one in result.alternatives]

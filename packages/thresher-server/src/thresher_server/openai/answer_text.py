@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from thresher.answer import Answer
+from thresher.reasons import NEAREST
+from thresher.tracing.explain import in_full
 from thresher.types import Citation
 
 SOURCES = "\n\nSources:\n"
@@ -16,12 +18,14 @@ SOURCES = "\n\nSources:\n"
 ALSO = "\n\nAlso:\n"
 """Before further passages that may answer."""
 
-WHY = "\n\nWhy: "
+WHY = "\nWhy: "
 
 UNDERSTOOD = "\n\nUnderstood as: "
 
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 _QUOTED = re.compile(r"“[^“”]*”")
+_QUOTED_OR_ROW = re.compile(r"“[^“”]*”|^\|.*$", re.MULTILINE)
+"""What is the documents' in an answer that no model wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ def tail(answer: Answer, *, listed: bool, linked: bool) -> str:
     The question as it was understood and the sources only where `listed`; their addresses where `linked`: those of a
     server that only this machine reaches lead a person nowhere.
     """
-    text = WHY + answer.reason if answer.abstained and answer.reason else _also(answer, linked)
+    text = in_full(answer.text, answer.reason).removeprefix(answer.text) or _also(answer, linked)
     if listed and answer.standalone:
         text += UNDERSTOOD + answer.standalone
     if listed and answer.citations:
@@ -55,12 +59,13 @@ def _also(answer: Answer, linked: bool) -> str:
 
 def without_tail(text: str) -> str:
     """An earlier answer as it was given, of a text that a client sends back."""
-    return re.split(f"{SOURCES}|{WHY}|{UNDERSTOOD}|{ALSO}", text, maxsplit=1)[0]
+    return re.split(f"{SOURCES}|{WHY}|{NEAREST}|{UNDERSTOOD}|{ALSO}", text, maxsplit=1)[0]
 
 
 def marks(answer: Answer) -> Iterator[Mark]:
     """The markers of an answer's text, in order; a number in brackets inside a quote is the document's."""
-    quotes = [found.span() for found in _QUOTED.finditer(answer.text)]
+    quoted = _QUOTED if answer.answered_by == "model" else _QUOTED_OR_ROW
+    quotes = [found.span() for found in quoted.finditer(answer.text)]
     citations = {citation.marker: citation for citation in answer.citations}
     for found in _MARKER.finditer(answer.text):
         inside = any(start < found.start() < end for start, end in quotes)

@@ -1,6 +1,7 @@
 // The text of an answer: its sentences with what the documents say to them, and markers that open what they rest on.
 
 import { element } from "./dom.js";
+import { cellsOf, headerOf, isRow, isRule, tableOf } from "./tables.js";
 import { counted } from "./words.js";
 
 const SHORT = 48; // characters
@@ -12,12 +13,13 @@ const SAYS = {
   contradicted: "contradicted: the documents say otherwise",
 };
 
-/** Paragraphs and lists of an answer; `cite` is called with a citation. */
+/** Paragraphs, lists, tables, headings and code of an answer; `cite` is called with a citation. */
 export function answerText(answer, cite) {
   const blocks = [];
   let block = null;
   let sentenceNode = null;
   let bold = false;
+  let code = false;
   const bolds = !answer.citations.some((one) => one.quote.includes("**"));
   const byMarker = new Map(answer.citations.map((one) => [one.marker, one]));
 
@@ -44,14 +46,37 @@ export function answerText(answer, cite) {
       else put(bold ? element("strong", {}, piece) : document.createTextNode(piece), sentence);
     }
   };
+  const row = (line, sentence) => {
+    if (block) blocks.splice(blocks.indexOf(block), 1); // begun for this line
+    if (isRule(line)) {
+      const header = blocks.at(-1)?.tagName === "TR" ? headerOf(blocks.pop()) : null;
+      if (header) blocks.push(header);
+      return;
+    }
+    const node = element("tr", {}, cellsOf(line).map(() => element("td")));
+    blocks.push(node);
+    cellsOf(line).forEach(({ text }, number) => {
+      [block, sentenceNode] = [node.children[number], null];
+      inline(text.replaceAll("\\|", "|"), sentence);
+    });
+  };
   for (const { text, sentence } of segments(answer)) {
     text.split(/(\n+)/).forEach((line) => {
-      if (/^\n\n/.test(line)) block = null;
+      const fresh = !block?.childNodes.length;
+      if (fresh && /^\s*(```|~~~)/.test(line)) {
+        code = !code;
+        if (code) begin("pre");
+        else block = null;
+      } else if (code) block.append(line);
+      else if (/^\n\n/.test(line)) block = null;
       else if (line === "\n") begin("p");
+      else if (fresh && isRow(line)) row(line, sentence);
       else if (line) {
-        const item = block?.childNodes.length ? null : /^\s*[-*•] (.*)/s.exec(line);
+        const item = fresh ? /^\s*[-*•] (.*)/s.exec(line) : null;
+        const heading = fresh ? /^#{1,6} (.*)/s.exec(line) : null;
         if (item) begin("li");
-        inline(item ? item[1] : line, sentence);
+        if (heading) { begin("p"); block.classList.add("heading"); }
+        inline((item ?? heading)?.[1] ?? line, sentence);
       }
     });
     if (sentence) put(stateTag(sentence.state), sentence);
@@ -79,10 +104,11 @@ const between = (characters, from, to) => ({ text: characters.slice(from, to).jo
 
 function grouped(blocks) {
   const out = [];
-  for (const block of blocks) {
-    if (block.tagName !== "LI") out.push(block);
-    else if (out.at(-1)?.tagName === "UL") out.at(-1).append(block);
-    else out.push(element("ul", {}, block));
+  for (const block of blocks.filter((one) => one.childNodes.length)) {
+    const list = out.at(-1);
+    if (block.tagName === "LI") list?.tagName === "UL" ? list.append(block) : out.push(element("ul", {}, block));
+    else if (block.tagName === "TR") list?.matches(".grid") ? list.firstChild.append(block) : out.push(tableOf([block]));
+    else out.push(block);
   }
   return out;
 }

@@ -83,7 +83,7 @@ export function result({ recipe, label, named, open, retry, suggestions }) {
   const finish = async (answer) => {
     const explained = answer.trace && await call("GET", inCollection("traces", answer.trace)).catch(() => null); // it may not be kept
     show(answer, explained);
-    tell(answer.abstained ? `Not answered. ${answer.reason ?? ""}` : `Answer: ${answer.text}`);
+    tell(answer.abstained ? `Not answered. ${answer.reason ?? answer.text}` : `Answer: ${answer.text}`);
     return answer;
   };
   return { node, run, show };
@@ -131,11 +131,13 @@ function judged(answer) {
 }
 
 function refusal(answer, chunks, open, suggestions) {
+  const reason = answer.reason ?? "";
+  const why = reason.startsWith(answer.text) ? reason.slice(answer.text.length).trim() : reason;
   const nearest = chunks.filter((chunk) => chunk.score !== null).sort((one, other) => other.score - one.score).slice(0, 3);
   return element("div", { class: "refusal" },
     element("h3", {}, "Not answered"),
     element("p", { class: "refusal-text" }, answer.text),
-    answer.reason ? element("p", { class: "why" }, answer.reason) : null,
+    why ? element("p", { class: "why" }, why) : null,
     nearest.length ? element("div", { class: "nearest" }, element("h4", {}, "What came nearest"), element("ul", {}, nearest.map((chunk) => element("li", {},
       element("span", { class: "number" }, chunk.score.toFixed(2)),
       element("button", { type: "button", class: "link", onclick: (event) => open(chunk, event.currentTarget) }, [titleOf(chunk), placeOf(chunk)].filter(Boolean).join(", ")))))) : null,
@@ -148,7 +150,7 @@ function conflicts({ conflicts: pairs }) {
 }
 
 function sources({ citations, text }, open) {
-  const said = oneLine(text.replaceAll("**", ""));
+  const said = wordsOf(text);
   if (!citations.length) return null;
   return element("ol", { class: "sources", "aria-label": "Sources" }, citations.map((cited) => {
     const outside = cited.origin === "outside";
@@ -165,7 +167,7 @@ function sources({ citations, text }, open) {
         element("p", { class: "source-place" },
           [address ? address.replace(/^https?:\/\//, "") : placeOf(cited), cited.fetched ? `read ${day(cited.fetched)}` : ""].filter(Boolean).join(" · "),
           place ? element("a", { class: "own-tab", href: ownAddress(place), target: "_blank", "aria-label": `Open ${titleOf(cited)} in a new tab` }, icon("open")) : null),
-        said.includes(oneLine(cited.quote)) ? null : element("blockquote", {}, shortened(cited.quote, 320))));
+        said.includes(wordsOf(cited.quote)) ? null : element("blockquote", {}, shortened(cited.quote, 320))));
   }));
 }
 
@@ -177,7 +179,7 @@ function alternatives({ alternatives: others = [] }, open) {
       element("p", { class: "source-place" }, [titleOf(citation), placeOf(citation)].filter(Boolean).join(" · ")))));
 }
 
-const oneLine = (text) => text.split(/\s+/).join(" ").trim();
+const wordsOf = (text) => (text.match(/[\p{L}\p{N}_]+/gu) ?? []).join(" ");
 
 function withoutParts({ degraded }) {
   const lacks = degraded.filter((lack) => !lack.includes(NOTHING_CONFIGURED));

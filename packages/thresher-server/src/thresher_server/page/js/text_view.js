@@ -2,6 +2,7 @@
 
 import { call } from "./api.js";
 import { element } from "./dom.js";
+import { cellsOf, headerOf, isRow, isRule, tableOf } from "./tables.js";
 import { unitsOf } from "./words.js";
 
 const AROUND = 8000; // code points before and after the stretch
@@ -29,16 +30,29 @@ const more = (label, onclick) => element("button", { type: "button", class: "qui
 /** Paragraphs, headings and tables as they stand in the text, with the stretch from `begin` to `end` marked. */
 function blocks(text, begin, end) {
   const found = [];
-  for (const match of text.matchAll(/[^\n](?:[^\n]|\n(?!\s*\n))*/g)) {
-    const block = match[0];
-    const heading = /^(#{1,6}) /.exec(block);
-    const skipped = heading ? heading[0].length : 0;
-    const pieces = marked(block.slice(skipped), begin - match.index - skipped, end - match.index - skipped);
-    if (heading) found.push(element("p", { class: "heading" }, pieces));
-    else if (/^\s*\|/.test(block)) found.push(element("pre", { class: "scrolled", tabindex: "0" }, pieces));
-    else found.push(element("p", {}, pieces));
+  let last = ""; // the kind of the line before
+  for (const { 0: line, index } of text.matchAll(/[^\n]+|\n[ \t]*(?=\n)/g)) {
+    const piece = (from, to = line.length) => marked(line.slice(from, to), begin - index - from, end - index - from);
+    const heading = /^#{1,6}\s+(?=\S)/.exec(line);
+    const fence = /^\s*(```|~~~)/.test(line);
+    let kind = fence || last === "code" ? "code" : !line.trim() ? "" : heading ? "heading" : isRow(line) ? "row" : "prose";
+    if (kind === "heading") found.push(element("p", { class: "heading" }, piece(heading[0].length)));
+    else if (kind === "row") addRow(line, piece);
+    else if (kind === "code" && last !== "code") found.push(element("pre", { class: "scrolled", tabindex: "0" }));
+    else if (kind === "code" && fence) kind = "";
+    else if (kind === "code") found.at(-1).append(...piece(0), "\n");
+    else if (kind && kind === last) found.at(-1).append("\n", ...piece(0));
+    else if (kind) found.push(element("p", {}, piece(0)));
+    last = kind;
   }
   return found;
+
+  function addRow(line, piece) {
+    if (last !== "row") found.push(tableOf([]));
+    const table = found.at(-1).firstChild;
+    if (!isRule(line)) table.append(element("tr", {}, cellsOf(line).map(({ text: cell, at }) => element("td", {}, piece(at, at + cell.length)))));
+    else if (table.lastChild) table.lastChild.replaceWith(headerOf(table.lastChild) ?? "");
+  }
 }
 
 function marked(block, begin, end) {

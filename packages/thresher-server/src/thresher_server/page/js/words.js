@@ -1,5 +1,7 @@
 // Numbers, times and judgements as people read them.
 
+import { flat } from "./tables.js";
+
 const EVIDENCE = { correct: "sufficient", ambiguous: "in doubt", unsure: "in doubt", incorrect: "insufficient" };
 
 /** What a verdict says of the evidence. */
@@ -65,7 +67,7 @@ export const placeOf = ({ locator, page }) => locator || (page ? `page ${page}` 
 
 /** One line of at most so many characters. */
 export function shortened(text, most) {
-  const line = text.split(/\s+/).join(" ").trim();
+  const line = flat(text);
   return line.length <= most ? line : `${line.slice(0, most - 1).trimEnd()}…`;
 }
 
