@@ -247,6 +247,18 @@ def test_a_file_that_was_renamed_is_where_it_is_now(store: DocumentStore, files:
     assert_sound(store)
 
 
+def test_a_title_that_is_the_name_of_the_file_is_its_new_name(store: DocumentStore, files: Files) -> None:
+    files.titles |= {"bears.txt": "bears", "apples.txt": "About fruit"}
+    index(store, files)
+    for old, new in (("bears.txt", "cubs.txt"), ("apples.txt", "pears.txt")):
+        files.texts[new], files.titles[new] = files.texts.pop(old), files.titles.pop(old)
+    index(store, files, vanished=lambda place: True)
+    assert {record.source: record.title for record in store.records()} | {"clouds.txt": ""} == {
+        "pears.txt": "About fruit", "cubs.txt": "cubs", "clouds.txt": ""
+    }  # fmt: skip
+    assert_sound(store)
+
+
 def test_a_pruned_file_that_comes_back_is_read_again(store: DocumentStore, files: Files) -> None:
     index(store, files)
     gone = files.texts.pop("bears.txt")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from thresher.retrieval.search import DenseRetriever, LexicalRetriever, depth_for, found
+from thresher.retrieval.search import DenseRetriever, ExactRetriever, LexicalRetriever, depth_for, found
 from thresher.testing.fakes import HashEncoder
 from thresher.types import BM25, COSINE, Chunk, Query
 
@@ -64,3 +64,21 @@ def test_ranks_count_from_one_and_say_whose_they_are(make_chunk: Callable[..., C
         (1, "dense rank 1", True),
         (2, "dense rank 2", True),
     ]
+
+
+def test_the_chunk_with_the_very_identifier_comes_first(make_chunk: Callable[..., Chunk]) -> None:
+    near, exact = make_chunk("c1", "A17 costs 18.90"), make_chunk("c2", "A71 costs 24.50")
+
+    class Both(Table):
+        def matching(self, query: str, *, limit: int, where: str | None = None) -> list[tuple[Chunk, float]]:
+            self.asked.append({"query": query})
+            return [(near, 9.0), (exact, 2.0)]
+
+    table = Both(near)
+    retriever = ExactRetriever(DenseRetriever(table, HashEncoder(16), 8), table)  # type: ignore[arg-type]
+    assert [hit.chunk.text for hit in retriever(Query("What is A-71?", "What is A-71?")).kept] == [
+        exact.text,
+        near.text,
+    ]
+    assert table.asked[-1] == {"query": "A-71"}
+    assert [hit.chunk.text for hit in retriever(Query("What is it?", "What is it?")).kept] == [near.text]

@@ -17,7 +17,9 @@ from thresher.answering.stretches import Stretch, stretches_of
 from thresher.protocols import PairReader
 from thresher.questions.asked_apart import Part, asked_apart
 from thresher.reasons import not_answered
+from thresher.structure.entries import Entry, Named, answers, named_in
 from thresher.text.boilerplate import asks_for_references, says_nothing
+from thresher.text.identifiers import heads_in
 from thresher.text.injection import is_command
 from thresher.text.sentences import Span, sentence_spans
 from thresher.types import HERE, PERHAPS_HERE, Alternative, Citation, Document, Evidence, Generation, Notes, Query
@@ -109,11 +111,19 @@ class Answerer:
         def kept(document_id: str, start: int, end: int) -> bool:
             return any(stretch.holds(document_id, start, end) for stretch in stretches)
 
+<<<<<<< HEAD
         order = {id(piece): at for at, piece in enumerate(evidence, start=1)}
         found = self._passages(question, self.spans(question, tables.text), stretches, order)
+=======
+        found = self._passages(question, places := self.spans(question, tables.text), stretches)
+>>>>>>> reading-8
         if (cell := tables.answer(kept)) is not None:
             text, citations = cell
             found.append(Proposal(self.confidence.cell.lower_bound, text, citations, leads=True))
+        if any(heads_in(question)):
+            named = {id_: named_in(document, question) for id_, document in documents.items()}
+            found = [one for one in found if not any(_is_listed(cited, named, one.passage) for cited in one.citations)]
+            found += self._entries(question, places, stretches, named)
         return sorted(found, key=lambda one: (-one.probability, one.text))
 
     # --- passages
@@ -158,6 +168,26 @@ class Answerer:
             proposals.append(_proposal(passage, best, probability, signs.to_dict()))
         return proposals
 
+    def _entries(
+        self, question: str, places: Sequence[Place], stretches: Sequence[Stretch], named: Mapping[str, Named]
+    ) -> list[Proposal]:
+        """The entries under the identifiers that a question names, as far as they were kept."""
+        proposals = []
+        for stretch in stretches:
+            document, known = stretch.document, named.get(stretch.piece.hit.chunk.document_id)
+            if document is None or known is None:
+                continue
+            for entry in known.of(stretch.start, stretch.end):
+                passage = _within(stretch, entry)
+                rivals = known.renamed(document, entry)
+                own, *others = self.judge.read(question, [passage.quote, *rivals], [stretch.title] * (1 + len(rivals)))
+                probability = answers(question, own.relevance, [other.relevance for other in others])
+                inside = [one for one in places if stretch.holds(one.document_id, one.start, one.end)
+                          and passage.start <= one.start and one.end <= passage.end]  # fmt: skip
+                place = max(inside, key=lambda one: one.certainty, default=None)
+                proposals.append(_proposal(passage, place, probability, {"whole": round(own.relevance, 3)}))
+        return proposals
+
     def _anchors(self, question: str, places: Sequence[Place]) -> list[list[Span]]:
         """Of each place its own span, and the sentence of its window that the judge puts first; in the document."""
         sentences = [
@@ -194,9 +224,12 @@ class Answerer:
         return f"{shown}{'' if shown.endswith(NEW_LINE) else ' '}[1]"
 
     def _best_sentence(self, question: str, passage: Passage, place: Place | None) -> Span | None:
-        """The sentence of a passage that the judge puts first, that of the span having a start; None of one alone."""
+        """The sentence of a passage that the judge puts first, that of the span having a start.
+
+        None of one alone, and of an entry.
+        """
         spans = passage.sentences
-        if len(spans) < 2:
+        if len(spans) < 2 or passage.entry:
             return None
         readings = self.judge.read(
             question, [passage.quote[slice(*span)] for span in spans], [passage.stretch.title] * len(spans)
@@ -305,6 +338,22 @@ def _proposal(passage: Passage, place: Place | None, probability: float, signs: 
         probability = max(probability, place.certainty) if leads else probability
         facts["words"] = place.words
     return Proposal(probability, passage.quote, (passage.citation(1),), leads, passage, place, facts)
+
+
+def _within(stretch: Stretch, entry: Entry) -> Passage:
+    """What was kept of an entry."""
+    start, end = max(entry.start, stretch.start), min(entry.end, stretch.end)
+    quote = stretch.text[start - stretch.start : end - stretch.start].rstrip()
+    return Passage(stretch, start, start + len(quote), quote, entry=True)
+
+
+def _is_listed(cited: Citation, named: Mapping[str, Named], passage: Passage | None) -> bool:
+    """Whether a citation stands under another identifier than the question names; a passage, under any of its list."""
+    known = named.get(cited.document_id)
+    if known is None:
+        return False
+    other = known.is_other(cited.start, cited.end)
+    return other or (passage is not None and bool(known.of(cited.start, cited.end)))
 
 
 def _apart(others: Sequence[Proposal], best: Proposal, cited: Sequence[Citation]) -> list[Proposal]:

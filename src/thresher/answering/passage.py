@@ -27,6 +27,8 @@ class Passage:
     start: int
     end: int
     quote: str
+    entry: bool = False
+    """Whether it is the whole entry under an identifier that the question names."""
 
     @property
     def document_id(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from thresher.indexing.catalog import Entry, Place
@@ -105,9 +106,17 @@ def _spans_of(document: Document) -> Any:
 
 
 def with_places(row: Mapping[str, Any], places: Sequence[Place]) -> dict[str, Any]:
-    """The record with other places, the first of which is its source."""
+    """The record with other places, the first of which is its source; a title that is a file's name is the new name."""
     listed = stable_json([[place.source, place.container] for place in places])
-    return {**row, "source": places[0].source, "places": listed}
+    before, now = PurePosixPath(row.get("source", places[0].source)).stem, PurePosixPath(places[0].source).stem
+    title = now if row["title"] == before and not _is_heading(row, before) else row["title"]
+    return {**row, "source": places[0].source, "title": title, "places": listed}
+
+
+def _is_heading(row: Mapping[str, Any], name: str) -> bool:
+    """Whether the text has such a heading, which the title may be from."""
+    spans = json.loads(row["pages"])
+    return isinstance(spans, dict) and any(kind == "heading" and name == of for _, kind, of in spans.get("marks", ()))
 
 
 def to_places(text: str) -> tuple[Place, ...]:

@@ -46,7 +46,7 @@ from thresher.recipes.settings import CorrectiveSettings
 from thresher.refinement.refine import BestHits
 from thresher.retrieval.fusion import weighted_fusion
 from thresher.retrieval.rewrite import LLMRewriter
-from thresher.retrieval.search import EachPartRetriever, HierarchyRetriever
+from thresher.retrieval.search import EachPartRetriever, ExactRetriever, HierarchyRetriever
 from thresher.retrieval.wrappers import CutRetriever, DeduplicatedRetriever, RerankedRetriever, SecondLookRetriever
 from thresher.types import Hit, Query
 
@@ -128,7 +128,9 @@ def retriever(settings: CorrectiveSettings, parts: Components) -> Retriever:
         settings.lexical.depth,
         partial(weighted_fusion, weights=weights),
     )
-    found = DeduplicatedRetriever(EachPartRetriever(found), redundancy(settings.dedup, chunks, facts=names_and_numbers))
+    found = DeduplicatedRetriever(
+        ExactRetriever(EachPartRetriever(found), chunks), redundancy(settings.dedup, chunks, facts=names_and_numbers)
+    )
     reranker = parts.chosen_reranker(settings)
     if reranker is not None:
         found = RerankedRetriever(found, reranker, titled=settings.chunk.titled)

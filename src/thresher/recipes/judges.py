@@ -13,6 +13,7 @@ from typing import Literal
 
 from thresher.errors import UnknownSetting, UsageError
 from thresher.judging.calibration import SHIPPED, CalibratedScorer, Calibration
+from thresher.judging.entries import EntryScorer
 from thresher.judging.llm_scorers import LLMRelevance
 from thresher.judging.scorers import CrossEncoderScorer, LocalRelevance, LocalScorer, TrainedScorer
 from thresher.judging.tables import TableScorer
@@ -113,7 +114,8 @@ def raw_scorer(
     scorer = JUDGES[name].make(settings, components, table)
     if every and isinstance(scorer, TrainedScorer):
         scorer = replace(scorer, read_at_least=None)
-    return TableScorer(scorer, components.whole_documents())
+    documents = components.whole_documents()
+    return EntryScorer(TableScorer(scorer, documents), documents)
 
 
 def evaluator(

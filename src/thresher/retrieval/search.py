@@ -13,6 +13,7 @@ from thresher.filters import Filter, In, narrowed
 from thresher.protocols import ChunkTable, Encoder, Retriever, about
 from thresher.questions.asked_apart import searches
 from thresher.retrieval.fusion import Fusion, fusion_about
+from thresher.text.identifiers import identifiers_in
 from thresher.types import BM25, COSINE, L2, Chunk, Hit, Judged, Judgement, Notes, Query, Scale, Score
 
 if TYPE_CHECKING:
@@ -116,6 +117,47 @@ class EachPartRetriever:
                 taken.setdefault(judgement.hit.chunk.id, judgement)
         ranked = (replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate(taken.values(), start=1))
         return Judged(tuple(ranked), lists[0].notes)
+
+
+# --- chunks with the very identifier that a question names, first -----------------------------------------------------
+
+
+EXACT_DEPTH = 30
+"""Chunks that share a term with an identifier and are searched for the whole of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExactRetriever:
+    """What another retriever found, behind the chunks that hold an identifier of the question exactly."""
+
+    retriever: Retriever
+    table: ChunkTable
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return about(self.retriever)
+
+    def __call__(self, query: Query) -> Judged:
+        """Each hit once, ranked as it stands; a question without an identifier is searched as it is."""
+        judged = self.retriever(query)
+        asked = {one.key: query.search[one.start : one.end] for one in identifiers_in(query.search)}
+        if not asked:
+            return judged
+        known = {one.hit.chunk.id: one for one in judged.judgements if one.keep}
+        best = max((one.hit.score.value for one in known.values()), default=0.0)
+        scale = judged.kept[0].score.scale if judged.kept else BM25
+        exact: dict[str, Judgement] = {}
+        for chunk, score in self.table.matching(" ".join(asked.values()), limit=EXACT_DEPTH, where=query.where):
+            if any(one.key in asked for one in identifiers_in(chunk.text)):
+                new = Hit(chunk, Score(best, scale), 1, scores={"lexical": Score(score, BM25)})
+                hit = replace(known[chunk.id].hit, score=new.score) if chunk.id in known else new
+                exact[chunk.id] = Judgement(hit, keep=True, reason="holds the identifier that is asked for")
+        rest = (one for one in judged.judgements if one.hit.chunk.id not in exact)
+        ranked = (
+            replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate((*exact.values(), *rest), start=1)
+        )
+        return Judged(tuple(ranked), judged.notes)
 
 
 # --- chunks found by two lists: by the vectors of their subchunks, and by BM25 ----------------------------------------

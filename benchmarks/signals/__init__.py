@@ -1,0 +1,1 @@
+"""Questions that turn on one sign, as an identifier is one."""

@@ -1,0 +1,92 @@
+"""Where a question names an identifier, a hit is judged by the entry that stands under it, and by no other entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from thresher.protocols import Scorer, about
+from thresher.structure.entries import Named, answers, named_in
+from thresher.text.identifiers import heads_in
+from thresher.types import NO_NOTES, UNIT, Document, Hit, Query, Scale, Score, Scores
+
+Known = tuple[Score | None, Mapping[str, Score]]
+"""A score and what it is made of."""
+
+NONE = Score(0.0, UNIT)
+
+
+@dataclass(frozen=True, slots=True)
+class EntryScorer:
+    """Another scorer, 0 to 1, which reads the entry that is asked for; a hit under other identifiers alone has 0."""
+
+    scorer: Scorer
+    documents: Callable[[Sequence[str]], Mapping[str, Document]]
+
+    @property
+    def name(self) -> str:
+        """The other scorer's: calibrations go by it."""
+        return self.scorer.name
+
+    @property
+    def scale(self) -> Scale:
+        """The other scorer's."""
+        return self.scorer.scale
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return about(self.scorer)
+
+    def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
+        """One score per hit, that of its best entry where it reaches into one that is asked for."""
+        if not any(heads_in(query.question)):
+            return self.scorer(query, hits)
+        documents = self.documents(sorted({hit.chunk.document_id for hit in hits}))
+        named = {id_: named_in(document, query.question) for id_, document in documents.items()}
+        entries = {hit.chunk.id: _entries(hit, documents, named) for hit in hits}
+        distinct = {(one.chunk.document_id, one.chunk.start): one for each in entries.values() for one in each}
+        rest = [hit for hit in hits if not entries[hit.chunk.id] and not _is_other(hit, named)]
+        plain, found = self.scorer(query, rest), self.scorer(query, list(distinct.values()))
+        scored = dict(zip(distinct, _known(query, found, lifted=True), strict=True))
+        unnamed = dict(zip((hit.chunk.id for hit in rest), _known(query, plain), strict=True))
+
+        def of(hit: Hit) -> Known:
+            own = [scored[one.chunk.document_id, one.chunk.start] for one in entries[hit.chunk.id]]
+            return max(own, key=_value) if own else unnamed.get(hit.chunk.id, (NONE, {}))
+
+        each = [of(hit) for hit in hits]
+        notes = (plain if rest else found).notes if hits else NO_NOTES
+        return Scores(tuple(score for score, _ in each), notes, tuple(others for _, others in each))
+
+
+def _entries(hit: Hit, documents: Mapping[str, Document], named: Mapping[str, Named]) -> list[Hit]:
+    """The entries asked for that a hit reaches into, each as a hit whose vector is not known."""
+    chunk = hit.chunk
+    if chunk.document_id not in documents:
+        return []
+    text = documents[chunk.document_id].text
+    return [
+        replace(hit, chunk=replace(chunk, start=one.start, end=one.end, text=text[one.start : one.end]), scores={})
+        for one in named[chunk.document_id].of(chunk.start, chunk.end)
+    ]
+
+
+def _is_other(hit: Hit, named: Mapping[str, Named]) -> bool:
+    known = named.get(hit.chunk.document_id)
+    return known is not None and known.is_other(hit.chunk.start, hit.chunk.end)
+
+
+def _known(query: Query, scores: Scores, *, lifted: bool = False) -> list[Known]:
+    """Each score with what it is made of; of an entry asked for at least what the trained judge says of it."""
+    others = scores.others or ({},) * len(scores.scores)
+    return [
+        (Score(max(score.value, answers(query.question, made["answers"].value)), UNIT), made)
+        if lifted and score is not None and "answers" in made
+        else (score, made)
+        for score, made in zip(scores.scores, others, strict=True)
+    ]
+
+
+def _value(known: Known) -> float:
+    return -1.0 if known[0] is None else known[0].value

@@ -1,0 +1,136 @@
+"""Entries of a document that stand under an identifier: a section, a row of a table, a line or paragraph of a list."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from thresher.structure.lookup import telling_terms
+from thresher.text.identifiers import Identifier, heads_in
+from thresher.text.sentences import Span
+from thresher.types import Document, logistic
+
+_BEFORE = re.compile(r"[\W_]*(?:[^\W\d_]+[\W_]+){0,2}$")
+"""What may stand before the identifier of an entry: marks of a list, and a word or two (Figure F-204)."""
+
+
+_DIGIT = re.compile(r"\d")
+_ASKS_WHAT = re.compile(r"\W*wh(?:at|ich)\b", re.IGNORECASE)
+
+HEAD = 60
+"""Characters of a line in which the identifier of an entry stands."""
+
+
+SLOPE, MIDDLE, MOST = 1.2, -0.2, 0.6
+"""By the trained judge's logit of an entry alone, how probable it is that the entry answers what is asked of its
+identifier: fitted on the 29 questions of one half of benchmarks/signals. At the most too little to call the evidence
+sufficient: 6 of 22 questions for what an entry does not say were answered with it, on both halves."""
+
+FAR, RIVALS = 2.0, 8
+"""Logits by which a neighbour is far better, and neighbours that are read."""
+
+
+def answers(question: str, logit: float, rivals: Sequence[float] = ()) -> float:
+    """How probable it is that the entry under the identifier of a question answers it.
+
+    The entry itself does where nothing more is asked. It does not where a neighbour under its name would do it far
+    better: what is asked of it is told of the neighbour alone. `rivals` are the logits of those.
+
+    >>> [round(answers(question, -3.8), 2) for question in ("What does § 12 say?", "What colour is § 12?")]
+    [0.6, 0.01]
+    """
+    named = sorted(heads_in(question), key=lambda one: one.start)
+    rest = question
+    for one in reversed(named):
+        rest = rest[: one.start] + " " * (one.end - one.start) + rest[one.end :]
+    if _ASKS_WHAT.match(question) and not telling_terms(rest):
+        return MOST
+    return 0.0 if logit < max(rivals, default=logit) - FAR else min(MOST, logistic(SLOPE * (logit - MIDDLE)))
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A stretch of a document that is about one identifier."""
+
+    key: str
+    kind: str
+    """Section, row or line, with the words before its identifier: the same for the entries of one list."""
+    start: int
+    end: int
+    head: Span
+    """Where the identifier stands."""
+
+    def touches(self, start: int, end: int) -> bool:
+        """Whether a stretch of the document reaches into it."""
+        return self.start < end and start < self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The entries of a document whose identifiers have the shape of those that a question names."""
+
+    exact: Sequence[Entry]
+    """Those under an identifier that the question names."""
+    others: Sequence[Entry]
+
+    def is_other(self, start: int, end: int) -> bool:
+        """Whether a stretch stands under another identifier and under none that is asked for."""
+        return not self.of(start, end) and any(one.touches(start, end) for one in self.others)
+
+    def renamed(self, document: Document, entry: Entry) -> list[str]:
+        """The next entries of the list as if they stood under the identifier of an entry."""
+        near = sorted(self.others, key=lambda one: abs(one.start - entry.start))[:RIVALS]
+        text, name = document.text, document.text[slice(*entry.head)]
+        return [f"{text[one.start : one.head[0]]}{name}{text[one.head[1] : one.end]}" for one in near]
+
+    def of(self, start: int, end: int) -> list[Entry]:
+        """The entries asked for that a stretch reaches into."""
+        return [one for one in self.exact if one.touches(start, end)]
+
+
+def named_in(document: Document, question: str) -> Named:
+    """The entries of a document under the identifiers of a question, and those under others of their shapes."""
+    asked = list(heads_in(question))
+    keys, shapes = {one.key for one in asked}, {one.shape for one in asked}
+    found = list(_entries(document, shapes)) if asked else []
+    # One head alone is no list: a document about one thing, which is named on its first line.
+    found = [one for one in found if any(other.key != one.key and other.kind == one.kind for other in found)]
+    return Named([one for one in found if one.key in keys], [one for one in found if one.key not in keys])
+
+
+def _entries(document: Document, shapes: set[str]) -> Iterator[Entry]:
+    """Each heading, row and line that begins with an identifier of one of the shapes, with what stands under it."""
+    text = document.text
+    for start, end in (row for table in document.tables for row in table.rows):
+        for one in _shaped(text, (start, end), shapes):
+            if _is_cell(text, one):
+                yield Entry(one.key, "row", start, end, (one.start, one.end))
+    headings = [mark.start for mark in document.marks if mark.kind == "heading"]
+    heads: list[tuple[Identifier, Span]] = []
+    for line in (found.span() for found in re.finditer(r"[^\n]+", text)):
+        head = next(_shaped(text, (line[0], min(line[1], line[0] + HEAD)), shapes), None)
+        outside = head is not None and not any(table.start <= head.start < table.end for table in document.tables)
+        if head is not None and outside and _BEFORE.match(text[line[0] : head.start]):
+            heads.append((head, line))
+    nexts = [*(line[0] for _, line in heads[1:]), len(text)]
+    for (one, (start, behind)), following in zip(heads, nexts, strict=False):
+        at = bisect_left(headings, behind)
+        heading = at > 0 and headings[at - 1] >= start
+        ends = [following, *headings[at : at + 1], *([] if heading else [text.find("\n\n", behind) % (len(text) + 1)])]
+        kind = f"{'section' if heading else 'line'} {text[start : one.start].strip(' #*-')}"
+        yield Entry(one.key, kind, start, min(ends), (one.start, one.end))
+
+
+def _shaped(text: str, span: Span, shapes: set[str]) -> Iterator[Identifier]:
+    """The identifiers of a stretch that have one of the shapes, with their places in the text."""
+    for one in heads_in(text[slice(*span)]) if _DIGIT.search(text, *span) else ():
+        if one.shape in shapes:
+            yield Identifier(one.key, one.shape, span[0] + one.start, span[0] + one.end)
+
+
+def _is_cell(text: str, one: Identifier) -> bool:
+    """Whether an identifier fills a cell of a row."""
+    before, behind = text[: one.start].rstrip(" "), text[one.end :].lstrip(" ")
+    return before[-1:] in ("|", "\n", "") and behind[:1] in ("|", "\n", "")
