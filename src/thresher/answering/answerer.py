@@ -111,12 +111,9 @@ class Answerer:
         def kept(document_id: str, start: int, end: int) -> bool:
             return any(stretch.holds(document_id, start, end) for stretch in stretches)
 
-<<<<<<< HEAD
         order = {id(piece): at for at, piece in enumerate(evidence, start=1)}
-        found = self._passages(question, self.spans(question, tables.text), stretches, order)
-=======
-        found = self._passages(question, places := self.spans(question, tables.text), stretches)
->>>>>>> reading-8
+        places = self.spans(question, tables.text)
+        found = self._passages(question, places, stretches, order)
         if (cell := tables.answer(kept)) is not None:
             text, citations = cell
             found.append(Proposal(self.confidence.cell.lower_bound, text, citations, leads=True))
