@@ -295,5 +295,5 @@ def _repeated(place: Place) -> DocumentError:
     return DocumentError(
         "this id stands twice in the corpus; the first row was kept",
         subject=f"{place.container}#{place.source}",
-        next_step="give each row an id of its own",
+        next_step="give each row its own id",
     )

@@ -307,7 +307,7 @@ def _values(text: str) -> list[_Value]:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object whose names are all different: of two values under one name neither is the right one."""
     if len(dict(pairs)) != len(pairs):
-        raise ValueError("a name stands twice")
+        raise ValueError("a name occurs twice")
     return dict(pairs)
 
 
