@@ -160,7 +160,17 @@ def test_what_a_document_says_is_never_read_as_markup(browser: Browser, tmp_path
             assert page.locator("img").count() == 0
 
 
-SHEET = "# Workshop\n\n## Doors\n\nSold by the piece.\n\n| Model | Price | Wood |\n|---|---|---|\n| Oak | 1450 | solid |\n| Pine | 690 | glued |\n"
+SHEET = """# Workshop
+
+## Doors
+
+Sold by the piece.
+
+| Model | Price | Wood |
+|---|---|---|
+| Oak | 1450 | solid |
+| Pine | 690 | glued |
+"""
 
 
 def test_tables_and_headings_are_shown_as_such(browser: Browser, tmp_path: Path) -> None:
