@@ -29,8 +29,8 @@ them. Of the planted conflicts that the other rules let pass 50 of 51 stay, of t
 benchmarks/planted_conflicts.py that is for choosing); at 0.3 these are 50 and 9, at 0.5 49 and 3."""
 
 SHARED_WITHIN = 0.6
-"""The same for two sentences of one document, which speaks of one matter in many places. Of 32 answers to statements that
-are planted `within` 14 show the conflict and 3 of 38 answers to papers a false one; at 0.4 these are 21 and 6."""
+"""The same for two sentences of one document, which speaks of one matter in many places. Of 32 answers to statements
+that are planted `within` 14 show the conflict and 3 of 38 answers to papers a false one; at 0.4 these are 21 and 6."""
 
 _BEFORE, _BEHIND = 30, 20
 """Characters around an answer in which stands what limits its number, and its unit."""
