@@ -7,7 +7,8 @@
 A fact is a question of SQuAD whose answer is a number, a date or a name. The documents are SQuAD's paragraphs, each
 with the title of its article, and for each fact one document that says another value: once the sentence of the answer
 and the one behind it with the value replaced (`copied`), once other words (`reworded`), written by hand in the file
-benchmarks/conflicts/facts.jsonl with the question in view: they share more of its words than a stranger's would.
+benchmarks/conflicts/facts.jsonl with the question in view: they share more of its words than a stranger's would. Once
+these other words stand in the same document, behind the last paragraph of the article (`within`).
 `corrective` is asked.
 
 Alarms: answerable questions to documents in which nothing is planted: SQuAD's paragraphs (with the questions of the
@@ -44,7 +45,7 @@ FACTS = BENCHMARKS / "conflicts" / "facts.jsonl"
 READ = BENCHMARKS / "conflicts" / "read.json"
 """What was found by eye of each conflict that was shown where nothing is planted."""
 
-FORMS = ("copied", "reworded")
+FORMS = ("copied", "reworded", "within")
 OPEN = ("popqa", "nq")
 MADE = ("papers", "office", "reports", "invoices", "records")
 """Collections of benchmarks/questions and benchmarks/speakers."""
@@ -85,7 +86,7 @@ class Row:
     right: bool
     false: bool
     shown: bool
-    """Whether one side of a conflict is the planted document, and the other is not."""
+    """Whether one side of a conflict is the planted document (`within`: has the false value), and the other is not."""
     quotes: tuple[str, ...]
     """What the sides of the conflicts say."""
     seconds: float
@@ -110,6 +111,7 @@ def facts() -> list[Fact]:
         planted = {
             "copied": {"title": made["title"], "text": copied(row["context"], start, answer, made["false"])},
             "reworded": {"title": made["title"], "text": made["text"]},
+            "within": {"title": title_of(row), "text": made["text"]},
         }
         found.append(Fact(made["id"], row["question"], answers_of(row), made["false"], planted))
     return found
@@ -136,6 +138,17 @@ def paragraphs() -> Iterator[dict[str, str]]:
         if key not in seen:
             seen.add(key)
             yield {"_id": f"{row['title']}-{row['paragraph']}", "title": title_of(row), "text": row["context"]}
+
+
+def articles() -> Iterator[dict[str, str]]:
+    """Each article of SQuAD as one document, with the false statements about it behind its paragraphs."""
+    texts: dict[str, list[str]] = {}
+    for one in paragraphs():
+        texts.setdefault(one["title"], []).append(one["text"])
+    for fact in facts():
+        texts[fact.planted["within"]["title"]].append(fact.planted["within"]["text"])
+    for title, pieces in texts.items():
+        yield {"_id": title, "title": title, "text": "\n\n".join(pieces)}
 
 
 def title_of(row: Mapping[str, Any]) -> str:
@@ -186,6 +199,8 @@ def collection_of(part: str) -> tuple[Path, str]:
         return sources.HOME, part
     if part in OPEN:
         return indexed("passages", passages()), "passages"
+    if part == "within":
+        return indexed(part, articles()), part
     planted = [{"_id": f"planted-{one.id}", **one.planted[part]} for one in facts()] if part in FORMS else []
     return indexed(part, [*paragraphs(), *planted]), part
 
@@ -218,6 +233,10 @@ def row_of(part: str, fact: Fact, answer: Mapping[str, Any], seconds: float) -> 
     text = answer["text"]
     said = MARKER.sub("", text)
     planted = fact.planted.get(part, {}).get("title")
+
+    def is_planted(side: Mapping[str, Any]) -> bool:
+        return states(side["quote"], (fact.false,)) if part == "within" else side["title"] == planted
+
     sides = [[cited[marker] for marker in pair] for pair in answer["conflicts"]]
     return Row(
         part,
@@ -228,7 +247,7 @@ def row_of(part: str, fact: Fact, answer: Mapping[str, Any], seconds: float) -> 
         len(sides),
         not answer["abstained"] and states(said, fact.right),
         not answer["abstained"] and bool(fact.false) and states(said, (fact.false,)),
-        any({side["title"] == planted for side in pair} == {True, False} for pair in sides),
+        bool(fact.false) and any(set(map(is_planted, pair)) == {True, False} for pair in sides),
         tuple(f"{side['title']}: {side['quote']}" for pair in sides for side in pair),
         round(seconds, 3),
     )

@@ -43,6 +43,23 @@ def test_further_passages_of_other_places_follow_as_alternatives() -> None:
     assert 0 < other.probability <= (answer.certainty or 0)
 
 
+@pytest.mark.parametrize("elsewhere", ["d1", "d2"])
+def test_another_value_for_the_same_question_is_shown_as_a_conflict_also_within_one_document(elsewhere: str) -> None:
+    query = Query("In which year was the lighthouse of Gull Island built?", "lighthouse")
+    first = "The lighthouse of Gull Island was built in 1867 by two masons."
+    second = "In 1912 two masons built the lighthouse of Gull Island."
+    gap = "\n\n" + "Bicycles travel free of charge. " * 60 + "\n\n"
+    start = len(first + gap) if elsewhere == "d1" else 0
+    whole = [document(first + gap + second)] if start else [document(first), document(second, "d2")]
+    pieces = [piece(first), piece(second, document=elsewhere, start=start)]
+    reader = Overlapping("1867", "1912", certainty=0.5)
+    answer = answerer(*whole, reader=reader, rivals=True)(query, pieces)
+    place = "Another place of the document" if start else "Another document"
+    assert f"\n{place} says" in answer.text
+    assert answer.conflicts == ((1, 2),)
+    assert {one.document_id for one in answer.citations} == {"d1", elsewhere}
+
+
 def test_nothing_of_a_document_is_shown_that_was_not_kept() -> None:
     kept = piece(FERRY[:41])
     answer = answerer(document(FERRY))(QUESTION, [kept])

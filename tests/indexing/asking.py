@@ -1,4 +1,4 @@
-"""A process that asks until a file appears and once more, then prints the answers: `python asking.py HOME STOP SETTINGS`.
+"""A process that asks until a file appears and once more: `python asking.py HOME STOP SETTINGS`.
 
 The last question begins after the last change, so it makes the chunks that only its recipe needs.
 """

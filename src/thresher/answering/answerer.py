@@ -23,7 +23,7 @@ from thresher.text.identifiers import heads_in
 from thresher.text.injection import is_command
 from thresher.text.sentences import Span, sentence_spans
 from thresher.types import HERE, PERHAPS_HERE, Alternative, Citation, Document, Evidence, Generation, Notes, Query
-from thresher.verification.rivals import are_rivals
+from thresher.verification.rivals import SHARED, SHARED_WITHIN, are_rivals
 
 MOST_READ = 5
 """Windows, the most relevant ones, whose passages are read whole and sentence by sentence."""
@@ -42,7 +42,7 @@ ALTERNATIVE_FROM, ALTERNATIVE_SHARE = 0.1, 0.2
 """Least probability of an alternative, and least share of the best one's: more is read past."""
 
 RIVAL_FROM, RIVAL_SHARE = 0.2, 0.4
-"""Least probability of a span of another document that is shown as contradicting the best one, and least share of that
+"""Least probability of a span elsewhere that is shown as contradicting the best one, and least share of that
 one's. Chosen on the half of benchmarks/planted_conflicts.py that is for choosing."""
 
 NEW_LINE = "\n"
@@ -85,7 +85,7 @@ class Answerer:
     hedge_below: float = 0.5
     """Probability below which a passage is shown as doubtful."""
     rivals: bool = False
-    """Whether a span of another document that contradicts the answer is shown beside it."""
+    """Whether a span elsewhere that contradicts the answer is shown beside it."""
 
     @property
     def about(self) -> str:
@@ -256,7 +256,10 @@ class Answerer:
         conflicts: tuple[tuple[int, int], ...] = ()
         if (rival := self._rival(question, best, others)) is not None:
             quote = " ".join(rival.sentence.text.split())
-            text = f"{text}\nAnother document says {rival.words}: “{quote}” [{len(citations) + 1}]"
+            where = (
+                "Another place of the document" if rival.document_id == citations[0].document_id else "Another document"
+            )
+            text = f"{text}\n{where} says {rival.words}: “{quote}” [{len(citations) + 1}]"
             conflicts = ((1, len(citations) + 1),)
             citations = (*citations, cite(len(citations) + 1, rival.sentence))
         alternatives = [
@@ -274,19 +277,25 @@ class Answerer:
         )
 
     def _rival(self, question: str, best: Proposal, others: Sequence[Proposal]) -> Place | None:
-        """The likeliest span of another document that cannot be right where that of the best passage is."""
+        """The likeliest span outside the best passage that cannot be right where that of the passage is."""
         if not self.rivals or best.place is None:
             return None
         own = best.place
         least = max(RIVAL_FROM, RIVAL_SHARE * own.certainty)
-        places = [one.place for one in others if one.place is not None and one.place.document_id != own.document_id]
+        places = [one.place for one in others if one.place is not None and not _shows(best, one.place)]
         if own.certainty < RIVAL_FROM:
             return None
         return next(
             (
                 place
                 for place in sorted(places, key=lambda place: -place.certainty)
-                if place.certainty >= least and are_rivals(question, own.said, place.said)
+                if place.certainty >= least
+                and are_rivals(
+                    question,
+                    own.said,
+                    place.said,
+                    share=SHARED_WITHIN if place.document_id == own.document_id else SHARED,
+                )
             ),
             None,
         )
@@ -351,6 +360,16 @@ def _is_listed(cited: Citation, named: Mapping[str, Named], passage: Passage | N
         return False
     other = known.is_other(cited.start, cited.end)
     return other or (passage is not None and bool(known.of(cited.start, cited.end)))
+
+
+def _shows(proposal: Proposal, place: Place) -> bool:
+    """Whether a passage holds a span: what contradicts itself within a passage is read there."""
+    passage = proposal.passage
+    return (
+        passage is not None
+        and passage.document_id == place.document_id
+        and (passage.start < place.end and place.start < passage.end)
+    )
 
 
 def _apart(others: Sequence[Proposal], best: Proposal, cited: Sequence[Citation]) -> list[Proposal]:
