@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import exp, log
+from math import exp
 from typing import Any
 
 from thresher.answering.cells import Tables
@@ -111,9 +111,8 @@ class Answerer:
         def kept(document_id: str, start: int, end: int) -> bool:
             return any(stretch.holds(document_id, start, end) for stretch in stretches)
 
-        order = {id(piece): at for at, piece in enumerate(evidence, start=1)}
         places = self.spans(question, tables.text)
-        found = self._passages(question, places, stretches, order)
+        found = self._passages(question, places, stretches)
         if (cell := tables.answer(kept)) is not None:
             text, citations = cell
             found.append(Proposal(self.confidence.cell.lower_bound, text, citations, leads=True))
@@ -125,13 +124,8 @@ class Answerer:
 
     # --- passages
 
-    def _passages(
-        self, question: str, places: Sequence[Place], stretches: Sequence[Stretch], order: Mapping[int, int]
-    ) -> list[Proposal]:
-        """The passages around the spans and the best sentences of the most relevant windows, each once.
-
-        `order` has the place of each piece of evidence, from 1, by the identity of the piece.
-        """
+    def _passages(self, question: str, places: Sequence[Place], stretches: Sequence[Stretch]) -> list[Proposal]:
+        """The passages around the spans and the best sentences of the most relevant windows, each once."""
         references = asks_for_references(question)
         found: dict[tuple[str, int, int], Passage] = {}
         near: dict[tuple[str, int, int], Place] = {}
@@ -158,8 +152,6 @@ class Answerer:
                 whole=reading.relevance,
                 terms=share_of_terms(rarity, question, known),
                 uncovered=uncovered(question, known),
-                span=best.certainty if best is not None else 0.0,
-                rank=log(order[id(near[key].piece)]),
             )
             probability = self.confidence.passage.probability(signs)
             proposals.append(_proposal(passage, best, probability, signs.to_dict()))
@@ -342,7 +334,7 @@ def _proposal(passage: Passage, place: Place | None, probability: float, signs: 
     facts: dict[str, Any] = dict(signs)
     if place is not None:
         probability = max(probability, place.certainty) if leads else probability
-        facts["words"] = place.words
+        facts |= {"words": place.words, "span": round(place.certainty, 3)}
     return Proposal(probability, passage.quote, (passage.citation(1),), leads, passage, place, facts)
 
 

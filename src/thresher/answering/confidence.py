@@ -36,10 +36,6 @@ class Signs:
     """The same of the sentence of the span."""
     uncovered: float | None = None
     """Names and numbers of the question that stand neither in the text nor above it, 3 at most."""
-    span: float | None = None
-    """Probability that the best span of the passage is the answer."""
-    rank: float | None = None
-    """Logarithm of its place among the evidence, which the recipe put in order: 0 for the first piece."""
 
     def to_dict(self) -> dict[str, float]:
         """The signs that apply, by name, rounded for people."""
