@@ -104,6 +104,10 @@ class AsyncCollection:
         """As `Collection.add`, which goes on to its end when it is cancelled: what is committed stays either way."""
         return await asyncio.to_thread(self.collection.add, *sources, **options)
 
+    async def add_text(self, text: str, *, source: str, **options: Any) -> Report:
+        """As `Collection.add_text`, under the same rule."""
+        return await asyncio.to_thread(partial(self.collection.add_text, text, source=source, **options))
+
 
 async def _ending(meter: Meter, work: Callable[[], Value]) -> Value:
     """What the work returns from a thread; when this is cancelled the work is ended, and waited for until it has."""

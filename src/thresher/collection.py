@@ -37,7 +37,7 @@ from thresher.indexing.catalog import Place
 from thresher.indexing.doctor import Finding, examine
 from thresher.indexing.ingest import Ingest, Report
 from thresher.indexing.records import DocumentRecord
-from thresher.inputs import IndexProgress, Inputs
+from thresher.inputs import IndexProgress, Inputs, incoming_text
 from thresher.judging.calibration import Calibration
 from thresher.models.cassette import Exchanges
 from thresher.models.usage import Meter
@@ -113,10 +113,7 @@ class Collection(OpenCollection):
 
         arguments = [str(source) for source in sources]
         parts = replace(self._parts(), announce=announce)
-        ours = own(of_collections.model(), dict(dotted(settings or {})))
-        around = resolved(of_collections.model(), ours, home=self.home, known=recipes.settings_keys())
-        if self._store.is_new:
-            self._store.choose(around.store)
+        around = self._kept_by(settings)
         indexed = self._indexed(_listed("recipe", recipe), settings, parts)
         configs = [config for _, _, config in indexed]
         reading = Inputs(
@@ -135,6 +132,45 @@ class Collection(OpenCollection):
             ingest = Ingest(self._store, configs, progress=reading.encoded, workers=prepare)
             report = ingest.run(incoming, vanished=reading.vanished, prune=prune, reread=reread)
         return replace(report, seconds=perf_counter() - started)
+
+    def add_text(
+        self,
+        text: str,
+        *,
+        source: str,
+        title: str = "",
+        metadata: Metadata | None = None,
+        recipe: str | recipes.Recipe | Sequence[str | recipes.Recipe] = (),
+        settings: Mapping[str, Any] | None = None,
+    ) -> Report:
+        """Take in a text, read as Markdown, under a source that names it alone, such as `ticket:4711`.
+
+        The same source with another text replaces the document. A text without words is among the report's `failed`.
+        Raises UsageError for what is no text and for an empty source.
+        """
+        from thresher.documents.cleaning import has_half_pair
+
+        for name, given in (("text", text), ("source", source), ("title", title)):
+            check_type(name, given, str, "a text")
+            if has_half_pair(given):
+                raise UsageError("has half of a surrogate pair", subject=name, next_step="correct it")
+        check_type("metadata", metadata or {}, Mapping, "a mapping of names to values")
+        if not source.strip():
+            raise UsageError("is empty", subject="source", next_step="give the text a name that is unique here")
+        started = perf_counter()
+        self._kept_by(settings)
+        configs = [config for _, _, config in self._indexed(_listed("recipe", recipe), settings, self._parts())]
+        stated = {**(metadata or {}), **({"title": title} if title else {})}
+        report = Ingest(self._store, configs).run([incoming_text(text, source, stated)])
+        return replace(report, seconds=perf_counter() - started)
+
+    def _kept_by(self, settings: Mapping[str, Any] | None) -> of_collections.CollectionSettings:
+        """How documents are read and kept; a new collection gets its store."""
+        ours = own(of_collections.model(), dict(dotted(settings or {})))
+        around = resolved(of_collections.model(), ours, home=self.home, known=recipes.settings_keys())
+        if self._store.is_new:
+            self._store.choose(around.store)
+        return around
 
     def delete(self, *sources: str | Path | Place, purge: bool = False) -> list[str]:
         """Forget sources (a file, a URL, a corpus and all its rows, a `Place`); returns the sources that went.

@@ -142,6 +142,19 @@ class Inputs:
             self._progress(IndexProgress(total, self._done, self._chunks, self._file, self._unchanged))
 
 
+def incoming_text(text: str, source: str, metadata: Metadata) -> Incoming:
+    """A text as the Markdown file that it could be, under a source of the caller's."""
+    from thresher.documents import registry
+    from thresher.documents.read import parse
+    from thresher.documents.sources import Hints, Item
+
+    data = text.encode()
+    item = Item(source=source, root=source, data=data)
+    read = partial(parse, item, data, Hints(content_type="text/markdown"), metadata=metadata)
+    given = stable_json(dict(metadata)) if metadata else ""
+    return Incoming(source, sha256(data).hexdigest(), source, read, given, registry.EXTRACTION)
+
+
 def _never() -> bool:
     return False
 

@@ -77,6 +77,16 @@ def test_a_search_stays_within_its_budget(indexed_home: Path) -> None:
     assert told["tokens"] <= 20
 
 
+@pytest.mark.parametrize("nothing", [None, ""])
+def test_query_is_taken_for_question_and_null_or_nothing_for_what_is_left_out(
+    nothing: str | None, indexed_home: Path
+) -> None:
+    plain = called(indexed_home, "search_documents", question=BUILT)
+    meant = called(indexed_home, "search_documents", query=BUILT, where=nothing, recipe=nothing, collection=nothing)
+    assert not meant.is_error
+    assert structure_of(meant)["passages"] == structure_of(plain)["passages"]
+
+
 def test_a_filter_and_a_recipe_are_heeded(indexed_home: Path) -> None:
     found = called(indexed_home, "search_documents", question=BUILT, where="title = 'Tides'", recipe="hybrid")
     told = structure_of(found)

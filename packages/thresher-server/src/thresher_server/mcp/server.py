@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, Resource
+from mcp_types import INTERNAL_ERROR, CallToolResult, InputRequiredResult, Resource
 
 import thresher
 from thresher.errors import ThresherError
@@ -44,12 +46,32 @@ class DocumentServer(MCPServer):
 
     desk: Desk
 
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """As the SDK has it, with the arguments as they were meant."""
+        tool = self._tool_manager.get_tool(name)
+        return await super().call_tool(name, arguments if tool is None else meant(arguments, tool.parameters), context)
+
     async def list_resources(self) -> list[Resource]:
         """Documents, read anew. Raises MCPError where they cannot be read."""
         try:
             return await resources.listed(self.desk)
         except (ThresherError, Problem) as error:
             raise MCPError(INTERNAL_ERROR, f"the documents cannot be listed: {error}") from error
+
+
+def meant(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call as a tool takes them: many agents send null or "" for one that they leave out.
+
+    >>> meant({"query": "Who?", "where": None}, {"properties": {"question": {}, "where": {}}, "required": ["question"]})
+    {'question': 'Who?'}
+    """
+    known, required = schema.get("properties", {}), schema.get("required", ())
+    given = {name: value for name, value in arguments.items() if name in required or value not in (None, "")}
+    if "question" in known and "question" not in given and "query" in given and "query" not in known:
+        given["question"] = given.pop("query")
+    return given
 
 
 def make_server(
