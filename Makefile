@@ -14,7 +14,7 @@ ADAPTERS := adapters-langchain adapters-llama-index adapters-haystack
 # The distributions beside the engine that `make install` brings.
 DISTRIBUTIONS := $(addprefix packages/thresher-,bucket evals postgres ray server testing)
 
-.PHONY: install demo serve test test-beside proofs quality fuzz wheels adapters $(ADAPTERS) training check bench docs clean
+.PHONY: install demo serve test test-beside proofs quality fuzz try-open-webui wheels adapters $(ADAPTERS) training check bench docs clean
 
 install: $(VENV)/.installed
 
@@ -61,6 +61,14 @@ FUZZ_SEED := 0
 
 fuzz: install
 	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
+
+# By hand: the real Open WebUI chats with a server of ours, and what it shows is printed.
+OPEN_WEBUI := .open-webui
+
+try-open-webui: install
+	test -x $(OPEN_WEBUI)/bin/python || $(PYTHON) -m venv $(OPEN_WEBUI)
+	$(OPEN_WEBUI)/bin/python -m pip install --quiet 'open-webui==0.12.4'
+	$(BIN)/python -m benchmarks.try_open_webui $(OPEN_WEBUI)/bin/open-webui
 
 wheels:
 	bash .ci/wheels
