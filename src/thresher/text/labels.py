@@ -31,6 +31,7 @@ _SAID_OF = {
         ("city town residence home", "live reside resident"),
         ("company employer department job profession", "work employed"),
         ("salary wage income", "earn"),
+        ("price fee rate", "cost pay expensive"),
         ("height", "tall high"),
         ("weight", "weigh heavy"),
         ("length", "long"),

@@ -15,8 +15,18 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, chain, pairwise, product
 
 from thresher.text.entities import name_places
-from thresher.text.numbers import MONTHS, UNITS, Date, Quantity, agree, quantities_and_dates, without_iso_dates
-from thresher.text.terms import index_terms
+from thresher.text.numbers import (
+    ALSO_SAY,
+    MONTHS,
+    ORDINALS,
+    UNITS,
+    Date,
+    Quantity,
+    agree,
+    quantities_and_dates,
+    without_iso_dates,
+)
+from thresher.text.terms import index_terms, term_set
 
 # --- words ------------------------------------------------------------------------------------------------------------
 
@@ -316,6 +326,13 @@ def folded_prefixes(one: Statement, other: Statement) -> tuple[Statement, Statem
 # --- what contradicts -------------------------------------------------------------------------------------------------
 
 
+_ORDINAL = re.compile(
+    rf"\b(?:(?P<word>{ORDINALS.replace(' ', '|')})|(?P<digits>\d{{1,3}})(?:st|nd|rd|th))"
+    r"\s+(?P<noun>(?!of\b)[^\W\d_]{2,})",
+    re.IGNORECASE,
+)
+
+
 def contradiction(claim: str, sentence: str) -> str:
     """Why a sentence of the evidence denies a claim about the same matter; "" when nothing shows that it does."""
     one, other = folded_prefixes(statement(claim), statement(sentence))
@@ -325,6 +342,35 @@ def contradiction(claim: str, sentence: str) -> str:
         if exclude_each_other(ours, theirs, one, other)
     )
     return next(chain(_denials(one, other), numbers), "")
+
+
+def other_ordinal(claim: str, sentences: Sequence[str]) -> str:
+    """Which ordinal stands before a noun where the claim has another one that no sentence has there; "" for none.
+
+    Only a sentence counts that says all the rest of the claim.
+    """
+    each = [_ordinals(sentence) for sentence in sentences]
+    for noun, said in _ordinals(claim).items():
+        if any(not said.keys().isdisjoint(there.get(noun, {})) for there in each):
+            continue
+        for there, sentence in zip(each, sentences, strict=True):
+            if noun in there and _said_else(claim) <= _said_else(sentence):
+                first, second = next(iter(there[noun].values())), next(iter(said.values()))
+                return f"the evidence says {first} where the sentence says {second}"
+    return ""
+
+
+def _ordinals(text: str) -> dict[str, dict[int, str]]:
+    """The ordinals before each noun, by their number, as they are written."""
+    found: dict[str, dict[int, str]] = {}
+    for match in _ORDINAL.finditer(text):
+        number = int(match["digits"]) if match["digits"] else ALSO_SAY[match["word"].lower()]
+        found.setdefault(match["noun"].lower(), {})[number] = match[0]
+    return found
+
+
+def _said_else(text: str) -> frozenset[str]:
+    return frozenset(term_set(_ORDINAL.sub(lambda match: match["noun"], text)))
 
 
 def _denials(one: Statement, other: Statement) -> Iterator[str]:

@@ -18,7 +18,7 @@ from thresher.text.sentences import sentence_spans
 from thresher.text.terms import term_set, term_share
 from thresher.types import Evidence
 from thresher.verification.arithmetic import computed
-from thresher.verification.contradiction import contradiction
+from thresher.verification.contradiction import contradiction, other_ordinal
 
 Similarity = Callable[[str, Sequence[str]], Sequence[float]]
 """Cosine of a sentence and each of some others."""
@@ -163,7 +163,7 @@ class RuleCheck:
         # where its digits stand, unit or scale may be told elsewhere (a column "million euros"): no more than misplaced
         nowhere = missing and (foreign_number(case.claim, case.evidence) or not any(c.isdigit() for c in missing))
         return Signs(
-            number=_not_stated(missing) if nowhere else "",
+            number=_not_stated(missing) if nowhere else other_ordinal(case.claim, case.sentences),
             name=f"the evidence does not name {name}" if name else "",
             denial=case.denied(order),
             namesake=case.namesake(),
