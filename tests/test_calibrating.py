@@ -105,6 +105,7 @@ def decided(answer: Answer) -> dict[str, Any]:
 QUESTION = "When was the clockworks of Aberfeld founded?"
 
 
+@pytest.mark.slow
 def test_questions_are_made_of_the_documents_and_each_is_asked_twice(
     calibrated: tuple[Path, Calibration, list[int]],
 ) -> None:
@@ -276,6 +277,7 @@ def knows(question: str, text: str) -> float:
     return float(f"of {town} " in text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("says", "counts"), [(knows, True), (lambda question, text: 1.0, False)])
 def test_a_model_counts_as_much_as_it_was_found_to_be_right_and_else_is_not_asked(
     towns: Collection, serve: Serve, says: Callable[[str, str], float], counts: bool

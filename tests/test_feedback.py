@@ -130,6 +130,7 @@ def barns(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield collection
 
 
+@pytest.mark.slow
 def test_calibrating_counts_what_people_said_beside_the_made_and_the_given(barns: thresher.Collection) -> None:
     few = {"dense.depth": 5, "lexical.depth": 5}
     given = [(f"When was the barn of Farm{at} built?", True) for at in range(20)]

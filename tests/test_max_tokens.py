@@ -132,6 +132,7 @@ def test_tokens_are_those_of_the_bundled_encoder() -> None:
 # --- what budgets are worth -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_made_questions_say_what_budgets_keep(pumps: Collection) -> None:
     seen: list[int] = []
     curve = pumps.measure_budget(number=12, budgets=(5, 60, 2000), progress=seen.append)
@@ -144,6 +145,7 @@ def test_made_questions_say_what_budgets_keep(pumps: Collection) -> None:
     assert curve.points[-1].of_chunks < 1
 
 
+@pytest.mark.slow
 def test_questions_with_answers_say_what_budgets_keep(pumps: Collection) -> None:
     asked = [(f"When was the seal of pump P{number} replaced?", [str(1970 + number)]) for number in range(12, 18)]
     curve = pumps.measure_budget([*asked, ("Who is the mayor?", [])], budgets=(60,))

@@ -51,6 +51,7 @@ def held(collection: Collection) -> dict[str, Any]:
     return found | {"documents": [(one.id, one.number, one.source, one.also) for one in collection.documents()]}
 
 
+@pytest.mark.slow
 def test_processes_make_the_collection_that_one_process_makes(tmp_path: Path, folder: Path) -> None:
     made, reports, told = [], [], []
     for processes in (1, 2):

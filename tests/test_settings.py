@@ -292,6 +292,7 @@ def test_settings_are_read_without_importing_a_part() -> None:
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
 
 
+@pytest.mark.slow
 def test_a_question_of_rag_imports_no_other_recipe(indexed: Path) -> None:
     code = (
         "import sys, thresher\n"

@@ -304,6 +304,7 @@ def test_a_stream_tells_a_models_sentences_and_shows_a_refusal_once(
     assert refused.count("\nThe model found no answer in the evidence.") == 1
 
 
+@pytest.mark.slow
 def test_a_stream_reaches_a_program_while_the_model_still_writes(
     indexed: Path, serve: Callable[..., ScriptedServer]
 ) -> None:
@@ -779,6 +780,7 @@ def test_chat_carries_the_subject_to_the_next_question(indexed: Path) -> None:
     assert second["question"] == "And when was it rebuilt?"
 
 
+@pytest.mark.slow
 def test_watch_indexes_what_is_new_until_it_is_interrupted(notes: Path, tmp_path: Path, run: Run) -> None:
     folder = tmp_path / "watched"
     folder.mkdir()

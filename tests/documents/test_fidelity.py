@@ -51,6 +51,7 @@ def plain(lines: list[list[str]], table: list[tuple[str, list[str], str]]) -> li
     return [*(" ".join(line) for line in lines), *(f"{a} {' '.join(b)} {c}" for a, b, c in table)]
 
 
+@pytest.mark.slow
 @PROPERTY
 @given(lines=LINES, table=TABLE)
 def test_a_word_file(lines: list[list[str]], table: list[tuple[str, list[str], str]]) -> None:

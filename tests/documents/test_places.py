@@ -190,6 +190,7 @@ MAKERS: dict[str, tuple[Callable[[], bytes], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_hundred_citations_stand_where_they_say_they_stand(name: str) -> None:
     make, kind = MAKERS[name]

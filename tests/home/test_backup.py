@@ -53,6 +53,7 @@ def test_a_home_comes_back_whole(home: Path, tmp_path: Path, run: Run) -> None:
         restore(new, file)
 
 
+@pytest.mark.slow
 def test_a_home_is_written_while_another_process_indexes_deletes_and_asks(tmp_path: Path) -> None:
     home, texts = tmp_path / "home", tmp_path / "texts"
     texts.mkdir()

@@ -53,6 +53,7 @@ def answers(island: Collection, server: ScriptedServer, recipe: str) -> list[Ans
     return [island.ask(question, recipe=recipe, settings=model) for question in ANSWERED | NEAR]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", ["corrective", "rag"])
 def test_what_a_liar_says_without_support_is_not_passed_off_as_supported(
     island: Collection, serve: Serve, recipe: str

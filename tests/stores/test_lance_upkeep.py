@@ -231,6 +231,7 @@ def test_upkeep_that_is_killed_loses_nothing(tmp_path: Path, seconds: float) -> 
 # --- memory -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_rows_of_tables_go_from_memory_where_others_need_the_room(tmp_path: Path) -> None:
     memory = Memory(2)
     store = LanceStore(tmp_path, memory=memory)

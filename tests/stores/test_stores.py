@@ -50,6 +50,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("memory")
 def test_a_collection_in_memory_finds_what_one_on_lance_finds(notes: Path, home: Path) -> None:
     question = "When was the lighthouse built?"

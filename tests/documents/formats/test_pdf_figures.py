@@ -196,6 +196,7 @@ def test_the_layers_of_a_drawn_network_are_no_table() -> None:
     assert not [table for table in document.tables if page.start <= table.start < page.end]
 
 
+@pytest.mark.slow
 @needs_papers
 @pytest.mark.parametrize(("part", "recall"), [("tuning", 0.9), ("final", 0.95)])
 def test_what_is_told_of_labelled_pages_is_right(part: str, recall: float) -> None:
