@@ -5,7 +5,7 @@ Offsets are code points into the document's cleaned text, end exclusive; pages c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from math import exp
@@ -749,3 +749,8 @@ class SearchResult(Public):
 def ranked(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     """The same hits with ranks 1, 2, ... in the order given."""
     return tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits, start=1))
+
+
+def ranked_judgements(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
+    """The same judgements, their hits with ranks 1, 2, ... in the order given."""
+    return tuple(replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate(judgements, start=1))

@@ -45,8 +45,6 @@ RIVAL_FROM, RIVAL_SHARE = 0.2, 0.4
 """Least probability of a span elsewhere that is shown as contradicting the best one, and least share of that
 one's. Chosen on the half of benchmarks/planted_conflicts.py that is for choosing."""
 
-NEW_LINE = "\n"
-
 REPORTED = 12
 """Proposals in the trace."""
 
@@ -144,9 +142,6 @@ class Answerer:
         proposals = []
         for key, passage, reading in zip(found, passages, readings, strict=True):
             known = f"{passage.stretch.title}. {passage.quote}"
-            inside = [one for one in places if passage.stretch.holds(one.document_id, one.start, one.end)
-                      and passage.start <= one.start and one.end <= passage.end]  # fmt: skip
-            best = max(inside, key=lambda one: one.certainty, default=None)
             signs = replace(
                 near[key].signs,
                 whole=reading.relevance,
@@ -154,7 +149,7 @@ class Answerer:
                 uncovered=uncovered(question, known),
             )
             probability = self.confidence.passage.probability(signs)
-            proposals.append(_proposal(passage, best, probability, signs.to_dict()))
+            proposals.append(_proposal(passage, _best_span(passage, places), probability, signs.to_dict()))
         return proposals
 
     def _entries(
@@ -171,9 +166,7 @@ class Answerer:
                 rivals = known.renamed(document, entry)
                 own, *others = self.judge.read(question, [passage.quote, *rivals], [stretch.title] * (1 + len(rivals)))
                 probability = answers(question, own.relevance, [other.relevance for other in others])
-                inside = [one for one in places if stretch.holds(one.document_id, one.start, one.end)
-                          and passage.start <= one.start and one.end <= passage.end]  # fmt: skip
-                place = max(inside, key=lambda one: one.certainty, default=None)
+                place = _best_span(passage, places)
                 proposals.append(_proposal(passage, place, probability, {"whole": round(own.relevance, 3)}))
         return proposals
 
@@ -208,9 +201,11 @@ class Answerer:
         if proposal.leads and place is not None:
             span = (place.start - passage.start, place.end - passage.start)
             shown = passage.shown(span)
-            return f"{place.words} [1]{'' if shown.startswith(NEW_LINE) else NEW_LINE}{shown.rstrip()}"
+            parted = "" if shown.startswith("\n") else "\n"
+            return f"{place.words} [1]{parted}{shown.rstrip()}"
         shown = passage.shown(self._best_sentence(question, passage, place))
-        return f"{shown}{'' if shown.endswith(NEW_LINE) else ' '}[1]"
+        parted = "" if shown.endswith("\n") else " "
+        return f"{shown}{parted}[1]"
 
     def _best_sentence(self, question: str, passage: Passage, place: Place | None) -> Span | None:
         """The sentence of a passage that the judge puts first, that of the span having a start.
@@ -244,7 +239,7 @@ class Answerer:
             return abstention(not_answered(*nearest(best)), notes)
         hedge = "" if best.leads else (PERHAPS_HERE if best.probability < self.hedge_below else HERE)
         text, citations = self._shown(question, best), best.citations
-        text = f"{hedge.rstrip() if text.startswith(NEW_LINE) else hedge}{text}"
+        text = f"{hedge.rstrip()}{text}" if text.startswith("\n") else f"{hedge}{text}"
         conflicts: tuple[tuple[int, int], ...] = ()
         if (rival := self._rival(question, best, others)) is not None:
             quote = " ".join(rival.sentence.text.split())
@@ -274,7 +269,7 @@ class Answerer:
             return None
         own = best.place
         least = max(RIVAL_FROM, RIVAL_SHARE * own.certainty)
-        places = [one.place for one in others if one.place is not None and not _shows(best, one.place)]
+        places = [one.place for one in others if one.place is not None and not _shown_by(best, one.place)]
         if own.certainty < RIVAL_FROM:
             return None
         return next(
@@ -338,6 +333,18 @@ def _proposal(passage: Passage, place: Place | None, probability: float, signs: 
     return Proposal(probability, passage.quote, (passage.citation(1),), leads, passage, place, facts)
 
 
+def _best_span(passage: Passage, places: Sequence[Place]) -> Place | None:
+    """The most probable of the spans that lie in a passage."""
+    inside = (
+        one
+        for one in places
+        if passage.stretch.holds(one.document_id, one.start, one.end)
+        and passage.start <= one.start
+        and one.end <= passage.end
+    )
+    return max(inside, key=lambda one: one.certainty, default=None)
+
+
 def _within(stretch: Stretch, entry: Entry) -> Passage:
     """What was kept of an entry."""
     start, end = max(entry.start, stretch.start), min(entry.end, stretch.end)
@@ -354,14 +361,10 @@ def _is_listed(cited: Citation, named: Mapping[str, Named], passage: Passage | N
     return other or (passage is not None and bool(known.of(cited.start, cited.end)))
 
 
-def _shows(proposal: Proposal, place: Place) -> bool:
-    """Whether a passage holds a span: what contradicts itself within a passage is read there."""
+def _shown_by(proposal: Proposal, place: Place) -> bool:
+    """Whether a passage shows a span: what contradicts itself within a passage is read there."""
     passage = proposal.passage
-    return (
-        passage is not None
-        and passage.document_id == place.document_id
-        and (passage.start < place.end and place.start < passage.end)
-    )
+    return passage is not None and passage.touches(place.document_id, place.start, place.end)
 
 
 def _apart(others: Sequence[Proposal], best: Proposal, cited: Sequence[Citation]) -> list[Proposal]:

@@ -40,10 +40,13 @@ class Passage:
         """Of the quote: the rows of a table, the sentences of text."""
         return _spans(self.quote, table=self.stretch.piece.hit.chunk.kind == "table")
 
+    def touches(self, document_id: str, start: int, end: int) -> bool:
+        """Whether it shows some of a span of a document."""
+        return self.document_id == document_id and self.start < end and start < self.end
+
     def overlaps(self, other: Passage) -> bool:
         """Whether both show the same text, at one place or as copies."""
-        same = self.document_id == other.document_id and self.start < other.end and other.start < self.end
-        return same or self.quote == other.quote
+        return self.touches(other.document_id, other.start, other.end) or self.quote == other.quote
 
     def citation(self, marker: int) -> Citation:
         """The place of the passage."""

@@ -38,6 +38,7 @@ from thresher.types import (
     Scale,
     Score,
     Verdict,
+    ranked_judgements,
 )
 
 Chunker = Callable[[str], Sequence[tuple[int, int]]]
@@ -237,10 +238,7 @@ def _chunk(page: Page, span: tuple[int, int], number: int) -> Chunk:
 
 def _ranked(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
     """The kept ones first, with ranks 1, 2, ..., then the others behind them."""
-    ordered = sorted(judgements, key=lambda judgement: not judgement.keep)
-    return tuple(
-        replace(judgement, hit=replace(judgement.hit, rank=rank)) for rank, judgement in enumerate(ordered, start=1)
-    )
+    return ranked_judgements(sorted(judgements, key=lambda judgement: not judgement.keep))
 
 
 # --- goes outside when the verdict asks for it, and never makes a question fail (CRAG guide; Z5, Z11 in docs/----------

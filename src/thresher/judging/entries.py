@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from thresher.protocols import Scorer, about
+from thresher.judging.scorers import WrappedScorer
 from thresher.structure.entries import Named, answers, named_in
 from thresher.text.identifiers import heads_in
-from thresher.types import NO_NOTES, UNIT, Document, Hit, Query, Scale, Score, Scores
+from thresher.types import NO_NOTES, UNIT, Document, Hit, Query, Score, Scores
 
 Known = tuple[Score | None, Mapping[str, Score]]
 """A score and what it is made of."""
@@ -17,26 +17,10 @@ NONE = Score(0.0, UNIT)
 
 
 @dataclass(frozen=True, slots=True)
-class EntryScorer:
+class EntryScorer(WrappedScorer):
     """Another scorer, 0 to 1, which reads the entry that is asked for; a hit under other identifiers alone has 0."""
 
-    scorer: Scorer
     documents: Callable[[Sequence[str]], Mapping[str, Document]]
-
-    @property
-    def name(self) -> str:
-        """The other scorer's: calibrations go by it."""
-        return self.scorer.name
-
-    @property
-    def scale(self) -> Scale:
-        """The other scorer's."""
-        return self.scorer.scale
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return about(self.scorer)
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit, that of its best entry where it reaches into one that is asked for."""

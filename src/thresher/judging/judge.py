@@ -9,7 +9,7 @@ from typing import Literal
 from thresher.errors import BudgetSpent, ModelError, ProviderError, UsageError
 from thresher.judging.thresholds import Threshold, ThresholdResult
 from thresher.protocols import CrossEncoder, Judge, Scorer, about
-from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score
+from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score, ranked_judgements
 
 OnUnreadable = Literal["keep", "drop", "raise"]
 
@@ -65,7 +65,7 @@ class ScoringJudge:
         ]
         judged.sort(key=self._place)
         if self.order:
-            judged = [replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate(judged, start=1)]
+            judged = list(ranked_judgements(judged))
         notes += cut.notes
         facts = {
             "threshold": cut.value,
@@ -165,11 +165,7 @@ class BlendedJudge:
         kept.sort(key=lambda one: -one.hit.score.value)
         follow = [Judgement(hit, keep=True, reason=f"not judged: behind the best {self.most}") for hit in rest]
         dropped = [one for one in judged.judgements if not one.keep]
-        ranked = [
-            replace(one, hit=replace(one.hit, rank=rank))
-            for rank, one in enumerate((*kept, *follow, *dropped), start=1)
-        ]
-        return Judged(tuple(ranked), judged.notes)
+        return Judged(ranked_judgements((*kept, *follow, *dropped)), judged.notes)
 
     def _blended(self, judgement: Judgement, near: dict[str, float]) -> Judgement:
         """With the blend as the score it is ranked by; a hit without a judgement has that of retrieval alone."""
@@ -223,8 +219,7 @@ class RerankedJudge:
             for one, score in zip(kept, scores, strict=True)
         ]
         scored.sort(key=lambda one: -one.hit.score.value)
-        ranked: list[Judgement] = [
-            replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate(scored, start=1)
-        ]
         dropped = [judgement for judgement in judged.judgements if not judgement.keep]
-        return Judged((*ranked, *dropped), judged.notes + Notes(facts={"reranker": self.cross_encoder.name}))
+        return Judged(
+            (*ranked_judgements(scored), *dropped), judged.notes + Notes(facts={"reranker": self.cross_encoder.name})
+        )

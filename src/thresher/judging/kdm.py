@@ -16,7 +16,7 @@ from typing import ClassVar, Literal
 from thresher.errors import UsageError
 from thresher.judging.thresholds import DIGITS
 from thresher.protocols import ChunkTable
-from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score, Scores, Terms
+from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score, Scores, Terms, ranked_judgements
 
 KDM = Scale("KDM confidence", 0.0, 1.0)
 KDM_SUM = Scale("KDM sum", 0.0, 2.0)
@@ -121,8 +121,7 @@ class ConfidenceJudge:
         if self.keep is not None:
             most = max(self.keep, query.limit)
             judged[most:] = [_beyond(judgement, most) for judgement in judged[most:]]
-        ranks = [replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate(judged, start=1)]
-        return Judged(tuple(ranks), Notes(facts={"cut": self.cut, "scale": str(self.scale)}))
+        return Judged(ranked_judgements(judged), Notes(facts={"cut": self.cut, "scale": str(self.scale)}))
 
     def _spread(self, values: Sequence[float], absolute: Sequence[float]) -> list[float]:
         """A list brought to 0..1 by its minimum and maximum."""

@@ -5,31 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from thresher.protocols import Scorer, about
+from thresher.judging.scorers import WrappedScorer
 from thresher.questions.asked_apart import searches
-from thresher.types import Hit, Query, Scale, Scores
+from thresher.types import Hit, Query, Scores
 
 
 @dataclass(frozen=True, slots=True)
-class EachPartScorer:
+class EachPartScorer(WrappedScorer):
     """The best score of each hit over a question and its parts."""
-
-    scorer: Scorer
-
-    @property
-    def name(self) -> str:
-        """Of the scorer: the scores are of its kind, and its calibration holds."""
-        return self.scorer.name
-
-    @property
-    def scale(self) -> Scale:
-        """Of the scorer."""
-        return self.scorer.scale
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return about(self.scorer)
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit, with what that one is made of."""

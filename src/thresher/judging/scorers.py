@@ -36,6 +36,28 @@ list and is read by its lines."""
 
 
 @dataclass(frozen=True, slots=True)
+class WrappedScorer:
+    """Base of what changes what another scorer reads: the scores are of its kind, and its calibration holds."""
+
+    scorer: Scorer
+
+    @property
+    def name(self) -> str:
+        """The other scorer's: calibrations go by it."""
+        return self.scorer.name
+
+    @property
+    def scale(self) -> Scale:
+        """The other scorer's."""
+        return self.scorer.scale
+
+    @property
+    def about(self) -> str:
+        """For people, in a few words."""
+        return about(self.scorer)
+
+
+@dataclass(frozen=True, slots=True)
 class Parts:
     """What the relevance of one text is made of; `start` and `end` are where its best sentence stands in the text."""
 

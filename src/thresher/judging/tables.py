@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from thresher.protocols import Scorer, about
+from thresher.judging.scorers import WrappedScorer
 from thresher.structure.answers import answered, form_near, grids_near
 from thresher.structure.forms import Form, to_pay_in_words
 from thresher.structure.grid import Cell, Grid
 from thresher.structure.lookup import look
 from thresher.text.labels import told_of
 from thresher.text.terms import term_set
-from thresher.types import Document, Hit, Query, Scale, Scores
+from thresher.types import Document, Hit, Query, Scores
 
 Part = TypeVar("Part", bound=Grid | Form)
 
@@ -27,27 +27,11 @@ to 6 office files the logit of three is above that of the best one for 21, and a
 
 
 @dataclass(frozen=True, slots=True)
-class TableScorer:
+class TableScorer(WrappedScorer):
     """Another scorer, which reads the rows of a table in words, and what fits the question as a window of its own."""
 
-    scorer: Scorer
     documents: Callable[[Sequence[str]], Mapping[str, Document]]
     """Header and caption may stand in another chunk."""
-
-    @property
-    def name(self) -> str:
-        """The other scorer's: calibrations go by it."""
-        return self.scorer.name
-
-    @property
-    def scale(self) -> Scale:
-        """The other scorer's."""
-        return self.scorer.scale
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return about(self.scorer)
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Scores:
         """One score per hit, that of its best window."""

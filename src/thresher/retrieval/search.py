@@ -14,7 +14,20 @@ from thresher.protocols import ChunkTable, Encoder, Retriever, about
 from thresher.questions.asked_apart import searches
 from thresher.retrieval.fusion import Fusion, fusion_about
 from thresher.text.identifiers import identifiers_in
-from thresher.types import BM25, COSINE, L2, Chunk, Hit, Judged, Judgement, Notes, Query, Scale, Score
+from thresher.types import (
+    BM25,
+    COSINE,
+    L2,
+    Chunk,
+    Hit,
+    Judged,
+    Judgement,
+    Notes,
+    Query,
+    Scale,
+    Score,
+    ranked_judgements,
+)
 
 if TYPE_CHECKING:
     from thresher.types import Vectors
@@ -115,8 +128,7 @@ class EachPartRetriever:
         for level in zip_longest(*(judged.judgements for judged in lists)):
             for judgement in filter(None, level):
                 taken.setdefault(judgement.hit.chunk.id, judgement)
-        ranked = (replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate(taken.values(), start=1))
-        return Judged(tuple(ranked), lists[0].notes)
+        return Judged(ranked_judgements(taken.values()), lists[0].notes)
 
 
 # --- chunks with the very identifier that a question names, first -----------------------------------------------------
@@ -154,10 +166,7 @@ class ExactRetriever:
                 hit = replace(known[chunk.id].hit, score=new.score) if chunk.id in known else new
                 exact[chunk.id] = Judgement(hit, keep=True, reason="holds the identifier that is asked for")
         rest = (one for one in judged.judgements if one.hit.chunk.id not in exact)
-        ranked = (
-            replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate((*exact.values(), *rest), start=1)
-        )
-        return Judged(tuple(ranked), judged.notes)
+        return Judged(ranked_judgements((*exact.values(), *rest)), judged.notes)
 
 
 # --- chunks found by two lists: by the vectors of their subchunks, and by BM25 ----------------------------------------

@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING, Any, Literal
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.protocols import CrossEncoder, Retriever, Rewriter, about
 from thresher.retrieval.fusion import FusedRetriever, reciprocal_rank_fusion
-from thresher.types import COSINE, NO_NOTES, WEIGHTED_FUSION, Hit, Judged, Judgement, Notes, Query, Score, Terms
+from thresher.types import (
+    COSINE,
+    NO_NOTES,
+    WEIGHTED_FUSION,
+    Hit,
+    Judged,
+    Judgement,
+    Notes,
+    Query,
+    Score,
+    Terms,
+    ranked_judgements,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -359,8 +371,7 @@ class SimilarityRetriever:
             for one, score in zip((one for one in found.judgements if one.keep), scores, strict=True)
         ]
         kept.sort(key=lambda one: -one.hit.score.value)
-        ranked = [replace(one, hit=replace(one.hit, rank=rank)) for rank, one in enumerate(kept, start=1)]
-        return Judged((*ranked, *(one for one in found.judgements if not one.keep)), found.notes)
+        return Judged((*ranked_judgements(kept), *(one for one in found.judgements if not one.keep)), found.notes)
 
 
 # --- vectors ----------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from thresher.structure.grid import Cell, Grid, is_money
 from thresher.text.labels import said_of
-from thresher.text.numbers import MONTHS, UNITS, canonical
+from thresher.text.numbers import ALSO_SAY, MONTHS, UNITS, canonical
 from thresher.text.terms import STOP_WORDS, alike, folded, index_terms
 
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]\d+(?![^\W_])|[^\W\d_]+")
@@ -23,7 +23,6 @@ _PERIOD = re.compile(
 _QUARTERS = ("January to March", "April to June", "July to September", "October to December")
 _IN_BRACKETS = re.compile(r"[(\[].*?[)\]]")
 _POSSESSIVE = re.compile(r"['’]s\b")
-_ORDINAL = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 _RELATIONS = frozenset(
     {"not", "no", "nor", "before", "below", "above", "over", "under", "than", "more", "most", "other", "between"}
 )
@@ -86,7 +85,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
 
 def _short_period(found: re.Match[str]) -> str:
     name = (found[2] or found[3]).lower()
-    which = _ORDINAL.get((found[1] or "").lower()) or int(re.sub(r"\D", "", found[1] or found[4]))
+    which = ALSO_SAY.get((found[1] or "").lower()) or int(re.sub(r"\D", "", found[1] or found[4]))
     return f"{'Q' if name == 'quarter' else 'H'}{which}"
 
 
