@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 import onnxruntime
 import torch
+from torch import Tensor
 
 from research.export_encoder import MAX_TOKENS, PROJECT, download, sha256, write
-from research.train.__main__ import started
 from research.train_judge import read
-from thresher_training.export import exported
+from thresher_training.export import exported, floats_of
 from thresher_training.network import VERDICTS, Judge
 from thresher_training.tokens import Pair, Reader, padded
 
@@ -75,6 +75,13 @@ def pairs_of_rows(rows: Sequence[Mapping[str, Any]], reader: Reader) -> list[Pai
     return [reader.pair(text, one, draw, titled=True) for text, one in zip(asked, passages, strict=True)]
 
 
+def averaged(paths: Sequence[Path]) -> dict[str, Tensor]:
+    """The mean of the weights of files of research.train; word vectors, which are in none, are the bundled judge's."""
+    state = floats_of(WEIGHTS / "thresher-judge-int8" / FILE)
+    found = [torch.load(path) for path in paths]
+    return state | {name: torch.stack([one[name].float() for one in found]).mean(dim=0) for name in found[0]}
+
+
 @torch.no_grad()
 def check(path: Path, judge: Judge, pairs: Sequence[Pair]) -> list[str]:
     """Compares the exported model with the float one, pair by pair; returns what is not good enough."""
@@ -105,20 +112,19 @@ def main() -> int:
     """Exit code: 0 when the exported model is as good as it must be."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="what research.training_data wrote")
-    parser.add_argument("--run", type=Path, required=True, help="what train_judge wrote, or a file of research.train")
+    parser.add_argument(
+        "--run", type=Path, nargs="+", required=True, help="what train_judge wrote, or files of research.train"
+    )
     parser.add_argument("--rows", type=Path, help="what research.reader_data wrote, for the reader")
-    parser.add_argument("--share", type=float, default=1.0, help="of the way from the bundled weights to such a file")
     parser.add_argument("--target", type=Path, help="the folder to write")
     arguments = parser.parse_args()
     original = download(arguments.data)
     config = json.loads((original / "config.json").read_text(encoding="utf-8"))
     reader = Reader(original)
-    if arguments.run.is_file():
-        judge = started(arguments.run, arguments.share)
-    else:
-        judge = Judge(config)
-        judge.load_state_dict(torch.load(arguments.run / "judge.pt", map_location="cpu"))
-    judge.eval()
+    folder = arguments.run[0]
+    state = torch.load(folder / "judge.pt", map_location="cpu") if folder.is_dir() else averaged(arguments.run)
+    judge = Judge(config).eval()
+    judge.load_state_dict(state)
     name, script = ("thresher-checker", "train_checker.py") if arguments.rows else ("thresher-judge", "train_judge.py")
     if arguments.rows:
         pairs = pairs_of_rows(read(arguments.rows)[: SAMPLE_ROWS + CHECKED_ROWS], reader)

@@ -1,191 +1,201 @@
-"""Trains the judge further, from the weights that are bundled; the same command starts a run and takes it up again.
+"""Trains the judge further: relevance, places of answers, and support of claims, with one network.
 
-    python -m research.training_data --out DATA
-    nice -n 15 python -m research.train --data DATA --out RUN --steps 2000 --threads 2
-    python -m research.export_judge --data DATA --run RUN/mean-1000.pt --target FOLDER
+    python -m research.training_data --out DATA && python -m research.checker_data --out DATA/checker.jsonl
+    python -m research.train.pack --data DATA --claims DATA/checker.jsonl --candidates CANDIDATES --out PACK.npz
+    python -m research.train --pack PACK.npz --out RUN --steps 50000 --seconds 490
+    python -m research.export_judge --data DATA --run RUN/mean-N.pt --target FOLDER
     python -m research.train.measure --candidates CANDIDATES FOLDER
 
-A step reads eight questions, half of them replay (`research.train.groups`), each with up to five texts, titles in
-front. Losses as in `research.train_judge`: listwise, binary, span. The rate rises over the first steps and stays;
-what is kept is a running mean of the weights, `mean-N.pt`, in half precision and without what does not change.
-Whatever is drawn follows from the step's number, so that a run that was cut off loses no more than the minutes since
-its last checkpoint.
+A step reads `QUESTIONS` questions with up to `TEXTS` texts each, and `CLAIMS` claims. Losses: listwise over the texts
+of a question, binary where the labels are certain, of the span (`research.train_judge`), and of support
+(`research.train_checker`). What is kept is a running mean of the weights, `mean-N.pt`, in half precision and without
+the word vectors, which stay as they are. The log has the losses and what the tune part says. Whatever is drawn follows
+from the step's number: the same command takes a run up again from its last checkpoint.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
 import time
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from research.export_encoder import PROJECT
-from research.train.groups import Group, streams
-from research.train_judge import BINARY_WEIGHT, POSITIVE_WEIGHT, SPAN_WEIGHT, TITLED, as_typed, drawn, save
+from research.train.batches import CLAIM_TOKENS, QUESTION_TOKENS, Claims, Groups, Layout, Tokens
+from research.train.tune import tuned
 from thresher_training.export import floats_of
-from thresher_training.losses import mean, span_loss
-from thresher_training.network import Judge, optimiser
-from thresher_training.tokens import Pair, Reader, padded
+from thresher_training.network import Judge, optimiser, rate
 
 SEED = 35
-BUNDLED = PROJECT / "src/thresher/models/weights/thresher-judge-int8"
-MAX_TOKENS = 160
-"""Of question, title and text: chunks of the engine are shorter, most of them."""
-SLOTS = {"replay": 4, "mined": 2, "reader": 2}
-"""Questions of a step from each stream."""
-TEXTS = {"replay": 4, "mined": 5, "reader": 4}
-"""Texts of a question."""
-RATES = (2e-5, 2e-5, 1e-4)
-"""Of matrices, of what is not decayed, and of the heads. At 6e-5 without replay a trial got worse on manuals."""
-FROZEN = 2
-"""Layers from below that stay as they are, with the embeddings: a third less to compute of a step's way back."""
-WARM_UP = 50
-AVERAGED = 0.99
-PIECES = 3
-"""Passes of a step: texts of like lengths are read together."""
-CHECKPOINT_SECONDS, KEPT_STEPS, LOGGED_STEPS = 300, 50, 10
-
-Step = list[tuple[str, Group]]
+BUNDLED = Path(__file__).parents[2] / "src/thresher/models/weights/thresher-judge-int8"
+QUESTIONS, TEXTS, CLAIMS = 64, 8, 96
+SHARES = {"replay": 0.25, "mined": 0.3, "related": 0.15, "reader": 0.3}
+"""Of the questions of a step, from each stream."""
+RATE, HEADS = 1.5e-4, 5.0
+"""Of matrices and of what is not decayed; the heads learn so many times faster."""
+BINARY_WEIGHT, SPAN_WEIGHT, SUPPORT_WEIGHT = 1.0, 0.5, 1.0
+POSITIVE_WEIGHT = 2.5
+AVERAGED = 0.998
+PIECES = 4
+"""Passes of a step: rows of like lengths are read together."""
+CHECKPOINT_SECONDS, LOGGED_STEPS = 300, 50
 
 
-def planned(material: dict[str, list[Group]]) -> Iterator[Step]:
-    """Steps without an end."""
-    endless = {name: shuffled(groups, random.Random(f"{SEED} {name}")) for name, groups in material.items()}
-    while True:
-        yield [(name, next(endless[name])) for name, number in SLOTS.items() for _ in range(number)]
-
-
-def shuffled(groups: Sequence[Group], draw: random.Random) -> Iterator[Group]:
-    """Every group once, then again in another order."""
-    while True:
-        yield from draw.sample(groups, len(groups))
-
-
-def scored(judge: Judge, pairs: Sequence[Pair]) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
-    """Relevance of each pair, and the logits of its span with the tokens that can be chosen."""
-    order = sorted(range(len(pairs)), key=lambda at: len(pairs[at].ids))
-    size = -(-len(order) // PIECES)
+def read(judge: nn.Module, tokens: Tokens, layout: Layout) -> tuple[Tensor, list[tuple[NDArray[Any], Tensor]]]:
+    """Verdicts of each row (rows, 3); of each pass the rows that it read, and the spans' logits of their texts."""
+    order = np.argsort(layout.lengths, kind="stable")
     verdicts: list[Tensor] = []
-    spans: list[tuple[Tensor, Tensor]] = []
-    for start in range(0, len(order), size):
-        batch = padded([pairs[at] for at in order[start : start + size]])
-        told, places = judge(batch.ids, batch.types, batch.mask)
-        verdicts.append(told[:, 0])
-        spans += zip(places, batch.body, strict=True)
-    back = sorted(range(len(order)), key=order.__getitem__)
-    return torch.cat(verdicts)[back], [spans[at] for at in back]
+    spans: list[tuple[NDArray[Any], Tensor]] = []
+    for part in np.array_split(order, PIECES):
+        batch = tokens.batch(layout, part)
+        with tokens.precision():
+            judged, places = judge(batch.ids, batch.types, batch.mask)
+        verdicts.append(judged)
+        spans.append((part, places.masked_fill(~batch.body[..., None], -1e4)))
+    return torch.cat(verdicts)[torch.as_tensor(np.argsort(order), device=tokens.device)], spans
 
 
-def losses(judge: Judge, reader: Reader, step: Step, draw: random.Random) -> dict[str, Tensor]:
-    """What is minimised, already weighted."""
-    pairs: list[Pair] = []
-    layout: list[tuple[int, int, bool, Group]] = []
-    for stream, group in step:
-        texts, answered = drawn(group, draw, TEXTS[stream])
-        question, titled = as_typed(group["question"], draw), draw.random() < TITLED
-        layout.append((len(pairs), len(texts), answered, group))
-        pairs += [reader.pair(question, text, draw, titled=titled) for text in texts]
-    relevance, spans = scored(judge, pairs)
-    listwise, binary, span = [], [], []
-    for start, size, answered, group in layout:
-        own = relevance[start : start + size]
-        if answered:
-            listwise.append(-functional.log_softmax(own, dim=0)[0])
-            if pairs[start].spans:
-                span.append(span_loss(*spans[start], pairs[start].spans))
-        targets = torch.zeros_like(own)
-        targets[0] = float(answered)
-        weight = torch.tensor(POSITIVE_WEIGHT)
-        each = functional.binary_cross_entropy_with_logits(own, targets, reduction="none", pos_weight=weight)
-        binary.append((each if group["certain"] else each[1:]).mean())
-    zero = relevance.sum() * 0
-    found = {"listwise": mean(listwise, zero), "binary": BINARY_WEIGHT * mean(binary, zero)}
-    return found | {"span": SPAN_WEIGHT * mean(span, zero)}
+def question_losses(judge: nn.Module, tokens: Tokens, groups: Groups, draw: np.random.Generator) -> dict[str, Tensor]:
+    """Listwise, binary and span loss of a step's questions."""
+    rows = groups.draw(draw, QUESTIONS, TEXTS, joined=groups.joined)
+    device = tokens.device
+    layout = rows.layout(QUESTION_TOKENS)
+    verdicts, spans = read(judge, tokens, layout)
+    scores = torch.full((QUESTIONS * TEXTS,), -1e4, device=device)
+    scores[torch.as_tensor(rows.slot, device=device)] = verdicts[:, 0]
+    scores = scores.view(QUESTIONS, TEXTS)
+    answered = torch.as_tensor(rows.answered, device=device)
+    listwise = -(functional.log_softmax(scores, dim=1)[:, 0] * answered).sum() / answered.sum()
+    targets = torch.as_tensor(rows.right, dtype=torch.float32, device=device)
+    weight = torch.as_tensor(rows.weight, dtype=torch.float32, device=device)
+    each = functional.binary_cross_entropy_with_logits(
+        verdicts[:, 0], targets, reduction="none", pos_weight=torch.tensor(POSITIVE_WEIGHT, device=device)
+    )
+    found = {"listwise": listwise, "binary": BINARY_WEIGHT * (each * weight).sum() / weight.sum()}
+    total, count = scores.sum() * 0, 0
+    for part, logits in spans:
+        known = layout.spans[part]  # (rows, places, 2), -1 where there is none
+        if not (number := int((known[:, :, 0] >= 0).any(axis=1).sum())):
+            continue
+        places = torch.as_tensor(known, device=device).long()
+        there, at = places[:, :, 0] >= 0, places.clamp(min=0)
+        shares = functional.log_softmax(logits.float(), dim=1)
+        joint = shares[..., 0].gather(1, at[:, :, 0]) + shares[..., 1].gather(1, at[:, :, 1])
+        joint = torch.logsumexp(joint.masked_fill(~there, -1e4), dim=1)
+        total, count = total - joint[there.any(dim=1)].sum(), count + number
+    found["span"] = SPAN_WEIGHT * total / max(count, 1)
+    return found
 
 
-def started(weights: Path | None = None, share: float = 1.0) -> Judge:
-    """The bundled judge, or a `share` of the way from there to the weights of a file `mean-N.pt`."""
+def claim_loss(judge: nn.Module, tokens: Tokens, claims: Claims, draw: np.random.Generator) -> Tensor:
+    """Of support and denial against neither, whose logit is 0; "not supported" is either of the last two."""
+    rows, labels = claims.draw(draw, CLAIMS)
+    verdicts, _ = read(judge, tokens, rows.layout(CLAIM_TOKENS))
+    shares = functional.log_softmax(functional.pad(verdicts[:, 1:], (1, 0)), dim=1)
+    target = torch.as_tensor(labels, device=tokens.device).long()
+    exact = shares.gather(1, target.clamp(max=2)[:, None])[:, 0]
+    return -torch.where(target < 3, exact, torch.logsumexp(shares[:, [0, 2]], dim=1)).mean()
+
+
+def started(path: Path) -> Judge:
+    """A network with the weights of an exported judge."""
     judge = Judge(json.loads((BUNDLED / "config.json").read_text(encoding="utf-8")))
-    state = floats_of(BUNDLED / "onnx/model.onnx")
-    if weights:
-        for name, value in torch.load(weights).items():
-            state[name] = torch.lerp(state[name], value.float(), share)
-    judge.load_state_dict(state)
+    judge.load_state_dict(floats_of(path))
     return judge
 
 
-def kept(judge: nn.Module, path: Path) -> None:
-    """What training changes of the weights, in half precision."""
-    save(path, {name: value.detach().half() for name, value in judge.named_parameters() if value.requires_grad})
+def save(path: Path, state: dict[str, Any]) -> None:
+    """Written beside and moved over, so that a kill leaves the old one or the new one."""
+    torch.save(state, path.with_suffix(".part"))
+    path.with_suffix(".part").replace(path)
 
 
 def main() -> None:
     """Train from the last checkpoint to the end."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="what research.training_data wrote")
+    parser.add_argument("--pack", type=Path, required=True, help="what research.train.pack wrote")
+    parser.add_argument("--start", type=Path, default=BUNDLED / "onnx/model.onnx", help="an exported judge")
     parser.add_argument("--out", type=Path, required=True, help="checkpoint, log and means of weights")
-    parser.add_argument("--steps", type=int, required=True, help="of the run; can be more when it is taken up again")
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--steps", type=int, required=True)
+    parser.add_argument("--rate", type=float, default=RATE)
+    parser.add_argument("--shares", default=json.dumps(SHARES), help="of a step's questions, from each stream")
+    parser.add_argument("--joined", type=float, default=0.25, help="share of texts that are read with another behind")
+    parser.add_argument("--support", type=float, default=SUPPORT_WEIGHT, help="weight of the claims; 0 reads none")
+    parser.add_argument("--tune-every", type=int, default=500)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="end early, with the rate fallen, by then")
+    parser.add_argument("--seed", type=int, default=SEED)
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    torch.set_num_threads(arguments.threads)
-    torch.manual_seed(SEED)
-    material = streams(arguments.data)
-    print({name: len(groups) for name, groups in material.items()}, flush=True)
-    reader, judge = Reader(BUNDLED, max_tokens=MAX_TOKENS), started().train()
-    for part in (judge.body.embeddings, *judge.body.encoder["layer"][:FROZEN]):
-        part.requires_grad_(False)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    torch.set_float32_matmul_precision("high")
+    torch.manual_seed(arguments.seed)
+    pack = dict(np.load(arguments.pack))
+    tokens = Tokens(pack, device)
+    groups = Groups(pack, "train", json.loads(arguments.shares), joined=arguments.joined)
+    claims, kept_back = Claims(pack, tune=False), Claims(pack, tune=True)
+    judge = started(arguments.start).to(device).train()
+    optimise = optimiser(judge, (arguments.rate, arguments.rate, HEADS * arguments.rate))
     average = AveragedModel(judge, multi_avg_fn=get_ema_multi_avg_fn(AVERAGED))
-    optimise = optimiser(judge, RATES)
     checkpoint, log = arguments.out / "checkpoint.pt", arguments.out / "log.jsonl"
-    done, texts, seconds = 0, 0, 0.0
+    done, seconds = 0, 0.0
     if checkpoint.exists():
-        state = torch.load(checkpoint)
+        state = torch.load(checkpoint, map_location=device)
         judge.load_state_dict(state["judge"])
         average.load_state_dict(state["average"])
         optimise.load_state_dict(state["optimiser"])
-        done, texts, seconds = state["done"]
-    seen: dict[str, list[float]] = {}
+        done, seconds = state["done"]
+    rates = [part["lr"] for part in optimise.param_groups] if not done else state["rates"]
+    seen: dict[str, list[Tensor]] = {}
     began = saved = time.monotonic() - seconds
-    for number, step in enumerate(planned(material), 1):
-        if number <= done:
-            continue
-        if number > arguments.steps:
-            break
-        torch.manual_seed(SEED * 1_000_003 + number)
-        for part, rate in zip(optimise.param_groups, RATES, strict=True):
-            part["lr"] = rate * min(1.0, number / WARM_UP)
-        found = losses(judge, reader, step, random.Random(SEED * 1_000_003 + number))
+
+    def note(line: dict[str, Any]) -> None:
+        with log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        print(json.dumps(line), flush=True)
+
+    if not done:
+        note({"step": 0, "tune": tuned(judge, tokens, pack, kept_back)})
+    for number in range(done + 1, arguments.steps + 1):
+        draw = np.random.default_rng([arguments.seed, number])
+        # The share of the run that is over, by steps or by the clock, whichever is further.
+        over = max((number - 1) / arguments.steps, (time.monotonic() - began) / arguments.seconds)
+        for part, each in zip(optimise.param_groups, rates, strict=True):
+            part["lr"] = each * rate(int(over * 100_000), 100_000)
+        found = question_losses(judge, tokens, groups, draw)
+        if arguments.support:
+            found["support"] = arguments.support * claim_loss(judge, tokens, claims, draw)
         torch.stack(list(found.values())).sum().backward()
         nn.utils.clip_grad_norm_(judge.parameters(), 1.0)
         optimise.step()
         optimise.zero_grad()
         average.update_parameters(judge)
-        texts += sum(min(TEXTS[name], len(one["negatives"]) + 1) for name, one in step)
         for name, value in found.items():
-            seen.setdefault(name, []).append(float(value.detach()))
-        now = time.monotonic()
-        if number % LOGGED_STEPS == 0:
-            means = {name: round(sum(values) / len(values), 4) for name, values in seen.items()}
-            line: dict[str, Any] = {"step": number, "texts": texts, "seconds": round(now - began), **means}
-            with log.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
+            seen.setdefault(name, []).append(value.detach())
+        last = number == arguments.steps or over >= 1
+        if number % LOGGED_STEPS == 0 or last:
+            means = {name: round(float(torch.stack(values).mean()), 4) for name, values in seen.items()}
+            note({"step": number, "seconds": round(time.monotonic() - began, 1), **means})
             seen = {}
-        if number % KEPT_STEPS == 0:
-            kept(average.module, arguments.out / f"mean-{number}.pt")
-        if now - saved > CHECKPOINT_SECONDS or number == arguments.steps:
+        if number % arguments.tune_every == 0 or last:
+            note({"step": number, "tune": tuned(average.module, tokens, pack, kept_back)})
+            changed = {name: one for name, one in average.module.named_parameters() if "word_embeddings" not in name}
+            save(
+                arguments.out / f"mean-{number}.pt", {name: one.detach().half().cpu() for name, one in changed.items()}
+            )
+        if time.monotonic() - saved > CHECKPOINT_SECONDS or last:
             parts = {"judge": judge, "average": average, "optimiser": optimise}
             states = {name: part.state_dict() for name, part in parts.items()}
-            save(checkpoint, states | {"done": (number, texts, now - began)})
-            saved = now
+            save(checkpoint, states | {"rates": rates, "done": (number, time.monotonic() - began)})
+            saved = time.monotonic()
+        if last:
+            break
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """The questions that the judge is trained further on, each with texts that answer it and texts that do not.
 
-Three streams, as dictionaries of the shape of `research.training_texts.Group`:
+Four streams, as dictionaries of the shape of `research.training_texts.Group`:
 
 * replay: what the bundled judge was made with (`research.training_data`);
 * mined: questions of manuals with a passage and five of the same book that do not answer (`rel_*` of the folder
   `train` of the data);
+* related: the other files of that name, on medicine, biology and Wikipedia;
 * reader: questions with the place of the answer (`reader_*`); negatives are the near misses of the file, then the
   passages with most words of the question among those of the same title.
 """
@@ -18,6 +19,7 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +29,33 @@ from research.train_judge import REPEATED, SENTENCES, read
 Group = dict[str, Any]
 
 MINED = ("rel_debdocs_faq", "rel_debdocs_howto", "rel_ghdocs")
+RELATED = (
+    "rel_medquad",
+    "rel_bioasq",
+    "rel_selqa",
+    "rel_multihop",
+    "rel_pubmedqa",
+    "rel_squad_train_sentences",
+)
 READER = {
-    "reader_squad_train_slices": 4_000,
-    "reader_squadshifts_new_wiki": 3_000,
-    "reader_qed_nq_train": 4_000,
-    "reader_debdocs_options": 1_500,
-    "reader_covidqa": 1_200,
-    "reader_doc2dial": 1_100,
-    "reader_tatqa": 1_100,
-    "reader_wtq_lookup": 140,
+    "reader_squad_train_slices": 20_000,
+    "reader_squadshifts_new_wiki": 12_000,
+    "reader_qed_nq_train": 10_000,
+    "reader_squadshifts_reddit": 3_000,
+    "reader_squadshifts_amazon_reviews": 2_000,
+    "reader_qamr": 3_000,
+    "reader_policyqa": 2_500,
+    "reader_fairytaleqa": 2_000,
+    "reader_friendsqa": 1_000,
+    "reader_multihop": 1_800,
+    "reader_debdocs_options": 4_000,
+    "reader_covidqa": 2_000,
+    "reader_doc2dial": 1_700,
+    "reader_tatqa": 1_400,
+    "reader_wtq_lookup": 250,
 }
 """Questions that are read of each file at most."""
-NEGATIVES = 6
+NEGATIVES = 9
 NEARBY = 60
 """Passages of the same title, or near in the file, among which negatives are looked for."""
 BY_PEOPLE = re.compile("unanswerable")
@@ -54,13 +71,18 @@ def streams(data: Path) -> dict[str, list[Group]]:
     for group in read(data / "groups.jsonl"):
         often = REPEATED.get(group["set"], 1) * (SENTENCES if group["kind"] == "sentence" else 1)
         replay += [group] * (int(often) + (draw.random() < often % 1))
-    found = {"replay": replay, "mined": list(mined()), "reader": list(from_reader())}
+    found = {
+        "replay": replay,
+        "mined": list(mined(MINED)),
+        "related": list(mined(RELATED)),
+        "reader": list(from_reader()),
+    }
     return {name: [one for one in groups if not held_back(one["question"])] for name, groups in found.items()}
 
 
 def held_back_groups() -> list[Group]:
     """Groups of the mined and the reader's questions that are not trained on and have an answer."""
-    found = [one for one in (*mined(), *from_reader()) if one["positives"] and held_back(one["question"])]
+    found = [one for one in (*mined(MINED), *from_reader()) if one["positives"] and held_back(one["question"])]
     return sorted(found, key=lambda one: number_of(one["question"]))[:HELD_BACK_GROUPS]
 
 
@@ -74,14 +96,14 @@ def number_of(question: str) -> int:
     return int(hashlib.sha256(question.encode()).hexdigest()[:12], 16)
 
 
-def mined() -> Iterator[Group]:
-    """The groups of the mined files, under the name of the package as a title."""
-    for name in MINED:
+def mined(names: Sequence[str]) -> Iterator[Group]:
+    """The groups of files of pairs; a passage of a manual stands under the name of its package."""
+    for name in names:
         asked: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for row in rows(name):
             asked[f"{row['source'].partition(':')[0]} {row['question']}"].append(row)
         for own in asked.values():
-            title = own[0]["source"].partition(":")[0].rpartition("_")[2]
+            title = own[0]["source"].partition(":")[0].rpartition("_")[2] if name in MINED else ""
             sides: tuple[list[Group], list[Group]] = ([], [])
             for row in own:
                 sides[row["label"]].append({"title": title, "text": row["passage"], "spans": []})
@@ -142,9 +164,10 @@ def nearest(question: str, among: Sequence[dict[str, Any]], answers: Sequence[st
     return [as_passage({**passages[text], "answers": []}) for text in free[:NEGATIVES]]
 
 
-def words(text: str) -> set[str]:
+@lru_cache(maxsize=20_000)
+def words(text: str) -> frozenset[str]:
     """Lower-case words of more than three letters."""
-    return {word for word in re.findall(r"\w+", text.lower()) if len(word) > 3}
+    return frozenset({word for word in re.findall(r"\w+", text.lower()) if len(word) > 3})
 
 
 def as_passage(row: dict[str, Any]) -> Group:

@@ -1,0 +1,238 @@
+"""What a step reads: questions drawn with some of their texts, and claims, out of a pack, as padded tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from thresher_training.network import mixed
+from thresher_training.tokens import Batch
+
+MAX_TOKENS, QUESTION_TOKENS, CLAIM_TOKENS, TITLE_TOKENS = 256, 64, 96, 16
+"""As the engine reads."""
+CLS, SEP = 101, 102
+PLAIN_QUESTION, TITLED, ANYWHERE = 0.3, 0.8, 0.5
+"""Shares of questions as people type them, of texts under their title, of long texts read from another place on."""
+HARDEST = 0.04
+"""How much the order of the negatives counts when some are drawn."""
+
+Pack = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Pairs to read: places of question, title and text in the pack (-1 for none), and what is known of them."""
+
+    question: NDArray[Any]
+    title: NDArray[Any]
+    text: NDArray[Any]
+    start: NDArray[Any]
+    """The text's first token that is read."""
+    behind: NDArray[Any]
+    """Another text, read behind the first or before it."""
+    before: NDArray[Any]
+    ends: NDArray[Any]
+    """Of the pack: where each text begins in its tokens."""
+    slot: NDArray[Any]
+    answered: NDArray[Any]
+    right: NDArray[Any]
+    weight: NDArray[Any]
+    places: NDArray[Any]
+    """Of answers, in tokens of the text."""
+
+    def size(self, which: NDArray[Any]) -> NDArray[Any]:
+        """Tokens of texts; 0 for none."""
+        return np.asarray(np.where(which < 0, 0, self.ends[which + 1] - self.ends[which]))
+
+    def layout(self, most: int) -> Layout:
+        """How the rows are read, with so many tokens of a question or claim at most."""
+        asked = np.minimum(self.size(self.question), most)
+        titled = np.minimum(self.size(self.title), TITLE_TOKENS)
+        room = MAX_TOKENS - 3 - asked - titled
+        first = np.minimum(self.size(self.text) - self.start, room)
+        second = np.minimum(self.size(self.behind), room - first)
+        head = 2 + asked + titled + np.where(self.before, second, 0)
+        end = self.start + first
+        inside = (self.places[:, :, 0] >= self.start[:, None]) & (self.places[:, :, 1] < end[:, None])
+        moved = self.places - self.start[:, None, None] + head[:, None, None]
+        spans = np.where(inside[:, :, None] & (self.places[:, :, :1] >= 0), moved, -1)
+        return Layout(self, asked, titled, first, second, spans)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Tokens of each part of each row, and the places of answers in what is read."""
+
+    rows: Rows
+    asked: NDArray[Any]
+    titled: NDArray[Any]
+    first: NDArray[Any]
+    second: NDArray[Any]
+    spans: NDArray[Any]
+
+    @property
+    def lengths(self) -> NDArray[Any]:
+        """Tokens of each row."""
+        return np.asarray(3 + self.asked + self.titled + self.first + self.second)
+
+
+class Tokens:
+    """The pack's tokens on a device."""
+
+    def __init__(self, pack: Pack, device: torch.device) -> None:
+        self.device = device
+        self.flat = torch.as_tensor(pack["tokens"].astype(np.int32), device=device)
+        self.ends = pack["ends"]
+
+    def precision(self) -> AbstractContextManager[Any]:
+        """bfloat16 on an accelerator; few processors are fast in it."""
+        return mixed(self.device) if self.device.type == "cuda" else nullcontext()
+
+    def batch(self, layout: Layout, part: NDArray[Any]) -> Batch:
+        """The rows of a part, padded."""
+        rows, starts = layout.rows, layout.rows.ends
+        one, two = rows.text[part], rows.behind[part]
+        first = (starts[one] + rows.start[part], layout.first[part])
+        second = (starts[two], layout.second[part])
+        swap = rows.before[part]
+        pieces = [
+            (starts[rows.question[part]], layout.asked[part]),
+            (starts[rows.title[part]], layout.titled[part]),
+            (np.where(swap, second[0], first[0]), np.where(swap, second[1], first[1])),
+            (np.where(swap, first[0], second[0]), np.where(swap, first[1], second[1])),
+        ]
+        numbers = np.stack([value for piece in pieces for value in piece])
+        put = torch.as_tensor(numbers.astype(np.int64), device=self.device)[:, :, None]
+        asked = put[1]
+        length = 3 + put[1] + put[3] + put[5] + put[7]
+        longest = int((3 + numbers[1] + numbers[3] + numbers[5] + numbers[7]).max())
+        at = torch.arange(longest, device=self.device)[None, :]
+        where = at - 1 + put[0]
+        edge = 2 + asked
+        for begin, size in ((put[2], put[3]), (put[4], put[5]), (put[6], put[7])):
+            where = torch.where(at >= edge, at - edge + begin, where)
+            edge = edge + size
+        ids = self.flat[where.clamp(0, len(self.flat) - 1)].long()
+        ids = ids.masked_fill((at == asked + 1) | (at == length - 1), SEP).masked_fill(at == 0, CLS)
+        mask = at < length
+        types = ((at >= 2 + asked) & mask).long()
+        return Batch(ids * mask, types, mask.long(), types.bool())
+
+
+class Groups:
+    """Questions with their texts, to be drawn from."""
+
+    def __init__(self, pack: Pack, part: str, shares: Mapping[str, float], *, joined: float = 0.0) -> None:
+        self.pack = {key.removeprefix(f"{part}."): value for key, value in pack.items() if key.startswith(f"{part}.")}
+        self.ends, self.joined = pack["ends"], joined
+        self.members = [np.flatnonzero(self.pack["stream"] == name) for name in shares]
+        self.shares = np.array(list(shares.values())) / sum(shares.values())
+
+    def draw(self, draw: np.random.Generator, questions: int, texts: int, *, joined: float) -> Rows:
+        """The texts of so many questions, the one that answers in the first slot."""
+        streams = draw.choice(len(self.shares), questions, p=self.shares)
+        chosen = np.array([self.members[stream][draw.integers(len(self.members[stream]))] for stream in streams])
+        right, wrong = self.pack["right"][chosen], self.pack["wrong"][chosen]
+        count = (right[:, :, 1] >= 0).sum(axis=1)
+        which = (draw.random(questions) * np.maximum(count, 1)).astype(int)
+        answered = count > 0
+        there = wrong[:, :, 1] >= 0
+        keys = draw.random(there.shape) + HARDEST * np.arange(there.shape[1])
+        keys[self.pack["near"][chosen], 0] = -1  # what nobody but people could tell from an answer is always read
+        order = np.argsort(np.where(there, keys, np.inf), axis=1)[:, :texts]
+        negatives = np.take_along_axis(wrong, order[:, :, None], axis=1)
+        positive = right[np.arange(questions), which]
+        table = np.where(
+            answered[:, None, None], np.concatenate([positive[:, None], negatives[:, :-1]], axis=1), negatives
+        )
+        slot = np.flatnonzero(table[:, :, 1].reshape(-1) >= 0)
+        asking, nth = slot // texts, slot % texts
+        pairs = table.reshape(-1, 2)[slot]
+        plain = (draw.random(questions) < PLAIN_QUESTION).astype(int)
+        question = self.pack["question"][chosen, plain][asking]
+        titled = (draw.random(questions) < TITLED)[asking]
+        is_right = answered[asking] & (nth == 0)
+        places = np.where(is_right[:, None, None], self.pack["spans"][chosen, which][asking], -1).astype(np.int64)
+        size = self.ends[pairs[:, 1] + 1] - self.ends[pairs[:, 1]]
+        # Of a text that is too long a window is read: around a place of the answer, else its beginning or anywhere.
+        room = MAX_TOKENS - 3 - np.minimum(self.ends[question + 1] - self.ends[question], QUESTION_TOKENS)
+        room = room - TITLE_TOKENS
+        latest = np.maximum(size - room, 0)
+        anywhere = draw.random(len(slot)) * (latest + 1) * (draw.random(len(slot)) < ANYWHERE)
+        low = np.clip(places[:, 0, 1] - room + 1, 0, latest)
+        around = low + draw.random(len(slot)) * (np.clip(places[:, 0, 0], 0, latest) - low + 1)
+        start = np.where(places[:, 0, 0] >= 0, np.maximum(around, low), anywhere).astype(np.int64)
+        start = np.minimum(start, latest)
+        # Some are read with another text of the question that does not answer behind them, or before.
+        other = wrong[asking, (draw.random(len(slot)) * np.maximum(there.sum(axis=1)[asking], 1)).astype(int)]
+        join = (draw.random(len(slot)) < joined) & (other[:, 1] >= 0) & (other[:, 1] != pairs[:, 1])
+        certain = self.pack["certain"][chosen][asking] | (nth > 0)
+        per_question = np.bincount(asking, minlength=questions)[asking]
+        return Rows(
+            question=question,
+            title=np.where(titled, pairs[:, 0], -1),
+            text=pairs[:, 1],
+            start=start,
+            behind=np.where(join, other[:, 1], -1),
+            before=join & (draw.random(len(slot)) < 0.5),
+            ends=self.ends,
+            slot=slot,
+            answered=answered,
+            right=is_right,
+            weight=certain / per_question,
+            places=places,
+        )
+
+
+class Claims:
+    """Claims with a text and a label."""
+
+    def __init__(self, pack: Pack, *, tune: bool) -> None:
+        chosen = pack["claims.tune"] == tune
+        self.rows, self.labels = pack["claims"][chosen], pack["claims.label"][chosen]
+        self.sources, self.ends = pack["claims.source"][chosen], pack["ends"]
+
+    def draw(self, draw: np.random.Generator, number: int) -> tuple[Rows, NDArray[Any]]:
+        """So many claims, and their labels."""
+        chosen = draw.integers(len(self.rows), size=number)
+        titled = draw.random(number) < TITLED
+        return self.at(chosen, titled), self.labels[chosen]
+
+    def at(self, chosen: NDArray[Any], titled: NDArray[Any]) -> Rows:
+        """Claims of these numbers."""
+        claim, title, text = self.rows[chosen].T
+        return plain_rows(claim, np.where(titled, title, -1), text, self.ends)
+
+
+def plain_rows(
+    question: NDArray[Any],
+    title: NDArray[Any],
+    text: NDArray[Any],
+    ends: NDArray[Any],
+    start: NDArray[Any] | None = None,
+) -> Rows:
+    """Rows of which nothing is known, read from their beginning, or from the tokens `start` on."""
+    count, none = len(text), np.full(len(text), -1)
+    flags = np.zeros(count, bool)
+    places = np.full((count, 1, 2), -1, np.int64)
+    zeros = np.zeros(count, np.int64)
+    return Rows(
+        question,
+        title,
+        text,
+        zeros if start is None else start,
+        none,
+        flags,
+        ends,
+        np.arange(count),
+        flags,
+        flags,
+        zeros,
+        places,
+    )

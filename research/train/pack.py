@@ -1,0 +1,166 @@
+"""What a run reads, as one file of numbers: every question, title and text once, as tokens, and the groups and claims
+over them. It is small enough to be carried to a machine with an accelerator, which needs torch, onnx and numpy.
+
+    python -m research.train.pack --data DATA --claims CLAIMS --candidates CANDIDATES --out PACK.npz
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tokenizers
+from numpy.typing import NDArray
+
+from research.export_encoder import PROJECT
+from research.train.groups import Group, held_back, held_back_groups, streams
+from research.train_judge import read
+from thresher_training.tokens import tokens_of
+
+TOKENIZER = PROJECT / "src/thresher/models/weights/thresher-judge-int8/tokenizer.json"
+KEPT_TOKENS = 400
+"""Of a text; of a question, title or claim the network reads fewer."""
+POSITIVES, NEGATIVES, SPANS = 4, 16, 3
+"""Texts and places of a group at most."""
+LABELS = {"unverified": 0, "supported": 1, "contradicted": 2, "not supported": 3}
+SLICES = 2_000
+"""Questions of the tune fifths, and claims kept back, that are measured."""
+
+
+class Texts:
+    """Texts in the order in which they were first met."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, int] = {}
+
+    def add(self, text: str) -> int:
+        """The place of a text."""
+        return self.places.setdefault(text, len(self.places))
+
+    def tokens(self, tokenizer: tokenizers.Tokenizer) -> tuple[list[Any], NDArray[np.uint16], NDArray[np.int64]]:
+        """The encodings, their tokens one behind the other, and where each begins."""
+        encoded = tokenizer.encode_batch(list(self.places), add_special_tokens=False)
+        kept = [one.ids[:KEPT_TOKENS] for one in encoded]
+        ends = np.cumsum([0, *map(len, kept)])
+        return encoded, np.fromiter((one for ids in kept for one in ids), np.uint16, int(ends[-1])), ends
+
+
+class Packed:
+    """Rows of numbers for the groups of one part."""
+
+    def __init__(self, texts: Texts) -> None:
+        self.texts = texts
+        self.rows: list[dict[str, Any]] = []
+
+    def add(self, stream: str, group: Mapping[str, Any]) -> None:
+        """Keep a group: places of its texts, and the answers' places in letters."""
+        add = self.texts.add
+        question = group["question"]
+        self.rows.append(
+            {
+                "stream": stream,
+                "set": group["set"],
+                "certain": group["certain"],
+                "question": (add(question), add(question.lower().rstrip(" ?"))),
+                "right": [self.place(one) for one in group["positives"][:POSITIVES]],
+                "wrong": [self.place(one) for one in [*group["near"][:1], *group["negatives"]][:NEGATIVES]],
+                "near": bool(group["near"]),
+                "spans": [one["spans"][:SPANS] for one in group["positives"][:POSITIVES]],
+            }
+        )
+
+    def place(self, passage: Mapping[str, Any]) -> tuple[int, int]:
+        """Title and text of a passage."""
+        return self.texts.add(passage["title"]), self.texts.add(passage["text"])
+
+    def arrays(self, encoded: Sequence[Any]) -> dict[str, NDArray[Any]]:
+        """The rows as arrays; -1 fills what is not there."""
+        count = len(self.rows)
+        right = np.full((count, POSITIVES, 2), -1, np.int32)
+        wrong = np.full((count, NEGATIVES, 2), -1, np.int32)
+        spans = np.full((count, POSITIVES, SPANS, 2), -1, np.int16)
+        for at, row in enumerate(self.rows):
+            right[at, : len(row["right"])] = np.array(row["right"], np.int32).reshape(-1, 2)
+            wrong[at, : len(row["wrong"])] = np.array(row["wrong"], np.int32).reshape(-1, 2)
+            for which, places in enumerate(row["spans"]):
+                offsets = encoded[row["right"][which][1]].offsets
+                found = [tokens_of(offsets, *place) for place in places]
+                inside = [place for place in found if place and place[1] < KEPT_TOKENS]
+                for nth, place in enumerate(inside):
+                    spans[at, which, nth] = place
+        return {
+            "question": np.array([row["question"] for row in self.rows], np.int32),
+            "right": right,
+            "wrong": wrong,
+            "spans": spans,
+            "certain": np.array([row["certain"] for row in self.rows]),
+            "near": np.array([row["near"] for row in self.rows]),
+            "stream": np.array([row["stream"] for row in self.rows]),
+            "set": np.array([row["set"] for row in self.rows]),
+        }
+
+
+def claims_of(rows: Iterable[Mapping[str, Any]], texts: Texts) -> dict[str, NDArray[Any]]:
+    """Claims with title, text and label."""
+    found = [(texts.add(one["claim"]), texts.add(one["title"]), texts.add(one["text"])) for one in rows]
+    return {"claims": np.array(found, np.int32)}
+
+
+def measured(candidates: Path, data: Path) -> Iterable[tuple[str, Group]]:
+    """What shows how good a judge is, none of it trained on: dev questions, groups held back, the tune fifths."""
+    for row in read(candidates):
+        sides: dict[bool, list[Any]] = {True: [], False: []}
+        for text in row["texts"]:
+            sides[text["holds"]].append({"title": text["title"], "text": text["text"], "spans": []})
+        if sides[True] or not row["answerable"]:
+            yield row["kind"], group_of(row["question"], sides[True], sides[False])
+    for one in held_back_groups():
+        yield "held back", one
+    for one in random.Random(1).sample(tune := read(data / "tune.jsonl"), min(SLICES, len(tune))):
+        yield f"tune {one['set']} {one['kind']}", {**one, "negatives": one["negatives"][:9], "near": one["near"][:1]}
+
+
+def group_of(question: str, right: Sequence[Group], wrong: Sequence[Group]) -> Group:
+    """A group of candidates."""
+    sides = {"positives": list(right), "negatives": list(wrong), "near": []}
+    return {"set": "", "kind": "passage", "question": question, **sides, "certain": True}
+
+
+def main() -> None:
+    """Write the file."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, help="what research.training_data wrote")
+    parser.add_argument("--claims", type=Path, required=True, help="what research.checker_data wrote")
+    parser.add_argument("--candidates", type=Path, required=True, help="what research.train.candidates wrote")
+    parser.add_argument("--out", type=Path, required=True)
+    arguments = parser.parse_args()
+    tokenizer = tokenizers.Tokenizer.from_file(str(TOKENIZER))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    texts = Texts()
+    parts = {"train": Packed(texts), "tune": Packed(texts)}
+    for stream, groups in streams(arguments.data).items():
+        for one in groups:
+            parts["train"].add(stream, one)
+    for stream, one in measured(arguments.candidates, arguments.data):
+        parts["tune"].add(stream, one)
+    claims = read(arguments.claims)
+    kept = np.array([held_back(row["text"]) for row in claims])
+    arrays = claims_of(claims, texts)
+    arrays |= {"claims.label": np.array([LABELS[row["label"]] for row in claims], np.int8), "claims.tune": kept}
+    arrays["claims.source"] = np.array([row["source"].split(":")[0] for row in claims])
+    encoded, arrays["tokens"], arrays["ends"] = texts.tokens(tokenizer)
+    for name, part in parts.items():
+        arrays |= {f"{name}.{key}": value for key, value in part.arrays(encoded).items()}
+    with arguments.out.open("wb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
+    print(json.dumps({name: list(value.shape) for name, value in arrays.items()}))
+
+
+if __name__ == "__main__":
+    main()

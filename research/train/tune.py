@@ -1,0 +1,159 @@
+"""How good a judge is on the tune part of a pack: order, whether there is an answer, spans, claims."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from torch.nn import functional
+
+from research.train.batches import (
+    CLAIM_TOKENS,
+    MAX_TOKENS,
+    QUESTION_TOKENS,
+    TITLE_TOKENS,
+    Claims,
+    Layout,
+    Pack,
+    Tokens,
+    plain_rows,
+)
+
+READ_TOGETHER = 256
+OVERLAP_TOKENS, SPAN_TOKENS = 32, 30
+CLAIMS = 4_000
+
+
+@torch.no_grad()
+def tuned(judge: nn.Module, tokens: Tokens, pack: Pack, claims: Claims) -> dict[str, Any]:
+    """By kind: questions, first and among three in percent, area under the curve; spans' F1; claims."""
+    judge.eval()
+    part = {key.removeprefix("tune."): value for key, value in pack.items() if key.startswith("tune.")}
+    asked, sides, of, titles, texts, spans = [], [], [], [], [], []
+    for at in range(len(part["question"])):
+        for side, rows in ((1, part["right"][at]), (0, part["wrong"][at])):
+            for nth, (title, text) in enumerate(rows[rows[:, 1] >= 0]):
+                asked.append(part["question"][at, 0])
+                of.append(at)
+                sides.append(side)
+                titles.append(title)
+                texts.append(text)
+                spans.append(part["spans"][at, nth] if side else np.full((part["spans"].shape[2], 2), -1))
+    layout, back = windows(np.array(asked), np.array(titles), np.array(texts), pack["ends"])
+    scores, places = read_all(judge, tokens, layout)
+    best = np.full(len(asked), -np.inf)
+    np.maximum.at(best, back, scores[:, 0])
+    found = orders(part, best, np.array(of), np.array(sides))
+    found["span"] = spans_f1(part, back, places, np.array(of), np.array(sides), np.array(spans))
+    chosen = np.random.default_rng(0).permutation(len(claims.rows))[:CLAIMS]
+    checked = claims.at(chosen, np.ones(len(chosen), bool)).layout(CLAIM_TOKENS)
+    verdicts, _ = read_all(judge, tokens, checked)
+    shares = functional.pad(torch.as_tensor(verdicts[:, 1:]), (1, 0)).softmax(dim=1).numpy()
+    says, is_so = shares[:, 1] > 0.5, claims.labels[chosen] == 1
+    found["claims"] = {
+        str(name): balanced(says[claims.sources[chosen] == name], is_so[claims.sources[chosen] == name])
+        for name in np.unique(claims.sources[chosen])
+    }
+    judge.train()
+    return found
+
+
+def windows(
+    asked: NDArray[Any], titles: NDArray[Any], texts: NDArray[Any], ends: NDArray[Any]
+) -> tuple[Layout, NDArray[Any]]:
+    """Rows as the engine reads: as few windows as cover a text, all as long."""
+    size = ends[texts + 1] - ends[texts]
+    head = np.minimum(ends[asked + 1] - ends[asked], QUESTION_TOKENS)
+    head = head + np.minimum(ends[titles + 1] - ends[titles], TITLE_TOKENS)
+    room = MAX_TOKENS - 3 - head
+    back, starts = [], []
+    for at, (count, space) in enumerate(zip(size.tolist(), room.tolist(), strict=True)):
+        pieces = 1 if count <= space else -(-(count - OVERLAP_TOKENS) // (space - OVERLAP_TOKENS))
+        long = -(-(count + OVERLAP_TOKENS * (pieces - 1)) // pieces)
+        for piece in range(pieces):
+            back.append(at)
+            starts.append((count - long) * piece // max(pieces - 1, 1))
+    which = np.array(back)
+    rows = plain_rows(asked[which], titles[which], texts[which], ends, np.array(starts))
+    return rows.layout(QUESTION_TOKENS), which
+
+
+def read_all(judge: nn.Module, tokens: Tokens, layout: Layout) -> tuple[NDArray[Any], list[tuple[int, int]]]:
+    """Verdicts (rows, 3), and the best place of each row, in tokens of its text."""
+    order = np.argsort(layout.lengths, kind="stable")
+    verdicts = np.zeros((len(order), 3), np.float32)
+    places: list[tuple[int, int]] = [(0, 0)] * len(order)
+    for begin in range(0, len(order), READ_TOGETHER):
+        part = order[begin : begin + READ_TOGETHER]
+        batch = tokens.batch(layout, part)
+        with tokens.precision():
+            judged, logits = judge(batch.ids, batch.types, batch.mask)
+        verdicts[part] = judged.cpu().numpy()
+        shares = functional.log_softmax(logits.masked_fill(~batch.body[..., None], -1e4), dim=1)
+        joint = shares[:, :, None, 0] + shares[:, None, :, 1]
+        near = torch.ones_like(joint[0], dtype=torch.bool).triu().tril(SPAN_TOKENS - 1)
+        flat = joint.masked_fill(~near, -1e9).flatten(1).argmax(dim=1).cpu().numpy()
+        head = (2 + layout.asked + layout.titled - layout.rows.start)[part]
+        for at, one, before in zip(part.tolist(), flat.tolist(), head.tolist(), strict=True):
+            first, last = divmod(one, joint.shape[1])
+            places[at] = (first - before, last - before)
+    return verdicts, places
+
+
+def orders(part: dict[str, Any], scores: NDArray[Any], of: NDArray[Any], sides: NDArray[Any]) -> dict[str, Any]:
+    """First and among three of each kind of question that has an answer; area under the curve where some have none."""
+    ranks: dict[str, list[int]] = defaultdict(list)
+    best: dict[str, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
+    bounds = np.searchsorted(of, np.arange(len(part["question"]) + 1))
+    for at, (begin, end) in enumerate(itertools.pairwise(bounds)):
+        own, side = scores[begin:end], sides[begin:end]
+        kind = str(part["stream"][at])
+        best[kind][int(side.any())].append(float(own.max()))
+        if side.any() and not side.all():
+            ranks[kind].append(int((own[side == 0] > own[side == 1].max()).sum()))
+            if kind == "held back":
+                ranks[f"held back {part['set'][at]}"].append(ranks[kind][-1])
+    found: dict[str, Any] = {}
+    for kind, values in ranks.items():
+        numbers = np.array(values)
+        found[kind] = [len(numbers), int((numbers == 0).sum()), int((numbers < 3).sum())]
+        if min(map(len, best[kind])) > 5:
+            no, yes = map(np.array, best[kind])
+            found[kind].append(round(float(((yes[:, None] > no) + (yes[:, None] == no) / 2).mean()), 3))
+    return found
+
+
+def spans_f1(
+    part: dict[str, Any],
+    back: NDArray[Any],
+    places: list[tuple[int, int]],
+    of: NDArray[Any],
+    sides: NDArray[Any],
+    spans: NDArray[Any],
+) -> dict[str, list[float]]:
+    """Questions and mean overlap in tokens of the best place with the nearest known one, of texts of one window."""
+    single = np.bincount(back) == 1
+    found: dict[str, list[float]] = defaultdict(list)
+    for at, place in zip(back.tolist(), places, strict=True):
+        known = [tuple(one) for one in spans[at] if one[0] >= 0]
+        if sides[at] and single[at] and known:
+            stream = str(part["stream"][of[at]])
+            found[stream].append(max(overlap(place, one) for one in known))
+    return {name: [len(values), round(float(np.mean(values)), 3)] for name, values in found.items()}
+
+
+def overlap(one: tuple[int, int], other: tuple[int, ...]) -> float:
+    """F1 of two places in tokens."""
+    common = min(one[1], other[1]) - max(one[0], other[0]) + 1
+    return max(0.0, 2 * common / (one[1] - one[0] + other[1] - other[0] + 2))
+
+
+def balanced(says: NDArray[Any], is_so: NDArray[Any]) -> list[float]:
+    """Claims; supported that are found, others that are accepted."""
+    shares = [float(says[is_so == side].mean()) if (is_so == side).any() else -1.0 for side in (True, False)]
+    return [len(says), *(round(one, 3) for one in shares)]
