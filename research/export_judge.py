@@ -125,7 +125,8 @@ def main() -> int:
     state = torch.load(folder / "judge.pt", map_location="cpu") if folder.is_dir() else averaged(arguments.run)
     judge = Judge(config).eval()
     judge.load_state_dict(state)
-    name, script = ("thresher-checker", "train_checker.py") if arguments.rows else ("thresher-judge", "train_judge.py")
+    name = "thresher-checker" if arguments.rows else "thresher-judge"
+    script = "train_checker.py" if arguments.rows else "train_judge.py" if folder.is_dir() else "train"
     if arguments.rows:
         pairs = pairs_of_rows(read(arguments.rows)[: SAMPLE_ROWS + CHECKED_ROWS], reader)
         sample, checked = pairs[:SAMPLE_ROWS], pairs[SAMPLE_ROWS:]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 
 import pytest
 
 from tests.documents.making import DATA, PAPERS, needs_papers, read_all, read_paper, rows_of, spans_hold
 from tests.documents.making import Item as Input
 from thresher.documents.cleaning import references_span
+from thresher.documents.formats.extractor import PDF, extract
+from thresher.documents.sources import Limits
 from thresher.types import Document
 
 pytestmark = needs_papers
@@ -53,13 +56,28 @@ def test_a_paper_is_read_with_pages_a_title_a_date_and_references(name: str) -> 
 
 @pytest.mark.slow
 def test_every_paper_is_read_with_pages_a_title_a_date_and_references() -> None:
-    started = time.process_time()
     documents = {name: read_paper(name) for name in ALL}
-    assert time.process_time() - started < 30
     for document in documents.values():
         holds_what_a_paper_has(document)
     assert len(documents) == 41
     assert len({document.id for document in documents.values()}) == 40
+
+
+@pytest.mark.slow
+def test_what_is_done_with_a_paper_costs_less_than_its_extraction() -> None:
+    """In processor time: seconds mean something else on every machine. Measured: 12.5 s beside 23.5 s on 41 papers."""
+    extracting = spent(lambda name: extract((PAPERS / name).read_bytes(), PDF, limits=Limits(), elements=True))
+    reading = spent(read_paper.__wrapped__)
+    assert reading < 2 * extracting
+
+
+def spent(read: Callable[[str], object]) -> float:
+    """Seconds of processor time for some papers, the first of them read once before."""
+    read(SOME[0])
+    started = time.process_time()
+    for name in SOME:
+        read(name)
+    return time.process_time() - started
 
 
 def test_two_copies_of_a_paper_are_one_document() -> None:
