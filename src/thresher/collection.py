@@ -212,7 +212,7 @@ class Collection(OpenCollection):
 
     def documents(self, *, where: str | None = None) -> list[DocumentRecord]:
         """All documents in the order they were added, or those that a filter on their fields holds for."""
-        records = self._existing().records()
+        records = self._told(self._existing().records())
         if where is None:
             return records
         rows = {record.id: {**record.metadata, **_columns(record)} for record in records}
@@ -222,11 +222,11 @@ class Collection(OpenCollection):
     def document(self, document_id: str) -> Document:
         """A document with its text."""
         check_type("document_id", document_id, str, "the id of a document, see `documents()`")
-        return self._existing().document(document_id)
+        return self._told(self._existing().document(document_id))
 
     def also(self, document_id: str) -> tuple[str, ...]:
         """All sources of a document, the first one first."""
-        return self._existing().also([document_id])[document_id]
+        return self._told({"also": self._existing().also([document_id])[document_id]})["also"]
 
     def tables(self) -> list[dict[str, Any]]:
         """The chunk tables: fingerprint, level, encoder, number of chunks.
@@ -299,7 +299,7 @@ class Collection(OpenCollection):
 
             check_max_tokens(max_tokens)
             cut = spending(configured, parts).cut(max_tokens)
-        return self._links(settings).search(pipeline.search(query, strict=strict, cut=cut))
+        return self._told(self._links(settings).search(pipeline.search(query, strict=strict, cut=cut)))
 
     def evidence(
         self,
@@ -326,7 +326,7 @@ class Collection(OpenCollection):
         place = self._place(outside or configured.outside)
         parts, linked = self._parts(outside=place), self._links(settings, place).hit
         pipeline, query = self._pipeline(recipe, configured, parts), self._query(question, limit, where)
-        return gathered(pipeline, query, placing(parts), linked, refined=refined, strict=strict)
+        return self._told(gathered(pipeline, query, placing(parts), linked, refined=refined, strict=strict))
 
     def check(
         self,
@@ -361,7 +361,7 @@ class Collection(OpenCollection):
             query = self._query(claim, CHECKED_PASSAGES, where)
             return whole(query, pipeline.retrieve(query).kept[:CHECKED_PASSAGES]).evidence
 
-        return self._links(settings).check(checked(text, holds, found, quotes(parts).placed))
+        return self._told(self._links(settings).check(checked(text, holds, found, quotes(parts).placed)))
 
     def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
         """The answer with its citations, or an abstention with its reason; stored as a trace. Options: `AskOptions`."""
@@ -429,7 +429,7 @@ class Collection(OpenCollection):
                 )
                 if not told:
                     tell(step.text)
-                yield self.traces.stored(links.answer(step), request)
+                yield self._told(self.traces.stored(links.answer(step), request))
             else:
                 yield step
 
@@ -469,6 +469,11 @@ class Collection(OpenCollection):
         check_question(question)
         check_options(options)
 
+    def stored(self, trace: str = "last") -> dict[str, Any]:
+        """A stored answer with the fate of every chunk, as JSON. Raises UsageError when there is none."""
+        check_type("trace", trace, str, "the id of an answer, or last")
+        return self._told(self.traces.load(trace))
+
     def replay(self, trace: str = "last") -> tuple[Answer, list[str]]:
         """Ask the question of a stored answer again, with the replies and pages that were stored with it.
 
@@ -476,7 +481,7 @@ class Collection(OpenCollection):
         documents or Thresher changed). Raises NotRecorded when something is needed that was not stored.
         """
         check_type("trace", trace, str, "the id of an answer, or last")
-        return replay(self.traces, trace, self._ask_again)
+        return self._told(replay(self.traces, trace, self._ask_again))
 
     def _ask_again(self, question: str, request: Request) -> Answer:
         place = self._stored_place(request.outside)

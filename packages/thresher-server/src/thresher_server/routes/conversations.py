@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from pydantic import Field
 
+from thresher.file_names import file_name, renamed
 from thresher_server.conversations import Conversations
 from thresher_server.naming import Opened, Served
 from thresher_server.problems import replies
@@ -74,7 +75,7 @@ def listed(caller: Asker, collection: Opened, service: Served) -> ConversationLi
 def one(caller: Asker, collection: Opened, conversation: ConversationId, service: Served) -> ConversationReply:
     """With its answers."""
     found = Conversations(service.home, caller.identity).get(collection.name, conversation)
-    turns = [AnswerReply.model_validate(turn) for turn in found.turns]
+    turns = [AnswerReply.model_validate(renamed(turn, file_name)) for turn in found.turns]
     return ConversationReply(id=found.id, collection=found.collection, made=found.made, turns=turns)
 
 

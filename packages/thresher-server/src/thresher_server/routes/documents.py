@@ -15,6 +15,7 @@ from fastapi.responses import FileResponse, JSONResponse
 from pydantic import Field, ValidationError
 
 from thresher.collection import Collection
+from thresher.file_names import file_name
 from thresher.indexing.records import DocumentRecord
 from thresher.types import Document
 from thresher_server.asking import worked
@@ -217,7 +218,7 @@ async def delete(
     """With the file, where it was sent; with `purge` whatever quotes it too."""
     gone = await worked(service, lambda: _forgotten(service, collection, document, purge))
     service.audit.write(caller.name, "delete", collection=collection.name, sources=gone, purge=purge)
-    return Deleted(deleted=gone)
+    return Deleted(deleted=sorted(map(file_name, gone)))
 
 
 @router.post(

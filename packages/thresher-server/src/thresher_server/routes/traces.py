@@ -70,7 +70,7 @@ def listed(
 def explain(caller: Asker, collection: Opened, trace: TraceId, service: Served) -> JSONResponse:
     """The stored answer with the fate of every chunk that its question touched."""
     asked = _asked(service, caller, collection, trace)
-    stored = {**collection.traces.load(trace), "labels": collection.traces.labels(trace)}
+    stored = {**collection.stored(trace), "labels": collection.traces.labels(trace)}
     said = _said(collection, caller).get(trace)
     told = {**stored, "asked": asked.isoformat(), "feedback": None if said is None else said.model_dump()}
     return JSONResponse(told)
