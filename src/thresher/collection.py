@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
@@ -30,6 +31,7 @@ from thresher.errors import (
     WrongType,
     check_type,
 )
+from thresher.file_names import file_name
 from thresher.filters import holds, parse, resolve
 from thresher.forgetting import Forgetting
 from thresher.home import settings as of_collections
@@ -196,7 +198,26 @@ class Collection(OpenCollection):
         except UnknownSetting:
             if not purge:
                 raise
-            return self._places(str(source), self._forgetting.remembered(str(source)))
+            return self._forgetting.remembered(partial(self._places, str(source)), str(source))
+
+    def purge_deleted(self, name: str) -> list[str]:
+        """Purge every source of a file's name that was deleted or replaced before and is not here any more; which.
+
+        Raises UnknownSetting where there is none.
+        """
+        check_type("name", name, str, "the name of a file, or a source")
+        forgetting = self._forgetting
+        here = set(forgetting.store.catalog().places())
+
+        def gone(places: set[Place]) -> list[Place]:
+            found = sorted(one for one in places - here if name in (one.source, file_name(one.source)))
+            if not found:
+                raise UnknownSetting(name, [], kind="source that was deleted")
+            return found
+
+        places = forgetting.remembered(gone, name)
+        forgetting.purge(places)
+        return sorted({place.source for place in places})
 
     @property
     def _forgetting(self) -> Forgetting:

@@ -15,6 +15,7 @@ from fastapi.responses import FileResponse, JSONResponse
 from pydantic import Field, ValidationError
 
 from thresher.collection import Collection
+from thresher.errors import UnknownSetting
 from thresher.file_names import file_name
 from thresher.indexing.records import DocumentRecord
 from thresher.types import Document
@@ -218,6 +219,24 @@ async def delete(
     """With the file, where it was sent; with `purge` whatever quotes it too."""
     gone = await worked(service, lambda: _forgotten(service, collection, document, purge))
     service.audit.write(caller.name, "delete", collection=collection.name, sources=gone, purge=purge)
+    return Deleted(deleted=sorted(map(file_name, gone)))
+
+
+@router.delete("", summary="Forget what was deleted before", responses=replies(404))
+async def forget(
+    caller: Writer,
+    collection: Opened,
+    service: Served,
+    source: Annotated[str, Query(min_length=1, max_length=LONGEST_ADDRESS, description="its file's name, or address")],
+) -> Deleted:
+    """Purge sources of a name that are no document any more from old versions, traces and conversations."""
+    try:
+        gone = await worked(service, lambda: collection.purge_deleted(source))
+    except UnknownSetting as error:
+        step = "a document that is there is forgotten by its id, with `purge`"
+        raise Problem(404, "was not deleted here, or is there", subject=f"source {source}", next_step=step) from error
+    await run_in_threadpool(forget_sources, service.home, collection.name, gone)
+    service.audit.write(caller.name, "delete", collection=collection.name, sources=gone, purge=True)
     return Deleted(deleted=sorted(map(file_name, gone)))
 
 
