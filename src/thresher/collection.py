@@ -31,7 +31,6 @@ from thresher.errors import (
     WrongType,
     check_type,
 )
-from thresher.file_names import file_name
 from thresher.filters import holds, parse, resolve
 from thresher.forgetting import Forgetting
 from thresher.home import settings as of_collections
@@ -205,6 +204,8 @@ class Collection(OpenCollection):
 
         Raises UnknownSetting where there is none.
         """
+        from thresher.file_names import file_name
+
         check_type("name", name, str, "the name of a file, or a source")
         forgetting = self._forgetting
         here = set(forgetting.store.catalog().places())

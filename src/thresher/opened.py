@@ -20,7 +20,6 @@ from thresher.errors import (
     check_type,
     without_password,
 )
-from thresher.file_names import renamed
 from thresher.filters import COLUMNS, parse, resolve
 from thresher.home import folders, places
 from thresher.home import settings as of_collections
@@ -270,7 +269,11 @@ class OpenCollection:
 
     def _told(self, value: Told) -> Told:
         """A value as whoever asks reads it."""
-        return value if self._source_name is None else renamed(value, self._source_name)
+        if self._source_name is None:
+            return value
+        from thresher.file_names import renamed
+
+        return renamed(value, self._source_name)
 
     @staticmethod
     def _places(source: str, known: Iterable[Place]) -> list[Place]:
