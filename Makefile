@@ -14,7 +14,7 @@ ADAPTERS := adapters-langchain adapters-llama-index adapters-haystack
 # The distributions beside the engine that `make install` brings.
 DISTRIBUTIONS := $(addprefix packages/thresher-,bucket evals postgres ray server testing)
 
-.PHONY: install demo serve test test-beside proofs quality fuzz try-open-webui wheels lock sbom audit adapters $(ADAPTERS) training check \
+.PHONY: install demo serve test test-beside proofs kills quality fuzz try-open-webui wheels lock sbom audit adapters $(ADAPTERS) training check \
 	bench docs clean
 
 install: $(VENV)/.installed
@@ -49,6 +49,12 @@ test-beside: install
 
 proofs: install
 	$(PYTEST) --dist loadfile -m slow
+
+# Processes that index, ask, purge and rename, killed at random moments; the proofs kill twelve.
+KILLS := 1000
+
+kills: install
+	KILLS=$(KILLS) $(BIN)/python -m pytest -x -s -m slow tests/kills
 
 # The answers without a chat model, held against the stored rows; it needs ../shared/data.
 QUALITY_SETS := lookalikes squad papers manuals

@@ -33,6 +33,8 @@ class Service:
     keys: Keys
     audit: Audit
     admission: Admission
+    reading: Admission
+    """Of lists and texts: many of them hold up neither each other without bound, nor a question or a sign of life."""
     threads: ThreadPoolExecutor
     """Where questions are worked on; as many as may be worked on at once."""
     token: str = ""
@@ -97,6 +99,7 @@ def make_service(
         keys=Keys(home),
         audit=Audit(working_folder(home) if settings.audit else None),
         admission=Admission(settings.concurrency, settings.queue),
+        reading=Admission(settings.concurrency, settings.queue, "lists and texts"),
         threads=ThreadPoolExecutor(settings.concurrency, thread_name_prefix="question"),
         public_url=front.public_url.rstrip("/"),
     )

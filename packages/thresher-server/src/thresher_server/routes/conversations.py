@@ -9,7 +9,7 @@ from pydantic import Field
 
 from thresher.file_names import file_name, renamed
 from thresher_server.conversations import Conversations
-from thresher_server.naming import Opened, Served
+from thresher_server.naming import READING, Opened, Served
 from thresher_server.problems import replies
 from thresher_server.security.access import Asker
 from thresher_server.shapes import AnswerReply, Told
@@ -55,7 +55,7 @@ def begin(caller: Asker, collection: Opened, service: Served) -> Begun:
     return Begun(id=Conversations(service.home, caller.identity).begin(collection.name).id)
 
 
-@router.get("", summary="List conversations", responses=replies(404))
+@router.get("", summary="List conversations", responses=replies(404), dependencies=[READING])
 def listed(caller: Asker, collection: Opened, service: Served) -> ConversationList:
     """The caller's own."""
     found = Conversations(service.home, caller.identity).of(collection.name)

@@ -23,7 +23,7 @@ from thresher_server.asking import worked
 from thresher_server.conversations import forget_sources
 from thresher_server.jobs import Jobs, wake
 from thresher_server.jobs.store import Kind
-from thresher_server.naming import Opened, Served, is_there
+from thresher_server.naming import READING, Opened, Served, is_there
 from thresher_server.originals import Originals, missing
 from thresher_server.problems import Problem, replies
 from thresher_server.receiving import on_disk, received
@@ -122,7 +122,7 @@ FORM = {
 }
 
 
-@router.get("", summary="List documents", responses=replies(404))
+@router.get("", summary="List documents", responses=replies(404), dependencies=[READING])
 def listed(
     caller: Reader,
     collection: Opened,
@@ -167,13 +167,13 @@ async def add(caller: Writer, collection: Opened, service: Served, request: Requ
     return await _started(service, caller, collection, "add", arguments)
 
 
-@router.get("/{document}", summary="One document", responses=replies(404))
+@router.get("/{document}", summary="One document", responses=replies(404), dependencies=[READING])
 def one(caller: Reader, collection: Opened, document: DocumentId, service: Served, request: Request) -> DocumentReply:
     """Without its text."""
     return _Shown(service, request, collection).all([_record(collection, document)])[0]
 
 
-@router.get("/{document}/text", summary="A document's text", responses=replies(404))
+@router.get("/{document}/text", summary="A document's text", responses=replies(404), dependencies=[READING])
 def text(
     caller: Reader,
     collection: Opened,
