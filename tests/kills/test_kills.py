@@ -14,7 +14,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -149,22 +150,41 @@ def ended(group: int) -> bool:
     return False
 
 
-def killed(watched: Watched, seed: int, chance: random.Random) -> str:
-    """Run a process until the kill; which action that was in."""
-    command = [sys.executable, str(Path(worker.__file__)), str(watched.home), str(watched.folder), str(seed)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
-    assert process.stdout is not None
-    with closing(process.stdout) as told:
-        for _ in range(chance.randint(1, 2)):
-            while (line := json.loads(next(told)))["act"] == "done":
-                watched.hear(line)
-            watched.hear(line)
-        time.sleep(chance.uniform(0, SECONDS[line["act"]]))
-        process.send_signal(signal.SIGKILL)
-        for rest in told:
-            watched.hear(json.loads(rest))
-    assert process.wait(LONGEST) == -signal.SIGKILL
-    assert ended(process.pid), "a process of the killed one goes on"
+@contextmanager
+def workers(watched: Watched) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-W", "ignore", str(Path(worker.__file__)), str(watched.home), str(watched.folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+    assert process.returncode == 0
+
+
+def lines(process: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:
+    """What is told; the kill leaves half a line at the most."""
+    for line in process.stdout or ():
+        with suppress(ValueError):
+            yield json.loads(line)
+
+
+def killed(process: subprocess.Popen[str], watched: Watched, chance: random.Random) -> str:
+    """Let one process act until the kill; which action that was in."""
+    assert process.stdin is not None
+    process.stdin.write(f"{chance.getrandbits(32)}\n")
+    process.stdin.flush()
+    told = lines(process)
+    pid, left = next(told)["pid"], chance.randint(1, 2)
+    for line in told:
+        watched.hear(line)
+        left -= line["act"] != "done"
+        if not left:
+            break
+    time.sleep(chance.uniform(0, SECONDS[watched.under_way["act"]]))
+    os.kill(pid, signal.SIGKILL)
+    for line in told:
+        if line["act"] == "ended":
+            assert line["signal"] == signal.SIGKILL
+            break
+        watched.hear(line)
+    assert ended(pid), "a process of the killed one goes on"
     return str(watched.under_way.get("act", "between"))
 
 
@@ -172,10 +192,11 @@ def killed(watched: Watched, seed: int, chance: random.Random) -> str:
 def test_killed_processes_lose_nothing_and_leave_nothing(tmp_path: Path) -> None:
     chance, watched = random.Random(34), Watched(tmp_path)
     where: Counter[str] = Counter()
-    for number in range(1, KILLS + 1):
-        where[killed(watched, chance.getrandbits(32), chance)] += 1
-        watched.look()
-        if number % WHOLE == 0 or number == KILLS:
-            watched.finish()
-        sys.stderr.write(f"{number} kills: {dict(where)}, {len(watched.purged)} purged versions\n")
+    with workers(watched) as process:
+        for number in range(1, KILLS + 1):
+            where[killed(process, watched, chance)] += 1
+            watched.look()
+            if number % WHOLE == 0 or number == KILLS:
+                watched.finish()
+            sys.stderr.write(f"{number} kills: {dict(where)}, {len(watched.purged)} purged versions\n")
     assert where.total() == KILLS

@@ -1,14 +1,17 @@
-"""A process that changes and asks a home until it is killed: `python worker.py HOME FOLDER SEED`.
+"""Processes that change and ask a home until they are killed: `python worker.py HOME FOLDER`.
 
-Each action is a line of JSON on stdout before it begins, and `"done"` after it. Every version of a file has a token of
-its own.
+For each seed on standard input one is forked, before anything of the store was used: loading the modules takes longer
+than most actions. Each action is a line of JSON on stdout before it begins, and one with `done` after it. Every version
+of a file has a token of its own.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import thresher
@@ -74,11 +77,21 @@ def act(home: Path, folder: Path, chance: random.Random) -> None:
     say({"act": "done", "texts": texts})
 
 
-def main(home: str, folder: str, seed: str) -> None:
-    """Act until killed."""
-    chance = random.Random(int(seed))
-    while True:
-        act(Path(home), Path(folder), chance)
+def main(home: str, folder: str) -> None:
+    """Fork one process after the other, each of which acts until it is killed."""
+    import_module("thresher.recipes.build")
+    import_module("lancedb")
+    for seed in sys.stdin:
+        child = os.fork()
+        if not child:
+            os.setsid()
+            say({"act": "begun", "pid": os.getpid()})
+            chance = random.Random(int(seed))
+            while True:
+                act(Path(home), Path(folder), chance)
+        _, status = os.waitpid(child, 0)
+        sys.stdout.write("\n")  # after half a line
+        say({"act": "ended", "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0})
 
 
 if __name__ == "__main__":
