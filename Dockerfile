@@ -7,12 +7,15 @@
 FROM python:3.11-slim AS built
 
 WORKDIR /source
+COPY requirements.lock ./
+RUN python -m venv /opt/thresher \
+    && /opt/thresher/bin/pip install --no-cache-dir --require-hashes --requirement requirements.lock
 COPY pyproject.toml version.py README.md LICENSE NOTICE ./
 COPY src src
 COPY docs docs
 COPY examples examples
 COPY packages/thresher-server packages/thresher-server
-RUN python -m venv /opt/thresher && /opt/thresher/bin/pip install --no-cache-dir '.[llm,web]' ./packages/thresher-server
+RUN /opt/thresher/bin/pip install --no-cache-dir --no-deps . ./packages/thresher-server && /opt/thresher/bin/pip check
 
 FROM python:3.11-slim
 

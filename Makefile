@@ -14,7 +14,8 @@ ADAPTERS := adapters-langchain adapters-llama-index adapters-haystack
 # The distributions beside the engine that `make install` brings.
 DISTRIBUTIONS := $(addprefix packages/thresher-,bucket evals postgres ray server testing)
 
-.PHONY: install demo serve test test-beside proofs quality fuzz try-open-webui wheels adapters $(ADAPTERS) training check bench docs clean
+.PHONY: install demo serve test test-beside proofs kills quality fuzz try-open-webui wheels lock sbom audit adapters $(ADAPTERS) training check \
+	bench docs clean
 
 install: $(VENV)/.installed
 
@@ -49,6 +50,12 @@ test-beside: install
 proofs: install
 	$(PYTEST) --dist loadfile -m slow
 
+# Processes that index, ask, purge and rename, killed at random moments; the proofs kill twelve.
+KILLS := 1000
+
+kills: install
+	KILLS=$(KILLS) $(BIN)/python -m pytest -x -s -m slow tests/kills
+
 # The answers without a chat model, held against the stored rows; it needs ../shared/data.
 QUALITY_SETS := lookalikes squad papers manuals
 
@@ -73,6 +80,37 @@ try-open-webui: install
 wheels:
 	bash .ci/wheels
 
+# What is shipped: requirements.lock pins the dependencies of the engine, `llm`, `web` and the server by version and hash.
+# The tools have an environment apart, so that theirs are not among them.
+SUPPLY := .venv-supply
+SBOM := thresher.cdx.json
+
+$(SUPPLY)/.installed: Makefile
+	$(PYTHON) -m venv $(SUPPLY)
+	$(SUPPLY)/bin/python -m pip install --quiet 'uv>=0.13,<1' 'cyclonedx-bom>=7.5,<8' 'pip-audit>=2.10,<3'
+	touch $@
+
+# Versions in the lock are kept where they fit; `make lock LOCK=--upgrade` takes the newest.
+lock: $(SUPPLY)/.installed
+	printf '.[llm,web]\n./packages/thresher-server\n' | $(SUPPLY)/bin/uv pip compile - --quiet --universal \
+		--python-version 3.11 --generate-hashes --no-emit-package thresher --no-emit-package thresher-server \
+		--no-annotate --custom-compile-command 'make lock' --output-file requirements.lock $(LOCK)
+
+# A CycloneDX list with licences, of what the lock installs here.
+sbom: $(SUPPLY)/.installed
+	$(SUPPLY)/bin/uv venv --quiet --clear --python $(PYTHON) $(SUPPLY)/shipped
+	$(SUPPLY)/bin/uv pip install --quiet --python $(SUPPLY)/shipped --require-hashes --requirement requirements.lock
+	$(SUPPLY)/bin/cyclonedx-py environment $(SUPPLY)/shipped --pyproject pyproject.toml --output-reproducible \
+		--output-format JSON --output-file $(SBOM)
+
+# Known weaknesses of what the lock pins. PyPI's own list is asked, version by version.
+ADVISORIES := https://pypi.org/pypi
+
+audit: $(SUPPLY)/.installed
+	@curl --silent --fail --max-time 15 --output /dev/null $(ADVISORIES)/pip/24.0/json || { \
+		echo 'nothing was audited: $(ADVISORIES)/NAME/VERSION/json, which lists weaknesses, does not answer here' >&2; exit 1; }
+	$(SUPPLY)/bin/pip-audit --strict --progress-spinner off --require-hashes --disable-pip --requirement requirements.lock
+
 adapters: $(ADAPTERS)
 
 $(ADAPTERS): adapters-%:
@@ -96,4 +134,4 @@ docs: install
 	$(BIN)/mkdocs build --quiet --strict
 
 clean:
-	rm -rf $(VENV) site .thresher .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(SUPPLY) $(SBOM) site .thresher .mypy_cache .ruff_cache .pytest_cache

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
@@ -196,7 +197,28 @@ class Collection(OpenCollection):
         except UnknownSetting:
             if not purge:
                 raise
-            return self._places(str(source), self._forgetting.remembered(str(source)))
+            return self._forgetting.remembered(partial(self._places, str(source)), str(source))
+
+    def purge_deleted(self, name: str) -> list[str]:
+        """Purge every source of a file's name that was deleted or replaced before and is not here any more; which.
+
+        Raises UnknownSetting where there is none.
+        """
+        from thresher.file_names import file_name
+
+        check_type("name", name, str, "the name of a file, or a source")
+        forgetting = self._forgetting
+        here = set(forgetting.store.catalog().places())
+
+        def gone(places: set[Place]) -> list[Place]:
+            found = sorted(one for one in places - here if name in (one.source, file_name(one.source)))
+            if not found:
+                raise UnknownSetting(name, [], kind="source that was deleted")
+            return found
+
+        places = forgetting.remembered(gone, name)
+        forgetting.purge(places)
+        return sorted({place.source for place in places})
 
     @property
     def _forgetting(self) -> Forgetting:
@@ -212,7 +234,7 @@ class Collection(OpenCollection):
 
     def documents(self, *, where: str | None = None) -> list[DocumentRecord]:
         """All documents in the order they were added, or those that a filter on their fields holds for."""
-        records = self._existing().records()
+        records = self._told(self._existing().records())
         if where is None:
             return records
         rows = {record.id: {**record.metadata, **_columns(record)} for record in records}
@@ -222,11 +244,11 @@ class Collection(OpenCollection):
     def document(self, document_id: str) -> Document:
         """A document with its text."""
         check_type("document_id", document_id, str, "the id of a document, see `documents()`")
-        return self._existing().document(document_id)
+        return self._told(self._existing().document(document_id))
 
     def also(self, document_id: str) -> tuple[str, ...]:
         """All sources of a document, the first one first."""
-        return self._existing().also([document_id])[document_id]
+        return self._told({"also": self._existing().also([document_id])[document_id]})["also"]
 
     def tables(self) -> list[dict[str, Any]]:
         """The chunk tables: fingerprint, level, encoder, number of chunks.
@@ -299,7 +321,7 @@ class Collection(OpenCollection):
 
             check_max_tokens(max_tokens)
             cut = spending(configured, parts).cut(max_tokens)
-        return self._links(settings).search(pipeline.search(query, strict=strict, cut=cut))
+        return self._told(self._links(settings).search(pipeline.search(query, strict=strict, cut=cut)))
 
     def evidence(
         self,
@@ -326,7 +348,7 @@ class Collection(OpenCollection):
         place = self._place(outside or configured.outside)
         parts, linked = self._parts(outside=place), self._links(settings, place).hit
         pipeline, query = self._pipeline(recipe, configured, parts), self._query(question, limit, where)
-        return gathered(pipeline, query, placing(parts), linked, refined=refined, strict=strict)
+        return self._told(gathered(pipeline, query, placing(parts), linked, refined=refined, strict=strict))
 
     def check(
         self,
@@ -361,7 +383,7 @@ class Collection(OpenCollection):
             query = self._query(claim, CHECKED_PASSAGES, where)
             return whole(query, pipeline.retrieve(query).kept[:CHECKED_PASSAGES]).evidence
 
-        return self._links(settings).check(checked(text, holds, found, quotes(parts).placed))
+        return self._told(self._links(settings).check(checked(text, holds, found, quotes(parts).placed)))
 
     def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
         """The answer with its citations, or an abstention with its reason; stored as a trace. Options: `AskOptions`."""
@@ -429,7 +451,7 @@ class Collection(OpenCollection):
                 )
                 if not told:
                     tell(step.text)
-                yield self.traces.stored(links.answer(step), request)
+                yield self._told(self.traces.stored(links.answer(step), request))
             else:
                 yield step
 
@@ -469,6 +491,11 @@ class Collection(OpenCollection):
         check_question(question)
         check_options(options)
 
+    def stored(self, trace: str = "last") -> dict[str, Any]:
+        """A stored answer with the fate of every chunk, as JSON. Raises UsageError when there is none."""
+        check_type("trace", trace, str, "the id of an answer, or last")
+        return self._told(self.traces.load(trace))
+
     def replay(self, trace: str = "last") -> tuple[Answer, list[str]]:
         """Ask the question of a stored answer again, with the replies and pages that were stored with it.
 
@@ -476,7 +503,7 @@ class Collection(OpenCollection):
         documents or Thresher changed). Raises NotRecorded when something is needed that was not stored.
         """
         check_type("trace", trace, str, "the id of an answer, or last")
-        return replay(self.traces, trace, self._ask_again)
+        return self._told(replay(self.traces, trace, self._ask_again))
 
     def _ask_again(self, question: str, request: Request) -> Answer:
         place = self._stored_place(request.outside)

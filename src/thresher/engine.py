@@ -25,7 +25,7 @@ class Engine:
     """The models and the open collections of a home; cheap to make, safe to use from several threads.
 
     `encoder` is one of your own for all collections; `completing` is told documents done and in all while the index of
-    a recipe is made for a question.
+    a recipe is made for a question. With `source_name` sources are told, and compared in filters, as it calls them.
     """
 
     def __init__(
@@ -34,11 +34,13 @@ class Engine:
         *,
         encoder: Encoder | None = None,
         completing: Callable[[int, int], None] | None = None,
+        source_name: Callable[[str], str] | None = None,
     ) -> None:
         self.home = home_of(home)
         self.models = Models()
         self._encoder = encoder
         self._completing = completing
+        self._source_name = source_name
         self._open: dict[str, Collection] = {}
         self._lock = Lock()
 
@@ -60,7 +62,12 @@ class Engine:
         with self._lock:
             if name not in self._open:
                 self._open[name] = Collection(
-                    self.home, name, encoder=self._encoder, completing=self._completing, models=self.models
+                    self.home,
+                    name,
+                    encoder=self._encoder,
+                    completing=self._completing,
+                    models=self.models,
+                    source_name=self._source_name,
                 )
             return self._open[name]
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -74,8 +74,10 @@ def holds(where: Filter, row: Mapping[str, Any]) -> bool:
     return _truth(where, row, _order) is True
 
 
-def resolve(where: Filter, metadata: Callable[[], Mapping[str, Mapping[str, Value]]]) -> Filter:
-    """The filter in columns of chunks only; `metadata` (by document id) is called when a field of its own is named.
+def resolve(
+    where: Filter, metadata: Callable[[], Mapping[str, Mapping[str, Value]]], *, columns: Collection[str] = COLUMNS
+) -> Filter:
+    """The filter in columns of chunks only; `metadata` (by document id) is called for a field that is not in `columns`.
 
     Raises UnknownSetting for a field that no document has.
     """
@@ -89,7 +91,7 @@ def resolve(where: Filter, metadata: Callable[[], Mapping[str, Mapping[str, Valu
             case And(operands) | Or(operands):
                 parts = tuple(resolved(operand, negated=negated) for operand in operands)
                 return And(parts) if isinstance(node, And) != negated else Or(parts)
-            case _ if node.field in COLUMNS:
+            case _ if node.field in columns:
                 return Not(node) if negated else node
             case IsNull() if not negated:
                 return Not(resolved(node, negated=True))  # those that have a field are usually fewer

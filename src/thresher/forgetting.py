@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from thresher.errors import UnknownSetting
 from thresher.home import folders
 from thresher.home.places import COLLECTIONS, Home, working_folder
 from thresher.indexing.catalog import Place
@@ -43,15 +44,20 @@ class Forgetting:
     labels: Feedback
     replies: ReplyCache
 
-    def remembered(self, name: str) -> set[Place]:
-        """The places that old versions, traces and labels name.
+    def remembered(self, meant: Callable[[set[Place]], list[Place]], name: str) -> list[Place]:
+        """Those that are `meant` among the places that old versions, traces and labels name. Raises as it does.
 
-        `name` itself is one where a store cannot say what its old versions hold.
+        The place `name` where none is, and a store cannot say what its old versions hold.
         """
         past = self.store.past_places()
         labelled = {passage.source for label in self.labels.labels() for passage in label.passages}
         quoted = {Place(source) for source in self.traces.sources() | labelled}
-        return quoted | ({Place(name)} if past is None else past)
+        try:
+            return meant(quoted | (past or set()))
+        except UnknownSetting:
+            if past is not None:
+                raise
+            return [Place(name)]
 
     def purge(self, places: Iterable[Place]) -> None:
         """Forget places, and drop what quotes them."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from thresher import recipes
 from thresher.answering.checked_answer import in_silence
@@ -20,7 +20,7 @@ from thresher.errors import (
     check_type,
     without_password,
 )
-from thresher.filters import parse, resolve
+from thresher.filters import COLUMNS, parse, resolve
 from thresher.home import folders, places
 from thresher.home import settings as of_collections
 from thresher.indexing.catalog import Place
@@ -38,11 +38,13 @@ from thresher.recipes.settings import FrontSettings, RecipeSettings
 from thresher.settings import dotted, own, resolved
 from thresher.tracing.feedback import Feedback
 from thresher.tracing.traces import Traces
-from thresher.types import Query
+from thresher.types import Filter, Query, Value
 
 if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch
     from thresher.protocols import Encoder
+
+Told = TypeVar("Told")
 
 DEFAULT_LIMIT = 5
 
@@ -65,6 +67,7 @@ class OpenCollection:
         encoder: Encoder | None = None,
         completing: Callable[[int, int], None] | None = None,
         models: Models | None = None,
+        source_name: Callable[[str], str] | None = None,
     ) -> None:
         check_type("collection", name, str, "the name of a collection")
         folders.check_name(name)
@@ -81,6 +84,7 @@ class OpenCollection:
         self._others: dict[str, DocumentStore] = {}
         self._models = models or Models()
         self._completing = completing or _logged
+        self._source_name = source_name
         self._own: dict[str, Any] = {}
         self._closed = False
         if encoder is not None:
@@ -249,8 +253,27 @@ class OpenCollection:
         if limit < 1:
             raise UsageError("must be at least 1", subject=f"`limit` {limit}")
         question = question.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair, from a broken argument
-        restricted = None if where is None else resolve(parse(where), self._existing().metadata)
+        restricted = None if where is None else self._restricted(where)
         return Query(question, question, limit, restricted, today=date.today().isoformat())
+
+    def _restricted(self, where: str) -> Filter:
+        """The filter that a caller wrote in columns of chunks; sources are compared as they are told."""
+        name = self._source_name
+        if name is None:
+            return resolve(parse(where), self._existing().metadata)
+
+        def told() -> dict[str, Mapping[str, Value]]:
+            return {one.id: {**one.metadata, "source": name(one.source)} for one in self._existing().records()}
+
+        return resolve(parse(where), told, columns=[column for column in COLUMNS if column != "source"])
+
+    def _told(self, value: Told) -> Told:
+        """A value as whoever asks reads it."""
+        if self._source_name is None:
+            return value
+        from thresher.file_names import renamed
+
+        return renamed(value, self._source_name)
 
     @staticmethod
     def _places(source: str, known: Iterable[Place]) -> list[Place]:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
 from tests.server.conftest import Running, running
+from tests.server.own_api import DEFAULT, QUESTION, copied
+from thresher.collection import Collection
 from thresher_server.security import guard
 from thresher_server.security.keys import Keys, Scope
 
@@ -82,3 +89,31 @@ def test_a_body_of_which_nothing_comes_is_not_waited_for(tmp_path: Path, monkeyp
         line.sendall(b"POST /v2/rerank HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
         line.sendall(b"Content-Length: 50\r\n\r\n{")
         assert line.recv(65_536).startswith(b"HTTP/1.1 408 ")
+
+
+def test_lists_wait_in_a_queue_and_hold_up_neither_questions_nor_signs_of_life(
+    indexed_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, begun = threading.Event(), threading.Semaphore(0)
+    listing = Collection.documents
+
+    def slow(self: Collection, **given: Any) -> Any:
+        begun.release()
+        assert go_on.wait(60)
+        return listing(self, **given)
+
+    with running(copied(indexed_home, tmp_path), server__concurrency=1, server__queue=1) as one:
+        path = f"{DEFAULT}/documents"
+        with monkeypatch.context() as patched, ThreadPoolExecutor(2) as pool:
+            patched.setattr(Collection, "documents", slow)
+            both = [pool.submit(httpx.get, f"{one.url}{path}", timeout=60) for _ in range(2)]
+            assert begun.acquire(timeout=60)
+            while one.service.reading.inside < 2:
+                time.sleep(0.01)
+            refused = one.client.get(path)
+            assert (refused.status_code, refused.headers["Retry-After"]) == (429, "2")
+            assert one.client.get("/health").json()["status"] == "ok"
+            assert one.client.post(f"{DEFAULT}/ask", json=QUESTION).status_code == 200
+            go_on.set()
+            assert [done.result().status_code for done in both] == [200, 200]
+        assert one.client.get(path).status_code == 200

@@ -15,20 +15,32 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis import APIOperation, Case, CheckFunction, GenerationMode
 from schemathesis.checks import (
+    CheckContext,
     content_type_conformance,
     not_a_server_error,
     response_schema_conformance,
     status_code_conformance,
 )
 from schemathesis.core.failures import FailureGroup
+from schemathesis.core.transport import Response
 
 from tests.server.conftest import DOCUMENTS, Running, running
 from tests.server.own_api import DEFAULT, QUESTION, added, copied, documents
 
+TRIED = "tried-home"
+"""A folder above the home."""
+
 EXAMPLES = 15
 """Of each operation: enough to have met every branch of its schema, and minutes for all of them."""
 
+
+def names_no_folder(_: CheckContext, response: Response, case: Case) -> None:
+    """No reply says where files lie on the server's machine."""
+    assert TRIED not in response.text, response.text[:500]
+
+
 CHECKS: list[CheckFunction] = [
+    names_no_folder,
     not_a_server_error,
     status_code_conformance,
     content_type_conformance,
@@ -39,7 +51,7 @@ CHECKS: list[CheckFunction] = [
 @pytest.fixture(scope="module")
 def tried(indexed_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server whose home may be changed by what is tried."""
-    with running(copied(indexed_home, tmp_path_factory.mktemp("tried"))) as one:
+    with running(copied(indexed_home, tmp_path_factory.mktemp(TRIED))) as one:
         yield one
 
 

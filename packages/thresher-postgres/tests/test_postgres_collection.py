@@ -61,6 +61,21 @@ def test_two_machines_share_it_and_see_each_others_changes(notes: Path, tmp_path
         assert one.search("Semmering railway", recipe="rag").hits[0].chunk.source == str(notes / "railway.txt")
 
 
+def test_what_was_deleted_before_is_purged_by_its_name(notes: Path, tmp_path: Path, settings: dict[str, str]) -> None:
+    with thresher.open(tmp_path / "home") as shared:
+        shared.add(notes, recipe="rag", settings=settings)
+        trace = shared.ask(QUESTION, recipe="rag").trace
+        source = str(notes / "lighthouse.md")
+        assert shared.delete("lighthouse.md") == [source]
+        assert shared.delete("lighthouse.md", purge=True) == [source]
+        assert trace not in [one for one, _ in shared.traces.asked()]
+        assert shared.holding("lighthouse") == []
+        # Without a trace nothing knows the name: this store cannot show what its old rows held.
+        shared.delete("railway.txt")
+        assert shared.delete("railway.txt", purge=True) == ["railway.txt"]
+        assert shared.holding("Semmering") == []
+
+
 @pytest.mark.usefixtures("around")
 def test_dropping_it_empties_the_database_and_moving_it_is_refused(notes: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"

@@ -15,6 +15,7 @@ from tests.server.conftest import DOCUMENTS, Running, running
 from tests.server.own_api import QUESTION, copied, with_key
 from thresher.answer import Answer
 from thresher.errors import ProviderError, StoreError, UsageError
+from thresher.file_names import file_name, renamed
 from thresher.types import Citation, ClaimState, Step, Verdict
 from thresher_server.client import AsyncClient, Client, Progress
 from thresher_server.security.keys import Scope
@@ -40,7 +41,7 @@ def own(indexed_home: Path, tmp_path: Path) -> Iterator[tuple[Running, Client]]:
 def test_an_answer_is_the_librarys_own_value(client: Client, indexed_home: Path, tmp_path: Path) -> None:
     told = client.ask(WORDS)
     with thresher.open(copied(indexed_home, tmp_path)) as collection:
-        ours = collection.ask(WORDS, settings={"public_url": client.url})
+        ours = renamed(collection.ask(WORDS, settings={"public_url": client.url}), file_name)
     assert isinstance(told, Answer)
     assert told.verdict is Verdict.CORRECT
     assert isinstance(told.citations[0], Citation)

@@ -29,7 +29,7 @@ UNKNOWN = "Who is the king of Spain?"
 @asynccontextmanager
 async def agent(home: Path, offer: Offer | None = None, *, mode: str = "auto", **given: Any) -> AsyncIterator[Client]:
     """A client of a server over a home, in memory; what fails beside a tool's own errors is raised here."""
-    service = make_service(home, {name.replace("__", "."): value for name, value in given.items()})
+    service = make_service(home, {name.replace("__", "."): value for name, value in given.items()}, on_machine=True)
     try:
         async with Client(make_server(service, offer), mode=mode, raise_exceptions=True) as client:
             yield client

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import thresher
+from tests.indexing.making import bytes_holding
 from tests.server.conftest import DOCUMENTS, Running, running
 from tests.server.own_api import DEFAULT, QUESTION, added, copied, documents, ended, sent, with_key
 from thresher_server.security.keys import Scope
@@ -47,6 +48,24 @@ def test_a_document_has_its_text_and_its_file(served: Running) -> None:
     assert file.headers["content-disposition"].startswith("inline")
     assert file.headers["content-security-policy"] == "default-src 'none'; sandbox"
     assert served.client.get(f"{path}/file", headers={"Range": "bytes=2-4"}).text == "The"
+
+
+def test_what_was_deleted_before_is_forgotten_by_its_name(indexed_home: Path, tmp_path: Path) -> None:
+    home = copied(indexed_home, tmp_path)
+    reader = with_key(home, "reader", Scope.READ, Scope.ASK)
+    with running(home) as one:
+        path = f"{DEFAULT}/documents"
+        one.client.post(f"{DEFAULT}/ask", json=QUESTION)
+        (lighthouse,) = documents(one, words="lighthouse.md")
+        assert one.client.delete(path, params={"source": "lighthouse.md"}).status_code == 404  # it is still there
+        one.client.delete(f"{path}/{lighthouse['id']}")
+        assert bytes_holding(home, b"Ada Holm")
+        assert one.client.delete(path, params={"source": "lighthouse.md"}, headers=reader).status_code == 403
+        told = one.client.delete(path, params={"source": "lighthouse.md"})
+        assert told.json() == {"deleted": ["lighthouse.md"]}
+        assert bytes_holding(home, b"Ada Holm") == []
+        assert one.client.delete(path, params={"source": "lighthouse.md"}).status_code == 404
+        assert len(documents(one)) == 3
 
 
 @pytest.mark.parametrize("id_", ["0" * 32, "%2e%2e", "%2e%2e%2fetc", "x" * 90])

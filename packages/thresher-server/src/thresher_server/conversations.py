@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from thresher.file_names import file_name
 from thresher.home.places import Home, home_files
 from thresher.protocols import Files
 from thresher_server.jobs.store import now
@@ -94,11 +95,12 @@ def check_room(conversation: Conversation) -> None:
 
 
 def forget_sources(home: Home, collection: str, sources: Several[str]) -> None:
-    """Remove every caller's conversations about a collection that quote one of the sources."""
+    """Remove every caller's conversations about a collection that quote a file or row of the name of a source."""
+    names = set(map(file_name, sources))
     for name, one in _all(home, collection):
         others = (other["citation"] for turn in one.turns for other in turn.get("alternatives", ()))
-        cited = {citation["source"] for turn in one.turns for citation in (*turn["citations"], *others)}
-        if cited & set(sources):
+        cited = {file_name(citation["source"]) for turn in one.turns for citation in (*turn["citations"], *others)}
+        if cited & names:
             _files(home).remove([name])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from thresher.file_names import file_name
 from thresher.judging.kdm import AbsoluteConfidence
 from thresher.links import Links
 from thresher.types import PROBABILITY, Correction, Decision, Judged, Judgement, Refined, Score, Step
@@ -59,7 +60,7 @@ class Grains:
         return {
             "id": chunk.id,
             "label": chunk.label,
-            "source": chunk.source,
+            "source": file_name(chunk.source),
             "title": chunk.title,
             "page": chunk.page,
             "start": chunk.start,

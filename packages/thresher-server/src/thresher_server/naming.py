@@ -6,6 +6,7 @@ of the front, or `COLLECTION/RECIPE`; nothing stands for the collection of the f
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import Annotated
 
 from fastapi import Depends, Path
@@ -15,7 +16,7 @@ from thresher.collection import Collection
 from thresher.indexing.store import DocumentStore
 from thresher.stores.registry import recorded
 from thresher_server.problems import Problem
-from thresher_server.security.access import check
+from thresher_server.security.access import caller_of, check
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service, service_of
 
@@ -69,6 +70,17 @@ def opened(collection: CollectionName, service: Annotated[Service, Depends(servi
         raise Problem(404, "is not there", subject=f"collection {collection}", next_step="see GET /api/collections")
     return service.collection(collection)
 
+
+async def _in_turn(
+    caller: Annotated[Caller, Depends(caller_of)],  # who is not let in takes no place
+    service: Annotated[Service, Depends(service_of)],
+) -> AsyncIterator[None]:
+    async with service.reading.turn():
+        yield
+
+
+READING = Depends(_in_turn, scope="function")
+"""Of routes that read what is kept: their work waits for its turn; a reply that is read slowly holds up nobody."""
 
 Opened = Annotated[Collection, Depends(opened)]
 Served = Annotated[Service, Depends(service_of)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Coroutine, Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 from fastapi import FastAPI, Request, Response
@@ -26,6 +28,7 @@ from thresher.errors import (
     ThresherError,
     UsageError,
 )
+from thresher.file_names import file_name
 
 STATUSES: tuple[tuple[type[ThresherError], int], ...] = (
     (UsageError, 422),
@@ -99,10 +102,30 @@ def replies(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": ErrorReply} for status in sorted({*statuses, 400, 401, 403, 413, 422, 429, 503})}
 
 
+_PATH = re.compile(r"""(?<![^\s"'(=,;])/([^\s/"'),;:]+)(/[^\s"'),;:]*)?""")
+
+
+def without_folders(text: str) -> str:
+    """A text of the engine with each path of this machine as its last name; another's are not known by their root.
+
+    >>> without_folders("/usr/lib/no such"), without_folders("collection a in /usr/lib; see GET /api/collections")
+    ('no such', 'collection a in lib; see GET /api/collections')
+    """
+    if text.startswith("/") and Path("/", *Path(text).parts[1:2]).exists():
+        return file_name(text)
+    return _PATH.sub(lambda path: file_name(path[0]) if Path("/", path[1]).exists() else path[0], text)
+
+
 def problem_of(error: ThresherError) -> Problem:
     """An error of the engine as one of a request."""
     status = next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
-    return Problem(status, error.what, subject=error.subject, next_step=error.next_step)
+    what, subject, next_step = map(without_folders, (error.what, error.subject, error.next_step))
+    return Problem(status, what, subject=subject, next_step=next_step)
+
+
+def line_of(error: ThresherError) -> str:
+    """An error of the engine in one line, for who asks from elsewhere."""
+    return str(problem_of(error).body["error"]["message"])
 
 
 def of_framework(error: HTTPException, *, unreadable: int = 422) -> Problem:

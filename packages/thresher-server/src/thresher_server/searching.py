@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-
 from fastapi import Request
 
 from thresher.collection import PUBLIC_URL
@@ -62,8 +60,3 @@ def share(score: Score) -> float:
     if low < 0:
         return logistic(score.value)
     return score.value / (1 + score.value)  # BM25, which has no upper end
-
-
-def file_name(source: str) -> str:
-    """What a person calls a source: the file's name, or the whole address of a page."""
-    return source if "://" in source else PurePosixPath(source).name or source

@@ -14,6 +14,7 @@ from fastapi import Request
 from thresher import recipes
 from thresher.collection import Collection
 from thresher.engine import Engine
+from thresher.file_names import file_name
 from thresher.home.places import Home, working_folder
 from thresher.recipes.settings import FrontSettings, ServerSettings, ServiceSettings
 from thresher.settings import resolved
@@ -32,6 +33,8 @@ class Service:
     keys: Keys
     audit: Audit
     admission: Admission
+    reading: Admission
+    """Of lists and texts: many of them hold up neither each other without bound, nor a question or a sign of life."""
     threads: ThreadPoolExecutor
     """Where questions are worked on; as many as may be worked on at once."""
     token: str = ""
@@ -78,21 +81,25 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def make_service(home: Home, given: dict[str, object] | None = None, *, token: str | None = None) -> Service:
+def make_service(
+    home: Home, given: dict[str, object] | None = None, *, token: str | None = None, on_machine: bool = False
+) -> Service:
     """The service of a home with its settings: `thresher.toml`, the environment, then what is given by dotted key.
 
-    `token` is that of the server's other processes; if not given, a new one.
+    `token` is that of the server's other processes; if not given, a new one. Who asks reads where files lie only where
+    that is `on_machine`, as over stdio.
     """
     known = recipes.settings_keys()
     settings = resolved(ServiceSettings, given or {}, home=home, known=known).server
     front = recipes.front(home)
     service = Service(
-        engine=Engine(home),
+        engine=Engine(home, source_name=None if on_machine else file_name),
         settings=settings,
         front=front,
         keys=Keys(home),
         audit=Audit(working_folder(home) if settings.audit else None),
         admission=Admission(settings.concurrency, settings.queue),
+        reading=Admission(settings.concurrency, settings.queue, "lists and texts"),
         threads=ThreadPoolExecutor(settings.concurrency, thread_name_prefix="question"),
         public_url=front.public_url.rstrip("/"),
     )

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from thresher.collection import Collection
 from thresher.errors import Cancelled
+from thresher.file_names import file_name, renamed
 from thresher.indexing.ingest import Report
 from thresher.indexing.store import DocumentStore
 from thresher.inputs import IndexProgress
@@ -80,7 +80,7 @@ class Following:
                 bytes=so_far.done_bytes,
                 of_bytes=so_far.total_bytes,
                 chunks=so_far.chunks,
-                file=so_far.file,
+                file=file_name(so_far.file),
                 seconds_left=self._seconds_left(so_far),
             )
         )
@@ -96,11 +96,6 @@ class Following:
         if read <= 0:
             return None
         return (monotonic() - self._began) / read * (so_far.total_bytes - so_far.done_bytes)
-
-
-def shown(source: str) -> str:
-    """A source for people: a file by its name, an address as it is."""
-    return source if "://" in source else Path(source).name or source
 
 
 def _add(collection: Collection, follow: Following) -> Report:
@@ -144,15 +139,16 @@ def _count(together: Report, one: Report) -> None:
 
 def _reported(report: Report, follow: Following) -> Outcome:
     """The outcome of a report, its failures in the log."""
-    follow.claim.log(*(f"{shown(error.subject)}: {error.what}; {error.next_step}" for error in report.failed))
+    told = renamed(report.to_dict(), file_name)
+    follow.claim.log(*(f"{one['source']}: {one['error']}; {one['next']}" for one in told["failed"]))
     read = report.added + report.updated + report.unchanged + report.duplicates
     state: State = "done" if not report.failed else "partly" if read else "failed"
-    told = follow.claim.job.progress
-    done_files = told.done if follow.was_left else len(follow.files)
+    before = follow.claim.job.progress
+    done_files = before.done if follow.was_left else len(follow.files)
     follow.tell(
-        Progress(len(follow.files), done_files, told.bytes, told.of_bytes, report.chunks, "", 0.0), at_once=True
+        Progress(len(follow.files), done_files, before.bytes, before.of_bytes, report.chunks, "", 0.0), at_once=True
     )
-    return Outcome(follow.claim, report.to_dict(), state, follow.was_left)
+    return Outcome(follow.claim, told, state, follow.was_left)
 
 
 def _calibrate(collection: Collection, follow: Following) -> Outcome:

@@ -86,7 +86,7 @@ def _over_stdio(home: places.Home, given: dict[str, Any], offer: Offer) -> None:
     from thresher_server.mcp.server import make_server
     from thresher_server.service import make_service
 
-    service = make_service(home, for_all(given))
+    service = make_service(home, for_all(given), on_machine=True)
     output.complain(f"thresher answers MCP on stdin and stdout (home {home})")
     try:
         with suppress(KeyboardInterrupt):

@@ -24,7 +24,7 @@ from thresher.errors import StoreError, ThresherError
 from thresher_server import asking
 from thresher_server.asking import Event
 from thresher_server.mcp.offer import Offer
-from thresher_server.problems import Problem
+from thresher_server.problems import Problem, line_of
 from thresher_server.searching import address_of
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service
@@ -157,9 +157,11 @@ def told(
         except Problem as problem:
             raise ToolError(problem.body["error"]["message"]) from problem
         except StoreError as error:
-            raise ToolError(f"{error} (a fault of the index and not of the question: tell the operator)") from error
+            raise ToolError(
+                f"{line_of(error)} (a fault of the index and not of the question: tell the operator)"
+            ) from error
         except ThresherError as error:
-            raise ToolError(str(error)) from error
+            raise ToolError(line_of(error)) from error
         except Exception as error:  # told by its kind alone: its text may say what is nobody's outside
             _log.exception("a tool failed")
             advice = "this is a fault of the server or its index and not of the question: tell the operator"

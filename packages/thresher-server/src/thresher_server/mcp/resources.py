@@ -7,12 +7,12 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import Resource
 
 from thresher.errors import ThresherError, UsageError
+from thresher.file_names import file_name
 from thresher.indexing.store import DocumentStore
 from thresher_server.mcp.addresses import found, resource
 from thresher_server.mcp.desk import Desk
 from thresher_server.mcp.fitting import MOST_TOKENS, beginning
-from thresher_server.problems import Problem
-from thresher_server.searching import file_name
+from thresher_server.problems import Problem, line_of
 from thresher_server.security.keys import Scope
 
 MOST_LISTED = 200
@@ -34,8 +34,10 @@ def add(server: MCPServer, desk: Desk) -> None:
             record = await desk.worked(lambda: found(there, document))
             text = (await desk.worked(lambda: there.document(record.id))).text
         except UsageError as error:
-            raise ResourceNotFoundError(str(error)) from error
-        except (ThresherError, Problem) as error:
+            raise ResourceNotFoundError(line_of(error)) from error
+        except ThresherError as error:
+            raise ResourceError(line_of(error)) from error
+        except Problem as error:
             raise ResourceError(str(error)) from error
         shown = beginning(text, MOST_TOKENS)
         if len(shown) == len(text):

@@ -18,7 +18,7 @@ from thresher_server.mcp import prompts, resources
 from thresher_server.mcp.desk import Desk
 from thresher_server.mcp.offer import Offer, Profile
 from thresher_server.mcp.tools import ask, changes, chatgpt, check, documents, explain, search
-from thresher_server.problems import Problem
+from thresher_server.problems import Problem, line_of
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service
 
@@ -57,8 +57,10 @@ class DocumentServer(MCPServer):
         """Documents, read anew. Raises MCPError where they cannot be read."""
         try:
             return await resources.listed(self.desk)
-        except (ThresherError, Problem) as error:
-            raise MCPError(INTERNAL_ERROR, f"the documents cannot be listed: {error}") from error
+        except ThresherError as error:
+            raise MCPError(INTERNAL_ERROR, f"the documents cannot be listed: {line_of(error)}") from error
+        except Problem as problem:
+            raise MCPError(INTERNAL_ERROR, f"the documents cannot be listed: {problem}") from problem
 
 
 def meant(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from thresher.file_names import file_name
 from thresher.tracing.explain import assessment, counted, in_full, shortened
 from thresher_server.mcp.shapes import (
     AnswerResult,
@@ -16,7 +17,6 @@ from thresher_server.mcp.shapes import (
     Passage,
     SearchResult,
 )
-from thresher_server.searching import file_name
 
 QUOTED = 300
 """Characters of a quote in the text; it stands whole in the structure."""

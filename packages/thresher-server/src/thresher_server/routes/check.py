@@ -139,7 +139,7 @@ async def _by_documents(asked: CheckRequest, request: Request, caller: Caller, s
 
 
 def _reply(asked: CheckRequest, checked: Check) -> GroundingReply:
-    chunks: dict[tuple[str, int, int], CitedChunk] = {}
+    chunks: dict[tuple[str, str, int, int], CitedChunk] = {}
     grounded, claims = 0, []
     for claim in checked.claims:
         cited = claim.citations if _is_grounded(claim, asked.grounding_spec) else ()
@@ -159,8 +159,8 @@ def _is_grounded(claim: CheckedClaim, spec: GroundingSpec) -> bool:
     return claim.state is ClaimState.SUPPORTED and claim.support >= (spec.citation_threshold or 0.0)
 
 
-def _place(citation: Citation) -> tuple[str, int, int]:
-    return citation.source, citation.start, citation.end
+def _place(citation: Citation) -> tuple[str, str, int, int]:
+    return citation.source, citation.document_id, citation.start, citation.end
 
 
 def _cited(citation: Citation, asked: CheckRequest) -> CitedChunk:

@@ -18,7 +18,16 @@ from thresher_server import conversations
 from thresher_server.askers import Askers
 from thresher_server.asking import worked
 from thresher_server.jobs import Jobs
-from thresher_server.naming import LONGEST_NAME, NAME_PATTERN, CollectionName, Opened, Served, can_be_a_folder, is_there
+from thresher_server.naming import (
+    LONGEST_NAME,
+    NAME_PATTERN,
+    READING,
+    CollectionName,
+    Opened,
+    Served,
+    can_be_a_folder,
+    is_there,
+)
 from thresher_server.problems import Problem, replies
 from thresher_server.security.access import Admin, Reader, caller_of
 from thresher_server.security.keys import Caller, Scope
@@ -76,7 +85,7 @@ class Named(Told):
     name: str
 
 
-@router.get("", summary="List collections", responses=replies())
+@router.get("", summary="List collections", responses=replies(), dependencies=[READING])
 def listed(caller: Annotated[Caller, Depends(caller_of)], service: Served) -> CollectionList:
     """Those of the key, by name."""
     found = [one for one in service.engine.collections if any(caller.may(scope, one.name) for scope in Scope)]
@@ -93,7 +102,7 @@ async def make(caller: Admin, body: NameBody, service: Served) -> Named:
     return Named(name=body.name)
 
 
-@router.get("/{collection}", summary="What a collection holds", responses=replies(404))
+@router.get("/{collection}", summary="What a collection holds", responses=replies(404), dependencies=[READING])
 def status(caller: Reader, collection: Opened, service: Served) -> Status:
     """Documents, chunks, size, how it was read, what was learned of it, and the fields that filters may name."""
     records = collection.documents() if is_there(collection) else []

@@ -7,8 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from pydantic import Field
 
+from thresher.file_names import file_name, renamed
 from thresher_server.conversations import Conversations
-from thresher_server.naming import Opened, Served
+from thresher_server.naming import READING, Opened, Served
 from thresher_server.problems import replies
 from thresher_server.security.access import Asker
 from thresher_server.shapes import AnswerReply, Told
@@ -54,7 +55,7 @@ def begin(caller: Asker, collection: Opened, service: Served) -> Begun:
     return Begun(id=Conversations(service.home, caller.identity).begin(collection.name).id)
 
 
-@router.get("", summary="List conversations", responses=replies(404))
+@router.get("", summary="List conversations", responses=replies(404), dependencies=[READING])
 def listed(caller: Asker, collection: Opened, service: Served) -> ConversationList:
     """The caller's own."""
     found = Conversations(service.home, caller.identity).of(collection.name)
@@ -74,7 +75,7 @@ def listed(caller: Asker, collection: Opened, service: Served) -> ConversationLi
 def one(caller: Asker, collection: Opened, conversation: ConversationId, service: Served) -> ConversationReply:
     """With its answers."""
     found = Conversations(service.home, caller.identity).get(collection.name, conversation)
-    turns = [AnswerReply.model_validate(turn) for turn in found.turns]
+    turns = [AnswerReply.model_validate(renamed(turn, file_name)) for turn in found.turns]
     return ConversationReply(id=found.id, collection=found.collection, made=found.made, turns=turns)
 
 

@@ -13,11 +13,12 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
+from thresher.file_names import file_name
 from thresher.types import Hit
 from thresher_server.conditions import among, compared, holding, joined, lacking, negated
 from thresher_server.openai.conversation import Text
 from thresher_server.problems import ErrorDetail, Problem, ShapedRoute
-from thresher_server.searching import file_name, found, share
+from thresher_server.searching import found, share
 from thresher_server.security.access import Reader
 from thresher_server.service import Service, service_of
 

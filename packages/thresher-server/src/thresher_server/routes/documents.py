@@ -15,13 +15,15 @@ from fastapi.responses import FileResponse, JSONResponse
 from pydantic import Field, ValidationError
 
 from thresher.collection import Collection
+from thresher.errors import UnknownSetting
+from thresher.file_names import file_name
 from thresher.indexing.records import DocumentRecord
 from thresher.types import Document
 from thresher_server.asking import worked
 from thresher_server.conversations import forget_sources
 from thresher_server.jobs import Jobs, wake
 from thresher_server.jobs.store import Kind
-from thresher_server.naming import Opened, Served, is_there
+from thresher_server.naming import READING, Opened, Served, is_there
 from thresher_server.originals import Originals, missing
 from thresher_server.problems import Problem, replies
 from thresher_server.receiving import on_disk, received
@@ -120,7 +122,7 @@ FORM = {
 }
 
 
-@router.get("", summary="List documents", responses=replies(404))
+@router.get("", summary="List documents", responses=replies(404), dependencies=[READING])
 def listed(
     caller: Reader,
     collection: Opened,
@@ -165,13 +167,13 @@ async def add(caller: Writer, collection: Opened, service: Served, request: Requ
     return await _started(service, caller, collection, "add", arguments)
 
 
-@router.get("/{document}", summary="One document", responses=replies(404))
+@router.get("/{document}", summary="One document", responses=replies(404), dependencies=[READING])
 def one(caller: Reader, collection: Opened, document: DocumentId, service: Served, request: Request) -> DocumentReply:
     """Without its text."""
     return _Shown(service, request, collection).all([_record(collection, document)])[0]
 
 
-@router.get("/{document}/text", summary="A document's text", responses=replies(404))
+@router.get("/{document}/text", summary="A document's text", responses=replies(404), dependencies=[READING])
 def text(
     caller: Reader,
     collection: Opened,
@@ -217,7 +219,25 @@ async def delete(
     """With the file, where it was sent; with `purge` whatever quotes it too."""
     gone = await worked(service, lambda: _forgotten(service, collection, document, purge))
     service.audit.write(caller.name, "delete", collection=collection.name, sources=gone, purge=purge)
-    return Deleted(deleted=gone)
+    return Deleted(deleted=sorted(map(file_name, gone)))
+
+
+@router.delete("", summary="Forget what was deleted before", responses=replies(404))
+async def forget(
+    caller: Writer,
+    collection: Opened,
+    service: Served,
+    source: Annotated[str, Query(min_length=1, max_length=LONGEST_ADDRESS, description="its file's name, or address")],
+) -> Deleted:
+    """Purge sources of a name that are no document any more from old versions, traces and conversations."""
+    try:
+        gone = await worked(service, lambda: collection.purge_deleted(source))
+    except UnknownSetting as error:
+        step = "a document that is there is forgotten by its id, with `purge`"
+        raise Problem(404, "was not deleted here, or is there", subject=f"source {source}", next_step=step) from error
+    await run_in_threadpool(forget_sources, service.home, collection.name, gone)
+    service.audit.write(caller.name, "delete", collection=collection.name, sources=gone, purge=True)
+    return Deleted(deleted=sorted(map(file_name, gone)))
 
 
 @router.post(

@@ -12,6 +12,8 @@ from pydantic import Field
 from thresher import recipes
 from thresher.collection import Collection
 from thresher.errors import StoreError, UsageError
+from thresher.file_names import file_name
+from thresher.indexing.store import DocumentStore
 from thresher.links import address
 from thresher_server.askers import Askers
 from thresher_server.asking import worked
@@ -86,12 +88,12 @@ def _found(service: Service, caller: Caller, collection: Collection, here: str, 
     settings = recipes.get(service.front.recipe).configured({}, home=service.home)
     encoder = service.engine.models.encoder(settings.encoder, settings.embeddings)
     found = gaps(questions, encoder.encode)[:limit]
-    records = {record.source: record for record in collection.documents()}
+    records = {record.source: record for record in DocumentStore(collection.folder).records()}
 
     def near(source: str, score: float) -> NearReply:
         record = records[source]
         url = address(here, collection.name, record.id, 0, 0, None)
-        return NearReply(title=record.title, source=source, url=url, score=round(score, 4))
+        return NearReply(title=record.title, source=file_name(source), url=url, score=round(score, 4))
 
     return GapList(
         gaps=[

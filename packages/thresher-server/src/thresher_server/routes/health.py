@@ -25,13 +25,13 @@ class Health(BaseModel):
 
 
 @router.get("/health", summary="Whether the process lives")
-def health() -> Health:
+async def health() -> Health:
     """Always `ok` while the process answers; needs no key."""
     return Health(status="ok", version=thresher.__version__)
 
 
 @router.get("/ready", summary="Whether a question would be taken", responses=replies())
-def ready(service: Annotated[Service, Depends(service_of)], response: Response) -> Health:
+async def ready(service: Annotated[Service, Depends(service_of)], response: Response) -> Health:
     """`ok`, or 503 while its queue is full; needs no key."""
     if service.admission.inside >= service.settings.concurrency + service.settings.queue:
         response.status_code = 503

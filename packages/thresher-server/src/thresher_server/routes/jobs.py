@@ -15,7 +15,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from thresher_server.jobs import Jobs, wake
 from thresher_server.jobs.store import Job
-from thresher_server.naming import LONGEST_NAME, Served
+from thresher_server.naming import LONGEST_NAME, READING, Served
 from thresher_server.problems import Problem, replies
 from thresher_server.security.access import caller_of
 from thresher_server.security.keys import Caller, Scope
@@ -67,7 +67,7 @@ class JobList(Told):
     jobs: list[JobReply]
 
 
-@router.get("", summary="List jobs", responses=replies())
+@router.get("", summary="List jobs", responses=replies(), dependencies=[READING])
 def listed(
     caller: Known,
     service: Served,

@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field
 from thresher.documents.reading_process import ProcessLimits, ReadingProcess
 from thresher.documents.sources import Hints, Item
 from thresher.errors import DocumentError
+from thresher.file_names import file_name
 from thresher.home.settings import CollectionSettings
 from thresher.recipes.registry import settings_keys
 from thresher.settings import resolved
@@ -25,7 +26,7 @@ from thresher_server.asking import worked
 from thresher_server.connected import while_connected
 from thresher_server.openai.conversation import Text
 from thresher_server.problems import Problem, replies
-from thresher_server.searching import file_name, found
+from thresher_server.searching import found
 from thresher_server.security.access import Asker, Reader
 from thresher_server.service import Service, service_of
 

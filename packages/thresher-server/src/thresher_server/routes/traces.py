@@ -13,7 +13,7 @@ from thresher.collection import Collection
 from thresher.errors import StoreError, UsageError
 from thresher_server.askers import Askers
 from thresher_server.asking import worked
-from thresher_server.naming import Opened, Served
+from thresher_server.naming import READING, Opened, Served
 from thresher_server.problems import Problem, replies
 from thresher_server.security.access import Asker
 from thresher_server.security.keys import Caller
@@ -40,7 +40,7 @@ class FeedbackBody(Body):
     answer: str | None = Field(None, max_length=8000, description="the right answer, where it was wrong")
 
 
-@router.get("", summary="List past questions", responses=replies(404))
+@router.get("", summary="List past questions", responses=replies(404), dependencies=[READING])
 def listed(
     caller: Asker,
     collection: Opened,
@@ -66,11 +66,13 @@ def listed(
     return TraceList(traces=told)
 
 
-@router.get("/{trace}", summary="Explain an answer", response_model=ExplainReply, responses=replies(404))
+@router.get(
+    "/{trace}", summary="Explain an answer", response_model=ExplainReply, responses=replies(404), dependencies=[READING]
+)
 def explain(caller: Asker, collection: Opened, trace: TraceId, service: Served) -> JSONResponse:
     """The stored answer with the fate of every chunk that its question touched."""
     asked = _asked(service, caller, collection, trace)
-    stored = {**collection.traces.load(trace), "labels": collection.traces.labels(trace)}
+    stored = {**collection.stored(trace), "labels": collection.traces.labels(trace)}
     said = _said(collection, caller).get(trace)
     told = {**stored, "asked": asked.isoformat(), "feedback": None if said is None else said.model_dump()}
     return JSONResponse(told)

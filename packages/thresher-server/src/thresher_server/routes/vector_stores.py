@@ -7,12 +7,13 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Path, Request
 from pydantic import BaseModel, Field
 
+from thresher.file_names import file_name
 from thresher.types import Hit
 from thresher_server.conditions import among, compared, joined, negated
 from thresher_server.openai.conversation import Text
 from thresher_server.openai.problems import OpenAIRoute, openai_replies
 from thresher_server.problems import Problem
-from thresher_server.searching import file_name, found, share
+from thresher_server.searching import found, share
 from thresher_server.security.access import Reader
 from thresher_server.service import Service, service_of
 

@@ -15,10 +15,11 @@ RETRY_SECONDS = 2
 class Admission:
     """Lets `concurrency` questions in and `queue` more wait, in the order they came; Problem 429 for the rest.
 
-    Belongs to one event loop.
+    `what` they are in words. Belongs to one event loop.
     """
 
-    def __init__(self, concurrency: int, queue: int) -> None:
+    def __init__(self, concurrency: int, queue: int, what: str = "questions") -> None:
+        self._what = what
         self._free = asyncio.Semaphore(concurrency)
         self._most = concurrency + queue
         self.inside = 0
@@ -29,7 +30,7 @@ class Admission:
         """Wait for a place, and leave it again."""
         if self.inside >= self._most:
             after = {"Retry-After": str(RETRY_SECONDS)}
-            raise Problem(429, "too many questions at once", next_step="come back in a moment", headers=after)
+            raise Problem(429, f"too many {self._what} at once", next_step="come back in a moment", headers=after)
         self.inside += 1
         try:
             async with self._free:

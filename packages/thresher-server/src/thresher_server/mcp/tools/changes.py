@@ -16,8 +16,10 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
 from thresher.collection import Collection
+from thresher.file_names import file_name
 from thresher.home.files import make_folder
 from thresher.indexing.ingest import Report
+from thresher.indexing.store import DocumentStore
 from thresher_server.mcp.addresses import found, parts, resource
 from thresher_server.mcp.desk import Desk, told
 from thresher_server.mcp.fitting import Reply
@@ -117,7 +119,7 @@ class Changing:
             failed = report.failed[0]
             raise ToolError(f"{PurePosixPath(source).name}: not added: {failed.what}; {failed.next_step}")
         self.desk.did("add", collection, sources=[source])
-        ids = [one.id for one in collection.documents() if source in (one.source, *one.also)]
+        ids = [one.id for one in DocumentStore(collection.folder).records() if source in (one.source, *one.also)]
         result = AddedDocument(
             collection=collection.name,
             name=PurePosixPath(source).name,
@@ -132,13 +134,13 @@ class Changing:
         record = found(collection, named)
         places = Originals(collection).places(record.id)
         if any(place.container for place in places):
+            corpus = file_name(places[0].container)
             raise ToolError(
-                f"{record.source} is a row of {places[0].container}, which is forgotten as a whole by the operator: "
-                "thresher delete"
+                f"{record.source} is a row of {corpus}, which is forgotten as a whole by the operator: thresher delete"
             )
         gone = collection.delete(*(place.source for place in places))
         Uploads(self.desk.service.home, collection).forget_unread(place.file for place in places)
-        return gone
+        return sorted(map(file_name, gone))
 
 
 def _state(report: Report) -> str:

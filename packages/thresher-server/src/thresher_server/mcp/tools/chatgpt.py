@@ -17,6 +17,7 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from thresher.collection import Collection
+from thresher.file_names import file_name
 from thresher.indexing.records import DocumentRecord
 from thresher.types import Hit
 from thresher_server.asking import check_length
@@ -25,7 +26,7 @@ from thresher_server.mcp.desk import Desk, told
 from thresher_server.mcp.fitting import MOST_TOKENS, Reply, beginning, fitted
 from thresher_server.mcp.shapes import FetchedPage, FoundPage, FoundPages
 from thresher_server.mcp.tools.arguments import READS, described
-from thresher_server.searching import file_name, share
+from thresher_server.searching import share
 from thresher_server.security.keys import Scope
 
 MOST_FOUND = 10

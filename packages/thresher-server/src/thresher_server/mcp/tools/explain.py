@@ -55,7 +55,7 @@ class Explaining:
             trace.isascii() and trace.isalnum() and Askers(desk.service.home).may_see(desk.caller, there.name, trace)
         ):
             raise ToolError(f"there is no trace {trace!r} of yours in collection {there.name}; `ask` returns one")
-        stored = await desk.worked(lambda: there.traces.load(trace))
+        stored = await desk.worked(lambda: there.stored(trace))
         labels = await desk.worked(lambda: there.traces.labels(trace))
         drawn = beginning(picture(stored, labels, dropped=True), PICTURE_TOKENS)
 
