@@ -481,10 +481,15 @@ class Collection(OpenCollection):
     def _ask_again(self, question: str, request: Request) -> Answer:
         place = self._stored_place(request.outside)
         parts = self._parts(outside=place, exchanges=Exchanges(request.exchanges))
-        pipeline_settings = recipes.get(request.recipe).configured(request.settings)
-        pipeline = self._pipeline(request.recipe, pipeline_settings, parts)
+        recipe = recipes.get(request.recipe)
+        given = own(recipe.settings, request.settings)
+        pipeline_settings = recipe.configured(given)
+        pipeline = self._pipeline(recipe, pipeline_settings, parts)
         pipeline = self._budgeted(pipeline, request.max_tokens, pipeline_settings, parts)
         query = replace(self._query(question, DEFAULT_LIMIT, request.where), today=request.today)
+        if gone := sorted(request.settings.keys() - given.keys()):
+            lack = f"replay: settings of then that there are no more were left out: {', '.join(gone)}"
+            pipeline = replace(pipeline, degraded=(*pipeline.degraded, lack))
         answer = pipeline.answer(understood(query, request.history, pipeline, pipeline_settings, parts))
         return self._links({"public_url": request.public_url}, place).answer(answer)
 

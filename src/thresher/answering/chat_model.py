@@ -54,7 +54,6 @@ class Style:
     style: Literal["auto", "short", "detailed", "list"] = "auto"
     max_words: int | None = None
     """The answer ends with the sentence that reaches them."""
-    language: str = ""
     instructions: str = ""
     """Further rules, in the user's words."""
 
@@ -79,8 +78,6 @@ class Style:
         rules = [STYLES[self.style]]
         if self.max_words:
             rules.append(f"Use at most {self.max_words} words.")
-        if self.language:
-            rules.append(f"Answer in {self.language}.")
         return rules
 
     def _told(self, begin: str, rules: Sequence[str]) -> str:

@@ -23,8 +23,6 @@ from thresher.text import sentences
 from thresher.text.sentences import Span
 from thresher.types import Chunk, Document
 
-OverlapMode = Literal["character", "sentence", "none"]
-
 
 def windows(length: int, size: int, overlap: int) -> int:
     """Number of windows of `size` that cover `length` characters: ceil(max(0, T - L) / (L - O)) + 1.
@@ -75,17 +73,13 @@ class HierarchicalChunker:
 
     size: int = 2500
     minimum: int = 300
-    """Smallest chunk in characters, its overlap included; smaller ones are merged if `merge_small`."""
+    """Smallest chunk in characters, its overlap included; smaller ones are merged with a neighbour."""
     overlap: int = 100
-    merge_small: bool = True
     subchunk_size: int = 300
     subchunk_overlap: int = 50
-    subchunk_overlap_mode: OverlapMode = "character"
-    """`sentence`: as many whole sentences as fit in the overlap; most sentences do not."""
     tail: Literal["flush", "literal"] = "flush"
     """`literal`: the last subchunk of each chunk is lost, as in Figure 5."""
     literal: bool = False
-    language: str = ""
     without: SpanFinder | None = None
     """Finds the span that is to yield no chunks (the references)."""
 
@@ -104,24 +98,23 @@ class HierarchicalChunker:
     @property
     def fingerprint(self) -> str:
         """Name, version and the settings that are read, in one line."""
-        read = ["size", "subchunk_size"]
-        if not self.literal:
-            read = ["size", "minimum", "overlap", "merge_small", "subchunk_size", "subchunk_overlap"]
-            read += ["subchunk_overlap_mode", "tail"]
+        read: dict[str, object] = {"size": self.size, "subchunk_size": self.subchunk_size}
+        if not self.literal:  # two settings of before keep their names, so that a stored index is still this one
+            read = {"size": self.size, "minimum": self.minimum, "overlap": self.overlap, "merge_small": True}
+            read |= {"subchunk_size": self.subchunk_size, "subchunk_overlap": self.subchunk_overlap}
+            read |= {"subchunk_overlap_mode": "character", "tail": self.tail}
         return fingerprint(
             "hierarchical-literal" if self.literal else "hierarchical",
             self.VERSION,
-            **{name: getattr(self, name) for name in read},
+            **read,
             sentences=sentences.VERSION,
-            language=self.language or None,
             without=self.without,
         )
 
     @property
     def _overlaps(self) -> tuple[int, int]:
         """Of chunks, and of subchunks."""
-        no_overlap = self.literal or self.subchunk_overlap_mode == "none"
-        return 0 if self.literal else self.overlap, 0 if no_overlap else self.subchunk_overlap
+        return (0, 0) if self.literal else (self.overlap, self.subchunk_overlap)
 
     def estimate(self, characters: int) -> dict[str, int]:
         """The paper's N for a text of that many characters, and N times its n, by level; nothing is cut."""
@@ -167,7 +160,7 @@ class HierarchicalChunker:
         """What is packed and never cut within the size: rows of a table, sentences of a text."""
         if region.kind == "table":
             return list(region.rows)
-        found = sentences.sentence_spans(text[region.start : region.end], language=self.language)
+        found = sentences.sentence_spans(text[region.start : region.end])
         return [(region.start + start, region.start + end) for start, end in found]
 
     def _chunks(self, text: str, units: Sequence[Span], region: Region) -> tuple[list[Span], int, int]:
@@ -178,8 +171,8 @@ class HierarchicalChunker:
         if region.kind == "table":
             return list(pack_rows(units, self.size)), 0, 0
         units = _split_long(text, units, self.size, self.overlap)
-        spans = list(_packed(text, units, self.size, self.overlap, "character"))
-        kept = _merged(spans, self.minimum, self.size + self.minimum) if self.merge_small else spans
+        spans = list(_packed(text, units, self.size, self.overlap))
+        kept = _merged(spans, self.minimum, self.size + self.minimum)
         return kept, len(spans) - len(kept), 0
 
     def _subchunks(self, text: str, units: Sequence[Span], region: Region, chunk: Span) -> tuple[list[Span], int]:
@@ -192,7 +185,7 @@ class HierarchicalChunker:
         else:
             _, overlap = self._overlaps
             units = _split_long(text, units, self.subchunk_size, overlap)
-            spans = list(_packed(text, units, self.subchunk_size, overlap, self.subchunk_overlap_mode))
+            spans = list(_packed(text, units, self.subchunk_size, overlap))
         return (spans, 0) if self.tail == "flush" else (spans[:-1], len(spans[-1:]))
 
 
@@ -215,34 +208,20 @@ def _split_long(text: str, units: Sequence[Span], size: int, overlap: int) -> li
     return parts
 
 
-def _packed(text: str, units: Sequence[Span], size: int, overlap: int, mode: OverlapMode) -> Iterator[Span]:
+def _packed(text: str, units: Sequence[Span], size: int, overlap: int) -> Iterator[Span]:
     """Neighbouring units together up to `size`, each span reaching up to `overlap` back into the one before."""
     if not units:
         return
     start, end = units[0]
-    for index, unit in enumerate(units[1:], start=1):
+    for unit in units[1:]:
         if unit[1] - start > size:
             yield start, end
             # never all of the span before, and never more than the size leaves room for
             low = max(end - overlap, start + 1, unit[1] - size)
-            start = _overlapping(text, units, index, low, mode)
+            begin = overlap_start(text, low, end)
+            start = begin if begin < end else unit[0]
         end = unit[1]
     yield start, end
-
-
-def _overlapping(text: str, units: Sequence[Span], index: int, low: int, mode: OverlapMode) -> int:
-    """Where the span that adds unit `index` begins: at a word or sentence from `low` on, or at the unit itself."""
-    match mode:
-        case "character":
-            previous_end = units[index - 1][1]
-            begin = overlap_start(text, low, previous_end)
-            return begin if begin < previous_end else units[index][0]
-        case "sentence":
-            while index > 0 and units[index - 1][0] >= low:
-                index -= 1
-            return units[index][0]
-        case "none":
-            return units[index][0]
 
 
 def _merged(spans: Sequence[Span], minimum: int, largest: int) -> list[Span]:

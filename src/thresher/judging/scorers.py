@@ -443,15 +443,13 @@ class BandedScorer:
 
     `local` gives probabilities, `second` a relevance from 0 to 1. How much that is worth says `weight`; where it was
     not measured the mean of both counts, within the bounds, and no verdict turns on `second` alone. A chunk that it
-    failed on keeps its local score; one whose reply could not be read does so with `keep_local`, and has none
-    otherwise.
+    failed on, or whose reply could not be read, keeps its local score.
     """
 
     local: Scorer
     second: Scorer
     lower: float
     upper: float
-    keep_local: bool = True
     weight: ModelWeight | None = None
     name: ClassVar[str] = "judge"
     scale: ClassVar[Scale] = PROBABILITY
@@ -475,13 +473,10 @@ class BandedScorer:
         notes = first.notes + Notes(facts={"unsure": len(unsure)})
         if unsure:
             second = self.second(query, [hits[at] for at in unsure])
-            without = second.missing
-            for position, (at, score) in enumerate(zip(unsure, second.scores, strict=True)):
+            for at, score in zip(unsure, second.scores, strict=True):
                 if score is not None:
                     others[at][self.second.name] = score
                     scores[at] = Score(self._together(others[at][self.local.name].value, score.value), PROBABILITY)
-                elif not self.keep_local and position not in without:
-                    scores[at] = None
             lacks = tuple(f"{lack}; their local score stands" for lack in second.notes.degraded)
             notes += replace(second.notes, degraded=lacks)
         return Scores(tuple(scores), notes, tuple(others), failed=first.missing)

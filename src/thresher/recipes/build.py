@@ -20,9 +20,8 @@ from thresher.recipes.settings import (
     OutsideSettings,
     RecipeSettings,
     RedundancySettings,
-    WebSettings,
 )
-from thresher.refinement.refine import PassageRefiner, StripRefiner
+from thresher.refinement.refine import CODE_MIN_WORDS, MIN_WORDS, PassageRefiner, StripRefiner
 from thresher.refinement.strips import DECOMPOSITIONS
 from thresher.retrieval.wrappers import Facts, Redundancy
 from thresher.text.entities import names_in
@@ -50,6 +49,12 @@ if TYPE_CHECKING:
     )
     from thresher.correction.search_query import SearchQueryWriter
     from thresher.types import Vectors
+
+RESULTS = 5
+"""Of a search are looked at: those that the released code of CRAG reads."""
+
+PASSAGE_CHARACTERS = 900
+"""Of a page at most: a chunk of CRAG's implementation guide, so that pages and chunks are judged alike."""
 
 NO_WORDS = "correct: no chat model is configured (llm.base_url, llm.model); the question itself was searched for"
 
@@ -161,8 +166,7 @@ def strips(
         first=first if given is None else 0,
         first_score=first_score,
         order=settings.refine.order,
-        min_words=settings.refine.min_words,
-        on_unreadable=settings.on_unreadable,
+        min_words=MIN_WORDS if settings.refine.order == "document" else CODE_MIN_WORDS,
         conflicts=find_conflicts,
     )
     of = settings.refine.of
@@ -280,10 +284,9 @@ def _source(
 
     if outside.store is not None:
         return RetrieverSource(retriever(parts.elsewhere(outside.store)), outside.given)
-    size = settings.web.passage
 
     def passages(text: str) -> Sequence[tuple[int, int]]:
-        return list(split_at_whitespace(text, 0, len(text), size))
+        return list(split_at_whitespace(text, 0, len(text), PASSAGE_CHARACTERS))
 
     from thresher.correction.providers import (
         Fields,
@@ -298,17 +301,16 @@ def _source(
         key = key or "played back"  # keys are not stored, and nothing is asked
     web = settings.web
     fields = dict(one.split("=", 1) for one in web.fields.split(",") if one)
-    given = ProviderSettings(parts.meter, web.base_url, key, web.timeout_seconds, Fields(**fields), only)
+    given = ProviderSettings(parts.meter, web.base_url, key, fields=Fields(**fields), only=only)
     own = None if outside.search is None else RestrictedSearch(outside.search, only)
     asked = own or web_search(settings.web.provider, given)
     search = RecordedSearch(asked, parts.exchanges, parts.meter)
-    fetch = page_fetcher(settings.web, parts) if settings.web.fetch else None
-    return WebSource(search, fetch, passages, limit=settings.web.results, only=only)
+    fetch = page_fetcher(parts) if settings.web.fetch else None
+    return WebSource(search, fetch, passages, limit=RESULTS, only=only)
 
 
-def page_fetcher(settings: WebSettings, parts: Components) -> FetchPage:
+def page_fetcher(parts: Components) -> FetchPage:
     """Fetches the pages of the results."""
     from thresher.correction.fetch import PageFetcher, RecordedPages
 
-    fetch = PageFetcher(parts.meter, timeout_seconds=settings.timeout_seconds)
-    return RecordedPages(fetch, parts.exchanges, parts.meter)
+    return RecordedPages(PageFetcher(parts.meter), parts.exchanges, parts.meter)

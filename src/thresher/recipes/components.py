@@ -318,7 +318,6 @@ def chat_model(
         api_key=None if settings.api_key is None else settings.api_key.get_secret_value(),
         temperature=settings.temperature,
         max_tokens=settings.max_tokens,
-        thinking_tokens=settings.thinking_tokens,
         reasoning_effort=settings.reasoning_effort,
         timeout_seconds=settings.timeout_seconds,
         rate=None if settings.per_minute is None else shared_rate(settings.base_url, settings.per_minute),

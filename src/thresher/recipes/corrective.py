@@ -56,6 +56,13 @@ CANDIDATES = 10
 MOST_JUDGED = 20
 """Of more candidates (a long list of results was asked for) the others follow unjudged."""
 
+JUDGE_WEIGHT = 0.5
+"""Of the judge in the order of the chunks, retrieval has the rest: by either alone the same questions are answered
+(docs/results/corrective-ablations.md)."""
+
+MOST_REFINED = 8
+"""Chunks handed on, inside and outside each, the best judged ones: what a small chat model reads at once."""
+
 STRIP_LOWER = 0.2
 """Raw score of our judge that a sentence needs to become evidence."""
 
@@ -100,7 +107,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         judge=judge(parts),
         decide=Calibrated(lower, upper, learned.separated and fits, mapping=told, calibrated=fits),
         correct=correct,
-        refine=BestHits(evidence, settings.max_chunks_refined, by=judging(parts).name),
+        refine=BestHits(evidence, MOST_REFINED, by=judging(parts).name),
         generate=generate,
         verify=verifier(settings, parts) if settings.verify else quote_checker(parts),
         meter=parts.meter,
@@ -166,7 +173,6 @@ def judging_scorer(
         model_relevance(settings, model, parts),
         lower,
         upper,
-        keep_local=settings.on_unreadable == "keep",
         weight=weight,
     )
 
@@ -179,12 +185,12 @@ def measured_weight(learned: Calibration, model: LanguageModel | None) -> ModelW
 def model_relevance(settings: CorrectiveSettings, model: LanguageModel, parts: Components) -> Scorer:
     """How the chat model judges; a budget of calls is for one call that grades all chunks."""
     graded = LLMRelevance(model, batch=settings.batch, workers=settings.llm.concurrency, prompt=GRADES)
-    if settings.judge_reply == "grades" or parts.meter.max_calls is not None:
+    if parts.meter.max_calls is not None:
         return graded
     return LikelihoodRelevance(model, graded, workers=settings.llm.concurrency)
 
 
 def judges(settings: CorrectiveSettings, scorer: Callable[[Components], Scorer], parts: Components) -> Judge:
     """The judge over a collection."""
-    judge = ScoringJudge(scorer(parts), Fixed(settings.min_probability), settings.on_unreadable, order=False)
-    return BlendedJudge(judge, settings.judge_weight, MOST_JUDGED)
+    judge = ScoringJudge(scorer(parts), Fixed(settings.min_probability), order=False)
+    return BlendedJudge(judge, JUDGE_WEIGHT, MOST_JUDGED)
