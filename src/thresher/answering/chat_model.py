@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from thresher.answering.checked_answer import NOT_FOUND, CheckedAnswer, Display, in_silence, is_not_found
+from thresher.answering.checked_answer import NOT_FOUND, CheckedAnswer, Display, is_not_found
 from thresher.answering.citations import abstention
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.protocols import Generator, LanguageModel
+from thresher.protocols import Generator, LanguageModel, in_silence
 from thresher.text.injection import evidence_blocks
 from thresher.text.sentences import sentence_spans
 from thresher.types import Evidence, Generation, Notes, Query

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from math import nextafter
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
-from thresher.judging.llm_scorers import QueryText, words_of
 from thresher.judging.model_weight import ModelWeight
 from thresher.protocols import CrossEncoder, Encoder, PairReader, Scorer, about
 from thresher.text.entities import lacking
 from thresher.types import LOGIT, PROBABILITY, T5, UNIT, Hit, Notes, Query, Scale, Score, Scores, Spans, Terms, logistic
 
 Rarity = Callable[[str], Mapping[str, float]]
+
+QueryText = Literal["search", "question"]
+"""Which words a chunk is scored against: those that were searched, or those a person asked (Y14 in docs/methods.md)."""
 
 SENTENCE_WEIGHT = 0.7
 """The best sentence's cosine has 0.7 and the question's terms have 0.3: the weights of ECRAG's confidence (X8 in
@@ -33,6 +35,11 @@ one .813, two .825, three .829, four .828, all .827."""
 SENTENCE_CHARACTERS = (20, 600)
 """Shorter pieces are headings and cells and are read only where nothing else is there; a longer one is a table or a
 list and is read by its lines."""
+
+
+def words_of(query: Query, text: QueryText) -> str:
+    """The words a chunk is scored against."""
+    return query.search if text == "search" else query.question
 
 
 @dataclass(frozen=True, slots=True)

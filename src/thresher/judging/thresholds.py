@@ -12,7 +12,6 @@ from statistics import fmean, pstdev, pvariance
 from typing import Protocol
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
-from thresher.models.structured import asked, read_scores, scores_schema
 from thresher.protocols import LanguageModel
 from thresher.text.injection import fenced
 from thresher.types import NO_NOTES, UNIT, Notes, Query, Scale, Score
@@ -165,6 +164,8 @@ class FromModel:
         if not values:
             return ThresholdResult(None, (False,) * len(scored))
         told = ", ".join(f"{value:.3g}" for value in values)
+        from thresher.models.structured import asked, read_scores, scores_schema
+
         user = f"<query>{fenced(query.search)}</query>\nScores: {told}"
         try:
             answer = asked(self.model, SYSTEM, user, schema=scores_schema(1), read=partial(read_scores, number=1))

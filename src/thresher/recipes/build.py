@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Literal
 
 from thresher.answering.verify import ClaimVerifier
 from thresher.chunking.spans import split_at_whitespace
 from thresher.judging.calibration import Calibration
-from thresher.judging.model_weight import ModelWeight
 from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever, Scorer, Verifier, about
 from thresher.recipes.answering import checker, display_of, quote_checker
 from thresher.recipes.components import Components, Outside
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
         OutsideSource,
     )
     from thresher.correction.search_query import SearchQueryWriter
+    from thresher.judging.model_weight import ModelWeight
     from thresher.types import Vectors
 
 RESULTS = 5
@@ -206,7 +206,7 @@ class RefinerInPart:
 
 def verifier(settings: RecipeSettings, parts: Components) -> Verifier:
     """Each sentence held against the evidence, then each quote against its document."""
-    claims = ClaimVerifier(checker(settings, parts), display_of(settings.answer))
+    claims = ClaimVerifier(partial(checker, settings, parts), display_of(settings.answer))
     quotes = quote_checker(parts)
 
     return VerifiersInTurn((claims, quotes))

@@ -25,13 +25,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.indexing.index_config import IndexConfig
 from thresher.judging.calibration import CalibratedScorer, Calibration
 from thresher.judging.judge import BlendedJudge, ScoringJudge
-from thresher.judging.llm_scorers import GRADES, LikelihoodRelevance, LLMRelevance
-from thresher.judging.model_weight import ModelWeight
 from thresher.judging.parts import EachPartScorer
 from thresher.judging.scorers import BandedScorer
 from thresher.judging.thresholds import Fixed
@@ -45,10 +44,12 @@ from thresher.recipes.judges import calibration, raw_scorer
 from thresher.recipes.settings import CorrectiveSettings
 from thresher.refinement.refine import BestHits
 from thresher.retrieval.fusion import weighted_fusion
-from thresher.retrieval.rewrite import LLMRewriter
 from thresher.retrieval.search import EachPartRetriever, ExactRetriever, HierarchyRetriever
 from thresher.retrieval.wrappers import CutRetriever, DeduplicatedRetriever, RerankedRetriever, SecondLookRetriever
 from thresher.types import Hit, Query
+
+if TYPE_CHECKING:
+    from thresher.judging.model_weight import ModelWeight
 
 CANDIDATES = 10
 """Chunks that are judged."""
@@ -150,6 +151,7 @@ def second_look(settings: CorrectiveSettings, parts: Components, scorer: Scorer,
     found = retriever(settings, parts)
     if model is None or not settings.rewrite:
         return found
+    from thresher.retrieval.rewrite import LLMRewriter
 
     def suffices(query: Query, hits: Sequence[Hit]) -> bool:
         scores = scorer(query, hits).scores
@@ -184,6 +186,8 @@ def measured_weight(learned: Calibration, model: LanguageModel | None) -> ModelW
 
 def model_relevance(settings: CorrectiveSettings, model: LanguageModel, parts: Components) -> Scorer:
     """How the chat model judges; a budget of calls is for one call that grades all chunks."""
+    from thresher.judging.llm_scorers import GRADES, LikelihoodRelevance, LLMRelevance
+
     graded = LLMRelevance(model, batch=settings.batch, workers=settings.llm.concurrency, prompt=GRADES)
     if parts.meter.max_calls is not None:
         return graded
