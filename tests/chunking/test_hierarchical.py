@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.chunking.promises import assert_numbered, assert_promises, document, documents
-from thresher.chunking.hierarchical import CutReport, HierarchicalChunker, windows
+from thresher.chunking.hierarchical import HierarchicalChunker, windows
 from thresher.errors import UsageError
 from thresher.types import Chunk, Document
 
@@ -130,15 +130,6 @@ def test_the_estimate_counts_windows_and_is_never_below_one(
     assert windows(length, size, overlap) == expected
 
 
-def test_the_report_puts_estimate_and_outcome_side_by_side() -> None:
-    text = sentences(1200, 1200, 1150, 1150)
-    found = HierarchicalChunker().cut(document(text))[1]
-    assert found == CutReport(
-        characters=4703, chunks_estimated=2, chunks=2, subchunks_estimated=20, subchunks=found.subchunks
-    )
-    assert found.subchunks == len(children(HierarchicalChunker()(document(text))))
-
-
 # --- chunks -----------------------------------------------------------------------------------------------------------
 
 
@@ -162,7 +153,6 @@ def test_a_small_chunk_goes_into_the_one_before() -> None:
     chunks = parents(HierarchicalChunker()(document(text)))
     assert [chunk.text for chunk in chunks] == [text]
     assert len(text) == 2552
-    assert HierarchicalChunker().cut(document(text))[1].merged == 1
     kept = parents(HierarchicalChunker(minimum=0)(document(text)))
     assert len(kept) == 2
 
@@ -238,7 +228,6 @@ def test_as_printed_the_last_subchunk_is_lost() -> None:
     text = sentences(200, 200, 120)
     chunks = children(HierarchicalChunker(literal=True)(document(text)))
     assert [chunk.text for chunk in chunks] == [sentence(200, "b"), sentence(200, "c")]
-    assert HierarchicalChunker(literal=True).cut(document(text))[1].tails_lost == 1
 
 
 def test_as_printed_a_chunk_within_the_subchunk_size_has_no_subchunk() -> None:
@@ -256,12 +245,10 @@ def test_as_printed_a_long_first_sentence_makes_the_whole_chunk_a_subchunk() -> 
     ]
 
 
-def test_as_printed_an_empty_chunk_comes_before_a_long_first_sentence_and_is_only_counted() -> None:
+def test_as_printed_an_empty_chunk_before_a_long_first_sentence_is_none() -> None:
     text = sentences(2600, 400)
     chunks = parents(HierarchicalChunker(literal=True)(document(text)))
     assert [chunk.text for chunk in chunks] == [sentence(2600, "b"), sentence(400, "c")]
-    assert HierarchicalChunker(literal=True).cut(document(text))[1].empty == 1
-    assert HierarchicalChunker().cut(document(text))[1].empty == 0
 
 
 def test_as_printed_spaces_do_not_count_and_nothing_overlaps_or_merges() -> None:

@@ -34,24 +34,6 @@ def windows(length: int, size: int, overlap: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class CutReport:
-    """What a document was expected to give by the paper's formulas, and what it gave."""
-
-    characters: int
-    chunks_estimated: int
-    chunks: int
-    subchunks_estimated: int
-    """Sum of the estimates of the chunks there are."""
-    subchunks: int
-    merged: int = 0
-    """Chunks below the minimum that went into a neighbour."""
-    empty: int = 0
-    """Empty chunks that Figure 4 appends (its first sentence exceeds the size); never made here, only counted."""
-    tails_lost: int = 0
-    """Last subchunks that Figure 5 never appends."""
-
-
-@dataclass(frozen=True, slots=True)
 class HierarchicalChunker:
     """Chunks of up to `size` characters, each followed by its subchunks.
 
@@ -66,7 +48,7 @@ class HierarchicalChunker:
 
     `literal=True` is the code as printed, to measure what its defects do; it reads `size`, `subchunk_size` and nothing
     else. Figure 4: no overlap, no minimum, sentences of any length, only sentences counted (not the spaces between
-    them), an empty chunk before a first sentence longer than `size` (skipped here and counted in the report). Figure 5:
+    them), an empty chunk before a first sentence longer than `size` (skipped here). Figure 5:
     no overlap, the last subchunk lost, so that a chunk within `subchunk_size` has none, and the whole chunk as a
     subchunk before a first sentence longer than that. Its texts are spans of the document, not sentences joined anew.
     """
@@ -125,36 +107,23 @@ class HierarchicalChunker:
 
     def __call__(self, document: Document) -> list[Chunk]:
         """The document's chunks in order, each followed by its subchunks."""
-        return self.cut(document)[0]
-
-    def cut(self, document: Document) -> tuple[list[Chunk], CutReport]:
-        """The chunks, and the report on them."""
         chunks: list[Chunk] = []
-        overlap, sub_overlap = self._overlaps
-        parents = estimated = merged = empty = lost = 0
+        parents = 0
         seen: set[Span] = set()
         for region in text_regions(document, without=self.without):
             units = self._units(document.text, region)
-            spans, small, void = self._chunks(document.text, units, region)
-            merged += small
-            empty += void
-            for span in spans:
+            for span in self._chunks(document.text, units, region):
                 parents += 1
                 parent = make_chunk(document, span, number=parents, kind=region.kind)
-                chunks.append(parent)
-                children, dropped = self._subchunks(document.text, _within(units, span), region, span)
+                children = self._subchunks(document.text, _within(units, span), region, span)
                 fresh = [child for child in children if child not in seen]
                 seen.update(fresh)
-                estimated += windows(span[1] - span[0], self.subchunk_size, sub_overlap)
-                lost += dropped
+                chunks.append(parent)
                 chunks += (
-                    make_chunk(document, child, number=number, kind=region.kind, parent=parent)
-                    for number, child in enumerate(fresh, start=1)
+                    make_chunk(document, child, number=at, kind=region.kind, parent=parent)
+                    for at, child in enumerate(fresh, start=1)
                 )
-        characters = len(document.text)
-        expected = windows(characters, self.size, overlap)
-        subchunks = len(chunks) - parents
-        return chunks, CutReport(characters, expected, parents, estimated, subchunks, merged, empty, lost)
+        return chunks
 
     def _units(self, text: str, region: Region) -> list[Span]:
         """What is packed and never cut within the size: rows of a table, sentences of a text."""
@@ -163,30 +132,28 @@ class HierarchicalChunker:
         found = sentences.sentence_spans(text[region.start : region.end])
         return [(region.start + start, region.start + end) for start, end in found]
 
-    def _chunks(self, text: str, units: Sequence[Span], region: Region) -> tuple[list[Span], int, int]:
-        """Spans of the chunks, how many small ones were merged, and how many empty ones Figure 4 has besides."""
+    def _chunks(self, text: str, units: Sequence[Span], region: Region) -> list[Span]:
+        """Spans of the chunks; the empty one that Figure 4 has before a long first sentence is none."""
         if self.literal:
-            spans, empty = _packed_as_printed(units, self.size)
-            return spans, 0, empty
+            return _packed_as_printed(units, self.size)[0]
         if region.kind == "table":
-            return list(pack_rows(units, self.size)), 0, 0
+            return list(pack_rows(units, self.size))
         units = _split_long(text, units, self.size, self.overlap)
         spans = list(_packed(text, units, self.size, self.overlap))
-        kept = _merged(spans, self.minimum, self.size + self.minimum)
-        return kept, len(spans) - len(kept), 0
+        return _merged(spans, self.minimum, self.size + self.minimum)
 
-    def _subchunks(self, text: str, units: Sequence[Span], region: Region, chunk: Span) -> tuple[list[Span], int]:
-        """Spans of one chunk's subchunks, and how many its tail setting lost."""
+    def _subchunks(self, text: str, units: Sequence[Span], region: Region, chunk: Span) -> list[Span]:
+        """Spans of one chunk's subchunks."""
         if self.literal:
             spans, empty = _packed_as_printed(units, self.subchunk_size)
-            return [chunk] * empty + spans[:-1], len(spans[-1:])
+            return [chunk] * empty + spans[:-1]
         if region.kind == "table":
             spans = list(pack_rows(units, self.subchunk_size))
         else:
             _, overlap = self._overlaps
             units = _split_long(text, units, self.subchunk_size, overlap)
             spans = list(_packed(text, units, self.subchunk_size, overlap))
-        return (spans, 0) if self.tail == "flush" else (spans[:-1], len(spans[-1:]))
+        return spans if self.tail == "flush" else spans[:-1]
 
 
 def _within(units: Sequence[Span], span: Span) -> list[Span]:

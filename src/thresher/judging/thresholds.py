@@ -95,7 +95,6 @@ class Statistical:
     Standard deviation and variance are those of the whole population.
     """
 
-    epsilon: float = EPSILON
     min_keep: int = 1
     floor: float = 0.0
 
@@ -116,7 +115,7 @@ class Statistical:
         if not values:
             return ThresholdResult(None, (False,) * len(scored))
         mean, variance = round(fmean(values), DIGITS), round(pvariance(values), DIGITS)
-        threshold = round(mean + pstdev(values), DIGITS) if variance < self.epsilon else mean
+        threshold = round(mean + pstdev(values), DIGITS) if variance < EPSILON else mean
         if self.min_keep:
             threshold = min(threshold, values[min(self.min_keep, len(values)) - 1])
         threshold = max(threshold, self.floor)
