@@ -96,7 +96,7 @@ CHUNKRAG = (
     "chunkrag[fuse.dense_weight=0]",
     "chunkrag[dedup.threshold=1]",
     *(f"chunkrag[dedup.threshold={threshold}]" for threshold in (0.5, 0.7)),
-    "chunkrag[threshold=fixed,threshold_value=0.5]",
+    "chunkrag[threshold=fixed]",
     "chunkrag[threshold=none]",
     "chunkrag[rerank=none]",
     *(f"chunkrag[chunk.theta={theta}]" for theta in (0.5, 0.7, 0.9)),
@@ -122,8 +122,6 @@ CORRECTIVE = (
     "corrective[decompose=selection]",
     "corrective[refine.top_k=5]",
     "corrective[verify=false]",
-    "corrective[judge_weight=0]",
-    "corrective[judge_weight=1]",
     "corrective[second_opinion_below=0]",
 )
 DEGRADED = (0.6, 0.5, 0.4, 0.3, 0.2, 0.1)

@@ -284,7 +284,7 @@ def test_a_model_counts_as_much_as_it_was_found_to_be_right_and_else_is_not_aske
 ) -> None:
     server = serve(Judge(score=says))
     # Bounds so wide that our judge is unsure of nearly every question.
-    settings = using(server, judge_reply="grades", lower=0.02, upper=0.98) | FEW
+    settings = using(server, lower=0.02, upper=0.98) | FEW
     calibration = towns.calibrate(number=40, settings=settings)
     weight = calibration.model
     assert weight is not None

@@ -11,7 +11,7 @@ import pytest
 import thresher
 from tests.conftest import Run
 from thresher.errors import UsageError
-from thresher.recipes.feedback import answerable
+from thresher.recipes.calibrate import answerable
 from thresher.tracing.feedback import Label, LabelledPassage
 from thresher_training.feedback import passages
 

@@ -284,12 +284,6 @@ def test_snippets_alone_are_no_lack_when_nothing_else_was_asked_for(library: Col
     assert not any(lack.startswith("correct:") for lack in answer.degraded)
 
 
-def test_no_more_results_are_looked_at_than_asked_for(library: Collection, web: Web) -> None:
-    settings, _ = web
-    answer = library.ask(OUTSIDE, recipe="crag", outside="web", settings={**settings, "web.results": 1})
-    assert step(answer, "correct")["results"] == 1
-
-
 def test_the_key_of_a_search_is_neither_shown_nor_stored(library: Collection, web: Web) -> None:
     settings, _ = web
     answer = library.ask(OUTSIDE, recipe="crag", outside="web", settings=settings)

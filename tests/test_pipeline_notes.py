@@ -177,7 +177,7 @@ class Engine:
         return GroundedGenerator(ScriptedModel(reply), Holding(self), quote)
 
     def verify(self, query: Query, draft: Generation, refined: Refined) -> Generation:
-        checked = ClaimVerifier(Holding(self))(query, draft, refined)
+        checked = ClaimVerifier(lambda: Holding(self))(query, draft, refined)
         quotes = QuoteChecker(lambda ids: {}, locate)
         return ConflictCiter(quotes, quotes.placed)(query, checked, refined)
 

@@ -10,8 +10,6 @@ import pytest
 from thresher import recipes
 from thresher.errors import UnknownSetting, UsageError
 from thresher.settings import (
-    RENAMED,
-    SettingRenamed,
     ambient,
     check_known,
     descriptions,
@@ -255,20 +253,6 @@ def test_what_is_kept_with_an_answer_makes_the_same_settings_again_without_the_s
 
 def test_nested_tables_become_dotted_keys() -> None:
     assert dict(dotted({"a": {"b": 1, "c": {"d": 2}}, "e": 3})) == {"a.b": 1, "a.c.d": 2, "e": 3}
-
-
-# --- names of an earlier version --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("old", "new"), RENAMED.items())
-def test_an_old_name_is_taken_with_a_warning_that_tells_the_new_one(old: str, new: str, tmp_path: Path) -> None:
-    value = 2 if old == "read" else 0.5
-    corrective = recipes.get("corrective")
-    with pytest.warns(SettingRenamed, match=f"the setting {old} is called {new} now"):
-        assert flat(corrective.configured({old: value}))[new] == value
-    (tmp_path / "thresher.toml").write_text(f"{old} = {value}\n", encoding="utf-8")
-    with pytest.warns(SettingRenamed):
-        assert flat(corrective.configured({}, home=tmp_path))[new] == value
 
 
 def test_the_later_source_is_the_stronger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ from thresher.pipeline import Pipeline
 from thresher.protocols import ChunkTable, Progress
 from thresher.recipes.components import Components, Models
 from thresher.recipes.settings import RecipeSettings
-from thresher.settings import Frozen, check_known, flat, keys, own, renamed, validated
+from thresher.settings import Frozen, check_known, flat, keys, own, validated
 from thresher_evals.asker import parse_variant
 from thresher_evals.dataset import Dataset, Question
 from thresher_evals.jsonl import write_whole
@@ -123,7 +123,7 @@ class Study:
             raise UsageError(
                 "makes its own collections", subject=f"study {self.name}", next_step="measure it without --collection"
             )
-        given = renamed(dict(given))
+        given = dict(given)
         check_known(given, {*recipes.settings_keys(), *keys(self.settings)})
         mine = own(self.settings, given)
         rest = {key: value for key, value in given.items() if key not in mine}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from thresher import recipes
 from thresher.answer import Answer
-from thresher.answering.checked_answer import in_silence
 from thresher.errors import UnknownSetting, UsageError, WrongType, check_awaits_nothing, check_type
+from thresher.protocols import in_silence
 
 if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch

@@ -19,9 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Never, TypeVar, Unpack
 
 from thresher import recipes
 from thresher.answer import Answer
-from thresher.answering.checked_answer import in_silence
 from thresher.asking import AskOptions, check_max_tokens, check_options, check_question, search_option, turn
-from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.conversation import courtesy, polite, understood
 from thresher.deadline import within
 from thresher.errors import (
@@ -32,33 +30,33 @@ from thresher.errors import (
     check_type,
 )
 from thresher.filters import holds, parse, resolve
-from thresher.forgetting import Forgetting
 from thresher.home import settings as of_collections
 from thresher.indexing.catalog import Place
-from thresher.indexing.doctor import Finding, examine
-from thresher.indexing.ingest import Ingest, Report
 from thresher.indexing.records import DocumentRecord
-from thresher.inputs import IndexProgress, Inputs, incoming_text
 from thresher.judging.calibration import Calibration
 from thresher.models.cassette import Exchanges
 from thresher.models.usage import Meter
 from thresher.opened import OpenCollection
 from thresher.pipeline import as_is as whole
 from thresher.plugins import required
+from thresher.protocols import in_silence
 from thresher.recipes.settings import LanguageModelSettings
 from thresher.settings import dotted, flat, flat_public, own, resolved
-from thresher.tracing.feedback import Label, label_of
 from thresher.tracing.traces import Request, replay
 from thresher.types import Check, Document, Evidence, Metadata, SearchResult, Step
-from thresher.verification.weights import EVEN
 
 if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch
+    from thresher.forgetting import Forgetting
+    from thresher.indexing.doctor import Finding
+    from thresher.indexing.ingest import Report
+    from thresher.inputs import IndexProgress
     from thresher.judging.tuned import Counting, Trained
     from thresher.recipes.answerer import AnswererWorth
     from thresher.recipes.budget import BudgetCurve
     from thresher.recipes.check import Passage
     from thresher.recipes.evidence import EvidenceResult
+    from thresher.tracing.feedback import Label
 
 DEFAULT_LIMIT = 5
 
@@ -110,6 +108,8 @@ class Collection(OpenCollection):
         if not sources:
             raise UsageError("nothing was given to add", next_step="give files, folders or addresses")
         check_type("metadata", metadata or {}, Mapping, "a mapping of names to values")
+        from thresher.indexing.ingest import Ingest
+        from thresher.inputs import Inputs
         from thresher.preparing import described, workers
 
         arguments = [str(source) for source in sources]
@@ -150,6 +150,8 @@ class Collection(OpenCollection):
         Raises UsageError for what is no text and for an empty source.
         """
         from thresher.documents.cleaning import has_half_pair
+        from thresher.indexing.ingest import Ingest
+        from thresher.inputs import incoming_text
 
         for name, given in (("text", text), ("source", source), ("title", title)):
             check_type(name, given, str, "a text")
@@ -222,6 +224,8 @@ class Collection(OpenCollection):
 
     @property
     def _forgetting(self) -> Forgetting:
+        from thresher.forgetting import Forgetting
+
         return Forgetting(self.home, self._existing(), self.files, self.traces, self.labels, self._replies)
 
     def holding(self, text: str) -> list[str]:
@@ -256,6 +260,8 @@ class Collection(OpenCollection):
         `estimated` is the number that ECRAG's formulas expect (X3 in docs/methods.md), for tables of the recipes that
         cut as it does, with their settings here; None for the others.
         """
+        from thresher.chunking.hierarchical import HierarchicalChunker
+
         tables = self._existing().tables()
         characters = [record.characters for record in self._existing().records()]
         expected: dict[str, int] = {}
@@ -284,6 +290,8 @@ class Collection(OpenCollection):
 
     def doctor(self, *, repair: bool = True, settings: Mapping[str, Any] | None = None) -> list[Finding]:
         """Check the collection on disk and mend what can be mended."""
+        from thresher.indexing.doctor import Finding, examine
+
         store, forgetting = self._existing(), self._forgetting
         cut_short = [Finding("purge", f"of {place.source} was cut short", repair) for place in forgetting.unfinished()]
         if cut_short and repair:
@@ -366,6 +374,7 @@ class Collection(OpenCollection):
         """
         from thresher.recipes.answering import checker, quotes
         from thresher.recipes.check import checked, passages, unplaced
+        from thresher.verification.weights import EVEN
 
         check_type("text", text, str, "a text")
         if not text.strip():
@@ -508,10 +517,15 @@ class Collection(OpenCollection):
     def _ask_again(self, question: str, request: Request) -> Answer:
         place = self._stored_place(request.outside)
         parts = self._parts(outside=place, exchanges=Exchanges(request.exchanges))
-        pipeline_settings = recipes.get(request.recipe).configured(request.settings)
-        pipeline = self._pipeline(request.recipe, pipeline_settings, parts)
+        recipe = recipes.get(request.recipe)
+        given = own(recipe.settings, request.settings)
+        pipeline_settings = recipe.configured(given)
+        pipeline = self._pipeline(recipe, pipeline_settings, parts)
         pipeline = self._budgeted(pipeline, request.max_tokens, pipeline_settings, parts)
         query = replace(self._query(question, DEFAULT_LIMIT, request.where), today=request.today)
+        if gone := sorted(request.settings.keys() - given.keys()):
+            lack = f"replay: settings of then that there are no more were left out: {', '.join(gone)}"
+            pipeline = replace(pipeline, degraded=(*pipeline.degraded, lack))
         answer = pipeline.answer(understood(query, request.history, pipeline, pipeline_settings, parts))
         return self._links({"public_url": request.public_url}, place).answer(answer)
 
@@ -521,6 +535,8 @@ class Collection(OpenCollection):
         `calibrate` and `train_judge` read it; of several labels `by` one person for one answer the last counts.
         Raises UsageError for a trace that there is not.
         """
+        from thresher.tracing.feedback import label_of
+
         check_type("trace", trace, (str, Answer), "an answer, the id of its trace, or last")
         check_type("right", right, bool, "True or False")
         check_type("answer", answer or "", str, "a text")
@@ -548,8 +564,7 @@ class Collection(OpenCollection):
         counts beside either. `progress` is called with the number of
         searches just finished. Raises UsageError for too few questions and for a recipe that decides by no bounds.
         """
-        from thresher.recipes.calibrate import calibrated
-        from thresher.recipes.feedback import answerable
+        from thresher.recipes.calibrate import answerable, calibrated
 
         if questions is not None:
             for asked in questions:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from thresher.answer import Answer
+from thresher.questions import cannot_stand_alone
 from thresher.types import Query, Usage
 
 if TYPE_CHECKING:
@@ -68,10 +69,9 @@ def understood(
     parts: Components,
 ) -> Query:
     """The reading of a question that the evidence decides for; the same query for one that stands alone."""
-    from thresher.questions.standing_alone import cannot_stand_alone
-    from thresher.retrieval.follow_up import FollowUp, likelihood
-
     if not history or not cannot_stand_alone(query.question):
         return query
+    from thresher.retrieval.follow_up import FollowUp, likelihood
+
     judge = parts.running(settings).models.judge()
     return FollowUp(partial(likelihood, pipeline.retrieve, judge), parts.language_model(settings.llm))(query, history)

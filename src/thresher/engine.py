@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from thresher import recipes
 from thresher.collection import Collection
-from thresher.home.collections import Collections
 from thresher.home.places import Home, home_of
 from thresher.recipes.components import Models
 
 if TYPE_CHECKING:
+    from thresher.home.collections import Collections
     from thresher.protocols import Encoder
 
 
@@ -55,6 +55,8 @@ class Engine:
     @property
     def collections(self) -> Collections:
         """Those of the home, to be listed and changed; `forget` one before it is renamed or dropped."""
+        from thresher.home.collections import Collections
+
         return Collections(self.home)
 
     def collection(self, name: str = "default") -> Collection:

@@ -11,7 +11,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from thresher import recipes
-from thresher.answering.checked_answer import in_silence
 from thresher.asking import check_question
 from thresher.errors import (
     StoreError,
@@ -32,17 +31,17 @@ from thresher.models.cassette import Exchanges
 from thresher.models.reply_cache import ReplyCache
 from thresher.models.usage import Meter
 from thresher.pipeline import Pipeline
-from thresher.protocols import Home
+from thresher.protocols import Home, in_silence
 from thresher.recipes.components import Components, Models, Outside
 from thresher.recipes.settings import FrontSettings, RecipeSettings
 from thresher.settings import dotted, own, resolved
-from thresher.tracing.feedback import Feedback
 from thresher.tracing.traces import Traces
 from thresher.types import Filter, Query, Value
 
 if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch
     from thresher.protocols import Encoder
+    from thresher.tracing.feedback import Feedback
 
 Told = TypeVar("Told")
 
@@ -77,7 +76,6 @@ class OpenCollection:
         self.files = places.ChosenFiles(lambda: self._chosen_store().small_files)
         self.traces = Traces(self.files.below("traces"))
         self.calibrations = Calibrations(places.files_asked(self.files))
-        self.labels = Feedback(self.files)
         self._replies = ReplyCache(places.home_files(home).below("replies"))
         self._store = DocumentStore(self.folder)
         # Other collections that were looked in; an open one need not be read again.
@@ -106,6 +104,13 @@ class OpenCollection:
         self._closed = True
         self._models = Models()
         self._others.clear()
+
+    @property
+    def labels(self) -> Feedback:
+        """What people said of answers."""
+        from thresher.tracing.feedback import Feedback
+
+        return Feedback(self.files)
 
     @property
     def purge_remark(self) -> str:

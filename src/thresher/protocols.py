@@ -38,6 +38,10 @@ CHUNK_TABLE_PREFIX = "chunks_"
 """What the name of every table of chunks begins with in every store."""
 
 
+def in_silence(text: str) -> None:
+    """Nobody is waiting for the sentences of an answer."""
+
+
 # --- adding documents -------------------------------------------------------------------------------------------------
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,13 +44,6 @@ TABLES = "thresher.settings"
 
 FOLDERS = {"home"}
 """Keys whose values are folders: in a file a path is relative to that file."""
-
-RENAMED = {"sure": "second_opinion_below", "floor": "min_probability", "read": "max_chunks_refined"}
-"""Names of version 0.1 that are still taken, with a warning; the next version takes the new ones only."""
-
-
-class SettingRenamed(FutureWarning):
-    """A setting was given by a name that the next version does not know."""
 
 
 class Frozen(BaseModel):
@@ -199,7 +191,7 @@ def layers(
     known: Iterable[str] = (),
 ) -> list[Layer]:
     """What a model is given besides its defaults, the stronger the later; arguments as of `resolved`."""
-    given = renamed(dict(dotted(given)))
+    given = dict(dotted(given))
     check_known(given, keys(model))
     around = [] if home is None else ambient(known, home)
     own_of = [Layer(layer.origin, own(model, layer.values)) for layer in around]
@@ -269,10 +261,10 @@ def ambient(
     for file in config_files(home, environment, here):
         found.append(_read(file, known if strict else None))
         check_trusted(file, found[-1].values, environment)
-    variables = {variable(key): key for key in sorted(known)} | {variable(old): old for old in RENAMED}
+    variables = {variable(key): key for key in sorted(known)}
     for name, value in environment.items():
         if name in variables:
-            found.append(Layer(name, renamed({variables[name]: value})))
+            found.append(Layer(name, {variables[name]: value}))
         elif strict and name.startswith(ENVIRONMENT_PREFIX) and ("__" in name or _misspelt(name, variables)):
             table = name.removeprefix(ENVIRONMENT_PREFIX).partition("__")[0].lower()
             raise missing(TABLES, table) or UnknownSetting(name, variables, kind="setting in the environment")
@@ -318,7 +310,7 @@ def trust(
 def _read(file: Path, known: set[str] | None) -> Layer:
     """The values of a file. Raises UsageError that names the file, and the key that is not known; None knows all."""
     try:
-        values = renamed(dict(dotted(tomllib.loads(file.read_text(encoding="utf-8")))))
+        values = dict(dotted(tomllib.loads(file.read_text(encoding="utf-8"))))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"cannot be read ({error})", subject=str(file), next_step="mend or remove it") from error
     try:
@@ -341,15 +333,6 @@ def _misspelt(variable: str, known: Iterable[str]) -> bool:
 def variable(key: str) -> str:
     """The environment variable of a setting, THRESHER_LLM__BASE_URL for `llm.base_url`."""
     return ENVIRONMENT_PREFIX + key.upper().replace(".", "__")
-
-
-def renamed(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The same values under the names of today; an old name is warned of, and gives way to the new one."""
-    old = [key for key in given if key in RENAMED]
-    for key in old:
-        message = f"the setting {key} is called {RENAMED[key]} now; the next version knows the new name only"
-        warnings.warn(message, SettingRenamed, stacklevel=2)
-    return {RENAMED[key]: given[key] for key in old} | {key: given[key] for key in given if key not in RENAMED}
 
 
 def own(model: type[BaseModel], given: Mapping[str, Any]) -> dict[str, Any]:

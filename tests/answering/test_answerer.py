@@ -7,10 +7,9 @@ import pytest
 from tests.answering.answering import Overlapping, answerer, document, piece
 from thresher.answering.answerer import in_turn
 from thresher.answering.citations import abstention, cite
-from thresher.answering.passage import Passage
+from thresher.answering.passage import Passage, stretches_of
 from thresher.answering.sentence_support import SUPPORT, Sentence
-from thresher.answering.stretches import stretches_of
-from thresher.questions.asked_apart import Part, asked_apart
+from thresher.questions import Part, asked_apart
 from thresher.types import Evidence, Generation, Query, Score, Table
 
 FERRY = "The ferry to Gull Island leaves at 06:40. It takes forty minutes. Bicycles travel free of charge."

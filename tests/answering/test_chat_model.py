@@ -339,11 +339,11 @@ def test_the_reader_is_not_asked_where_the_model_answered(answer: Answers) -> No
 # --- what the model is given ------------------------------------------------------------------------------------------
 
 
-def test_style_language_and_rules_stand_in_the_system_prompt() -> None:
+def test_style_and_rules_stand_in_the_system_prompt() -> None:
     plain = Style().system
-    asked = Style("list", 20, "German", "Name the year.").system
+    asked = Style("list", 20, "Name the year.").system
     assert plain.splitlines()[:3] == asked.splitlines()[:3]
-    for rule in ("- Answer with a list", "- Use at most 20 words.", "- Answer in German.", "- Name the year."):
+    for rule in ("- Answer with a list", "- Use at most 20 words.", "- Name the year."):
         assert rule in asked
         assert rule not in plain
 
@@ -381,11 +381,11 @@ def test_the_model_alone_cites_nothing() -> None:
 
 def test_the_model_alone_is_asked_for_the_same_style() -> None:
     model = ScriptedModel(["Twelve."])
-    ParametricGenerator(model, Style("short", 20, "German"))(QUERY, [])
+    ParametricGenerator(model, Style("short", 20))(QUERY, [])
     ((system, user),) = model.seen
     assert user == QUERY.question
     assert "in one sentence" in system
-    assert all(rule in system for rule in ("at most 20 words", "in German", NOT_FOUND))
+    assert all(rule in system for rule in ("at most 20 words", NOT_FOUND))
     assert "evidence" not in system.replace(NOT_FOUND, "")
 
 

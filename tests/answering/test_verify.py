@@ -38,7 +38,7 @@ def piece(text: str, *, document: str = "d1", title: str = "", start: int = 0) -
 EVIDENCE = tuple(piece(text, document=f"d{number}", start=100) for number, text in enumerate(TEXTS, start=1))
 CHECK = Checker(WordSupport(), RuleCheck(similarity))
 REFINED = Refined((*EVIDENCE,))
-VERIFY = ClaimVerifier(CHECK)
+VERIFY = ClaimVerifier(lambda: CHECK)
 
 
 def whole(marker: int, evidence: Evidence) -> Citation:
@@ -111,7 +111,7 @@ def test_an_answer_by_heart_is_shown_as_unverified_and_strictly_withdrawn(eviden
     shown = VERIFY(QUERY, draft, Refined((*evidence,)))
     assert [one.state for one in shown.sentences] == [ClaimState.UNVERIFIED]
     assert shown.text.endswith("(unverified)")
-    assert ClaimVerifier(CHECK, "strict")(QUERY, draft, Refined((*evidence,))).abstained
+    assert ClaimVerifier(lambda: CHECK, "strict")(QUERY, draft, Refined((*evidence,))).abstained
 
 
 def test_an_empty_answer_is_withdrawn() -> None:
@@ -134,7 +134,7 @@ def test_a_list_keeps_its_lines() -> None:
     draft = drafted(
         "- BERT-base has 12 layers [1]\n- BERT-huge has 48 layers [1]\n- BERT-large has 24 layers [2]", 1, 2
     )
-    kept = ClaimVerifier(CHECK, "strict")(QUERY, draft, REFINED).text
+    kept = ClaimVerifier(lambda: CHECK, "strict")(QUERY, draft, REFINED).text
     assert kept == "- BERT-base has 12 layers [1]\n- BERT-large has 24 layers [2]"
 
 
@@ -146,7 +146,7 @@ def test_both_citations_of_a_sentence_are_read_together() -> None:
 def test_a_quote_that_the_evidence_does_not_hold_is_no_quote() -> None:
     foreign = whole(1, piece("Gouda ripens for 12 months.", document="elsewhere"))
     draft = Generation("“Gouda ripens for 12 months.” [1]", (foreign,))
-    assert ClaimVerifier(CHECK, "strict")(QUERY, draft, REFINED).abstained
+    assert ClaimVerifier(lambda: CHECK, "strict")(QUERY, draft, REFINED).abstained
 
 
 class Scripted:
@@ -171,7 +171,8 @@ def test_what_is_shown_cites_without_gaps_and_everything_is_counted(
 ) -> None:
     findings = [Finding(state, 0.5, pieces=(at,), places=(EVIDENCE[at],)) for state, at in fates]
     text = " ".join(f"Sentence {'abcdef'[number]} stands here. [1]" for number in range(len(fates)))
-    verified = ClaimVerifier(Scripted(findings), display)(Query("What is BERT?", "BERT"), drafted(text, 1), REFINED)
+    verify = ClaimVerifier(lambda: Scripted(findings), display)
+    verified = verify(Query("What is BERT?", "BERT"), drafted(text, 1), REFINED)
     shown = [state for state, _ in fates if shown_of(display, Finding(state, 0.5))]
     assert verified.abstained == (not shown)
     assert [one.state for one in verified.sentences] == shown
@@ -213,4 +214,4 @@ def test_an_answer_that_obeys_the_evidence_is_never_supported(
     query = Query("How long does Gouda ripen?", "Gouda")
     verified = VERIFY(query, obeying(evidence), Refined((evidence,)))
     assert all(one.state is not ClaimState.SUPPORTED for one in verified.sentences)
-    assert ClaimVerifier(CHECK, "strict")(query, obeying(evidence), Refined((evidence,))).abstained
+    assert ClaimVerifier(lambda: CHECK, "strict")(query, obeying(evidence), Refined((evidence,))).abstained

@@ -159,11 +159,6 @@ def test_impossible_sizes_are_refused_when_built(size: int, overlap: int) -> Non
             chunker(size, overlap)
 
 
-def test_separators_without_the_empty_string_are_refused() -> None:
-    with pytest.raises(UsageError, match="empty string"):
-        RecursiveChunker(separators=("\n",))
-
-
 def find_references(text: str) -> tuple[int, int] | None:
     return None
 
@@ -171,8 +166,4 @@ def find_references(text: str) -> tuple[int, int] | None:
 def test_fingerprints_say_every_setting_that_matters() -> None:
     assert FixedChunker().fingerprint == "fixed@1(size=900,overlap=0)"
     assert RecursiveChunker().fingerprint == "recursive@1(size=1500,overlap=300)"
-    assert (
-        RecursiveChunker(separators=["\n", ""]).fingerprint
-        == r"recursive@1(size=1500,overlap=300,separators=('\n', ''))"
-    )
     assert FixedChunker(without=find_references).fingerprint == "fixed@1(size=900,overlap=0,without=find_references)"

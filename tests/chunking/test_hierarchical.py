@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.chunking.promises import assert_numbered, assert_promises, document, documents
-from thresher.chunking.hierarchical import CutReport, HierarchicalChunker, windows
+from thresher.chunking.hierarchical import HierarchicalChunker, windows
 from thresher.errors import UsageError
 from thresher.types import Chunk, Document
 
@@ -41,10 +41,8 @@ def chunkers(draw: st.DrawFn) -> HierarchicalChunker:
         size=size,
         minimum=draw(st.integers(0, size)),
         overlap=draw(st.integers(0, size - 1)),
-        merge_small=draw(st.booleans()),
         subchunk_size=subchunk_size,
         subchunk_overlap=draw(st.integers(0, subchunk_size - 1)),
-        subchunk_overlap_mode=draw(st.sampled_from(["character", "sentence", "none"])),
     )
 
 
@@ -70,7 +68,7 @@ def assert_family(chunks: Sequence[Chunk]) -> None:
 def test_chunks_and_subchunks_keep_every_promise(source: Document, chunker: HierarchicalChunker) -> None:
     chunks = chunker(source)
     assert len({chunk.id for chunk in chunks}) == len(chunks)
-    largest = chunker.size + chunker.minimum * chunker.merge_small
+    largest = chunker.size + chunker.minimum
     assert_promises(source, parents(chunks), size=largest, table_size=chunker.size)
     assert_promises(source, children(chunks), size=chunker.subchunk_size)
     assert_family(chunks)
@@ -132,15 +130,6 @@ def test_the_estimate_counts_windows_and_is_never_below_one(
     assert windows(length, size, overlap) == expected
 
 
-def test_the_report_puts_estimate_and_outcome_side_by_side() -> None:
-    text = sentences(1200, 1200, 1150, 1150)
-    found = HierarchicalChunker().cut(document(text))[1]
-    assert found == CutReport(
-        characters=4703, chunks_estimated=2, chunks=2, subchunks_estimated=20, subchunks=found.subchunks
-    )
-    assert found.subchunks == len(children(HierarchicalChunker()(document(text))))
-
-
 # --- chunks -----------------------------------------------------------------------------------------------------------
 
 
@@ -164,8 +153,7 @@ def test_a_small_chunk_goes_into_the_one_before() -> None:
     chunks = parents(HierarchicalChunker()(document(text)))
     assert [chunk.text for chunk in chunks] == [text]
     assert len(text) == 2552
-    assert HierarchicalChunker().cut(document(text))[1].merged == 1
-    kept = parents(HierarchicalChunker(merge_small=False)(document(text)))
+    kept = parents(HierarchicalChunker(minimum=0)(document(text)))
     assert len(kept) == 2
 
 
@@ -190,7 +178,7 @@ def test_a_first_sentence_longer_than_the_size_leaves_no_empty_chunk() -> None:
 
 
 def test_a_word_longer_than_the_size_is_cut() -> None:
-    chunks = parents(HierarchicalChunker(overlap=0, merge_small=False)(document("x" * 6000)))
+    chunks = parents(HierarchicalChunker(overlap=0, minimum=0)(document("x" * 6000)))
     assert [len(chunk.text) for chunk in chunks] == [2500, 2500, 1000]
 
 
@@ -223,19 +211,9 @@ def test_an_overlap_gives_way_when_the_next_sentence_needs_the_room() -> None:
     assert first.end - second.start <= 9
 
 
-def test_whole_sentences_overlap_when_they_fit() -> None:
-    chunker = HierarchicalChunker(subchunk_overlap_mode="sentence")
-    with_short = children(chunker(document(sentences(200, 45, 200))))
-    assert [chunk.text for chunk in with_short] == [sentences(200, 45), f"{sentence(45, 'c')} {sentence(200, 'd')}"]
-    without = children(chunker(document(sentences(200, 80, 200))))
-    assert [chunk.text for chunk in without] == [sentences(200, 80), sentence(200, "d")]
-
-
 def test_a_subchunk_that_the_chunk_before_has_is_not_repeated() -> None:
     """Sub-overlap off and a last sentence as long as the overlap: both chunks would own the same subchunk."""
-    chunker = HierarchicalChunker(
-        size=200, minimum=0, overlap=60, subchunk_size=60, subchunk_overlap=0, subchunk_overlap_mode="none"
-    )
+    chunker = HierarchicalChunker(size=200, minimum=0, overlap=60, subchunk_size=60, subchunk_overlap=0)
     chunks = chunker(document(sentences(50, 50, 50, 130)))
     second = parents(chunks)[1]
     shared = [chunk for chunk in children(chunks) if chunk.start == second.start]
@@ -250,7 +228,6 @@ def test_as_printed_the_last_subchunk_is_lost() -> None:
     text = sentences(200, 200, 120)
     chunks = children(HierarchicalChunker(literal=True)(document(text)))
     assert [chunk.text for chunk in chunks] == [sentence(200, "b"), sentence(200, "c")]
-    assert HierarchicalChunker(literal=True).cut(document(text))[1].tails_lost == 1
 
 
 def test_as_printed_a_chunk_within_the_subchunk_size_has_no_subchunk() -> None:
@@ -268,12 +245,10 @@ def test_as_printed_a_long_first_sentence_makes_the_whole_chunk_a_subchunk() -> 
     ]
 
 
-def test_as_printed_an_empty_chunk_comes_before_a_long_first_sentence_and_is_only_counted() -> None:
+def test_as_printed_an_empty_chunk_before_a_long_first_sentence_is_none() -> None:
     text = sentences(2600, 400)
     chunks = parents(HierarchicalChunker(literal=True)(document(text)))
     assert [chunk.text for chunk in chunks] == [sentence(2600, "b"), sentence(400, "c")]
-    assert HierarchicalChunker(literal=True).cut(document(text))[1].empty == 1
-    assert HierarchicalChunker().cut(document(text))[1].empty == 0
 
 
 def test_as_printed_spaces_do_not_count_and_nothing_overlaps_or_merges() -> None:

@@ -41,9 +41,9 @@ COMMANDS = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_that_takes_settings_refuses_an_unknown_one(run: Run, indexed: Path, command: str) -> None:
-    ran = run(command, *COMMANDS[command], "--set", "answer.hegde_below=0.4", *at(command, indexed))
+    ran = run(command, *COMMANDS[command], "--set", "answer.abstain_belwo=0.4", *at(command, indexed))
     assert ran.code == 2
-    assert ran.error == "thresher: answer.hegde_below: unknown setting; did you mean 'answer.hedge_below'?"
+    assert ran.error == "thresher: answer.abstain_belwo: unknown setting; did you mean 'answer.abstain_below'?"
 
 
 @pytest.mark.parametrize(
@@ -60,9 +60,9 @@ def test_so_does_every_command_of_the_evaluation(
 ) -> None:
     (tmp_path / "q.jsonl").write_text('{"id": "1", "question": "Who built it?", "answers": ["we"]}', encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    ran = run("eval", *command.split(), "--set", "answer.hegde_below=0.4", "--home", indexed)
+    ran = run("eval", *command.split(), "--set", "answer.abstain_belwo=0.4", "--home", indexed)
     assert ran.code == 2
-    assert ran.err == "thresher: answer.hegde_below: unknown setting; did you mean 'answer.hedge_below'?\n"
+    assert ran.err == "thresher: answer.abstain_belwo: unknown setting; did you mean 'answer.abstain_below'?\n"
     assert not (tmp_path / "out").exists()
 
 

@@ -27,6 +27,10 @@ def test_a_home_of_earlier_code_is_opened_asked_and_indexed_on(made: Path, tmp_p
         assert sorted(Path(one.source).name for one in collection.documents()) == ["gouda.txt", "kopu.txt"]
         assert len(collection.labels.labels()) == 1
         assert collection.traces.sources()
+        again, _ = collection.replay()
+        gone = [lack for lack in again.degraded if lack.startswith("replay: settings of then")]
+        assert "1531" in again.text
+        assert len(gone) == 1
         assert "1531" in collection.ask(QUESTION).text
         report = collection.add(added)
         assert (report.added, report.unchanged) == (1, 0)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.judging.scoring import ASKED, Given, failing
-from thresher.errors import ModelError, ProviderError, UsageError
+from thresher.errors import ProviderError, UsageError
 from thresher.judging.judge import ScoringJudge
 from thresher.judging.llm_scorers import Critic, LLMRelevance, MultiStageScorer
 from thresher.judging.thresholds import Fixed, FromModel, KeepAll, Statistical
@@ -55,23 +55,14 @@ def test_ties_stay_as_they_came(hits: list[Hit]) -> None:
     assert fates(judged) == [(id, True, "relevance 0.5") for id in "abc"]
 
 
-@pytest.mark.parametrize(("policy", "keep", "reason"), [("keep", True, "kept"), ("drop", False, "dropped")])
-def test_an_unreadable_score_is_kept_or_dropped_as_told_and_counted(
-    hits: list[Hit], policy: str, keep: bool, reason: str
-) -> None:
+def test_a_hit_whose_score_cannot_be_read_is_kept_and_counted(hits: list[Hit]) -> None:
     scorer = Given({"a": None, "b": 0.9, "c": 0.1}, notes=Notes(unreadable=2))
-    judged = ScoringJudge(scorer, Fixed(0.5), on_unreadable=policy)(ASKED, hits)  # type: ignore[arg-type]
+    judged = ScoringJudge(scorer, Fixed(0.5))(ASKED, hits)
     (unreadable,) = [one for one in judged.judgements if one.score is None]
-    assert (unreadable.hit.chunk.id, unreadable.keep, unreadable.reason) == ("a", keep, f"unreadable, {reason}")
+    assert (unreadable.hit.chunk.id, unreadable.keep, unreadable.reason) == ("a", True, "unreadable, kept")
     assert unreadable.hit.score == Score(0.5, COSINE)
     assert (judged.notes.unreadable, judged.notes.facts["unscored"]) == (2, 1)
     assert judged.judgements[0].hit.chunk.id == "b"
-
-
-def test_an_unreadable_score_may_end_the_question(hits: list[Hit]) -> None:
-    judge = ScoringJudge(Given({"a": None, "b": 0.9, "c": None}), KeepAll(), on_unreadable="raise")
-    with pytest.raises(ModelError, match=r"2 of 3 chunks could not be read.*on_unreadable"):
-        judge(ASKED, hits)
 
 
 def test_a_judge_that_failed_is_replaced_for_the_hits_it_left(hits: list[Hit]) -> None:
@@ -97,10 +88,9 @@ def test_a_judge_that_only_says_it_is_degraded_failed_wherever_it_gave_nothing(h
     assert second.asked == ["a", "c"]
 
 
-@pytest.mark.parametrize("policy", ["keep", "drop", "raise"])
-def test_what_no_judge_could_score_is_kept_whatever_the_policy_for_replies(hits: list[Hit], policy: str) -> None:
+def test_what_no_judge_could_score_is_kept(hits: list[Hit]) -> None:
     scorer = LLMRelevance(failing(ProviderError("is down")))
-    judged = ScoringJudge(scorer, Statistical(), on_unreadable=policy)(ASKED, hits)  # type: ignore[arg-type]
+    judged = ScoringJudge(scorer, Statistical())(ASKED, hits)
     assert fates(judged) == [(id, True, "not scored, kept") for id in "abc"]
     assert judged.notes.degraded == ("judge: is down; 3 chunks were not scored",)
     assert judged.notes.facts["unscored"] == 3

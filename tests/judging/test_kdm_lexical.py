@@ -62,13 +62,6 @@ def test_the_title_counts_as_text(make_hit: Make) -> None:
     assert without == 0 < with_title
 
 
-def test_saturation_and_length_are_settings(make_hit: Make) -> None:
-    hits = texts(make_hit, "green green", "green " + "x " * 40)
-    usual, flat = confidence()(ASKED, hits), confidence(b=0.0)(ASKED, hits)
-    assert flat[1] > usual[1]
-    assert confidence(k1=0.0)(ASKED, hits)[0] == pytest.approx(confidence(k1=0.0)(ASKED, hits)[1])
-
-
 @pytest.mark.parametrize("fit", ["corpus", "retrieved"])
 def test_the_ceiling_is_always_the_collections(make_hit: Make, fit: str) -> None:
     expected = ceiling(["red", "green"], frequencies={"red": 60, "green": 2}, total=100, k1=1.2)

@@ -15,7 +15,7 @@ from thresher.judging.model_weight import ModelWeight
 from thresher.judging.scorers import BandedScorer
 from thresher.judging.thresholds import Fixed
 from thresher.testing.fakes import ScriptedModel
-from thresher.types import PROBABILITY, Chunk, Hit, Notes, Score, Scores
+from thresher.types import PROBABILITY, Chunk, Hit, Score, Scores
 
 Make = Callable[..., Hit]
 LOCAL = {"a": 0.95, "b": 0.6, "c": 0.3, "d": 0.29}
@@ -87,16 +87,6 @@ def test_a_model_that_fails_is_told_and_the_local_scores_stand() -> None:
     assert [hit.chunk.id for hit in result.kept] == ["a", "b", "c"]
     (lack,) = result.notes.degraded
     assert lack == "judge: m: out of order; 2 chunks were not scored; their local score stands"
-
-
-def test_an_unreadable_reply_beside_a_call_that_failed_is_still_unreadable() -> None:
-    second = Given({"b": None, "c": None}, notes=Notes(("judge: is down",)), failed=(1,))
-    scorer, _ = banded(second, keep_local=False)
-    judged = ScoringJudge(scorer, Fixed(0.3), on_unreadable="drop")(ASKED, hits("bc"))
-    assert [(one.hit.chunk.id, one.keep, one.reason) for one in judged.judgements] == [
-        ("c", True, "judge 0.3 >= 0.3"),
-        ("b", False, "unreadable, dropped"),
-    ]
 
 
 @given(some.lists(some.floats(0, 1), max_size=8), some.lists(some.none() | some.floats(0, 1), min_size=8, max_size=8))

@@ -91,8 +91,8 @@ def test_a_stand_in_for_the_evaluator_is_marked(make_hit: Make) -> None:
 
 def test_a_stand_in_makes_no_failure_of_an_unreadable_reply(make_hit: Make) -> None:
     relevance = LLMRelevance(ScriptedModel(lambda system, user: "no idea"))
-    judged = ScoringJudge(StandInForT5(relevance), Fixed(0.0), on_unreadable="drop")(ASKED, [make_hit("a")])
-    assert [(one.keep, one.reason) for one in judged.judgements] == [(False, "unreadable, dropped")]
+    judged = ScoringJudge(StandInForT5(relevance), Fixed(0.0))(ASKED, [make_hit("a")])
+    assert [(one.keep, one.reason) for one in judged.judgements] == [(True, "unreadable, kept")]
 
 
 def test_only_a_scorer_from_0_to_1_can_stand_in() -> None:

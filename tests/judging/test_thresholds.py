@@ -47,8 +47,8 @@ def test_scores_close_together_are_cut_a_standard_deviation_above_their_mean() -
 
 
 def test_a_variance_of_exactly_epsilon_is_not_below_it() -> None:
-    assert Statistical(epsilon=0.01)(ASKED, scores(0.4, 0.6)).value == 0.5  # the variance is 0.01
-    assert Statistical(epsilon=0.0101)(ASKED, scores(0.4, 0.6, 0.4, 0.6)).value == 0.6  # 0.5 + 0.1
+    assert Statistical()(ASKED, scores(0.4, 0.6)).value == 0.5  # the variance is 0.01
+    assert Statistical()(ASKED, scores(0.401, 0.599, 0.401, 0.599)).value == 0.599  # 0.5 + 0.099
 
 
 def test_scores_that_are_all_equal_all_stay() -> None:

@@ -67,7 +67,7 @@ def test_three_verdicts_by_two_bounds(values: Sequence[float], verdict: Verdict,
 
 def test_the_reason_follows_the_reading_of_the_bounds() -> None:
     assert ThreeWay(Bounds(0.3, 0.7, "code"))(judged(0.7)).reason == "best relevance 0.7 reaches 0.7"
-    assert ThreeWay(Bounds(0.3, 0.7, "paper"), "score")(judged(0.2)).reason == "best score 0.2 is below 0.3"
+    assert ThreeWay(Bounds(0.3, 0.7, "paper"))(judged(0.2)).reason == "best relevance 0.2 is below 0.3"
 
 
 def test_a_hit_without_a_score_counts_neither_way() -> None:

@@ -241,7 +241,7 @@ def test_thoughts_are_no_part_of_the_answer(serve: Serve, said: str, text: str) 
 def test_thoughts_that_never_end_cost_one_call_and_the_next_call_has_room_for_them(serve: Serve) -> None:
     server = serve("<think>and so on and on", "<think>short</think>42")
     with chatting(server, model="thinker", max_tokens=50, thinking_tokens=400) as model:
-        with pytest.raises(ProviderError, match=r"thought until its tokens were spent.*llm\.thinking_tokens"):
+        with pytest.raises(ProviderError, match=r"thought until its tokens were spent.*llm\.max_tokens"):
             model.complete("s", "u")
         assert len(server.requests) == 1
         assert model.complete("s", "u") == "42"

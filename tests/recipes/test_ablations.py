@@ -205,12 +205,14 @@ def test_nothing_is_missing_where_nobody_shall_rewrite(both: Collection) -> None
 
 def test_flat_retrieval_finds_subchunks_of_chunks_that_the_summaries_would_not_lead_to(both: Collection) -> None:
     def looked_into(variant: str) -> tuple[set[str], list[Any]]:
-        retrieved = step(ask(both, variant), "retrieve")
-        return {hit.chunk.document_id for hit in retrieved.value.kept}, retrieved.detail["chunks"]
+        one = parse_variant(variant)
+        pipeline = both._pipeline(one.recipe, both._configured(one.recipe, one.settings), both._parts())
+        found = pipeline.retrieve(both._query(QUESTION, 1, None))
+        return {hit.chunk.document_id for hit in found.kept}, list(found.notes.facts["chunks"])
 
-    documents, chunks = looked_into("ecrag[coarse=1,literal=true]")
+    documents, chunks = looked_into("ecrag[coarse=1]")
     assert (len(documents), len(chunks)) == (1, 1)
-    documents, chunks = looked_into("ecrag[coarse=1,literal=true,flat=true]")
+    documents, chunks = looked_into("ecrag[coarse=1,flat=true]")
     assert (len(documents), chunks) == (3, [])
 
 

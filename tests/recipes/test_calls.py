@@ -49,7 +49,7 @@ def ask(collection: Collection, server: ScriptedServer, recipe: str = "chunkrag"
         ({}, 5),
         ({"batch": 1, "threshold": "llm"}, 63),
         ({"threshold": "llm"}, 6),
-        ({"batch": 1, "rewrite": False, "critic__use": False}, 41),
+        ({"batch": 1, "rewrite": False, "combine__critic": 0}, 41),
     ],
     ids=str,
 )

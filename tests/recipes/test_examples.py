@@ -104,7 +104,7 @@ def test_the_capital_of_france_is_found_among_other_french_cities(library: Makin
 @pytest.mark.parametrize("recipe", ["crag", "corrective"])
 def test_only_strips_about_the_capital_reach_the_reader(library: Making, serve: Serve, recipe: str) -> None:
     server = serve(Judge(score=lambda question, text: 0.9 if "capital" in text else 0.1))
-    cut = {"lower": 0.2, "upper": 0.5, "refine.of": "all", "max_chunks_refined": 3} if recipe == "corrective" else {}
+    cut = {"lower": 0.2, "upper": 0.5, "refine.of": "all"} if recipe == "corrective" else {}
     answer = library(CITIES).ask("What is the capital of France?", recipe=recipe, settings=using(server) | cut)
     (asked,) = (request.body for request in server.asked() if stage(request.body) == "answer")
     shown = blocks("evidence", user_of(asked))

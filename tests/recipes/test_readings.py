@@ -77,10 +77,10 @@ def test_x1_overlap_minimum_and_merging_are_settings(collection: Collection) -> 
     assert [chunk.text.count(".") for chunk in plain] == [2, 2, 2, 1]
     merged = cut("ecrag", text, {**SMALL, "chunk.min": 100}, collection)
     assert [chunk.text.count(".") for chunk in merged] == [2, 2, 3]
-    assert len(cut("ecrag", text, {**SMALL, "chunk.min": 100, "chunk.merge_small": False}, collection)) == 4
+    assert len(cut("ecrag", text, {**SMALL, "chunk.min": 0}, collection)) == 4
     shared = cut("ecrag", text, {**SMALL, "chunk.overlap": 60}, collection)
     assert shared[1].start < shared[0].end
-    literal = cut("ecrag", text, {**SMALL, "chunk.min": 100, "chunk.overlap": 60, "chunk.literal": True}, collection)
+    literal = cut("ecrag", text, {**SMALL, "chunk.min": 100, "chunk.overlap": 60, "literal": True}, collection)
     assert literal[1].start >= literal[0].end
     assert literal[-1].text.count(".") == 1
 
@@ -88,7 +88,7 @@ def test_x1_overlap_minimum_and_merging_are_settings(collection: Collection) -> 
 def test_x2_a_sentence_longer_than_a_chunk_is_split_unless_as_printed(collection: Collection) -> None:
     text = "word " * 60 + "ends."
     assert all(len(chunk.text) <= 150 for chunk in cut("ecrag", text, SMALL, collection))
-    assert [len(chunk.text) for chunk in cut("ecrag", text, {**SMALL, "chunk.literal": True}, collection)] == [305]
+    assert [len(chunk.text) for chunk in cut("ecrag", text, {**SMALL, "literal": True}, collection)] == [305]
 
 
 def test_x4_the_tail_is_kept_to_the_end_and_lost_as_printed(collection: Collection) -> None:
@@ -106,15 +106,13 @@ def test_x4_a_chunk_that_fits_is_its_own_subchunk(collection: Collection) -> Non
     assert cut("ecrag-literal", SENTENCES[0], {}, collection, level="subchunk") == []
 
 
-def test_x5_subchunks_overlap_by_characters_sentences_or_not(collection: Collection) -> None:
-    def overlaps(mode: str) -> list[int]:
-        settings = {**SMALL, "subchunk.size": 110, "subchunk.overlap": 55, "subchunk.overlap_mode": mode}
+def test_x5_subchunks_overlap_by_characters_or_not(collection: Collection) -> None:
+    def overlaps(characters: int) -> list[int]:
+        settings = {**SMALL, "subchunk.size": 110, "subchunk.overlap": characters}
         found = cut("ecrag", " ".join(SENTENCES[:3]), {**settings, "chunk.size": 500}, collection, level="subchunk")
         return [one.end - other.start for one, other in pairwise(found)]
 
-    by_character, by_sentence, none = overlaps("character"), overlaps("sentence"), overlaps("none")
-    assert none[0] <= 0 < by_character[0] <= 55
-    assert by_sentence[0] == len(SENTENCES[1])
+    assert overlaps(0)[0] <= 0 < overlaps(55)[0] <= 55
 
 
 def test_x7_both_metrics_order_alike_and_each_ranks_by_its_own(collection: Collection) -> None:
@@ -183,7 +181,7 @@ def test_x10_as_printed_whatever_stays_is_enough(collection: Collection) -> None
     assert ask(collection, "ecrag", {"kdm.route": "survivors", "kdm.nonzero_rule": "normalized"}).abstained is False
 
 
-@pytest.mark.parametrize("change", [{"kdm.fit": "retrieved"}, {"kdm.k1": 0.1}, {"kdm.b": 0}])
+@pytest.mark.parametrize("change", [{"kdm.fit": "retrieved"}, {"kdm.idf": "okapi"}])
 def test_x11_the_statistics_of_bm25_are_settings(collection: Collection, change: Settings) -> None:
     question = "the lighthouse was built and the railway was opened in which year"
 
@@ -310,10 +308,9 @@ def test_y9_lists_are_fused_by_ranks_or_by_scores_and_a_weight_of_zero_is_withou
     best, sure = (max(hit.scores["fused"].value for hit in found.kept) for found in (by_rank, by_score))
     assert best == pytest.approx(1 / 61)  # first of both lists, half a weight each, constant 60
     assert sure == pytest.approx(1)
-    without = {"fuse.dense_weight": 0, "fuse.lexical_weight": 1, "survivors": "fusion"}
-    lexical = retrieved(collection, "chunkrag", without)
-    assert lexical.kept[0].score.value == pytest.approx(1 / 61)
-    assert lexical.kept[-1].score.value < 1 / 61
+    lexical = retrieved(collection, "chunkrag", {"fuse.dense_weight": 0, "fuse.lexical_weight": 1})
+    fused = sorted(hit.scores["fused"].value for hit in lexical.kept)
+    assert fused[0] < fused[-1] == pytest.approx(1 / 61)
 
 
 def test_what_redundancy_leaves_is_sorted_by_its_similarity_to_the_searched_words(collection: Collection) -> None:
@@ -325,9 +322,6 @@ def test_what_redundancy_leaves_is_sorted_by_its_similarity_to_the_searched_word
     assert len(texts) > 2
     assert [hit.score.value for hit in found.kept] == pytest.approx(sorted(cosines, reverse=True))
     assert [hit.rank for hit in found.kept] == list(range(1, len(texts) + 1))
-    fused = retrieved(collection, "chunkrag", {"chunk.theta": -1, "survivors": "fusion"}, question)
-    assert {hit.chunk.id for hit in fused.kept} == {hit.chunk.id for hit in found.kept}
-    assert [hit.score for hit in fused.kept] == [hit.scores["fused"] for hit in fused.kept]
 
 
 def test_the_reranker_orders_last_and_by_default(collection: Collection, graded: ScriptedServer) -> None:
@@ -370,8 +364,8 @@ def test_a_second_model_is_asked_as_many_at_once_as_the_first(collection: Collec
 @pytest.mark.parametrize(
     ("settings", "asked"),
     [
-        ({"reflect": False}, ["rewrite", "relevance", "critic", "answer"]),
-        ({"critic.use": False}, ["rewrite", "relevance", "reflection", "answer"]),
+        ({"combine.reflection": 0}, ["rewrite", "relevance", "critic", "answer"]),
+        ({"combine.critic": 0}, ["rewrite", "relevance", "reflection", "answer"]),
         ({"rewrite": False}, ["relevance", "reflection", "critic", "answer"]),
         ({"judge": "local"}, ["rewrite", "answer"]),
     ],
@@ -383,12 +377,10 @@ def test_each_stage_can_be_left_out(collection: Collection, serve: Serve, settin
     assert stages(server) == asked
 
 
-def test_the_years_are_told_to_the_critic_unless_it_shall_judge_without(collection: Collection, serve: Serve) -> None:
-    told, alone = serve(Judge()), serve(Judge())
-    for server, more in ((told, {}), (alone, {"critic.heuristics": False})):
-        collection.ask("What was built in 1854?", recipe="chunkrag", settings={**using(server), **more})
-    assert "<notes>" in prompts(told, "critic")[0]
-    assert "<notes>" not in prompts(alone, "critic")[0]
+def test_the_years_are_told_to_the_critic(collection: Collection, serve: Serve) -> None:
+    server = serve(Judge())
+    collection.ask("What was built in 1854?", recipe="chunkrag", settings=using(server))
+    assert "<notes>" in prompts(server, "critic")[0]
 
 
 def test_the_first_versions_critic_is_shown_neither_scores_nor_notes(collection: Collection, serve: Serve) -> None:
@@ -408,7 +400,7 @@ def test_y11_the_stages_are_weighed(collection: Collection, serve: Serve) -> Non
 
     assert score() == pytest.approx(0.5)
     assert score(combine__critic=0) == pytest.approx(0.75)
-    assert score(combine__base=3, combine__reflection=3, combine__critic=4) == pytest.approx(0.45)
+    assert score(combine__critic=2) == pytest.approx(0.375)
 
 
 @pytest.fixture
@@ -426,9 +418,7 @@ WHOLE = {"chunk.theta": -1}
     ("settings", "stay"),
     [
         ({}, 2),  # mean 0.5, variance 0.107
-        ({"epsilon": 0.2}, 1),  # mean + deviation = 0.83
-        ({"epsilon": 0.2, "min_keep": 2}, 2),
-        ({"threshold": "fixed", "threshold_value": 0.1}, 3),
+        ({"threshold": "fixed"}, 2),
         ({"threshold": "llm"}, 1),  # the model says 0.5, and only what is above it stays
         ({"threshold": "none"}, 3),
         ({"score_floor": 0.6}, 1),
@@ -586,7 +576,6 @@ def relevant(serve: Serve) -> ScriptedServer:
         ({"decompose": "selection"}, ["1531"]),
         ({"decompose": "fixed_num"}, ["1531"]),
         ({"decompose": "excerption"}, ["1531"]),
-        ({"refine.min_words": 7}, ["1531", "Hiiumaa"]),
     ],
     ids=str,
 )
@@ -624,13 +613,10 @@ def test_chunks_of_one_call_are_a_setting(collection: Collection, serve: Serve, 
     assert len(stages(server)) == {1: 3, 2: 2, 20: 1}[batch]
 
 
-@pytest.mark.parametrize(("policy", "stay"), [("keep", 3), ("drop", 0)])
-def test_chunks_whose_score_cannot_be_read_are_kept_or_dropped_and_counted(
-    collection: Collection, serve: Serve, policy: str, stay: int
-) -> None:
+def test_chunks_whose_score_cannot_be_read_are_kept_and_counted(collection: Collection, serve: Serve) -> None:
     server = serve("I would rather not say.")
-    result = judged(collection, "crag", using(server, batch=1, on_unreadable=policy))
-    assert (len(result.kept), result.notes.unreadable, result.notes.facts["unscored"]) == (stay, 6, 3)
+    result = judged(collection, "crag", using(server, batch=1))
+    assert (len(result.kept), result.notes.unreadable, result.notes.facts["unscored"]) == (3, 6, 3)
 
 
 # --- corrective -------------------------------------------------------------------------------------------------------
@@ -765,22 +751,18 @@ PRESETS = {
         "refine.top_k",
         "refine.min_score",
         "refine.order",
-        "refine.min_words",
         "search.style",
         "web.sites",
         "chunk.titled",
     },
     "ecrag-literal": {
         "literal",
-        "chunk.literal",
         "chunk.titled",
-        "subchunk.overlap_mode",
         "subchunk.tail",
         "kdm.combine",
         "kdm.nonzero_rule",
         "kdm.fit",
         "kdm.idf",
-        "kdm.k1",
         "kdm.route",
     },
     "chunkrag-v1": {
@@ -788,7 +770,6 @@ PRESETS = {
         "chunk.titled",
         "dedup.vectors",
         "critic.sees_scores",
-        "critic.heuristics",
         "threshold",
     },
     "hybrid-literal": {"literal", "rerank_weight", "fuse.method", "chunk.titled"},

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.errors import ModelError, UsageError
+from thresher.errors import UsageError
 from thresher.refinement.refine import PassageRefiner, StripRefiner
 from thresher.refinement.strips import STRIP, selection, sentences
 from thresher.types import (
@@ -128,10 +128,6 @@ def test_the_released_code_orders_by_score_and_has_no_threshold(hits: list[Hit])
     assert letters(StripRefiner(CUT, LETTERS, top_k=6, order="score")(QUERY, hits)) == "abcdef"
 
 
-def test_the_best_strips_can_stand_at_both_ends(hits: list[Hit]) -> None:
-    assert letters(StripRefiner(CUT, LETTERS, top_k=5, edge_order=True)(QUERY, hits)) == "acedb"
-
-
 def test_what_stays_and_what_does_not_is_told_of_every_hit(hits: list[Hit]) -> None:
     assert reasons(StripRefiner(CUT, LETTERS, top_k=3)(QUERY, hits)) == {
         "late": (True, "2 of 2 strips stay, best 0.90"),
@@ -216,10 +212,6 @@ def test_inside_and_outside_have_five_each_and_inside_comes_first(both: list[Hit
     ]
 
 
-def test_together_they_share_one_number(both: list[Hit]) -> None:
-    assert letters(StripRefiner(CUT, LETTERS, top_k=2, per_origin=False)(QUERY, both)) == "ab"
-
-
 def test_what_is_said_twice_is_handed_over_once_and_both_sources_are_known(both: list[Hit]) -> None:
     refined = StripRefiner(CUT, LETTERS, top_k=3)(QUERY, both)
     assert letters(refined) == "aegbf"
@@ -242,12 +234,6 @@ def test_an_unreadable_strip_is_kept_behind_the_others_whatever_the_threshold(hi
     assert (refined.notes.unreadable, refined.notes.facts["truncated"], refined.notes.facts["unscored"]) == (2, 1, 2)
 
 
-def test_unreadable_strips_can_be_dropped_or_refused(hits: list[Hit]) -> None:
-    assert letters(StripRefiner(CUT, UNREADABLE, min_score=0.2, on_unreadable="drop")(QUERY, hits)) == "fcde"
-    with pytest.raises(ModelError, match="2 of 7 strips could not be scored"):
-        StripRefiner(CUT, UNREADABLE, on_unreadable="raise")(QUERY, hits)
-
-
 def test_without_any_score_the_chunks_are_handed_over_whole_and_it_is_told(hits: list[Hit]) -> None:
     scorer = Given({}, None, Notes(("judge: no answer; not scored",)))
     refined = StripRefiner(CUT, scorer, top_k=2)(QUERY, hits)
@@ -259,18 +245,7 @@ def test_without_any_score_the_chunks_are_handed_over_whole_and_it_is_told(hits:
     )
 
 
-# --- budget and contradictions ----------------------------------------------------------------------------------------
-
-
-def test_the_budget_keeps_the_best_and_tells_what_it_cut(hits: list[Hit]) -> None:
-    refined = StripRefiner(CUT, LETTERS, budget_tokens=12)(QUERY, hits)
-    assert letters(refined) == "cab"
-    assert refined.notes.facts["over_budget"] == 2
-    assert reasons(refined)["other"] == (True, "1 of 3 strips stays, best 0.80")
-    assert reasons(StripRefiner(CUT, LETTERS, budget_tokens=4)(QUERY, hits))["other"] == (
-        False,
-        "its best strip did not fit into 4 tokens, best 0.80",
-    )
+# --- contradictions ---------------------------------------------------------------------------------------------------
 
 
 def test_contradictions_are_looked_for_in_the_evidence_as_it_is_numbered(hits: list[Hit]) -> None:
@@ -290,21 +265,12 @@ def test_contradictions_are_looked_for_in_the_evidence_as_it_is_numbered(hits: l
 
 @pytest.mark.parametrize(
     ("order", "ids"),
-    [("given", "late other early"), ("document", "early late other"), ("edge", "late early other")],
+    [("given", "late other early"), ("edge", "late early other")],
 )
 def test_passages_are_whole_chunks_in_an_order(hits: list[Hit], order: str, ids: str) -> None:
     refined = PassageRefiner(order)(QUERY, hits)  # type: ignore[arg-type]
     assert [piece.hit.chunk.id for piece in refined.evidence] == ids.split()
     assert all(piece.text == piece.hit.chunk.text for piece in refined.evidence)
-
-
-def test_passages_beyond_the_budget_are_dropped_with_the_reason(hits: list[Hit]) -> None:
-    refined = PassageRefiner(budget_tokens=14)(QUERY, hits)
-    assert reasons(refined) == {
-        "late": (True, "handed over whole"),
-        "other": (False, "did not fit into 14 tokens"),
-        "early": (True, "handed over whole"),
-    }
 
 
 # --- laws -------------------------------------------------------------------------------------------------------------
@@ -325,7 +291,6 @@ def made_hits(draw: st.DrawFn) -> list[Hit]:
     hits=made_hits(),
     top_k=st.integers(1, 4),
     first=st.integers(0, 6),
-    budget=st.none() | st.integers(0, 30),
     min_score=st.sampled_from([None, 0.5]),
     values=st.dictionaries(st.sampled_from(["a", "bb", "b a"]), st.none() | st.floats(0, 1)),
 )
@@ -333,11 +298,10 @@ def test_evidence_is_bounded_in_document_order_and_every_hit_is_judged(
     hits: list[Hit],
     top_k: int,
     first: int,
-    budget: int | None,
     min_score: float | None,
     values: dict[str, float | None],
 ) -> None:
-    refiner = StripRefiner(CUT, Given(values), top_k, min_score, first=first, min_words=1, budget_tokens=budget)
+    refiner = StripRefiner(CUT, Given(values), top_k, min_score, first=first, min_words=1)
     refined = refiner(QUERY, hits)
     assert sorted(j.hit.chunk.id for j in refined.judgements) == [hit.chunk.id for hit in hits]
     assert all(judgement.reason for judgement in refined.judgements)

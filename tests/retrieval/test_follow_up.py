@@ -6,7 +6,7 @@ import pytest
 
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.protocols import LanguageModel
-from thresher.questions.standing_alone import cannot_stand_alone
+from thresher.questions import cannot_stand_alone
 from thresher.retrieval.follow_up import MOST_ADDED, FollowUp, Turn, likelihood, with_topic
 from thresher.testing.fakes import ScriptedModel
 from thresher.types import Judged, Query, Reading

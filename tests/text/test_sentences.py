@@ -102,4 +102,4 @@ def test_whitespace_has_no_sentences(text: str) -> None:
 
 def test_other_languages_have_their_own_marks() -> None:
     text = "これは文です。次の文です。"
-    assert [text[start:end] for start, end in sentence_spans(text, language="ja")] == ["これは文です。", "次の文です。"]
+    assert [text[start:end] for start, end in sentence_spans(text)] == ["これは文です。", "次の文です。"]

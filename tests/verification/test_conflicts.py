@@ -22,8 +22,8 @@ def pair(make_evidence: Make) -> Callable[..., list[Evidence]]:
     return make
 
 
-def found(evidence: list[Evidence], **more: object) -> tuple[tuple[int, int], ...]:
-    return find_conflicts(evidence, **more).pairs  # type: ignore[arg-type]
+def found(evidence: list[Evidence]) -> tuple[tuple[int, int], ...]:
+    return find_conflicts(evidence).pairs
 
 
 @pytest.mark.parametrize(("one", "other"), CONTRADICT)
@@ -125,13 +125,3 @@ def test_positions_are_those_of_the_evidence(make_evidence: Make) -> None:
     ]
     evidence = [make_evidence(text, id=str(n), document=str(n)) for n, text in enumerate(texts)]
     assert found(evidence) == ((1, 3), (3, 4))
-
-
-def test_near_embeddings_let_fewer_words_be_enough(pair: Callable[..., list[Evidence]]) -> None:
-    evidence = pair(
-        "The Kõpu lighthouse was built in 1531, and Hanseatic traders paid.",
-        "Kõpu lighthouse was built in 1532.",
-    )
-    assert found(evidence) == ()
-    assert found(evidence, similar=lambda texts: [[0.8] * len(texts)] * len(texts)) == ()
-    assert found(evidence, similar=lambda texts: [[0.9] * len(texts)] * len(texts)) == ((1, 2),)

@@ -11,11 +11,10 @@ from typing import Any
 from thresher.answering.cells import Tables
 from thresher.answering.citations import NO_EVIDENCE, abstention, cite
 from thresher.answering.confidence import Confidence
-from thresher.answering.passage import Passage, passage_of
+from thresher.answering.passage import Passage, Stretch, passage_of, stretches_of
 from thresher.answering.spans import Place, SpanFinder, share_of_terms, uncovered
-from thresher.answering.stretches import Stretch, stretches_of
 from thresher.protocols import PairReader
-from thresher.questions.asked_apart import Part, asked_apart
+from thresher.questions import Part, asked_apart
 from thresher.reasons import not_answered
 from thresher.structure.entries import Entry, Named, answers, named_in
 from thresher.text.boilerplate import asks_for_references, says_nothing

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from thresher.answering.checked_answer import NOT_FOUND, CheckedAnswer, Display, in_silence, is_not_found
+from thresher.answering.checked_answer import NOT_FOUND, CheckedAnswer, Display, is_not_found
 from thresher.answering.citations import abstention
 from thresher.errors import BudgetSpent, ProviderError
-from thresher.protocols import Generator, LanguageModel
+from thresher.protocols import Generator, LanguageModel, in_silence
 from thresher.text.injection import evidence_blocks
 from thresher.text.sentences import sentence_spans
 from thresher.types import Evidence, Generation, Notes, Query
@@ -54,7 +54,6 @@ class Style:
     style: Literal["auto", "short", "detailed", "list"] = "auto"
     max_words: int | None = None
     """The answer ends with the sentence that reaches them."""
-    language: str = ""
     instructions: str = ""
     """Further rules, in the user's words."""
 
@@ -79,8 +78,6 @@ class Style:
         rules = [STYLES[self.style]]
         if self.max_words:
             rules.append(f"Use at most {self.max_words} words.")
-        if self.language:
-            rules.append(f"Answer in {self.language}.")
         return rules
 
     def _told(self, begin: str, rules: Sequence[str]) -> str:

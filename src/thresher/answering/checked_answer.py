@@ -9,6 +9,7 @@ from typing import Literal
 
 from thresher.answering.citations import abstention, cite
 from thresher.answering.sentence_support import SUPPORT, Sentence
+from thresher.protocols import in_silence
 from thresher.reasons import NEAREST
 from thresher.text.answer_types import not_said
 from thresher.text.entities import missing_name
@@ -31,10 +32,6 @@ contradicted ones removed; supported sentences alone."""
 
 MARKS = {ClaimState.UNVERIFIED: "unverified", ClaimState.CONTRADICTED: "contradicted"}
 """What stands in brackets behind a sentence that is shown though it is not supported."""
-
-
-def in_silence(text: str) -> None:
-    """Nobody is waiting for the sentences."""
 
 
 def from_one(marker: int) -> int:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from thresher.answering.checked_answer import CheckedAnswer, Display
 from thresher.answering.citations import is_quoted_from, quoted
 from thresher.types import Generation, Notes, Query, Refined
-from thresher.verification.findings import ClaimCheck
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from thresher.answering.checked_answer import Display
+    from thresher.verification.findings import ClaimCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +23,8 @@ class ClaimVerifier:
     written is handed on as it is.
     """
 
-    check: ClaimCheck
+    check: Callable[[], ClaimCheck]
+    """Makes what checks, which a draft of quotes alone does without."""
     display: Display = "mark"
     about: ClassVar[str] = "each sentence"
 
@@ -34,7 +39,9 @@ class ClaimVerifier:
         }
         if _only_quotes(draft) and None not in places.values():
             return replace(draft, notes=draft.notes + Notes(facts={"sentences": len(places), "quoted": len(places)}))
-        answer = CheckedAnswer(query, evidence, self.check, self.display, positions=places.get)
+        from thresher.answering.checked_answer import CheckedAnswer
+
+        answer = CheckedAnswer(query, evidence, self.check(), self.display, positions=places.get)
         answer.read(draft.text)
         answer.end()
         return replace(answer.generation(draft.notes), certainty=draft.certainty, answered_by=draft.answered_by)

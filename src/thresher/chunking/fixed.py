@@ -16,7 +16,6 @@ from thresher.chunking.spans import (
     first_ink,
     overlap_start,
 )
-from thresher.errors import UsageError
 from thresher.text.sentences import Span, trim
 from thresher.types import Chunk, Document
 
@@ -80,8 +79,6 @@ class RecursiveChunker:
 
     size: int = 1500
     overlap: int = 300
-    separators: Sequence[str] = SEPARATORS
-    """Widest first; the last is the empty string, which cuts anywhere."""
     without: SpanFinder | None = None
     """Finds the span that is to yield no chunks (the references)."""
 
@@ -89,19 +86,11 @@ class RecursiveChunker:
 
     def __post_init__(self) -> None:
         check_sizes("recursive", self.size, self.overlap)
-        if not self.separators or self.separators[-1] != "":
-            raise UsageError(
-                "the last separator must be the empty string, or long words would exceed the size",
-                subject=f"recursive separators={self.separators!r}",
-                next_step='add ""',
-            )
 
     @property
     def fingerprint(self) -> str:
-        """Name, version and settings in one line; separators only where they are not the usual ones."""
-        usual = tuple(self.separators) == SEPARATORS
-        own = {"separators": None if usual else tuple(self.separators), "without": self.without}
-        return fingerprint("recursive", self.VERSION, size=self.size, overlap=self.overlap, **own)
+        """Name, version and settings in one line."""
+        return fingerprint("recursive", self.VERSION, size=self.size, overlap=self.overlap, without=self.without)
 
     def __call__(self, document: Document) -> list[Chunk]:
         """The document's chunks in order."""
@@ -117,9 +106,9 @@ class RecursiveChunker:
 
     def _split(self, text: str, start: int, end: int, level: int) -> Iterator[Span]:
         """Pieces at the first separator the span holds, put together again as far as the size allows."""
-        while text.find(self.separators[level], start, end) < 0:
+        while text.find(SEPARATORS[level], start, end) < 0:
             level += 1
-        separator = self.separators[level]
+        separator = SEPARATORS[level]
         if separator == "":
             yield from self._windows(start, end)
             return

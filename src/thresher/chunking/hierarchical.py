@@ -23,8 +23,6 @@ from thresher.text import sentences
 from thresher.text.sentences import Span
 from thresher.types import Chunk, Document
 
-OverlapMode = Literal["character", "sentence", "none"]
-
 
 def windows(length: int, size: int, overlap: int) -> int:
     """Number of windows of `size` that cover `length` characters: ceil(max(0, T - L) / (L - O)) + 1.
@@ -33,24 +31,6 @@ def windows(length: int, size: int, overlap: int) -> int:
     defaults n = (2500 - 300) / (300 - 50) + 1 = 9.8, so 10. An estimate only: windows stride, sentences are packed.
     """
     return -(-max(0, length - size) // (size - overlap)) + 1
-
-
-@dataclass(frozen=True, slots=True)
-class CutReport:
-    """What a document was expected to give by the paper's formulas, and what it gave."""
-
-    characters: int
-    chunks_estimated: int
-    chunks: int
-    subchunks_estimated: int
-    """Sum of the estimates of the chunks there are."""
-    subchunks: int
-    merged: int = 0
-    """Chunks below the minimum that went into a neighbour."""
-    empty: int = 0
-    """Empty chunks that Figure 4 appends (its first sentence exceeds the size); never made here, only counted."""
-    tails_lost: int = 0
-    """Last subchunks that Figure 5 never appends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,24 +48,20 @@ class HierarchicalChunker:
 
     `literal=True` is the code as printed, to measure what its defects do; it reads `size`, `subchunk_size` and nothing
     else. Figure 4: no overlap, no minimum, sentences of any length, only sentences counted (not the spaces between
-    them), an empty chunk before a first sentence longer than `size` (skipped here and counted in the report). Figure 5:
+    them), an empty chunk before a first sentence longer than `size` (skipped here). Figure 5:
     no overlap, the last subchunk lost, so that a chunk within `subchunk_size` has none, and the whole chunk as a
     subchunk before a first sentence longer than that. Its texts are spans of the document, not sentences joined anew.
     """
 
     size: int = 2500
     minimum: int = 300
-    """Smallest chunk in characters, its overlap included; smaller ones are merged if `merge_small`."""
+    """Smallest chunk in characters, its overlap included; smaller ones are merged with a neighbour."""
     overlap: int = 100
-    merge_small: bool = True
     subchunk_size: int = 300
     subchunk_overlap: int = 50
-    subchunk_overlap_mode: OverlapMode = "character"
-    """`sentence`: as many whole sentences as fit in the overlap; most sentences do not."""
     tail: Literal["flush", "literal"] = "flush"
     """`literal`: the last subchunk of each chunk is lost, as in Figure 5."""
     literal: bool = False
-    language: str = ""
     without: SpanFinder | None = None
     """Finds the span that is to yield no chunks (the references)."""
 
@@ -104,24 +80,23 @@ class HierarchicalChunker:
     @property
     def fingerprint(self) -> str:
         """Name, version and the settings that are read, in one line."""
-        read = ["size", "subchunk_size"]
-        if not self.literal:
-            read = ["size", "minimum", "overlap", "merge_small", "subchunk_size", "subchunk_overlap"]
-            read += ["subchunk_overlap_mode", "tail"]
+        read: dict[str, object] = {"size": self.size, "subchunk_size": self.subchunk_size}
+        if not self.literal:  # two settings of before keep their names, so that a stored index is still this one
+            read = {"size": self.size, "minimum": self.minimum, "overlap": self.overlap, "merge_small": True}
+            read |= {"subchunk_size": self.subchunk_size, "subchunk_overlap": self.subchunk_overlap}
+            read |= {"subchunk_overlap_mode": "character", "tail": self.tail}
         return fingerprint(
             "hierarchical-literal" if self.literal else "hierarchical",
             self.VERSION,
-            **{name: getattr(self, name) for name in read},
+            **read,
             sentences=sentences.VERSION,
-            language=self.language or None,
             without=self.without,
         )
 
     @property
     def _overlaps(self) -> tuple[int, int]:
         """Of chunks, and of subchunks."""
-        no_overlap = self.literal or self.subchunk_overlap_mode == "none"
-        return 0 if self.literal else self.overlap, 0 if no_overlap else self.subchunk_overlap
+        return (0, 0) if self.literal else (self.overlap, self.subchunk_overlap)
 
     def estimate(self, characters: int) -> dict[str, int]:
         """The paper's N for a text of that many characters, and N times its n, by level; nothing is cut."""
@@ -132,68 +107,53 @@ class HierarchicalChunker:
 
     def __call__(self, document: Document) -> list[Chunk]:
         """The document's chunks in order, each followed by its subchunks."""
-        return self.cut(document)[0]
-
-    def cut(self, document: Document) -> tuple[list[Chunk], CutReport]:
-        """The chunks, and the report on them."""
         chunks: list[Chunk] = []
-        overlap, sub_overlap = self._overlaps
-        parents = estimated = merged = empty = lost = 0
+        parents = 0
         seen: set[Span] = set()
         for region in text_regions(document, without=self.without):
             units = self._units(document.text, region)
-            spans, small, void = self._chunks(document.text, units, region)
-            merged += small
-            empty += void
-            for span in spans:
+            for span in self._chunks(document.text, units, region):
                 parents += 1
                 parent = make_chunk(document, span, number=parents, kind=region.kind)
-                chunks.append(parent)
-                children, dropped = self._subchunks(document.text, _within(units, span), region, span)
+                children = self._subchunks(document.text, _within(units, span), region, span)
                 fresh = [child for child in children if child not in seen]
                 seen.update(fresh)
-                estimated += windows(span[1] - span[0], self.subchunk_size, sub_overlap)
-                lost += dropped
+                chunks.append(parent)
                 chunks += (
-                    make_chunk(document, child, number=number, kind=region.kind, parent=parent)
-                    for number, child in enumerate(fresh, start=1)
+                    make_chunk(document, child, number=at, kind=region.kind, parent=parent)
+                    for at, child in enumerate(fresh, start=1)
                 )
-        characters = len(document.text)
-        expected = windows(characters, self.size, overlap)
-        subchunks = len(chunks) - parents
-        return chunks, CutReport(characters, expected, parents, estimated, subchunks, merged, empty, lost)
+        return chunks
 
     def _units(self, text: str, region: Region) -> list[Span]:
         """What is packed and never cut within the size: rows of a table, sentences of a text."""
         if region.kind == "table":
             return list(region.rows)
-        found = sentences.sentence_spans(text[region.start : region.end], language=self.language)
+        found = sentences.sentence_spans(text[region.start : region.end])
         return [(region.start + start, region.start + end) for start, end in found]
 
-    def _chunks(self, text: str, units: Sequence[Span], region: Region) -> tuple[list[Span], int, int]:
-        """Spans of the chunks, how many small ones were merged, and how many empty ones Figure 4 has besides."""
+    def _chunks(self, text: str, units: Sequence[Span], region: Region) -> list[Span]:
+        """Spans of the chunks; the empty one that Figure 4 has before a long first sentence is none."""
         if self.literal:
-            spans, empty = _packed_as_printed(units, self.size)
-            return spans, 0, empty
+            return _packed_as_printed(units, self.size)[0]
         if region.kind == "table":
-            return list(pack_rows(units, self.size)), 0, 0
+            return list(pack_rows(units, self.size))
         units = _split_long(text, units, self.size, self.overlap)
-        spans = list(_packed(text, units, self.size, self.overlap, "character"))
-        kept = _merged(spans, self.minimum, self.size + self.minimum) if self.merge_small else spans
-        return kept, len(spans) - len(kept), 0
+        spans = list(_packed(text, units, self.size, self.overlap))
+        return _merged(spans, self.minimum, self.size + self.minimum)
 
-    def _subchunks(self, text: str, units: Sequence[Span], region: Region, chunk: Span) -> tuple[list[Span], int]:
-        """Spans of one chunk's subchunks, and how many its tail setting lost."""
+    def _subchunks(self, text: str, units: Sequence[Span], region: Region, chunk: Span) -> list[Span]:
+        """Spans of one chunk's subchunks."""
         if self.literal:
             spans, empty = _packed_as_printed(units, self.subchunk_size)
-            return [chunk] * empty + spans[:-1], len(spans[-1:])
+            return [chunk] * empty + spans[:-1]
         if region.kind == "table":
             spans = list(pack_rows(units, self.subchunk_size))
         else:
             _, overlap = self._overlaps
             units = _split_long(text, units, self.subchunk_size, overlap)
-            spans = list(_packed(text, units, self.subchunk_size, overlap, self.subchunk_overlap_mode))
-        return (spans, 0) if self.tail == "flush" else (spans[:-1], len(spans[-1:]))
+            spans = list(_packed(text, units, self.subchunk_size, overlap))
+        return spans if self.tail == "flush" else spans[:-1]
 
 
 def _within(units: Sequence[Span], span: Span) -> list[Span]:
@@ -215,34 +175,20 @@ def _split_long(text: str, units: Sequence[Span], size: int, overlap: int) -> li
     return parts
 
 
-def _packed(text: str, units: Sequence[Span], size: int, overlap: int, mode: OverlapMode) -> Iterator[Span]:
+def _packed(text: str, units: Sequence[Span], size: int, overlap: int) -> Iterator[Span]:
     """Neighbouring units together up to `size`, each span reaching up to `overlap` back into the one before."""
     if not units:
         return
     start, end = units[0]
-    for index, unit in enumerate(units[1:], start=1):
+    for unit in units[1:]:
         if unit[1] - start > size:
             yield start, end
             # never all of the span before, and never more than the size leaves room for
             low = max(end - overlap, start + 1, unit[1] - size)
-            start = _overlapping(text, units, index, low, mode)
+            begin = overlap_start(text, low, end)
+            start = begin if begin < end else unit[0]
         end = unit[1]
     yield start, end
-
-
-def _overlapping(text: str, units: Sequence[Span], index: int, low: int, mode: OverlapMode) -> int:
-    """Where the span that adds unit `index` begins: at a word or sentence from `low` on, or at the unit itself."""
-    match mode:
-        case "character":
-            previous_end = units[index - 1][1]
-            begin = overlap_start(text, low, previous_end)
-            return begin if begin < previous_end else units[index][0]
-        case "sentence":
-            while index > 0 and units[index - 1][0] >= low:
-                index -= 1
-            return units[index][0]
-        case "none":
-            return units[index][0]
 
 
 def _merged(spans: Sequence[Span], minimum: int, largest: int) -> list[Span]:

@@ -66,7 +66,6 @@ class SemanticChunker:
     max_characters: int = 500
     mode: Literal["absolute", "percentile", "std"] = "absolute"
     compare: Literal["previous_sentence", "chunk_centroid"] = "previous_sentence"
-    language: str = ""
     without: SpanFinder | None = None
     """Finds the span that is to yield no chunks (the references)."""
 
@@ -84,7 +83,7 @@ class SemanticChunker:
     def fingerprint(self) -> str:
         """Name, version and settings in one line, the encoder's name among them."""
         own = {name: getattr(self, name) for name in ("theta", "max_characters", "mode", "compare")}
-        own |= {"sentences": sentences.VERSION, "language": self.language or None, "without": self.without}
+        own |= {"sentences": sentences.VERSION, "without": self.without}
         return fingerprint("semantic", self.VERSION, encoder=self.encoder_name, **own)
 
     def __call__(self, document: Document) -> list[Chunk]:
@@ -93,7 +92,7 @@ class SemanticChunker:
         found = {
             region.start: [
                 (region.start + start, region.start + end)
-                for start, end in sentences.sentence_spans(text[region.start : region.end], language=self.language)
+                for start, end in sentences.sentence_spans(text[region.start : region.end])
             ]
             for region in text_regions(document, without=self.without)
             if region.kind == "text"

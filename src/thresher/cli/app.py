@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from thresher.cli import chat, checks, collections, config, demo, documents, feedback, log, output, questions, recipes
+from thresher.cli import chat, checks, collections, config, demo, documents, log, output, questions, recipes
 from thresher.cli.fast_import import without_rest_client
 from thresher.cli.options import DONE, FAILED, INTERRUPTED, WRONG_USAGE, in_flags
 from thresher.errors import ThresherError, UsageError
@@ -260,7 +260,7 @@ for command in (
     chat.chat,
     checks.check,
     questions.explain,
-    feedback.feedback,
+    questions.feedback,
     recipes.calibrate,
     recipes.train_judge,
     recipes.list_recipes,

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from thresher.cli import output
 from thresher.cli.options import FAILED, AsJson, Home, target_of
 from thresher.errors import UsageError
-from thresher.home import places
 from thresher.tracing.explain import counted
+
+if TYPE_CHECKING:
+    from thresher.home import places
 
 app = typer.Typer(
     help="The collections of a home: list, rename, drop, copy, export, import.", invoke_without_command=True

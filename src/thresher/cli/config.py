@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 
 import thresher
-from thresher import recipes
 from thresher.cli import output
 from thresher.cli.options import AsJson, RecipeName, Target, on_collection
 from thresher.cli.questions import recipe_of
@@ -35,8 +34,8 @@ def config(
     """Show every setting, its value and where that comes from: default, preset, a file, a variable or --set."""
     from thresher.settings import config_files, flat_public
 
-    chosen = recipes.get(recipe_of(recipe, target))
-    front = recipes.front(target.home)
+    chosen = thresher.recipes.get(recipe_of(recipe, target))
+    front = thresher.recipes.front(target.home)
     values: dict[str, Any] = {
         "home": str(target.home),
         "collection": target.collection,
@@ -45,7 +44,7 @@ def config(
         "public_url": front.public_url,
         **flat_public(chosen.configured(target.settings, home=target.home)),
     }
-    origins = recipes.front_origins(target.home) | chosen.origins(target.settings, home=target.home)
+    origins = thresher.recipes.front_origins(target.home) | chosen.origins(target.settings, home=target.home)
     origins = {key: "--set" if origin == "given" else origin for key, origin in origins.items()}
     told = {
         key: {"value": value, "origin": origins.get(key, "default")}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from thresher import recipes
+import thresher
 from thresher.cli import output
 from thresher.cli.collections import Yes, confirm
 from thresher.cli.options import FAILED, IN_PART, On, Target, Where, on_collection
@@ -184,7 +184,7 @@ def status(target: Target) -> None:
             "extractions": collection.extractions(),
             "tables": collection.tables(),
         }
-        settings = collection.settings(recipes.front(target.home).recipe)
+        settings = collection.settings(thresher.recipes.front(target.home).recipe)
     target.show(described, output.status)
     if not target.json:
         output.not_configured(settings)

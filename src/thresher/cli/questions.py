@@ -7,17 +7,18 @@ import os
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from thresher import recipes
+import thresher
 from thresher.cli import output
 from thresher.cli.options import FAILED, REFUSED, Question, RecipeName, Strict, Target, Where, on_collection
 from thresher.errors import UsageError
-from thresher.home.files import make_folder
-from thresher.home.places import Home, working_folder
-from thresher.tracing.explain import picture
+from thresher.tracing.explain import counted, picture, shortened
+
+if TYPE_CHECKING:
+    from thresher.home.places import Home
 
 SHELLS = "shells"
 """Folder of a home that remembers the last trace of each shell and collection, a file for each shell."""
@@ -41,7 +42,7 @@ def words_of(question: list[str]) -> str:
 
 def recipe_of(recipe: str | None, target: Target) -> str:
     """The recipe that is asked for, or that a file or the environment names."""
-    return recipe or recipes.front(target.home).recipe
+    return recipe or thresher.recipes.front(target.home).recipe
 
 
 @on_collection()
@@ -62,7 +63,7 @@ def search(
             limit=limit,
             where=where,
             settings=target.settings,
-            strict=recipes.front(target.home).strict if strict is None else strict,
+            strict=thresher.recipes.front(target.home).strict if strict is None else strict,
             max_tokens=max_tokens,
         )
     target.show(result, partial(output.hits, filtered=bool(where)))
@@ -93,7 +94,7 @@ def ask(
     max_tokens: MaxTokens = None,
 ) -> None:
     """Answer a question from the documents, with citations, or say why not."""
-    from thresher.answering.checked_answer import in_silence
+    from thresher.protocols import in_silence
     from thresher.types import Step
 
     generated = refused = found = False
@@ -117,7 +118,7 @@ def ask(
             outside=outside,
             where=where,
             settings=settings,
-            strict=recipes.front(target.home).strict if strict is None else strict,
+            strict=thresher.recipes.front(target.home).strict if strict is None else strict,
             budget_calls=budget_calls,
             budget_tokens=budget_tokens,
             budget_seconds=budget_seconds,
@@ -176,6 +177,8 @@ def remember(target: Target, trace: str | None) -> None:
     if not trace:
         return
     file = _shell(target.home)
+    from thresher.home.files import make_folder
+
     try:
         make_folder(file.parent)
         for other in file.parent.iterdir():
@@ -196,6 +199,8 @@ def trace_of(given: str, target: Target) -> str:
 
 
 def _shell(home: Home) -> Path:
+    from thresher.home.places import working_folder
+
     return working_folder(home) / SHELLS / str(os.getppid())
 
 
@@ -204,3 +209,26 @@ def _remembered(file: Path) -> dict[str, str]:
         return dict(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return {}
+
+
+# --- what a person says of an answer ----------------------------------------------------------------------------------
+
+SHOWN_CHARACTERS = 80
+"""Of a question that a label is about."""
+
+
+@on_collection(reads_settings=False)
+def feedback(
+    target: Target,
+    trace: Annotated[str, typer.Argument(metavar="TRACE", help="Id of a trace, or `last`: this shell's last answer.")],
+    judgement: Annotated[Literal["right", "wrong"], typer.Argument(metavar="right|wrong", help="What you say of it.")],
+    answer: Annotated[
+        str | None, typer.Option("--answer", metavar="TEXT", help="The right answer, as the documents have it.")
+    ] = None,
+) -> None:
+    """Keep whether an answer, or a refusal, was right; calibrate and train-judge learn from it."""
+    with target.open() as collection:
+        label = collection.feedback(trace_of(trace, target), judgement == "right", answer)
+        number = len(collection.labels.labels())
+    shown = f"{judgement}: “{shortened(label.question, SHOWN_CHARACTERS)}”"
+    target.show(label, lambda _: output.say(f"{shown}; {counted(number, 'label')} in this collection"))

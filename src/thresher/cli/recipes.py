@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thresher import recipes
+import thresher
 from thresher.cli import output
 from thresher.cli.options import AsJson, Settings, Target, assignments, on_collection, recipe_names
 from thresher.cli.progress import counting
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def list_recipes(json: AsJson = False) -> None:
     """List the recipes and what stands in their slots."""
-    described = [_describe(name) for name in recipes.names()]
+    described = [_describe(name) for name in thresher.recipes.names()]
     if json:
         fields = ("name", "preset_of", "slots", "follows", "needs_llm")
         output.as_json([{field: recipe[field] for field in fields} for recipe in described])
@@ -56,11 +56,11 @@ def show(
     elif json:
         output.as_json(one)
     else:
-        output.recipe(one, descriptions(recipes.get(recipe).settings))
+        output.recipe(one, descriptions(thresher.recipes.get(recipe).settings))
 
 
 def _describe(name: str, settings: list[str] | None = None) -> dict[str, Any]:
-    recipe = recipes.get(name)
+    recipe = thresher.recipes.get(name)
     return recipe.describe(recipe.configured(assignments(settings)))
 
 

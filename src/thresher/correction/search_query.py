@@ -234,18 +234,16 @@ class KeywordQuery:
     what is recent, the month before today is put behind them. The same question always gives the same words.
     """
 
-    most: int = MOST_WORDS
-
     @property
     def about(self) -> str:
         """For people, in a few words."""
         return "the question itself, or its content words on the web"
 
     def __call__(self, query: Query) -> SearchQuery:
-        """At most `most` words; the question itself where it has no content words."""
+        """At most 14 words; the question itself where it has no content words."""
         text = " ".join(content_words(query.question)) or query.question
-        short = " ".join(text.split()[: self.most])
-        words = with_time(short, question=query.question, today=query.today, most=self.most)
+        short = " ".join(text.split()[:MOST_WORDS])
+        words = with_time(short, question=query.question, today=query.today, most=MOST_WORDS)
         return SearchQuery(words, Notes(facts={"words": "content words"}))
 
 

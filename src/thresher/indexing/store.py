@@ -33,7 +33,6 @@ from thresher.home.files import make_folder
 from thresher.home.places import Home
 from thresher.indexing.catalog import Catalog, Changes, Entry, Place
 from thresher.indexing.index_config import IndexConfig, encodes_text, reads_titles
-from thresher.indexing.prepare import EncodedChunks, encode
 from thresher.indexing.records import (
     RECORD_TABLES,
     DocumentRecord,
@@ -49,6 +48,7 @@ from thresher.stores import registry
 from thresher.types import Document, Metadata
 
 if TYPE_CHECKING:
+    from thresher.indexing.prepare import EncodedChunks
     from thresher.types import Vectors
 
 BATCH_CHUNKS = 256
@@ -341,6 +341,8 @@ class DocumentStore:
         if missing and progress is not None:
             progress(0, len(missing))
         for documents in self._batches(missing):
+            from thresher.indexing.prepare import encode
+
             encoded = encode(config, documents, self._known_vectors(config.encoder.name, documents))
             with self.locked():
                 added += self.append(config, encoded, self._lacking(config, encoded.documents))

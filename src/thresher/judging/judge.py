@@ -1,30 +1,26 @@
-"""A scorer, a threshold and a policy for what could not be scored: what most recipes put in the judge slot."""
+"""A scorer and a threshold: what most recipes put in the judge slot."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
-from thresher.errors import BudgetSpent, ModelError, ProviderError, UsageError
+from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.judging.thresholds import Threshold, ThresholdResult
 from thresher.protocols import CrossEncoder, Judge, Scorer, about
 from thresher.types import Hit, Judged, Judgement, Notes, Query, Scale, Score, ranked_judgements
-
-OnUnreadable = Literal["keep", "drop", "raise"]
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringJudge:
     """Keeps the hits whose score is enough.
 
-    A score that could not be read is nothing known against a chunk: it is kept, dropped or raised as `on_unreadable`
-    says, and counted. Where the scorer failed, `otherwise` is asked; without it the chunk is kept.
+    A score that could not be read is nothing known against a chunk: it is kept, and counted. Where the scorer failed,
+    `otherwise` is asked; without it the chunk is kept.
     """
 
     scorer: Scorer
     threshold: Threshold
-    on_unreadable: OnUnreadable = "keep"
     name: str = "judge"
     order: bool = True
     """Kept hits by their score, best first, which becomes the score they are ranked by; otherwise as they came."""
@@ -52,13 +48,6 @@ class ScoringJudge:
         if not hits:
             return Judged(())
         opinions, notes = self._opinions(query, hits)
-        unreadable = sum(opinion.score is None and not opinion.failed for opinion in opinions)
-        if unreadable and self.on_unreadable == "raise":
-            raise ModelError(
-                f"the scores of {unreadable} of {len(hits)} chunks could not be read",
-                subject=f"{self.name} ({self.scorer.name})",
-                next_step="set on_unreadable to keep or drop, or use another model",
-            )
         cut = self.threshold(query, [opinion.score for opinion in opinions])
         judged = [
             self._judged(hit, opinion, cut, at) for at, (hit, opinion) in enumerate(zip(hits, opinions, strict=True))
@@ -97,9 +86,7 @@ class ScoringJudge:
         score = opinion.score
         if score is None:
             hit = replace(hit, scores={**hit.scores, **opinion.others})
-            keep = opinion.failed or self.on_unreadable == "keep"
-            what = "not scored" if opinion.failed else "unreadable"
-            return Judgement(hit, keep, f"{what}, {'kept' if keep else 'dropped'}")
+            return Judgement(hit, keep=True, reason=f"{'not scored' if opinion.failed else 'unreadable'}, kept")
         hit = replace(hit, scores={**hit.scores, **opinion.others, opinion.scorer: score})
         if self.order:
             hit = replace(hit, score=score)

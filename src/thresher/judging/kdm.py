@@ -209,6 +209,9 @@ def _check(weights: tuple[float, float]) -> None:
 K1 = 1.2
 """Saturation of repeated terms; ECRAG, section 4.2: "typically"."""
 
+OKAPI_K1 = 1.5
+"""Of the rank_bm25 that the thesis's code calls."""
+
 B = 0.75
 """Normalisation by length; ECRAG, section 4.2."""
 
@@ -249,13 +252,12 @@ def bm25(
     total: int,
     average_length: float,
     k1: float = K1,
-    b: float = B,
     kind: Rarity = "robertson",
 ) -> float:
-    """Sum over the query's terms of idf x f (k1 + 1) / (f + k1 (1 - b + b length / average_length))."""
+    """Sum over the query's terms of idf x f (k1 + 1) / (f + k1 (1 - B + B length / average_length))."""
     counts = Counter(text_terms)
     relative = len(text_terms) / average_length if average_length else 1.0
-    damping = k1 * (1 - b + b * relative)
+    damping = k1 * (1 - B + B * relative)
     return sum(
         idf(frequencies.get(term, 0), total, kind) * counts[term] * (k1 + 1) / (counts[term] + damping)
         for term in query_terms
@@ -291,8 +293,6 @@ class LexicalConfidence:
     query_terms: Terms
     fit: Literal["corpus", "retrieved"] = "corpus"
     kind: Rarity = "robertson"
-    k1: float = K1
-    b: float = B
     titled: bool = True
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> list[float]:
@@ -307,8 +307,7 @@ class LexicalConfidence:
                 frequencies=known.frequencies,
                 total=known.total,
                 average_length=known.average_length,
-                k1=self.k1,
-                b=self.b,
+                k1=self._k1,
                 kind=self.kind,
             )
             for text in texts
@@ -320,8 +319,12 @@ class LexicalConfidence:
             self.query_terms(search),
             frequencies=self.table.document_frequencies(search),
             total=self.table.count(),
-            k1=self.k1,
+            k1=self._k1,
         )
+
+    @property
+    def _k1(self) -> float:
+        return K1 if self.kind == "robertson" else OKAPI_K1
 
     def _statistics(self, search: str) -> Statistics:
         table = self.table

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
+from thresher.judging.scorers import QueryText, words_of
 from thresher.judging.thresholds import DIGITS
 from thresher.models.structured import (
     TOP_GRADE,
@@ -36,14 +37,6 @@ Reply with a JSON object {"scores": [...]} that holds one number for each chunk,
 MAX_UNREADABLE_IN_A_ROW = 8
 """Asks in a row without a readable reply after which no more is asked: one bad chunk among 20 costs 6 on the way down,
 and a model that never replies in form would otherwise be asked two or three hundred times."""
-
-QueryText = Literal["search", "question"]
-"""Which words a chunk is scored against: those that were searched, or those a person asked (Y14 in docs/methods.md)."""
-
-
-def words_of(query: Query, text: QueryText) -> str:
-    """The words a chunk is scored against."""
-    return query.search if text == "search" else query.question
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from thresher.judging.scorers import WrappedScorer
-from thresher.questions.asked_apart import searches
+from thresher.questions import searches
 from thresher.types import Hit, Query, Scores
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from math import nextafter
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
-from thresher.judging.llm_scorers import QueryText, words_of
 from thresher.judging.model_weight import ModelWeight
 from thresher.protocols import CrossEncoder, Encoder, PairReader, Scorer, about
 from thresher.text.entities import lacking
 from thresher.types import LOGIT, PROBABILITY, T5, UNIT, Hit, Notes, Query, Scale, Score, Scores, Spans, Terms, logistic
 
 Rarity = Callable[[str], Mapping[str, float]]
+
+QueryText = Literal["search", "question"]
+"""Which words a chunk is scored against: those that were searched, or those a person asked (Y14 in docs/methods.md)."""
 
 SENTENCE_WEIGHT = 0.7
 """The best sentence's cosine has 0.7 and the question's terms have 0.3: the weights of ECRAG's confidence (X8 in
@@ -33,6 +35,11 @@ one .813, two .825, three .829, four .828, all .827."""
 SENTENCE_CHARACTERS = (20, 600)
 """Shorter pieces are headings and cells and are read only where nothing else is there; a longer one is a table or a
 list and is read by its lines."""
+
+
+def words_of(query: Query, text: QueryText) -> str:
+    """The words a chunk is scored against."""
+    return query.search if text == "search" else query.question
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,15 +450,13 @@ class BandedScorer:
 
     `local` gives probabilities, `second` a relevance from 0 to 1. How much that is worth says `weight`; where it was
     not measured the mean of both counts, within the bounds, and no verdict turns on `second` alone. A chunk that it
-    failed on keeps its local score; one whose reply could not be read does so with `keep_local`, and has none
-    otherwise.
+    failed on, or whose reply could not be read, keeps its local score.
     """
 
     local: Scorer
     second: Scorer
     lower: float
     upper: float
-    keep_local: bool = True
     weight: ModelWeight | None = None
     name: ClassVar[str] = "judge"
     scale: ClassVar[Scale] = PROBABILITY
@@ -475,13 +480,10 @@ class BandedScorer:
         notes = first.notes + Notes(facts={"unsure": len(unsure)})
         if unsure:
             second = self.second(query, [hits[at] for at in unsure])
-            without = second.missing
-            for position, (at, score) in enumerate(zip(unsure, second.scores, strict=True)):
+            for at, score in zip(unsure, second.scores, strict=True):
                 if score is not None:
                     others[at][self.second.name] = score
                     scores[at] = Score(self._together(others[at][self.local.name].value, score.value), PROBABILITY)
-                elif not self.keep_local and position not in without:
-                    scores[at] = None
             lacks = tuple(f"{lack}; their local score stands" for lack in second.notes.degraded)
             notes += replace(second.notes, degraded=lacks)
         return Scores(tuple(scores), notes, tuple(others), failed=first.missing)

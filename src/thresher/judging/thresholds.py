@@ -12,7 +12,6 @@ from statistics import fmean, pstdev, pvariance
 from typing import Protocol
 
 from thresher.errors import BudgetSpent, ProviderError, UsageError
-from thresher.models.structured import asked, read_scores, scores_schema
 from thresher.protocols import LanguageModel
 from thresher.text.injection import fenced
 from thresher.types import NO_NOTES, UNIT, Notes, Query, Scale, Score
@@ -96,7 +95,6 @@ class Statistical:
     Standard deviation and variance are those of the whole population.
     """
 
-    epsilon: float = EPSILON
     min_keep: int = 1
     floor: float = 0.0
 
@@ -117,7 +115,7 @@ class Statistical:
         if not values:
             return ThresholdResult(None, (False,) * len(scored))
         mean, variance = round(fmean(values), DIGITS), round(pvariance(values), DIGITS)
-        threshold = round(mean + pstdev(values), DIGITS) if variance < self.epsilon else mean
+        threshold = round(mean + pstdev(values), DIGITS) if variance < EPSILON else mean
         if self.min_keep:
             threshold = min(threshold, values[min(self.min_keep, len(values)) - 1])
         threshold = max(threshold, self.floor)
@@ -165,6 +163,8 @@ class FromModel:
         if not values:
             return ThresholdResult(None, (False,) * len(scored))
         told = ", ".join(f"{value:.3g}" for value in values)
+        from thresher.models.structured import asked, read_scores, scores_schema
+
         user = f"<query>{fenced(query.search)}</query>\nScores: {told}"
         try:
             answer = asked(self.model, SYSTEM, user, schema=scores_schema(1), read=partial(read_scores, number=1))

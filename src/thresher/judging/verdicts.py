@@ -96,8 +96,6 @@ class ThreeWay:
     """Correct, ambiguous or incorrect by the judge's scores (CRAG, section 4.3)."""
 
     bounds: Bounds
-    score_name: str = "relevance"
-    """What the score is called in the reason."""
 
     @property
     def about(self) -> str:
@@ -110,7 +108,7 @@ class ThreeWay:
 
     def __call__(self, judged: Sequence[Judgement]) -> Decision:
         """The verdict, and why in words."""
-        return _bounded(self.bounds, self.scores(judged), len(judged), self.score_name)
+        return _bounded(self.bounds, self.scores(judged), len(judged), "relevance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +188,6 @@ class Calibrated:
     lower: float
     upper: float
     separated: bool
-    score_name: str = "probability"
     mapping: str = ""
     """Name of the calibration that the probabilities come from, for the trace."""
     calibrated: bool = True
@@ -213,9 +210,9 @@ class Calibrated:
         """The verdict, with the best probability as confidence where it is calibrated, and why in words."""
         scores = [judgement.score for judgement in judged if judgement.score is not None]
         if not scores:
-            return _unscored(len(judged), self.score_name)
+            return _unscored(len(judged), "probability")
         best = max(score.value for score in scores)
-        told = f"best {self.score_name} {best:.3g}"
+        told = f"best probability {best:.3g}"
         notes = _notes(best, self.lower, self.upper, unscored=len(judged) - len(scores))
         if self.mapping:
             notes += Notes(facts={"mapping": self.mapping})

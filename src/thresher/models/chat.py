@@ -327,7 +327,7 @@ class ChatModel:
             return _TryAgain(self._failed("answered with no text", retryable=True))
         self._thinks()
         what = "thought until its tokens were spent, and did not answer"
-        next_step = "set llm.reasoning_effort=none, or llm.thinking_tokens higher"
+        next_step = "set llm.reasoning_effort=none, or llm.max_tokens higher"
         return self._failed(what, next_step, retryable=False)
 
     def _weights(self, reply: Any, request: _Request) -> str:

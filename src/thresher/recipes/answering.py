@@ -22,6 +22,9 @@ OF_ANSWERS = 0.8
 """Share of a chat model's sentences that are taken to be supported before they are read: it was shown the evidence.
 What that gains and costs is in docs/decisions.md."""
 
+HEDGE_BELOW = 0.5
+"""Without a model: a passage that is less probable than not to answer is shown as doubtful."""
+
 NO_MODEL = "generate: no chat model is configured (llm.base_url, llm.model); answered by quoting"
 
 
@@ -66,7 +69,7 @@ def without_model(settings: RecipeSettings, parts: Components, table: ChunkTable
         parts.whole_documents(),
         confidence,
         answer.abstain_below,
-        answer.hedge_below,
+        HEDGE_BELOW,
         rivals,
     )
 
@@ -100,7 +103,7 @@ def style_of(answer: AnswerSettings) -> Style:
     """What a chat model is asked for."""
     from thresher.answering.chat_model import Style
 
-    return Style(answer.style, answer.max_words, answer.language, answer.instructions)
+    return Style(answer.style, answer.max_words, answer.instructions)
 
 
 def display_of(answer: AnswerSettings) -> Display:

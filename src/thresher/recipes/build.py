@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Literal
 
 from thresher.answering.verify import ClaimVerifier
 from thresher.chunking.spans import split_at_whitespace
 from thresher.judging.calibration import Calibration
-from thresher.judging.model_weight import ModelWeight
 from thresher.protocols import ChunkTable, Corrector, Judge, Refiner, Retriever, Scorer, Verifier, about
 from thresher.recipes.answering import checker, display_of, quote_checker
 from thresher.recipes.components import Components, Outside
@@ -20,9 +19,8 @@ from thresher.recipes.settings import (
     OutsideSettings,
     RecipeSettings,
     RedundancySettings,
-    WebSettings,
 )
-from thresher.refinement.refine import PassageRefiner, StripRefiner
+from thresher.refinement.refine import CODE_MIN_WORDS, MIN_WORDS, PassageRefiner, StripRefiner
 from thresher.refinement.strips import DECOMPOSITIONS
 from thresher.retrieval.wrappers import Facts, Redundancy
 from thresher.text.entities import names_in
@@ -49,7 +47,14 @@ if TYPE_CHECKING:
         OutsideSource,
     )
     from thresher.correction.search_query import SearchQueryWriter
+    from thresher.judging.model_weight import ModelWeight
     from thresher.types import Vectors
+
+RESULTS = 5
+"""Of a search are looked at: those that the released code of CRAG reads."""
+
+PASSAGE_CHARACTERS = 900
+"""Of a page at most: a chunk of CRAG's implementation guide, so that pages and chunks are judged alike."""
 
 NO_WORDS = "correct: no chat model is configured (llm.base_url, llm.model); the question itself was searched for"
 
@@ -161,8 +166,7 @@ def strips(
         first=first if given is None else 0,
         first_score=first_score,
         order=settings.refine.order,
-        min_words=settings.refine.min_words,
-        on_unreadable=settings.on_unreadable,
+        min_words=MIN_WORDS if settings.refine.order == "document" else CODE_MIN_WORDS,
         conflicts=find_conflicts,
     )
     of = settings.refine.of
@@ -202,7 +206,7 @@ class RefinerInPart:
 
 def verifier(settings: RecipeSettings, parts: Components) -> Verifier:
     """Each sentence held against the evidence, then each quote against its document."""
-    claims = ClaimVerifier(checker(settings, parts), display_of(settings.answer))
+    claims = ClaimVerifier(partial(checker, settings, parts), display_of(settings.answer))
     quotes = quote_checker(parts)
 
     return VerifiersInTurn((claims, quotes))
@@ -280,10 +284,9 @@ def _source(
 
     if outside.store is not None:
         return RetrieverSource(retriever(parts.elsewhere(outside.store)), outside.given)
-    size = settings.web.passage
 
     def passages(text: str) -> Sequence[tuple[int, int]]:
-        return list(split_at_whitespace(text, 0, len(text), size))
+        return list(split_at_whitespace(text, 0, len(text), PASSAGE_CHARACTERS))
 
     from thresher.correction.providers import (
         Fields,
@@ -298,17 +301,16 @@ def _source(
         key = key or "played back"  # keys are not stored, and nothing is asked
     web = settings.web
     fields = dict(one.split("=", 1) for one in web.fields.split(",") if one)
-    given = ProviderSettings(parts.meter, web.base_url, key, web.timeout_seconds, Fields(**fields), only)
+    given = ProviderSettings(parts.meter, web.base_url, key, fields=Fields(**fields), only=only)
     own = None if outside.search is None else RestrictedSearch(outside.search, only)
     asked = own or web_search(settings.web.provider, given)
     search = RecordedSearch(asked, parts.exchanges, parts.meter)
-    fetch = page_fetcher(settings.web, parts) if settings.web.fetch else None
-    return WebSource(search, fetch, passages, limit=settings.web.results, only=only)
+    fetch = page_fetcher(parts) if settings.web.fetch else None
+    return WebSource(search, fetch, passages, limit=RESULTS, only=only)
 
 
-def page_fetcher(settings: WebSettings, parts: Components) -> FetchPage:
+def page_fetcher(parts: Components) -> FetchPage:
     """Fetches the pages of the results."""
     from thresher.correction.fetch import PageFetcher, RecordedPages
 
-    fetch = PageFetcher(parts.meter, timeout_seconds=settings.timeout_seconds)
-    return RecordedPages(fetch, parts.exchanges, parts.meter)
+    return RecordedPages(PageFetcher(parts.meter), parts.exchanges, parts.meter)

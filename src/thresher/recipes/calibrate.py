@@ -7,7 +7,7 @@ published recipe the very score is calibrated that its bounds decide on, with it
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from thresher.errors import UsageError
@@ -24,6 +24,7 @@ from thresher.recipes.judges import raw_scorer
 from thresher.recipes.made_questions import MADE, questions_of
 from thresher.recipes.registry import RECIPES, Recipe
 from thresher.recipes.settings import CorrectiveSettings, JudgeSettings, RecipeSettings
+from thresher.tracing.feedback import Label
 from thresher.types import Hit, Query
 
 ASKED_ABOUT = 3
@@ -200,3 +201,9 @@ def _model_weight(
         )
         log.warning(few, len(opinions))
     return weight
+
+
+def answerable(labels: Iterable[Label]) -> list[tuple[str, bool]]:
+    """Questions with whether the collection answers them, where the labels say so; of two that differ the later one."""
+    known = ((label.question, label.answerable) for label in labels)
+    return list({question: answers for question, answers in known if answers is not None}.items())

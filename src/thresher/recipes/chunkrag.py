@@ -26,10 +26,9 @@ Left open: epsilon = 0.01; 10 + 10 candidates; Y9 "LLM-based retrieval" is dense
 Answer:    written by the chat model where one is configured and shown as it came, as published, with the state of each
            sentence beside it (`answer.check=none`). Without a model, and where it fails, the best passage or cell.
 Settings:  `chunk.theta`, `chunk.theta_mode` (Y1), `chunk.titled`, `chunk.compare` (Y2), `chunk.size` (Y3),
-           `dedup.vectors`, `dedup.threshold` (Y4, Y7), `survivors` (their order before they are scored), Y8 retrieval
-           is hybrid from the start, `fuse.method` (Y9), `critic.sees_scores` (Y10), `critic.llm` (a second model),
-           `combine.*` (Y11), `threshold`, `threshold_value` (Y12), `epsilon`, `min_keep`, `score_floor` (Y13),
-           `score_query` (Y14), `edge_order` (Y16).
+           `dedup.vectors`, `dedup.threshold` (Y4, Y7), Y8 retrieval is hybrid from the start, `fuse.method` (Y9),
+           `critic.sees_scores` (Y10), `critic.llm` (a second model), `combine.*` (Y11; 0 leaves a stage out),
+           `threshold` (Y12), `min_keep`, `score_floor` (Y13), `score_query` (Y14), `edge_order` (Y16).
 
 `chunkrag-v1` is the first version: theta 0.7 whatever the encoder, chunks without titles, redundancy by TF-IDF, an
 independent critic (who is shown neither scores nor notes on years), a threshold that the model proposes, kept above it.
@@ -64,6 +63,9 @@ if TYPE_CHECKING:
 
 ENSEMBLE_CONSTANT = 60
 """LangChain's EnsembleRetriever, `c`."""
+
+FIXED_THRESHOLD = 0.5
+"""`threshold=fixed`: the middle of the scale, for an ablation of what is computed."""
 
 LLM_STAGES = "judge: no chat model is configured (llm.base_url, llm.model); reflection and critic were left out"
 NOT_REWRITTEN = "rewrite: no chat model is configured (llm.base_url, llm.model); the question was searched as asked"
@@ -105,7 +107,6 @@ def pipeline(settings: ChunkragSettings, parts: Components, name: str) -> Pipeli
     judge = ScoringJudge(
         scorer,
         threshold(settings, parts),
-        settings.on_unreadable,
         otherwise=stand_in(settings, parts, table, scorer),
     )
     dedup, reading = settings.dedup, parts.encoder(settings, reading=True)
@@ -128,7 +129,7 @@ def pipeline(settings: ChunkragSettings, parts: Components, name: str) -> Pipeli
     return Pipeline(
         recipe=name,
         rewrite=rewrite,
-        retrieve=SimilarityRetriever(once, similarities) if settings.survivors == "similarity" else once,
+        retrieve=SimilarityRetriever(once, similarities),
         judge=judge if reranker is None else RerankedJudge(judge, reranker, titled=settings.chunk.titled),
         refine=PassageRefiner("edge" if settings.edge_order else "given"),
         generate=generate,
@@ -149,27 +150,27 @@ def stages(settings: ChunkragSettings, parts: Components, table: ChunkTable) -> 
     query_text: Literal["search", "question"] = "question" if settings.score_query == "original" else "search"
     second = settings.critic.llm
     critic = parts.language_model(second.beside(settings.llm)) if second.model or second.base_url else None
-    workers = settings.llm.concurrency
+    workers, weigh = settings.llm.concurrency, settings.combine
     return MultiStageScorer(
         base,
-        Reflection(model, batch=settings.batch, workers=workers, query_text=query_text) if settings.reflect else None,
+        Reflection(model, batch=settings.batch, workers=workers, query_text=query_text) if weigh.reflection else None,
         Critic(
             critic or model,
             batch=settings.batch,
             workers=workers,
             sees_scores=settings.critic.sees_scores,
-            heuristics=(temporal,) if settings.critic.heuristics else (),
+            heuristics=(temporal,) if settings.critic.sees_scores else (),
             query_text=query_text,
         )
-        if settings.critic.use
+        if weigh.critic
         else None,
-        weights=(settings.combine.base, settings.combine.reflection, settings.combine.critic),
+        weights=(1.0, weigh.reflection, weigh.critic),
     ), lacks
 
 
 def threshold(settings: ChunkragSettings, parts: Components) -> Threshold:
     """Where the scores are cut; a model's threshold falls back to the statistical one, visibly."""
-    statistical = Statistical(settings.epsilon, min_keep=settings.min_keep, floor=settings.score_floor)
+    statistical = Statistical(min_keep=settings.min_keep, floor=settings.score_floor)
     match settings.threshold:
         case "stat":
             return statistical
@@ -177,7 +178,7 @@ def threshold(settings: ChunkragSettings, parts: Components) -> Threshold:
             model = parts.language_model(settings.llm)
             return statistical if model is None else FromModel(model, otherwise=statistical)
         case "fixed":
-            return Fixed(settings.threshold_value)
+            return Fixed(FIXED_THRESHOLD)
         case "none":
             return KeepAll()
 

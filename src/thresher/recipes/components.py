@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 from weakref import WeakValueDictionary
 
-from thresher.answering.checked_answer import in_silence
 from thresher.answering.citations import abstention
 from thresher.answering.sentence_support import rarity_from
-from thresher.chunking.fixed import FixedChunker
 from thresher.chunking.spans import SpanFinder
 from thresher.documents.cleaning import references_span
 from thresher.errors import UsageError
@@ -20,13 +18,12 @@ from thresher.indexing.index_config import IndexConfig
 from thresher.indexing.store import DocumentStore
 from thresher.judging.calibration import Calibrations
 from thresher.models.cassette import Exchanges
-from thresher.models.chat import ChatModel
 from thresher.models.encoders import RememberingEncoder
 from thresher.models.onnx import ON_CPU
 from thresher.models.reply_cache import ReplyCache
 from thresher.models.usage import Meter, Prices, shared_rate
 from thresher.pipeline import Pipeline
-from thresher.protocols import ChunkTable, CrossEncoder, Encoder, LanguageModel
+from thresher.protocols import ChunkTable, CrossEncoder, Encoder, LanguageModel, in_silence
 from thresher.recipes.settings import (
     EncoderSettings,
     FixedChunking,
@@ -38,6 +35,7 @@ from thresher.types import Document, Judged, Query
 
 if TYPE_CHECKING:
     from thresher.correction.providers import WebSearch
+    from thresher.models.chat import ChatModel
     from thresher.models.cross_encoders import BundledJudge
 
 BUNDLED = "bundled"
@@ -243,6 +241,8 @@ class Components:
 
     def fixed_chunks(self, chunking: FixedChunking, settings: RecipeSettings) -> IndexConfig:
         """Chunks of a fixed size, one dense vector each."""
+        from thresher.chunking.fixed import FixedChunker
+
         without = self.references(chunking.drop_references)
         chunker = FixedChunker(chunking.size, chunking.overlap, without=without)
         return IndexConfig(chunker, self.encoder(settings), titled=chunking.titled)
@@ -311,6 +311,8 @@ def chat_model(
     """The chat model, if one is configured; whether `cache` is wanted is for the caller to say."""
     if not (settings.base_url and settings.model):
         return None
+    from thresher.models.chat import ChatModel
+
     return ChatModel(
         base_url=settings.base_url,
         model=settings.model,
@@ -318,7 +320,6 @@ def chat_model(
         api_key=None if settings.api_key is None else settings.api_key.get_secret_value(),
         temperature=settings.temperature,
         max_tokens=settings.max_tokens,
-        thinking_tokens=settings.thinking_tokens,
         reasoning_effort=settings.reasoning_effort,
         timeout_seconds=settings.timeout_seconds,
         rate=None if settings.per_minute is None else shared_rate(settings.base_url, settings.per_minute),

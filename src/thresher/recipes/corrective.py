@@ -25,13 +25,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from thresher.chunking.hierarchical import HierarchicalChunker
 from thresher.indexing.index_config import IndexConfig
 from thresher.judging.calibration import CalibratedScorer, Calibration
 from thresher.judging.judge import BlendedJudge, ScoringJudge
-from thresher.judging.llm_scorers import GRADES, LikelihoodRelevance, LLMRelevance
-from thresher.judging.model_weight import ModelWeight
 from thresher.judging.parts import EachPartScorer
 from thresher.judging.scorers import BandedScorer
 from thresher.judging.thresholds import Fixed
@@ -45,16 +44,25 @@ from thresher.recipes.judges import calibration, raw_scorer
 from thresher.recipes.settings import CorrectiveSettings
 from thresher.refinement.refine import BestHits
 from thresher.retrieval.fusion import weighted_fusion
-from thresher.retrieval.rewrite import LLMRewriter
 from thresher.retrieval.search import EachPartRetriever, ExactRetriever, HierarchyRetriever
 from thresher.retrieval.wrappers import CutRetriever, DeduplicatedRetriever, RerankedRetriever, SecondLookRetriever
 from thresher.types import Hit, Query
+
+if TYPE_CHECKING:
+    from thresher.judging.model_weight import ModelWeight
 
 CANDIDATES = 10
 """Chunks that are judged."""
 
 MOST_JUDGED = 20
 """Of more candidates (a long list of results was asked for) the others follow unjudged."""
+
+JUDGE_WEIGHT = 0.5
+"""Of the judge in the order of the chunks, retrieval has the rest: by either alone the same questions are answered
+(docs/results/corrective-ablations.md)."""
+
+MOST_REFINED = 8
+"""Chunks handed on, inside and outside each, the best judged ones: what a small chat model reads at once."""
 
 STRIP_LOWER = 0.2
 """Raw score of our judge that a sentence needs to become evidence."""
@@ -100,7 +108,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         judge=judge(parts),
         decide=Calibrated(lower, upper, learned.separated and fits, mapping=told, calibrated=fits),
         correct=correct,
-        refine=BestHits(evidence, settings.max_chunks_refined, by=judging(parts).name),
+        refine=BestHits(evidence, MOST_REFINED, by=judging(parts).name),
         generate=generate,
         verify=verifier(settings, parts) if settings.verify else quote_checker(parts),
         meter=parts.meter,
@@ -143,6 +151,7 @@ def second_look(settings: CorrectiveSettings, parts: Components, scorer: Scorer,
     found = retriever(settings, parts)
     if model is None or not settings.rewrite:
         return found
+    from thresher.retrieval.rewrite import LLMRewriter
 
     def suffices(query: Query, hits: Sequence[Hit]) -> bool:
         scores = scorer(query, hits).scores
@@ -166,7 +175,6 @@ def judging_scorer(
         model_relevance(settings, model, parts),
         lower,
         upper,
-        keep_local=settings.on_unreadable == "keep",
         weight=weight,
     )
 
@@ -178,13 +186,15 @@ def measured_weight(learned: Calibration, model: LanguageModel | None) -> ModelW
 
 def model_relevance(settings: CorrectiveSettings, model: LanguageModel, parts: Components) -> Scorer:
     """How the chat model judges; a budget of calls is for one call that grades all chunks."""
+    from thresher.judging.llm_scorers import GRADES, LikelihoodRelevance, LLMRelevance
+
     graded = LLMRelevance(model, batch=settings.batch, workers=settings.llm.concurrency, prompt=GRADES)
-    if settings.judge_reply == "grades" or parts.meter.max_calls is not None:
+    if parts.meter.max_calls is not None:
         return graded
     return LikelihoodRelevance(model, graded, workers=settings.llm.concurrency)
 
 
 def judges(settings: CorrectiveSettings, scorer: Callable[[Components], Scorer], parts: Components) -> Judge:
     """The judge over a collection."""
-    judge = ScoringJudge(scorer(parts), Fixed(settings.min_probability), settings.on_unreadable, order=False)
-    return BlendedJudge(judge, settings.judge_weight, MOST_JUDGED)
+    judge = ScoringJudge(scorer(parts), Fixed(settings.min_probability), order=False)
+    return BlendedJudge(judge, JUDGE_WEIGHT, MOST_JUDGED)

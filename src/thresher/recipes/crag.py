@@ -72,7 +72,6 @@ def pipeline(settings: CragSettings, parts: Components, name: str) -> Pipeline:
         judge=ScoringJudge(
             scorer,
             threshold(settings),
-            settings.on_unreadable,
             otherwise=stand_in(settings, parts, table, scorer),
         ),
         decide=RestrictedDecider(ThreeWay(bounds), settings.actions),

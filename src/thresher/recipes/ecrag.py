@@ -24,7 +24,7 @@ Left open: k1 = 5 chunks, k2 = 10 subchunks, 5 handed on. X10 how the confidence
            X7 vectors have unit length, so L2 (the printed index) and cosine order alike; both are in the trace.
 Answer:    written by the chat model where one is configured and shown as it came, as published, with the state of each
            sentence beside it (`answer.check=none`). Without a model, and where it fails, the best passage or cell.
-Settings:  `chunk.literal` (X1, X2), `subchunk.tail` (X4), `subchunk.overlap_mode` (X5), `metric` (X7), `kdm.combine`
+Settings:  `literal` (X1, X2, X5), `subchunk.tail` (X4), `subchunk.overlap` (X5), `metric` (X7), `kdm.combine`
            (X8), `kdm.nonzero_rule` (X9), `kdm.internal`, `kdm.external` (X10), `kdm.fit`, `kdm.idf` (X11), `summary`
            (X18); for ablations `flat` (no summaries first), `kdm.route=off` (never outside), `refine.of`. X3 the
            formulas for numbers of chunks are estimates; `thresher status` prints them beside the numbers there are.
@@ -125,12 +125,10 @@ def _index_config(settings: EcragSettings, parts: Components) -> IndexConfig:
         size=cut.size,
         minimum=cut.min,
         overlap=cut.overlap,
-        merge_small=cut.merge_small,
         subchunk_size=sub.size,
         subchunk_overlap=sub.overlap,
-        subchunk_overlap_mode=sub.overlap_mode,
         tail=sub.tail,
-        literal=cut.literal,
+        literal=settings.literal,
         without=parts.references(cut.drop_references),
     )
     return IndexConfig(
@@ -176,12 +174,10 @@ def judged(settings: EcragSettings, parts: Components, table: ChunkTable) -> tup
     if settings.judge != "kdm":
         scorer, lacks = evaluator(settings, parts, table)
         bounds = Bounds(kdm.external, kdm.internal, "code", scorer.scale)
-        other = ScoringJudge(
-            scorer, Fixed(kdm.external), settings.on_unreadable, otherwise=stand_in(settings, parts, table, scorer)
-        )
+        other = ScoringJudge(scorer, Fixed(kdm.external), otherwise=stand_in(settings, parts, table, scorer))
         return other, always_correct if kdm.route == "off" else ThreeWay(bounds), lacks
     lexical = LexicalConfidence(
-        table, index_terms, query_terms, fit=kdm.fit, kind=kdm.idf, k1=kdm.k1, b=kdm.b, titled=settings.chunk.titled
+        table, index_terms, query_terms, fit=kdm.fit, kind=kdm.idf, titled=settings.chunk.titled
     )
     weights = (kdm.cosine_weight, round(1 - kdm.cosine_weight, 12))
     absolute = AbsoluteConfidence(lexical, lexical.ceiling, weights)

@@ -14,10 +14,8 @@ from typing import Literal
 from thresher.errors import UnknownSetting, UsageError
 from thresher.judging.calibration import SHIPPED, CalibratedScorer, Calibration
 from thresher.judging.entries import EntryScorer
-from thresher.judging.llm_scorers import LLMRelevance
 from thresher.judging.scorers import CrossEncoderScorer, LocalRelevance, LocalScorer, TrainedScorer
 from thresher.judging.tables import TableScorer
-from thresher.judging.tuned import TunedJudge
 from thresher.protocols import ChunkTable, Scorer
 from thresher.recipes.components import BUNDLED, Components
 from thresher.recipes.settings import JudgeSettings, RecipeSettings
@@ -54,6 +52,8 @@ def trained_scorer(settings: RecipeSettings, components: Components, table: Chun
     local, folder = local_scorer(settings, components, table), judge_folder(settings)
     if folder is None:
         return TrainedScorer(local, components.models.judge())
+    from thresher.judging.tuned import TunedJudge
+
     tuned = TunedJudge.read(folder)
     # What to expect of an unread hit was fitted on the bundled cross-encoder.
     return TrainedScorer(
@@ -88,8 +88,11 @@ def calibration(settings: RecipeSettings, components: Components, judge: str) ->
     encoder = components.encoder(settings).name
     stored = None if components.calibrations is None else components.calibrations.get(judge, encoder)
     entry, folder = JUDGES.get(judge), judge_folder(settings)
-    shipped = entry.shipped if entry else TunedJudge.read(folder).calibration if folder else None
-    found = stored or shipped
+    found = stored or (entry.shipped if entry else None)
+    if found is None and entry is None and folder is not None:
+        from thresher.judging.tuned import TunedJudge
+
+        found = TunedJudge.read(folder).calibration
     if found is None:
         raise UsageError(
             "comes with no calibration, and this collection has none of it",
@@ -127,6 +130,8 @@ def evaluator(
         model = components.language_model(settings.llm)
         if model is None:
             return local_scorer(settings, components, table), (NO_CHAT_MODEL,)
+        from thresher.judging.llm_scorers import LLMRelevance
+
         return LLMRelevance(model, batch=settings.batch, workers=settings.llm.concurrency, query_text=query_text), ()
     if settings.judge in JUDGES:
         return JUDGES[settings.judge].make(settings, components, table), ()

@@ -189,7 +189,6 @@ _RECIPES = (
             "refine.top_k": 3,
             "refine.min_score": -1.0,
             "refine.order": "score",
-            "refine.min_words": 4,
             "search.style": "keywords3",
             "web.sites": "wikipedia.org",
             "chunk.titled": False,
@@ -213,15 +212,12 @@ _RECIPES = (
         preset_of="ecrag",
         preset={
             "literal": True,
-            "chunk.literal": True,
             "chunk.titled": False,
-            "subchunk.overlap_mode": "none",
             "subchunk.tail": "literal",
             "kdm.combine": "sum",
             "kdm.nonzero_rule": "normalized",
             "kdm.fit": "retrieved",
             "kdm.idf": "okapi",
-            "kdm.k1": 1.5,
             "kdm.route": "survivors",
         },
         corrects=True,
@@ -243,7 +239,6 @@ _RECIPES = (
             "chunk.titled": False,
             "dedup.vectors": "tfidf",
             "critic.sees_scores": False,
-            "critic.heuristics": False,
             "threshold": "llm",
         },
     ),
@@ -319,10 +314,10 @@ def configured(
     chosen: Sequence[str | Recipe], given: Mapping[str, Any], *, home: Home | None = None
 ) -> list[tuple[Recipe, RecipeSettings]]:
     """Several recipes with their settings; a given setting counts for the recipes that have it. Raises UsageError."""
-    from thresher.settings import check_known, dotted, keys, own, renamed
+    from thresher.settings import check_known, dotted, keys, own
 
     found = [get(name) for name in chosen]
-    values = renamed(dict(dotted(given)))
+    values = dict(dotted(given))
     _check_here(values, found)
     check_known(values, {key for recipe in found for key in keys(recipe.settings)})
     return [(recipe, recipe.configured(own(recipe.settings, values), home=home)) for recipe in found]
@@ -361,10 +356,10 @@ def _front_layers(home: Home | None) -> list[Layer]:
 def _check_here(given: Mapping[str, Any], chosen: Sequence[Recipe]) -> None:
     """Raise MisplacedSetting for a setting that there is, but none of these recipes has."""
     from thresher.recipes.settings import FrontSettings
-    from thresher.settings import dotted, keys, renamed
+    from thresher.settings import dotted, keys
 
     here = {key for recipe in chosen for key in keys(recipe.settings)}
-    for key in renamed(dict(dotted(given))):
+    for key, _ in dotted(given):
         if key in here:
             continue
         if key in FrontSettings.model_fields:

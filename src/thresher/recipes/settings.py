@@ -25,7 +25,6 @@ class LanguageModelSettings(Frozen):
     api_key: SecretStr | None = Field(None, description="key, where the server wants one")
     temperature: float = Field(0.0, ge=0, le=2, description="0 is deterministic")
     max_tokens: int = Field(512, ge=1, description="tokens of the answer at most")
-    thinking_tokens: int = Field(2048, ge=0, description="tokens besides for the thoughts of a model that thinks")
     reasoning_effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = Field(
         None, description="how much a model that thinks does so, where its server takes it; none turns it off"
     )
@@ -84,8 +83,7 @@ class AnswerSettings(Frozen):
     max_words: int | None = Field(
         None, ge=1, description="model: words asked for at most; the answer ends with the sentence that reaches them"
     )
-    language: str = Field("", description="model: the language to answer in, e.g. German; the question's when empty")
-    instructions: str = Field("", description="model: further rules for the answer, in your words")
+    instructions: str = Field("", description="model: further rules for the answer, e.g. Answer in German.")
     check: Literal["none", "mark", "strict"] = Field(
         "none",
         description="model: what is shown of its sentences, all of which are checked: none = the words as they came, "
@@ -104,9 +102,6 @@ class AnswerSettings(Frozen):
 
     abstain_below: float = Field(
         0.35, ge=0, le=1, description="without a model: probability of the best passage below which nothing is shown"
-    )
-    hedge_below: float = Field(
-        0.5, ge=0, le=1, description="without a model: probability below which it is shown as doubtful"
     )
     max_windows: int = Field(
         8, ge=1, description="without a model: windows of about 90 words that are read, best chunks first"
@@ -273,8 +268,10 @@ class RefineSettings(Frozen):
     )
     top_k: int | None = Field(5, ge=1, description="strips kept at most, inside and outside each")
     min_score: float | None = Field(None, description="score a strip needs; the lower bound of the judge when not set")
-    order: Literal["document", "score"] = Field("document", description="how the strips are put together")
-    min_words: int = Field(2, ge=0, description="words a strip needs to be scored")
+    order: Literal["document", "score"] = Field(
+        "document",
+        description="how the strips are put together; by score is as CRAG's code, which drops those of under 4 words",
+    )
 
 
 class SearchWordsSettings(Frozen):
@@ -298,7 +295,6 @@ class WebSettings(Frozen):
         description="where the reply of an endpoint (`web.provider=json`) keeps what, as NAME=PATH with dots, e.g. "
         "results=web.hits,url=link; of results, url, title, snippet, page, score, date; not given, as SearXNG does",
     )
-    results: int = Field(5, ge=1, le=50, description="results looked at")
     sites: Listed = Field(
         "",
         description="hosts that are searched alone, with those below them, e.g. wikipedia.org,arxiv.org; all if empty",
@@ -307,8 +303,6 @@ class WebSettings(Frozen):
         "", description="date (2024-05-01) from which results count, as far as they are dated; any time if empty"
     )
     fetch: bool = Field(True, description="fetch the pages; the results' snippets alone when false")
-    timeout_seconds: float = Field(20.0, gt=0, description="seconds for one search or page")
-    passage: int = Field(900, ge=100, description="characters of a passage of a page at most")
 
     @field_validator("fields")
     @classmethod
@@ -349,9 +343,6 @@ class JudgeSettings(RecipeSettings):
         description="cross-encoder of the trained judge: 'bundled', or a folder that `thresher train-judge` wrote",
     )
     batch: int = Field(20, ge=1, description="chunks judged in one call; 1 is a call for each, as published")
-    on_unreadable: Literal["keep", "drop", "raise"] = Field(
-        "keep", description="what becomes of a chunk whose score could not be read"
-    )
 
 
 class OutsideSettings(JudgeSettings):
@@ -454,8 +445,6 @@ class EcragChunking(Frozen):
     size: int = Field(2500, ge=50, description="characters of a chunk at most (L)")
     min: int = Field(300, ge=0, description="characters of a chunk at least (M)")
     overlap: int = Field(100, ge=0, description="characters two neighbours share at most (O)")
-    merge_small: bool = Field(True, description="merge a chunk below the minimum with a neighbour")
-    literal: bool = Field(False, description="cut as the printed pseudo-code does")
     drop_references: bool = Field(True, description="leave out the References section of papers (section 3.3)")
     titled: bool = Field(
         True, description="put the document's title in front of a chunk for the encoder, BM25 and a cross-encoder"
@@ -467,7 +456,6 @@ class EcragSubchunking(Frozen):
 
     size: int = Field(300, ge=20, description="characters of a subchunk at most (l)")
     overlap: int = Field(50, ge=0, description="characters two neighbours share at most (o)")
-    overlap_mode: Literal["character", "sentence", "none"] = Field("character", description="where an overlap begins")
     tail: Literal["flush", "literal"] = Field("flush", description="keep the last subchunk, or lose it as printed")
 
 
@@ -479,9 +467,10 @@ class ConfidenceSettings(Frozen):
     cut: float = Field(0.5, ge=0, le=2, description="confidence a subchunk needs to stay")
     nonzero_rule: Literal["raw", "off", "normalized"] = Field("raw", description="which zero drops a subchunk")
     fit: Literal["corpus", "retrieved"] = Field("corpus", description="whose statistics BM25 uses")
-    idf: Literal["robertson", "okapi"] = Field("robertson", description="which idf BM25 uses")
-    k1: float = Field(1.2, ge=0, description="term saturation of BM25")
-    b: float = Field(0.75, ge=0, le=1, description="length normalisation of BM25")
+    idf: Literal["robertson", "okapi"] = Field(
+        "robertson",
+        description="which idf BM25 uses; with it k1 is 1.2, or 1.5 as in the code's rank_bm25",
+    )
     route: Literal["absolute", "survivors", "off"] = Field(
         "absolute",
         description="by the absolute confidence, by whether any subchunk stayed, or off: no verdict, never outside",
@@ -505,7 +494,7 @@ class EcragSettings(OutsideSettings):
     metric: Literal["l2", "ip"] = Field("l2", description="of the index; on unit vectors both order alike")
     kdm: ConfidenceSettings = ConfidenceSettings()
     refine: RefineSettings = RefineSettings(of="outside")
-    literal: bool = Field(False, description="keep the depths whatever the limit")
+    literal: bool = Field(False, description="cut as the pseudo-code does, and keep the depths whatever the limit")
 
 
 # --- chunkrag, chunkrag-v1 --------------------------------------------------------------------------------------------
@@ -546,18 +535,17 @@ class EnsembleSettings(Frozen):
 class CriticSettings(Frozen):
     """The third score."""
 
-    use: bool = Field(True, description="ask the critic")
-    sees_scores: bool = Field(True, description="show it the base score and the reflection")
-    heuristics: bool = Field(True, description="tell it how the years of question and chunk compare")
+    sees_scores: bool = Field(
+        True, description="show it the base score and the reflection, and how the years of question and chunk compare"
+    )
     llm: SecondModelSettings = SecondModelSettings()
 
 
 class CombineSettings(Frozen):
-    """Weights of the three scores."""
+    """Weights of two of the three scores; the base score counts 1."""
 
-    base: float = Field(1.0, ge=0, description="weight of the base score")
-    reflection: float = Field(1.0, ge=0, description="weight of the reflection")
-    critic: float = Field(1.0, ge=0, description="weight of the critic")
+    reflection: float = Field(1.0, ge=0, description="weight of the model's second thoughts; 0 asks for none")
+    critic: float = Field(1.0, ge=0, description="weight of the critic; 0 asks none")
 
 
 class ChunkragSettings(JudgeSettings, RerankerSettings):
@@ -573,17 +561,10 @@ class ChunkragSettings(JudgeSettings, RerankerSettings):
     lexical: LexicalSettings = LexicalSettings(depth=10)
     fuse: EnsembleSettings = EnsembleSettings()
     dedup: RedundancySettings = RedundancySettings()
-    survivors: Literal["similarity", "fusion"] = Field(
-        "similarity",
-        description="what is left after redundancy is ordered by its similarity to the searched words, or as fused",
-    )
     rewrite: bool = Field(True, description="rewrite the question before retrieval")
-    reflect: bool = Field(True, description="have the model reconsider its scores")
     critic: CriticSettings = CriticSettings()
     combine: CombineSettings = CombineSettings()
     threshold: Literal["stat", "llm", "fixed", "none"] = Field("stat", description="where the scores are cut")
-    threshold_value: float = Field(0.5, ge=0, le=1, description="of a fixed threshold")
-    epsilon: float = Field(0.01, ge=0, description="variance below which the threshold is mu + sigma")
     min_keep: int = Field(1, ge=0, description="chunks that stay whatever the threshold, with all that tie")
     score_floor: float = Field(0.0, ge=0, le=1, description="score below which a chunk never stays")
     score_query: Literal["rewritten", "original"] = Field("rewritten", description="what chunks are scored for")
@@ -633,11 +614,6 @@ class CorrectiveSettings(OutsideSettings, RerankerSettings):
         description="the trained judge, and the chat model (where configured) for what it cannot tell; or a judge by "
         "name, alone: 'trained', 'local' (cosine and words)",
     )
-    judge_reply: Literal["logprobs", "grades"] = Field(
-        "logprobs",
-        description="how the chat model judges: one yes or no for each chunk, by its log-probability (grades where the "
-        "server tells none, or calls are budgeted), or grades of 0 to 3 for all chunks in one call",
-    )
     chunk: SentenceChunking = SentenceChunking()
     subchunk: Subchunking = Subchunking()
     dense: DenseSettings = DenseSettings(depth=20)
@@ -658,10 +634,6 @@ class CorrectiveSettings(OutsideSettings, RerankerSettings):
     )
     min_probability: float = Field(
         0.02, ge=0, le=1, description="probability a chunk needs to be read at all; the bounds decide on the best one"
-    )
-    judge_weight: float = Field(0.5, ge=0, le=1, description="of the judge in the order; retrieval has the rest")
-    max_chunks_refined: int = Field(
-        8, ge=1, description="chunks handed on, whole or cut into strips, inside and outside each; the best judged ones"
     )
     rewrite: bool = Field(True, description="rewrite a question whose first search found nothing good")
     refine: RefineSettings = RefineSettings(of="none", top_k=8)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
-from thresher.errors import ModelError, UsageError
+from thresher.errors import UsageError
 from thresher.protocols import Refiner, Scorer, about
 from thresher.refinement.strips import (
     STRIP,
@@ -19,7 +19,6 @@ from thresher.refinement.strips import (
     document_order,
     edge_order,
     strip_hit,
-    within_budget,
     word_count,
 )
 from thresher.text.injection import is_command
@@ -27,7 +26,7 @@ from thresher.text.sentences import sentence_spans
 from thresher.types import Evidence, Hit, Judgement, Notes, Origin, Query, Refined, Score, Scores
 from thresher.verification.conflicts import ConflictFinder
 
-MIN_WORDS = 2
+MIN_WORDS, CODE_MIN_WORDS = 2, 4
 """A single word ("BERT.", the left-over of a heading) matches a question and says nothing; two can ("Dogs bark.").
 CRAG's code gives strips of fewer than 4 words the worst score."""
 
@@ -55,9 +54,10 @@ Item = TypeVar("Item", _Strip, Evidence)
 class StripRefiner:
     """Keeps of every hit the strips that are worth it: at most `top_k`, each scored `min_score` or more.
 
-    Inside and outside hits are two groups, inside first, each with a `top_k` of its own (Z9), unless `per_origin` is
-    off. A text that is said twice is handed over once. Where nothing passes, nothing is handed over and the generator
-    abstains. With `first`, so many strips of each group pass with `first_score` already. Not published.
+    Inside and outside hits are two groups, inside first, each with its own `top_k` (Z9). A strip without a score stays,
+    after those that have one, as long as `top_k` has room. A text that is said twice is handed over once. Where nothing
+    passes, nothing is handed over and the generator abstains. With `first`, so many strips of each group pass with
+    `first_score` already. Not published.
     """
 
     decompose: Decomposition
@@ -66,16 +66,10 @@ class StripRefiner:
     min_score: float | None = None
     """On the scorer's scale."""
     order: Literal["document", "score"] = "document"
-    edge_order: bool = False
-    """Best strips at both ends instead of `order`."""
     min_words: int = MIN_WORDS
     first: int = 0
     first_score: float | None = None
     """On the scorer's scale; not above `min_score`."""
-    on_unreadable: Literal["keep", "drop", "raise"] = "keep"
-    """A strip without a score stays, after those that have one, as long as `top_k` has room."""
-    per_origin: bool = True
-    budget_tokens: int | None = None
     conflicts: ConflictFinder | None = None
 
     def __post_init__(self) -> None:
@@ -94,8 +88,7 @@ class StripRefiner:
         best = "all" if self.top_k is None else f"best {self.top_k}"
         from_score = "" if self.min_score is None else f" from {self.min_score:g}"
         first = f" (the first {self.first} from {self.first_score:g})" if self.first else ""
-        order = "best at both ends" if self.edge_order else f"{self.order} order"
-        return f"strips ({about(self.decompose)}), {best}{from_score}{first}, {order}"
+        return f"strips ({about(self.decompose)}), {best}{from_score}{first}, {self.order} order"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
         """The strips that stay, as evidence, and for every hit whether any did."""
@@ -109,15 +102,9 @@ class StripRefiner:
         scored = self.scorer(query, [strip.hit for strip in long]) if long else Scores(())
         strips = [replace(strip, score=score) for strip, score in zip(long, scored.scores, strict=True)]
         unscored = sum(strip.score is None for strip in strips)
-        if unscored and self.on_unreadable == "raise":
-            raise ModelError(
-                f"{unscored} of {len(strips)} strips could not be scored",
-                subject=self.scorer.name,
-                next_step="ask again, or set on_unreadable to keep or drop",
-            )
         facts = {"scorer": self.scorer.name, "strips": len(cut), "too_short": len(short), "unscored": unscored}
         notes = scored.notes + Notes(facts=facts)
-        if strips and unscored == len(strips) and self.on_unreadable == "keep":
+        if strips and unscored == len(strips):
             return self._whole(query, hits, notes)
         return self._recomposed(hits, [*self._filtered(strips), *short], notes)
 
@@ -138,9 +125,7 @@ class StripRefiner:
         for strip in sorted(strips, key=_by_score):
             text = " ".join(strip.hit.chunk.text.casefold().split())
             floor = self.first_score if kept < self.first else self.min_score
-            if strip.score is None and self.on_unreadable == "drop":
-                fates.append(_dropped(strip, "its best strip could not be scored"))
-            elif strip.score is not None and floor is not None and strip.score.value < floor:
+            if strip.score is not None and floor is not None and strip.score.value < floor:
                 fates.append(_dropped(strip, f"no strip reaches {floor:.2f}"))
             elif (twin := said.get(text)) is not None:
                 name = twin.hit.chunk.label or twin.hit.chunk.parent_id
@@ -154,40 +139,30 @@ class StripRefiner:
         return fates
 
     def _grouped(self, items: Sequence[Item]) -> list[list[Item]]:
-        if not self.per_origin:
-            return [list(items)]
         return [[item for item in items if item.hit.origin is origin] for origin in Origin]
 
     # --- recompose
 
     def _recomposed(self, hits: Sequence[Hit], strips: Sequence[_Strip], notes: Notes) -> Refined:
         evidence = _joined(hits, [strip for strip in strips if not strip.dropped])
-        over: list[Evidence] = []
-        if self.budget_tokens is not None:
-            evidence, over = within_budget(evidence, self.budget_tokens)
-            why = f"its best strip did not fit into {self.budget_tokens} tokens"
-            strips = [_dropped(strip, why) if _within(strip, over) else strip for strip in strips]
         ordered = tuple(piece for group in self._grouped(evidence) for piece in self._ordered(group))
         facts = {
             "strips_kept": sum(not strip.dropped for strip in strips),
             "copies": sum(strip.twin is not None for strip in strips),
-            "over_budget": len(over),
         }
         judgements = tuple(_judged(at, hit, hits, strips) for at, hit in enumerate(hits))
         return _with_conflicts(Refined(ordered, judgements, notes=notes + Notes(facts=facts)), self.conflicts)
 
     def _ordered(self, evidence: Sequence[Evidence]) -> list[Evidence]:
-        if self.order == "document" and not self.edge_order:
+        if self.order == "document":
             return document_order(evidence)
-        best_first = sorted(evidence, key=lambda piece: descending(piece.hit.scores.get(STRIP)))
-        return edge_order(best_first) if self.edge_order else best_first
+        return sorted(evidence, key=lambda piece: descending(piece.hit.scores.get(STRIP)))
 
     def _whole(self, query: Query, hits: Sequence[Hit], notes: Notes) -> Refined:
         """The first `top_k` chunks of each group: without a single score no strip is better than another."""
-        groups = [[hit for hit in hits if hit.origin is origin] for origin in Origin] if self.per_origin else [hits]
+        groups = [[hit for hit in hits if hit.origin is origin] for origin in Origin]
         chosen = [hit for group in groups for hit in group[: self.top_k]]
-        order: Literal["given", "edge"] = "edge" if self.edge_order else "given"
-        passages = PassageRefiner(order, self.budget_tokens, self.conflicts)(query, chosen)
+        passages = PassageRefiner(conflicts=self.conflicts)(query, chosen)
         left = tuple(
             Judgement(hit, keep=False, reason=f"no strip could be scored, and not among the first {self.top_k} chunks")
             for hit in hits
@@ -230,14 +205,6 @@ def _evidence(hit: Hit, start: int, end: int, score: Score | None) -> Evidence:
     )
 
 
-def _within(strip: _Strip, evidence: Sequence[Evidence]) -> bool:
-    chunk = strip.hit.chunk
-    return not strip.dropped and any(
-        piece.hit.chunk.id == chunk.parent_id and piece.start <= chunk.start and chunk.end <= piece.end
-        for piece in evidence
-    )
-
-
 def _judged(at: int, hit: Hit, hits: Sequence[Hit], strips: Sequence[_Strip]) -> Judgement:
     """Whether anything of a hit stays, and why not."""
     own = [strip for strip in strips if strip.at == at]
@@ -258,39 +225,28 @@ def _judged(at: int, hit: Hit, hits: Sequence[Hit], strips: Sequence[_Strip]) ->
 # --- passages ---------------------------------------------------------------------------------------------------------
 
 
-PassageOrder = Literal["given", "document", "edge"]
-
-
 @dataclass(frozen=True, slots=True)
 class PassageRefiner:
-    """Hands over the chunks whole: as given, as they stand in their documents, or the best at both ends (Y16).
+    """Hands over the chunks whole: as given, or the best at both ends (Y16).
 
     Sentences that order the reader about are cut out: a model may follow them.
     """
 
-    order: PassageOrder = "given"
-    budget_tokens: int | None = None
+    order: Literal["given", "edge"] = "given"
     conflicts: ConflictFinder | None = None
 
     @property
     def about(self) -> str:
         """For people, in a few words."""
-        names = {"given": "as_is", "document": "whole, document order", "edge": "whole, the best at both ends"}
-        return names[self.order]
+        return "as_is" if self.order == "given" else "whole, the best at both ends"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
-        """All chunks that fit into the budget, best first served."""
+        """All chunks."""
         evidence = [piece for hit in hits for piece in _without_commands(hit)]
-        over: list[Evidence] = []
-        if self.budget_tokens is not None:
-            evidence, over = within_budget(evidence, self.budget_tokens)
-        if self.order != "given":
-            evidence = document_order(evidence) if self.order == "document" else edge_order(evidence)
-        left = {piece.hit.chunk.id for piece in over}
-        reasons = {True: "handed over whole", False: f"did not fit into {self.budget_tokens} tokens"}
-        fates = [(hit, hit.chunk.id not in left) for hit in hits]
-        judgements = tuple(Judgement(hit, keep, reasons[keep]) for hit, keep in fates)
-        notes = Notes(facts={"order": self.order, "over_budget": len(over)})
+        if self.order == "edge":
+            evidence = edge_order(evidence)
+        judgements = tuple(Judgement(hit, keep=True, reason="handed over whole") for hit in hits)
+        notes = Notes(facts={"order": self.order})
         return _with_conflicts(Refined(tuple(evidence), judgements, notes=notes), self.conflicts)
 
 

@@ -122,13 +122,10 @@ def word_count(text: str) -> int:
     return len(_WORD.findall(text))
 
 
-# --- the order of the evidence, and how much of it there is -----------------------------------------------------------
+# --- the order of the evidence ----------------------------------------------------------------------------------------
 
 
 Item = TypeVar("Item")
-
-CHARACTERS_PER_TOKEN = 4
-"""A rule of thumb for English and byte-pair vocabularies; a budget is no promise to the token."""
 
 STRIP = "strip"
 """Name under which a hit of the evidence carries the score of its strip."""
@@ -148,29 +145,6 @@ def edge_order(best_first: Sequence[Item]) -> list[Item]:
     For readers that attend least to the middle of a long context (Y16 in docs/methods.md).
     """
     return [*best_first[0::2], *reversed(best_first[1::2])]
-
-
-def estimated_tokens(text: str) -> int:
-    """Tokens of a text, about."""
-    return -(-len(text) // CHARACTERS_PER_TOKEN)
-
-
-def within_budget(
-    evidence: Sequence[Evidence], tokens: int, *, count: Callable[[str], int] = estimated_tokens
-) -> tuple[list[Evidence], list[Evidence]]:
-    """What fits into `tokens` and what does not, each in the order given.
-
-    The best strips are taken first. What was not scored comes after them, in the order given; a piece that is too long
-    leaves its room to the ones behind it.
-    """
-    taken: set[int] = set()
-    for at in sorted(range(len(evidence)), key=lambda at: descending(evidence[at].hit.scores.get(STRIP))):
-        cost = count(evidence[at].text)
-        if cost <= tokens:
-            taken.add(at)
-            tokens -= cost
-    fitting = [piece for at, piece in enumerate(evidence) if at in taken]
-    return fitting, [piece for at, piece in enumerate(evidence) if at not in taken]
 
 
 def descending(score: Score | None) -> float:

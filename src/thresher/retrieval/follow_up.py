@@ -14,7 +14,7 @@ from functools import partial
 from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.structured import Unreadable, asked, read_text, text_schema
 from thresher.protocols import LanguageModel, PairReader, Retriever
-from thresher.questions.standing_alone import ADDED, cannot_stand_alone
+from thresher.questions import ADDED, cannot_stand_alone
 from thresher.text.entities import missing_name
 from thresher.text.injection import fenced
 from thresher.text.numbers import numbers_in, numbers_stated

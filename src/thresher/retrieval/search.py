@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from thresher.filters import Filter, In, narrowed
 from thresher.protocols import ChunkTable, Encoder, Retriever, about
-from thresher.questions.asked_apart import searches
+from thresher.questions import searches
 from thresher.retrieval.fusion import Fusion, fusion_about
 from thresher.text.identifiers import identifiers_in
 from thresher.types import (

@@ -15,10 +15,6 @@ from thresher.structure.rows import column_told, confirmed, listed, row_told
 from thresher.text.labels import still_to_come
 from thresher.types import Document
 
-RIGHT = 0.9
-"""Probability that what `answered` finds is right: so were 16 of 16 answers on the questions of benchmarks/questions
-and 10 of 10 on 30 questions to eight papers, and the lower bound (95 %) of 26 of 26 is .89."""
-
 _EXPLAINED = re.compile(
     r"\s*(?:how (?!much|many|long|old|far|high|often|big|large|tall|fast|heavy|expensive|late|early)|why|explain"
     r"|describe)",

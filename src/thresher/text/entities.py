@@ -19,7 +19,6 @@ PREFIX = 4
 ABBREVIATION = 3
 """Letters from which initials are believed to stand for words that begin with them: two are found everywhere."""
 
-_BETWEEN_NAMES = frozenset("and de der la van von".split())  # noqa: SIM905
 _SMALL = frozenset("of the and for in on de von".split())  # noqa: SIM905
 
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905

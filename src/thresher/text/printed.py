@@ -20,7 +20,7 @@ def shown(text: str) -> str:
     return _MOVES.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
-def json_text(value: Any, *, default: Callable[[Any], Any] | None = None, indent: int | None = None) -> str:
+def json_text(value: Any, *, default: Callable[[Any], Any] | None = None) -> str:
     """JSON that is safe to print: what `shown` changes stands in it as JSON writes it."""
-    written = json.dumps(value, ensure_ascii=False, default=default, indent=indent)
+    written = json.dumps(value, ensure_ascii=False, default=default)
     return _MOVES.sub(lambda found: f"\\u{ord(found[0]):04x}", written)

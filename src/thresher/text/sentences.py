@@ -32,13 +32,13 @@ _LINE = re.compile(r"[^\n]*\S[^\n]*")
 _PARAGRAPH_BREAK = re.compile(r"\n\s*\n")
 
 
-def sentence_spans(text: str, *, language: str = "") -> list[Span]:
+def sentence_spans(text: str) -> list[Span]:
     """Spans of the sentences, in order; each character that is not whitespace is in exactly one of them.
 
-    A blank line ends a sentence. A sentence of more than 4,000 characters may be cut at whitespace. The language (`de`)
-    is that of the text where none is given, and English where it cannot be told.
+    A blank line ends a sentence. A sentence of more than 4,000 characters may be cut at whitespace. Its
+    language is that of the text, and English where it cannot be told.
     """
-    language = language or language_of(text) or "en"
+    language = language_of(text) or "en"
     plain = _plain(text)
     starts = [start for low, high in _paragraphs(plain) for start in _starts(plain, low, high, language)]
     spans = (trim(text, start, end) for start, end in zip(starts, [*starts[1:], len(text)], strict=True))

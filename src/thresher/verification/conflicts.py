@@ -44,10 +44,6 @@ PRONOUNS = frozenset("it he she they this that these those its his her their we 
 OVERLAP = 0.6
 """Least share of the content words of two sentences that are in both. Chosen on the pairs of the tests."""
 
-SIMILAR_OVERLAP = 0.45
-SIMILAR = 0.85
-"""Less overlap is enough for sentences whose embeddings are this near (cosine)."""
-
 IDENTIFIER_DIGITS = 3
 """Invoice 0415 is not invoice 0718."""
 
@@ -72,20 +68,14 @@ ConflictFinder = Callable[[Sequence[Evidence]], Conflicts]
 Titles = tuple[frozenset[str], frozenset[str]]
 
 
-def find_conflicts(
-    evidence: Sequence[Evidence], *, similar: Callable[[Sequence[str]], Sequence[Sequence[float]]] | None = None
-) -> Conflicts:
-    """Evidence of different documents that contradicts each other; tables are left out.
-
-    `similar` maps texts to the (n_texts, n_texts) cosines of their embeddings.
-    """
+def find_conflicts(evidence: Sequence[Evidence]) -> Conflicts:
+    """Evidence of different documents that contradicts each other; tables are left out."""
     sentences = [
         (position, piece.hit.chunk, piece.text[start:end])
         for position, piece in enumerate(evidence, start=1)
         if piece.hit.chunk.kind != "table"
         for start, end in sentence_spans(piece.text)
     ]
-    cosines = similar([sentence for *_, sentence in sentences]) if similar is not None and sentences else None
     statements = [statement(sentence) for *_, sentence in sentences]
     titles = [_title_words(chunk.title) for _, chunk, _ in sentences]
     pairs: set[tuple[int, int]] = set()
@@ -93,8 +83,7 @@ def find_conflicts(
         (first, chunk, _), (second, other, _) = sentences[one], sentences[two]
         if chunk.document_id == other.document_id or (first, second) in pairs:
             continue
-        overlap = SIMILAR_OVERLAP if cosines is not None and cosines[one][two] >= SIMILAR else OVERLAP
-        if _conflict(statements[one], statements[two], overlap, (titles[one], titles[two])):
+        if _conflict(statements[one], statements[two], (titles[one], titles[two])):
             pairs.add((first, second))
     return Conflicts(tuple(sorted(pairs)), Notes(facts={"conflicts": {"by_rules": len(pairs)}}))
 
@@ -109,13 +98,13 @@ def _title_words(title: str) -> frozenset[str]:
     )
 
 
-def _conflict(one: Statement, other: Statement, overlap: float, titles: Titles) -> bool:
+def _conflict(one: Statement, other: Statement, titles: Titles) -> bool:
     """Whether sentences of two documents are about the same thing and differ in what contradicts, in that alone."""
     shared, either = len(one.content & other.content), len(one.content | other.content)
-    if shared + 1 < overlap * (either - 1):  # folding makes one word more common at best
+    if shared + 1 < OVERLAP * (either - 1):  # folding makes one word more common at best
         return False
     one, other = folded_prefixes(one, other)
-    if not _comparable(one, other, overlap) or not _same_subject(one, other, titles):
+    if not _comparable(one, other) or not _same_subject(one, other, titles):
         return False
     reached = {said.words[at].key for said in (one, other) for _, scope in said.negations for at in scope}
     opposed = [key for key in opposed_pairs(one, other) if key not in reached]
@@ -129,7 +118,7 @@ def _conflict(one: Statement, other: Statement, overlap: float, titles: Titles) 
     return _denies(one, other) if one.negations else _denies(other, one)
 
 
-def _comparable(one: Statement, other: Statement, overlap: float) -> bool:
+def _comparable(one: Statement, other: Statement) -> bool:
     """Whether both speak of the same matter under the same conditions."""
     if one.is_question or other.is_question or one.opposites != other.opposites:
         return False
@@ -140,7 +129,7 @@ def _comparable(one: Statement, other: Statement, overlap: float) -> bool:
         return False
     shared = one.content & other.content
     # words on both sides that the other has not: another subject, another predicate
-    if len(shared) < overlap * len(one.content | other.content) or (one.content - shared and other.content - shared):
+    if len(shared) < OVERLAP * len(one.content | other.content) or (one.content - shared and other.content - shared):
         return False
     return not any(_is_narrowed(said, shared) for said in (one, other))
 

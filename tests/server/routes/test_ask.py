@@ -107,7 +107,7 @@ def test_settings_that_a_person_may_change_are_heeded_and_others_refused(indexed
     with running(home, server__require_key=True) as one:
         one.client.headers.update(key)
         assert asked(one, settings={"lower": 0.99, "upper": 0.995}).json()["abstained"] is True
-        assert "1849" in asked(one, settings={"answer": {"hedge_below": 0.9}}).json()["text"]
+        assert "1849" in asked(one, settings={"answer": {"abstain_below": 0.1}}).json()["text"]
         for key_, value in (
             ("llm.base_url", "http://evil.example/v1"),
             ("llm.model", "x"),

@@ -16,7 +16,7 @@ from thresher import recipes
 from thresher.answer import Answer
 from thresher.errors import Degraded, EncoderMismatch, MissingExtra, ThresherError, UsageError
 from thresher.home import settings as of_collections
-from thresher.settings import check_known, keys, own, parse_assignments, renamed
+from thresher.settings import check_known, keys, own, parse_assignments
 from thresher.types import Hit, Origin, Refined, SearchResult, Step
 from thresher_evals.dataset import Question, Task, matches, sha1_number
 from thresher_evals.rows import (
@@ -275,17 +275,16 @@ class CollectionAsker:
 
     def _own(self, recipe: str) -> tuple[str, dict[str, Any]]:
         variant = parse_variant(recipe)
-        model, settings = recipes.get(variant.recipe).settings, renamed(variant.settings)
+        model, settings = recipes.get(variant.recipe).settings, variant.settings
         check_known(settings, keys(model))
         around = own(of_collections.model(), self.settings) | own(model, self.settings)
-        return variant.recipe, around | settings
+        return variant.recipe, around | dict(settings)
 
 
 def checked(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings under their names of today. Raises UnknownSetting for one that neither a collection nor a recipe has."""
-    settings = renamed(settings)
+    """The settings. Raises UnknownSetting for one that neither a collection nor a recipe has."""
     check_known(settings, recipes.settings_keys())
-    return settings
+    return dict(settings)
 
 
 def hidden(collection: Collection, questions: Iterable[Question], share: float) -> dict[str, str]:

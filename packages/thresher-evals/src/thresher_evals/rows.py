@@ -28,7 +28,6 @@ from pydantic.dataclasses import dataclass as model
 
 from thresher.answer import NOT_CONFIGURED
 from thresher.errors import StoreError, UsageError
-from thresher.settings import RENAMED
 from thresher.types import Origin, Usage, Verdict
 from thresher_evals.dataset import Dataset, Question
 from thresher_evals.jsonl import is_left_of, write_whole
@@ -368,11 +367,8 @@ def rows_path(directory: Path, recipe: str) -> Path:
 
 
 def read_run(directory: Path) -> dict[str, Any]:
-    """run.json of a folder; settings by their names of today."""
-    run = run_log(directory).read_head()
-    for recipe, settings in run["settings"].items():
-        run["settings"][recipe] = {RENAMED.get(name, name): value for name, value in settings.items()}
-    return run
+    """run.json of a folder."""
+    return run_log(directory).read_head()
 
 
 def read_comparison(directory: Path) -> dict[str, Any]:

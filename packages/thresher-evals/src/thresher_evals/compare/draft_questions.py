@@ -19,7 +19,7 @@ from thresher.errors import UsageError
 from thresher.models.usage import Meter
 from thresher.protocols import LanguageModel, Progress
 from thresher.recipes.components import chat_model
-from thresher.settings import check_known, own, renamed
+from thresher.settings import check_known, own
 from thresher.types import Chunk, Document
 from thresher_evals.compare.drafters import Draft, ModelDrafter, by_rules, near_miss, passages, sentences
 from thresher_evals.datasets.derived import OFF_TOPIC
@@ -180,7 +180,6 @@ def best_passages(collection: Collection, question: str) -> list[str]:
 
 def drafting_model(collection: Collection, given: Mapping[str, Any]) -> LanguageModel | None:
     """The chat model that a question asked of the collection would have, if any; its replies are kept nowhere."""
-    given = renamed(given)
     check_known(given, recipes.settings_keys())
     recipe = recipes.get(SEARCHED)
     return chat_model(recipe.configured(own(recipe.settings, given), home=collection.home).llm, Meter())

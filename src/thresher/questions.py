@@ -1,8 +1,9 @@
-"""Whether a question can stand alone, or leaves out what it is about."""
+"""What a question asks: whether it can stand alone, and whether it asks twice and is put as two."""
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from thresher.text.terms import index_terms
 
@@ -35,3 +36,37 @@ def cannot_stand_alone(question: str) -> bool:
     lower = [word.lower() for word in words]
     content = [word for word in lower if word not in _AMOUNT and index_terms(word)]
     return not content or (len(content) == 1 and _AUXILIARY.isdisjoint(lower))
+
+
+# --- two questions in one ---------------------------------------------------------------------------------------------
+
+_ASKS = r"(?:who|whom|whose|what|which|when|where|why|how)"
+_SECOND = re.compile(
+    rf"(?:\?+\s*|;\s*|,?\s+and\s+)(?:and\s+)?(?=(?:(?:in|at|on|for|by|with|from|to) )?{_ASKS}\b)", re.IGNORECASE
+)
+_ASKING = re.compile(rf"\b{_ASKS}\b", re.IGNORECASE)
+
+
+class Part(NamedTuple):
+    """One of the questions that a question asks."""
+
+    text: str
+    asked: str
+    """What is read for it: a second part that cannot stand alone ("when was it built?") is followed by the first."""
+
+
+def searches(question: str) -> tuple[str, ...]:
+    """What is searched and judged for a question: itself, and each of two parts."""
+    parts = asked_apart(question)
+    return (question,) if len(parts) == 1 else (question, *(part.asked for part in parts))
+
+
+def asked_apart(question: str) -> tuple[Part, ...]:
+    """The question; or, where "and", ";" or "?" stands between two question words, its two parts."""
+    text = " ".join(question.split())
+    cut = _SECOND.search(text)
+    if cut is None or not _ASKING.search(text[: cut.start()]):
+        return (Part(question, question),)
+    first, second = text[: cut.start()], text[cut.end() :].rstrip("? ")
+    alone = not cannot_stand_alone(second)
+    return Part(f"{first}?", f"{first}?"), Part(f"{second}?", f"{second}?" if alone else f"{second}? ({first})")
