@@ -51,15 +51,18 @@ def _head(answer: Mapping[str, Any]) -> list[str]:
     lines += [f"without   {degradation}" for degradation in answer["degraded"]]
     usage = answer["usage"]
     if usage["hosts"]:
-        tokens = usage["prompt_tokens"] + usage["completion_tokens"]
-        spent = [counted(usage["llm_calls"], "model call"), counted(tokens, "token")]
-        if usage.get("cost"):
-            spent.append(f"{usage['cost']:.2g} in money")
-        if usage["web_requests"]:
-            spent.append(counted(usage["web_requests"], "web request"))
-        lines.append(f"spent     {', '.join(spent)}, sent to {', '.join(usage['hosts'])}")
+        hosts = ", ".join(usage["hosts"])
+        lines.append(f"spent     {', '.join([*spent(usage), f'sent to {hosts}'])}")
         lines += [f"again     {why}: {counted(number, 'call')} sent again" for why, number in retries(usage).items()]
     return lines
+
+
+def spent(usage: Mapping[str, Any]) -> list[str]:
+    """What a question or several have used up, the money last; nothing that is zero."""
+    tokens = usage["prompt_tokens"] + usage["completion_tokens"]
+    counts = {"web request": usage["web_requests"], "model call": usage["llm_calls"], "token": tokens}
+    parts = [counted(number, what) for what, number in counts.items() if number]
+    return [*parts, f"{usage['cost']:.2g} in money"] if usage.get("cost") else parts
 
 
 def sentence_lines(answer: Mapping[str, Any]) -> list[str]:
