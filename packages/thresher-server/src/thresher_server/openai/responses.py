@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from thresher.answer import Answer
-from thresher_server.openai.answer_text import marks, tail
+from thresher_server.openai.answer_text import marks
 from thresher_server.openai.asked import Asked
 from thresher_server.openai.chat import new_id, url_citation
 from thresher_server.openai.conversation import Message, Part, Text, refuse_unsupported
@@ -157,10 +157,10 @@ def answered(begun: ResponseReply, asked: Asked, answer: Answer, message_id: str
     part = output_text(asked, answer)
     message = OutputMessage(content=[part]) if message_id is None else OutputMessage(id=message_id, content=[part])
     usage = token_usage(answer.usage, asked.conversation.texts, part.text)
-    return completed(begun, message, usage, extension(answer, asked.target))
+    return completed(begun, message, usage, extension(answer, asked))
 
 
 def output_text(asked: Asked, answer: Answer) -> OutputText:
     """The text of an answer with a citation for each marker whose place has an address."""
     cited = [TextAnnotation(**url_citation(mark)) for mark in marks(answer) if mark.citation.url]
-    return OutputText(text=answer.text + tail(answer, listed=True, linked=asked.linked), annotations=cited)
+    return OutputText(text=answer.text + asked.tail(answer), annotations=cited)
