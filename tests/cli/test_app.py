@@ -392,6 +392,24 @@ def test_explain_shows_every_chunk(run: Run, indexed: Path) -> None:
     assert "dense 0." in everything
 
 
+def test_show_reads_files_and_variables_as_a_question_does(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / ".thresher"
+    home.mkdir()
+    (home / "thresher.toml").write_text("[chunk]\nsize = 333\n", encoding="utf-8")
+    (tmp_path / "thresher.toml").write_text('[fuse]\nmethod = "weighted"\n', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("THRESHER_PROTECT__N", "7")
+    expected = {"chunk.size": 333, "fuse.method": "weighted", "protect.n": 7}
+    shown = run("show", "hybrid", "--json").json["settings"]
+    assert {key: shown[key] for key in expected} == expected
+    config = run("config", "--recipe", "hybrid", "--json").json["settings"]
+    assert {key: config[key]["value"] for key in expected} == expected
+    assert run("show", "hybrid", "--set", "protect.n=1", "--json").json["settings"]["protect.n"] == 1
+    assert "protect.n" not in {row["key"] for row in run("show", "hybrid", "--diff", "hybrid", "--json").json}
+
+
 def test_explain_of_what_is_not_there_says_what_to_do(run: Run, indexed: Path, tmp_path: Path) -> None:
     missing = run("explain", "0000deadbeef", "--home", indexed)
     assert missing.code == 2

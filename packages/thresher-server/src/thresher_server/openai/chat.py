@@ -14,9 +14,10 @@ from thresher_server.openai.asked import Asked
 from thresher_server.openai.conversation import Message, Text, refuse_unsupported
 from thresher_server.openai.extension import Extension, extension
 from thresher_server.openai.token_usage import TokenUsage, token_usage
+from thresher_server.shapes import Foreign
 
 
-class ChatRequest(BaseModel):
+class ChatRequest(Foreign):
     """What is read of a request; everything else (temperature, max_tokens, tools, ...) is left unread."""
 
     model_config = ConfigDict(

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from thresher.models.onnx import encodable
 from thresher_server.openai.answer_text import without_tail
 from thresher_server.problems import Problem
+from thresher_server.shapes import Foreign
 
 TEXT_PARTS = ("text", "input_text", "output_text", "refusal")
 """Kinds of parts of a message that are read: those of chat completions and of responses."""
@@ -36,7 +37,7 @@ Text = Annotated[str, AfterValidator(encodable)]
 """A text of a request, with "?" for half of a surrogate pair: JSON may hold one, no reply can."""
 
 
-class Part(BaseModel):
+class Part(Foreign):
     """One part of a message; text alone is read."""
 
     model_config = ConfigDict(strict=True)
@@ -45,7 +46,7 @@ class Part(BaseModel):
     refusal: Text | None = None
 
 
-class Message(BaseModel):
+class Message(Foreign):
     """One message of a conversation."""
 
     model_config = ConfigDict(strict=True)

@@ -14,9 +14,10 @@ from thresher_server.openai.chat import new_id, url_citation
 from thresher_server.openai.conversation import Message, Part, Text, refuse_unsupported
 from thresher_server.openai.extension import Extension, extension
 from thresher_server.openai.token_usage import TokenUsage, token_usage
+from thresher_server.shapes import Foreign
 
 
-class Item(BaseModel):
+class Item(Foreign):
     """One item of the input: a message, or the record of something that is not read here."""
 
     model_config = ConfigDict(strict=True)
@@ -25,7 +26,7 @@ class Item(BaseModel):
     content: Text | list[Part] | None = None
 
 
-class ResponseRequest(BaseModel):
+class ResponseRequest(Foreign):
     """What is read of a request; everything else (temperature, tools, ...) is left unread."""
 
     model_config = ConfigDict(
