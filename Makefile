@@ -85,6 +85,7 @@ training: install
 check: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m benchmarks.stale --strict
 	$(BIN)/mypy
 
 bench: install
