@@ -19,7 +19,7 @@ COMPLETE = "_THRESHER_COMPLETE"
 
 
 class Shell(StrEnum):
-    """Shells that are told what can follow."""
+    """Shells that complete commands."""
 
     BASH = "bash"
     ZSH = "zsh"

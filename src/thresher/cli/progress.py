@@ -25,7 +25,7 @@ FILE_CHARACTERS = 40
 
 MOST_MOVED = 0.25
 """Of an estimate, by which the next line's may differ from it beyond the seconds that passed: a wrong one is mended
-within a few lines, and no line says half or twice of what the last one said."""
+within a few lines, and no line says half or twice of the line before."""
 
 
 class _Clock:
@@ -48,7 +48,7 @@ class _Clock:
         return due
 
     def steady(self, left: float) -> float:
-        """The seconds that seem to be left, drawn towards what was last said of them."""
+        """The seconds that seem to be left, drawn towards the last estimate."""
         now = self._now()
         passed, self._estimated = now - self._estimated, now
         if self._left is not None:

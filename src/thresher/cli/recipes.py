@@ -125,7 +125,7 @@ def _with_answers(file: Path) -> list[tuple[str, Sequence[str]]]:
     """The questions of a file that have answers, or none because the documents do not answer them."""
     from thresher.recipes.answerer import labelled_answers
 
-    _labelled(file)  # what is no labelled question is told with its line
+    _labelled(file)  # what is no labelled question is refused with its line
     rows = [json.loads(line) for line in file.expanduser().read_text("utf-8-sig").splitlines() if line.strip()]
     return labelled_answers(rows)
 
@@ -143,7 +143,7 @@ def _answerer(target: Target, recipe: str, file: Path) -> AnswererWorth | None:
 
 
 def _labelled(file: Path) -> list[tuple[str, bool]]:
-    """The questions of a file, each with whether the documents answer it (they do where nothing is said)."""
+    """The questions of a file, each with whether the documents answer it (they do where the file does not say)."""
     try:
         lines = file.expanduser().read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
     except OSError as error:

@@ -55,7 +55,7 @@ HTML_START = re.compile(
 
 
 def kind_of(data: bytes, *, name: str = "", content_type: str = "") -> FileKind:
-    """The kind of document in the bytes; `name` is a file name, `content_type` what a server said.
+    """The kind of document in the bytes; `name` is a file name, `content_type` the type that a server states.
 
     A file whose name claims another kind than its bytes are is an error: it was renamed, or saved by mistake.
     """

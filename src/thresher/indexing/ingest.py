@@ -76,24 +76,24 @@ COMPARE = "compare names and numbers with the page"
 
 def _remarks(document: Document) -> Iterator[tuple[str, str]]:
     """What was not read of a document, or not as it is written, and what to do about it."""
-    told = document.metadata
+    found = document.metadata
     pages = f"of {len(document.pages)} page{'s' * (len(document.pages) != 1)}"
-    if count := told.get("pages_without_text"):
+    if count := found.get("pages_without_text"):
         has, was = ("has", "was") if count == 1 else ("have", "were")
         yield f"{count} {pages} {has} no text and {was} not read", SCANNED
-    if count := told.get("pages_by_ocr"):
+    if count := found.get("pages_by_ocr"):
         yield f"the text of {count} {pages} was read by OCR", COMPARE
-    if count := told.get("formulas_without_value"):
-        yield f"{count} formula{'s' * (count != 1)} without a value ({told['first_formulas_without_value']})", COMPUTE
-    if count := told.get("words_not_read"):
-        yield f"{count} of {told['words_in_file']} words were not read ({told['not_read']})", LOOK
-    if parts := told.get("parts_not_read"):
+    if count := found.get("formulas_without_value"):
+        yield f"{count} formula{'s' * (count != 1)} without a value ({found['first_formulas_without_value']})", COMPUTE
+    if count := found.get("words_not_read"):
+        yield f"{count} of {found['words_in_file']} words were not read ({found['not_read']})", LOOK
+    if parts := found.get("parts_not_read"):
         yield f"parts of it were not read ({parts})", LOOK
-    if encoding := told.get("encoding"):
+    if encoding := found.get("encoding"):
         yield f"it is not UTF-8 and was read as {encoding}", CHECK
-    if count := told.get("characters_replaced"):
+    if count := found.get("characters_replaced"):
         yield f"{count} characters are not in the encoding that it states", CHECK
-    if count := told.get("hidden_words"):
+    if count := found.get("hidden_words"):
         yield f"{count} hidden words were read", SHOW
 
 
@@ -142,7 +142,7 @@ class Ingest:
         prune: bool = False,
         reread: bool = False,
     ) -> Report:
-        """Take in all files. Of the places that were not met, those `vanished` are removed with `prune`, else told.
+        """Take in all files. Of the places that were not met, those `vanished` are removed with `prune`, else reported.
 
         `reread` reads files that are known and unchanged too.
         """

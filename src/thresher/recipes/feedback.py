@@ -1,4 +1,4 @@
-"""What people said of answers, as calibrating takes it."""
+"""People's feedback on answers, as calibrating takes it."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ WIDTH = 120
 """Characters of a line where no terminal says its own."""
 
 FACT = 160
-"""Characters of one fact of a step: a model may have said pages."""
+"""Characters of one fact of a step: a model may have written pages."""
 
 IDLE_SECONDS = 0.001
 """A step that takes less and has no facts had nothing to do."""
