@@ -10,7 +10,7 @@ Departs:   X1, X2, X4 the printed pseudo-code loses overlaps, minimum and the la
            l. X8 the confidence is the weighted one of the text, not the sum of the figure. X9 the figure drops the
            worst candidate of each list whatever its score, and everything when there is one; here a candidate goes only
            when its raw cosine or its raw BM25 is not above 0. X11 BM25 counts the whole collection, not the handful
-           that was retrieved. Chunks and subchunks are distinguished by document, level and span, not by the global
+           that was retrieved. Chunks and subchunks are told apart by document, level and span, not by the global
            counters of section 4.2: as unique, and a document that comes or goes renames no other's. The title of its
            document stands in front of a summary or subchunk for the encoder and BM25 (`chunk.titled=false` is without).
            Vectors are in LanceDB, not in FAISS; sentences are cut by sentencex, not by NLTK.
