@@ -34,6 +34,7 @@ def test_evidence_and_answer_are_assessed_each_in_its_own_words(
             "redundant 0 of 6",
         ),
         ({"conflicts": {"by_rules": 0, "by_model": 2}}, "conflicts by_model 2"),
+        ({"rewriting": {"words": "as asked"}, "results": 1}, "results 1"),
         ({"stages": {"base": {"a": 1}, "critic": {}}, "mean": 0.5}, "stages base + critic, mean 0.500"),
         ({"question": "Who?", "search": "Who?"}, ""),
     ],

@@ -163,7 +163,7 @@ def _fact(key: str, value: Any) -> str:
         case {"removed": removed, "total": total}:
             return f"redundant {removed} of {total}"
         case Mapping():
-            inner = {name: one for name, one in value.items() if one}
+            inner = {name: one for name, one in value.items() if one and isinstance(one, int | float)}
             if all(isinstance(one, Mapping) for one in value.values()):  # stages, each with facts of its own
                 return f"{key} {' + '.join(value)}" if value else ""
             return ", ".join(f"{key} {_fact(name, one)}" for name, one in inner.items() if _fact(name, one))
