@@ -123,6 +123,7 @@ training: install
 check: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m benchmarks.stale --strict
 	$(BIN)/mypy
 
 bench: install

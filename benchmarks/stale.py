@@ -1,14 +1,16 @@
 """Which numbers of README and docs are older than the last change of what they measure.
 
 python -m benchmarks.stale            # lists them
-python -m benchmarks.stale --strict   # and exits with 1 where there are any
+python -m benchmarks.stale --strict   # and exits with 1 where one that claims to be current is
 
 A table of measured numbers has a comment above it that no reader sees:
 
 <!-- measured: COMMIT DATE; by: COMMAND; of: PATH PATH ... -->
 
 COMMIT is the state that was measured or, where nobody wrote that down, the commit that wrote the number; PATHS are the
-files and folders whose change may change the number. A page that a command writes whole has none.
+files and folders whose change may change the number. `dated; ` before `by` says that the number is of that state and of
+no later one, which the line above the comment shows ("Measured on DATE at `COMMIT`."): a measurement of hours is
+not repeated for every change. A page that a command writes whole has no comment.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from benchmarks.machine import ROOT
 
 _LINE = re.compile(r"<!-- measured:.*?-->", re.DOTALL)
 _READ = re.compile(
-    r"<!-- measured: (?P<commit>[0-9a-f]{7,40}) (?P<date>\d{4}-\d\d-\d\d); "
+    r"<!-- measured: (?P<commit>[0-9a-f]{7,40}) (?P<date>\d{4}-\d\d-\d\d); (?P<dated>dated; )?"
     r"by: (?P<by>[^;]+); of: (?P<of>\S+(?: \S+)*) -->"
 )
 
@@ -44,6 +46,8 @@ class Measured:
     date: str
     by: str
     of: tuple[str, ...]
+    dated: bool
+    """Whether the page shows commit and date, so that the numbers claim nothing of today."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,12 @@ def measured(root: Path) -> Iterator[Measured]:
             read = _READ.fullmatch(found[0])
             if read is None:
                 raise Unreadable(f"{name}:{line}: write <!-- measured: COMMIT DATE; by: COMMAND; of: PATH PATH -->")
-            yield Measured(name, line, read["commit"], read["date"], read["by"], tuple(read["of"].split()))
+            above = text[: found.start()].rstrip().rpartition("\n")[2]
+            if read["dated"] and not (read["commit"] in above and read["date"] in above):
+                shown = f"Measured on {read['date']} at `{read['commit']}`."
+                raise Unreadable(f"{name}:{line}: is dated, so write above it: {shown}")
+            of, dated = tuple(read["of"].split()), read["dated"] is not None
+            yield Measured(name, line, read["commit"], read["date"], read["by"], of, dated)
 
 
 def stale(root: Path) -> list[Stale]:
@@ -103,18 +112,27 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.stale", description="Numbers older than what they measure."
     )
-    parser.add_argument("--strict", action="store_true", help="exit with 1 where a number is stale")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 where a number that is not dated is stale")
     parser.add_argument("--root", type=Path, default=ROOT, help="the checkout")
     options = parser.parse_args(arguments)
+    if (_git(options.root, "rev-parse", "--is-shallow-repository") or "true").strip() == "true":
+        print("the history is not here: no number can be held against it")
+        return 0
     try:
         found, all_ = stale(options.root), list(measured(options.root))
     except Unreadable as error:
         print(error)
         return 2
+    current = [one for one in found if not one.measured.dated]
     for one in found:
-        print(one)
-    print(f"{len(found)} of {len(all_)} measured tables are older than what they measure")
-    return 1 if found and options.strict else 0
+        print("dated" if one.measured.dated else "stale", one)
+    claiming = sum(not one.dated for one in all_)
+    print(
+        f"{len(current)} of {claiming} measured tables that claim to be current are older than what they measure; ",
+        end="",
+    )
+    print(f"{len(found) - len(current)} of {len(all_) - claiming} dated ones")
+    return 1 if current and options.strict else 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Chat with Thresher through the real Open WebUI, by hand: `make try-open-webui` (2.9 GB at the first time).
 
 Indexes a note, starts `thresher serve` and Open WebUI beside it, signs a first user up, asks two questions as the page
-of Open WebUI does, and prints the models, the answers and their sources. Both programs are ended, whatever happens.
+of Open WebUI does and one more with a file attached, and prints the models, the answers and their sources. Both
+programs are ended, whatever happens.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ SECONDS = 600.0
 """What Open WebUI's first start may take: it makes its database and loads PyTorch."""
 
 NOTE = "# Cellar\n\nThe cellar has no light. Bring a lamp. The key hangs behind the kitchen door.\n"
+MENU = "# Menu\n\nThe key lime pie costs 4 pounds. It hangs on no hook.\n"
+"""A file of the chat, which Thresher does not read."""
 QUESTIONS = ("Where does the key of the cellar hang?", "Who painted the cellar?")
 USER = {"name": "Ada", "email": "ada@example.org", "password": "a-password-for-the-try"}
 
@@ -58,13 +61,21 @@ def wait_for(url: str, log: Path) -> None:
     raise SystemExit(f"{url} does not answer; the end of {log}:\n{log.read_text()[-2000:]}")
 
 
-def chat(page: httpx.Client, model: str, question: str) -> str:
+def attached(page: httpx.Client, name: str, text: str) -> dict[str, str]:
+    """A file that Open WebUI has taken in, as it is sent with a question."""
+    sent = {"file": (name, text.encode(), "text/markdown")}
+    taken = page.post("/api/v1/files/", params={"process_in_background": "false"}, files=sent).raise_for_status()
+    return {"type": "file", "id": taken.json()["id"], "name": name}
+
+
+def chat(page: httpx.Client, model: str, question: str, *files: dict[str, str]) -> str:
     """The text that Open WebUI gives back for a question."""
-    asked = {"model": model, "messages": [{"role": "user", "content": question}], "stream": False}
+    asked = {"model": model, "messages": [{"role": "user", "content": question}], "stream": False, "files": files}
     reply = page.post("/api/chat/completions", json=asked)
     reply.raise_for_status()
     given: dict[str, Any] = reply.json()
-    print("verdict:", given["thresher"]["verdict"], "citations:", len(given["thresher"]["citations"]))
+    told = given["thresher"]
+    print("verdict:", told["verdict"], "citations:", len(told["citations"]), "unread:", told["unread"])
     return str(given["choices"][0]["message"]["content"])
 
 
@@ -87,6 +98,9 @@ def main(open_webui: str) -> None:
             "OFFLINE_MODE": "true",
             "HF_HUB_OFFLINE": "1",
             "RAG_EMBEDDING_ENGINE": "openai",
+            "RAG_EMBEDDING_MODEL": "thresher-encoder",
+            "RAG_OPENAI_API_BASE_URL": f"http://127.0.0.1:{ours}/v1",
+            "RAG_OPENAI_API_KEY": "none",
             "WEBUI_SECRET_KEY": "a-secret-for-the-try",
         }
         with (
@@ -104,6 +118,10 @@ def main(open_webui: str) -> None:
                 print("models:", models)
                 for question in QUESTIONS:
                     print(f"\n{question}\n{chat(page, models[0], question)}")
+                menu = attached(page, "menu.md", MENU)
+                answer = chat(page, models[0], QUESTIONS[0], menu)
+                print(f"\n{QUESTIONS[0]} (with menu.md)\n{answer}")
+                assert "Not read: menu.md." in answer
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ class Collection(OpenCollection):
 
         Broken inputs are listed in the report's `failed`; everything else is committed. `prune` removes documents
         whose files vanished from the given folders; without it they are among the report's `remarks`. `reread` reads
-        unchanged files too, as is right after a new version of the extraction. `announce` is told what a chat model is
+        unchanged files too, as is right after a new version of the extraction. `announce` gets what a chat model is
         about to be paid for. `stop` is asked between two documents: once it says so, what was read is committed and
         the rest is left for another time. With `public_only` an address must be on the public internet, as is right
         for addresses of people who are not to reach what this machine reaches. With `processes` files are read, cut
@@ -405,7 +405,7 @@ class Collection(OpenCollection):
     ) -> Iterator[Step | Answer]:
         """The steps of `ask` as they finish, the answer last; what they cost is counted on `meter`, with its budget.
 
-        What cannot be asked is told by the call, before the first step.
+        What cannot be asked is refused by the call, before the first step.
         """
         self.check_asked(question, options)
         return self._steps(question, meter, options)
@@ -467,8 +467,8 @@ class Collection(OpenCollection):
     def stream(self, question: str, **options: Unpack[AskOptions]) -> Iterator[str | Answer]:
         """The sentences of the answer, each as soon as it is written and checked, and the whole answer last.
 
-        Nothing is told and taken back: the sentences are the answer's text, put together. What cannot be asked is told
-        by the call.
+        Nothing is taken back: the sentences are the answer's text, put together. What cannot be asked is refused by the
+        call.
         """
         self.check_asked(question, options)
         return self._sentences(question, options)
@@ -560,7 +560,7 @@ class Collection(OpenCollection):
 
         For `corrective` that is the curve of the trained judge, and how much the chat model counts where one is
         configured; for a recipe with printed bounds, others in their place. `questions` are (question, whether the
-        documents answer it); without any, `number` are made of the documents. What people said of answers (`feedback`)
+        documents answer it); without any, `number` are made of the documents. People's feedback on answers (`feedback`)
         counts beside either. `progress` is called with the number of
         searches just finished. Raises UsageError for too few questions and for a recipe that decides by no bounds.
         """
@@ -676,7 +676,7 @@ class Collection(OpenCollection):
         settings: Mapping[str, Any] | None = None,
         counting: Counting | None = None,
     ) -> Trained:
-        """Train the judge further on a file of labels, and on what people said of answers (`feedback`); it is kept in
+        """Train the judge further on a file of labels, and on people's feedback (`feedback`); it is kept in
         the home folder if that made it better.
 
         Needs the extra `training`. A run that was cut off goes on from its last checkpoint when it is called with the

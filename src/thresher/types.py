@@ -314,7 +314,7 @@ class Notes:
 
     @property
     def without_facts(self) -> Notes:
-        """What is told of a part within another: the facts of the outer one stand for both."""
+        """The notes of a part within another: the facts of the outer one stand for both."""
         return replace(self, facts={})
 
     def to_dict(self) -> dict[str, Any]:

@@ -55,7 +55,27 @@ def test_a_number_is_stale_once_what_it_measures_has_changed(
     told = capsys.readouterr().out
     assert "docs/page.md:3: of 2026-11-23" in told
     assert "again: python -m speed" in told
-    assert "1 of 2 measured tables" in told
+    assert "1 of 2 measured tables that claim to be current" in told
+
+
+def test_a_dated_number_shows_its_state_and_is_never_stale(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = commit(checkout, engine__fast="2")
+    dated = table(first, "engine").replace("; by", "; dated; by")
+    shown = dated.replace("<!--", f"Measured on 2026-11-23 at `{first}`.\n\n<!--")
+    commit(checkout, README_md=shown, engine__slow="2")
+    assert main(["--strict", "--root", str(checkout)]) == 0
+    told = capsys.readouterr().out
+    assert "dated README.md:5" in told
+    assert "0 of 0 measured tables that claim to be current" in told
+    commit(checkout, README_md=dated)
+    assert main(["--root", str(checkout)]) == 2
+    assert f"write above it: Measured on 2026-11-23 at `{first}`." in capsys.readouterr().out
+
+
+def test_without_the_history_nothing_is_said_of_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "README.md").write_text(table("0123abc", "engine"), encoding="utf-8")
+    assert main(["--root", str(tmp_path), "--strict"]) == 0
+    assert "the history is not here" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

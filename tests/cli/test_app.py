@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import Run
+from tests.documents import making
+from tests.documents.formats.test_pdf import TESSERACT
 from thresher.documents.registry import EXTRACTION
 from thresher_testing.llm_server import Reply, ScriptedServer
 
@@ -145,6 +148,23 @@ def test_index_says_how_a_text_was_decoded_and_what_of_a_mail_was_not_read(run: 
         "it is not UTF-8 and was read as windows-1252",
         "parts of it were not read (gate.png: is a PNG picture, which is not read)",
     ]
+
+
+def test_index_says_how_many_pages_of_a_scan_have_no_text(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.pdf").write_bytes(making.pdf(["The gate is green.", "", ""]))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (remark,) = run("index", tmp_path, "--home", tmp_path / ".home", "--json").json["remarks"]
+    assert remark["remark"] == "2 of 3 pages have no text and were not read"
+    assert "tesseract" in remark["next"]
+    assert "--reread" in remark["next"]
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.defpath}")
+    tesseract = tmp_path / "tesseract"
+    tesseract.write_text(TESSERACT)
+    tesseract.chmod(0o755)
+    (remark,) = run("index", tmp_path, "--reread", "--home", tmp_path / ".home", "--json").json["remarks"]
+    assert remark["remark"] == "the text of 2 of 3 pages was read by OCR"
 
 
 def test_documents_and_status_have_their_keys(run: Run, indexed: Path) -> None:
@@ -370,6 +390,24 @@ def test_explain_shows_every_chunk(run: Run, indexed: Path) -> None:
     everything = run("explain", "--home", indexed, "--all", "--scores").out
     assert everything.count("\ndropped ") == 2
     assert "dense 0." in everything
+
+
+def test_show_reads_files_and_variables_as_a_question_does(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / ".thresher"
+    home.mkdir()
+    (home / "thresher.toml").write_text("[chunk]\nsize = 333\n", encoding="utf-8")
+    (tmp_path / "thresher.toml").write_text('[fuse]\nmethod = "weighted"\n', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("THRESHER_PROTECT__N", "7")
+    expected = {"chunk.size": 333, "fuse.method": "weighted", "protect.n": 7}
+    shown = run("show", "hybrid", "--json").json["settings"]
+    assert {key: shown[key] for key in expected} == expected
+    config = run("config", "--recipe", "hybrid", "--json").json["settings"]
+    assert {key: config[key]["value"] for key in expected} == expected
+    assert run("show", "hybrid", "--set", "protect.n=1", "--json").json["settings"]["protect.n"] == 1
+    assert "protect.n" not in {row["key"] for row in run("show", "hybrid", "--diff", "hybrid", "--json").json}
 
 
 def test_explain_of_what_is_not_there_says_what_to_do(run: Run, indexed: Path, tmp_path: Path) -> None:

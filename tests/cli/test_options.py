@@ -41,7 +41,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_that_takes_settings_refuses_an_unknown_one(run: Run, indexed: Path, command: str) -> None:
-    ran = run(command, *COMMANDS[command], "--set", "answer.abstain_belwo=0.4", *at(command, indexed))
+    ran = run(command, *COMMANDS[command], "--set", "answer.abstain_belwo=0.4", "--home", indexed)
     assert ran.code == 2
     assert ran.error == "thresher: answer.abstain_belwo: unknown setting; did you mean 'answer.abstain_below'?"
 
@@ -64,10 +64,6 @@ def test_so_does_every_command_of_the_evaluation(
     assert ran.code == 2
     assert ran.err == "thresher: answer.abstain_belwo: unknown setting; did you mean 'answer.abstain_below'?\n"
     assert not (tmp_path / "out").exists()
-
-
-def at(command: str, home: Path) -> list[str]:
-    return [] if command == "show" else ["--home", str(home)]
 
 
 def test_the_commands_that_take_settings_are_all_tested() -> None:

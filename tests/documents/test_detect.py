@@ -49,6 +49,13 @@ def test_comments_before_the_page_are_no_trap() -> None:
         ("a.docx", b"PK\x03\x04" + b"junk" * 50, "named .docx but is a damaged or cut off zip"),
         ("a.csv", b"\x89PNG\r\n\x1a\n" + bytes(100), "named .csv but is a PNG picture"),
         ("a.jpg", b"\xff\xd8\xff\xe0" + bytes(50), "is a JPEG picture, which is not read"),
+        ("a.heic", b"\0\0\0\x18ftypheic" + bytes(50), "is a HEIF picture, which is not read"),
+        ("a.avif", b"\0\0\0\x18ftypavif" + bytes(50), "is an AVIF picture, which is not read"),
+        ("a.webp", b"RIFF\x24\0\0\0WEBPVP8 " + bytes(50), "is a WebP picture, which is not read"),
+        ("a.bmp", b"BM" + bytes(50), "is a BMP picture, which is not read"),
+        ("a.wav", b"RIFF\x24\0\0\0WAVEfmt " + bytes(50), "is a sound file, which is not read"),
+        ("a.m4a", b"\0\0\0\x18ftypM4A " + bytes(50), "is a sound file, which is not read"),
+        ("a.mp4", b"\0\0\0\x18ftypisom" + bytes(50), "is a video, which is not read"),
         ("a.gz", b"\x1f\x8b\x08\x00" + bytes(50), "is a gzip archive"),
         ("a.odt", making.archive({"mimetype": b"application/vnd.oasis.opendocument.text"}), "is an OpenDocument file"),
         ("a.doc", OLE, "old Office format"),
@@ -62,6 +69,19 @@ def test_what_is_no_document_is_told_with_what_it_really_is(
     name: str, data: bytes, really: str, tmp_path: Path
 ) -> None:
     assert really in refusal(tmp_path, name, data).what
+
+
+@pytest.mark.parametrize(
+    ("data", "step"),
+    [
+        (b"\x89PNG\r\n\x1a\n", "put it into a PDF, whose scanned pages are read where tesseract is installed"),
+        (b"ID3" + bytes(50), "save what is said in it as text or subtitles"),
+        (b"\0\0\0\x18ftypisom" + bytes(50), "save what is said in it as text or subtitles"),
+        (b"{\\rtf1", "save it as PDF, docx, xlsx or text"),
+    ],
+)
+def test_what_is_not_read_is_told_with_what_to_make_of_it(data: bytes, step: str, tmp_path: Path) -> None:
+    assert refusal(tmp_path, "a", data).next_step == step
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl"])

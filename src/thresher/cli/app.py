@@ -45,7 +45,7 @@ class Extension(TyperGroup):
         """The context of the real group."""
         group = self.group()
         if parent is not None:
-            parent.command.commands[self.name] = group  # an error of it is told in the words of its options
+            parent.command.commands[self.name] = group  # an error of it is given in the words of its options
         return group.make_context(info_name, args, parent=parent, **extra)
 
     def group(self) -> Any:

@@ -29,7 +29,7 @@ def chat(
     history: list[Answer] = []
     chosen = recipe_of(recipe, target)
     with target.open() as collection:
-        collection.settings(chosen, target.settings)  # what is wrong is told before anything is asked
+        collection.settings(chosen, target.settings)  # what is wrong is refused before anything is asked
         collection.documents()
         if output.on_terminal():
             output.say(HELP)

@@ -18,7 +18,7 @@ COMPLETE = "_THRESHER_COMPLETE"
 
 
 class Shell(StrEnum):
-    """Shells that are told what can follow."""
+    """Shells that complete commands."""
 
     BASH = "bash"
     ZSH = "zsh"

@@ -1,4 +1,4 @@
-"""The hosts outside this machine that the settings of a command name: told on stderr before anything is sent."""
+"""The hosts outside this machine that the settings of a command name: written to stderr before anything is sent."""
 
 from __future__ import annotations
 

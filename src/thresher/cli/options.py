@@ -126,7 +126,7 @@ class Target:
 def target_of(home: places.Home | None, collection: str | None, settings: dict[str, str], json: bool) -> Target:
     """What the options say, and `thresher.toml` and the environment where they say nothing.
 
-    A `thresher.toml` that does not count is told of.
+    A `thresher.toml` that does not count is named.
     """
     from thresher.settings import passed_over
 
@@ -147,7 +147,7 @@ def on_collection(
     """Give a command --home, --collection, --set and --json after its own options; it takes them as a `Target`, first.
 
     Settings that the command reads are checked against those of its recipe by the library; those of a command that
-    reads none are checked here, so that a slip is told whatever the command. Of a command that reads settings and
+    reads none are checked here, so that a slip is refused whatever the command. Of a command that reads settings and
     `sends`, the hosts outside this machine that they name are told before it runs.
     """
 

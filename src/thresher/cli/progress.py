@@ -25,7 +25,7 @@ FILE_CHARACTERS = 40
 
 MOST_MOVED = 0.25
 """Of an estimate, by which the next line's may differ from it beyond the seconds that passed: a wrong one is mended
-within a few lines, and no line says half or twice of what the last one said."""
+within a few lines, and no line says half or twice of the line before."""
 
 
 class _Clock:
@@ -48,7 +48,7 @@ class _Clock:
         return due
 
     def steady(self, left: float) -> float:
-        """The seconds that seem to be left, drawn towards what was last said of them."""
+        """The seconds that seem to be left, drawn towards the last estimate."""
         now = self._now()
         passed, self._estimated = now - self._estimated, now
         if self._left is not None:
@@ -142,18 +142,20 @@ class Completing:
 
 
 @contextmanager
-def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
+def counting(total: int, what: str, note: Callable[[], str] = str) -> Iterator[Callable[[int], None]]:
     """Shows how many of a known number of things are done: a bar for a person, a line now and then in a pipe.
 
-    The first count says nothing of the pace: it may be what an earlier run did.
+    `note` gives what is shown beside the count. The first count says nothing of the pace: it may be what an earlier run
+    did.
     """
     if sys.stderr.isatty():
         from rich.console import Console
-        from rich.progress import Progress
+        from rich.progress import Progress, TextColumn
 
-        with Progress(console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(what, total=total)
-            yield lambda done: bar.advance(task, done)
+        columns = (*Progress.get_default_columns(), TextColumn("{task.fields[note]}", markup=False))
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(what, total=total, note="")
+            yield lambda done: bar.update(task, advance=done, note=shown(note()))
         return
     clock = _Clock()
     finished = before = 0
@@ -165,6 +167,7 @@ def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
         finished += done
         if finished > before and clock.due():
             left = clock.steady(clock.seconds * (total - finished) / (finished - before))
-            complain(f"{finished} of {total} {what}, about {left:.0f} s left")
+            line = f"{finished} of {total} {what}, about {left:.0f} s left"
+            complain("; ".join(filter(None, [line, note()])))
 
     yield count

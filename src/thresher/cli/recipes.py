@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,17 +12,18 @@ import typer
 
 import thresher
 from thresher.cli import output
-from thresher.cli.options import AsJson, Settings, Target, assignments, on_collection, recipe_names
+from thresher.cli.options import AsJson, Target, on_collection, recipe_names
 from thresher.cli.progress import counting
 from thresher.errors import UsageError
 
 if TYPE_CHECKING:
+    from thresher.home.places import Home
     from thresher.recipes.answerer import AnswererWorth
 
 
 def list_recipes(json: AsJson = False) -> None:
     """List the recipes and what stands in their slots."""
-    described = [_describe(name) for name in thresher.recipes.names()]
+    described = [_describe(name, {}) for name in thresher.recipes.names()]
     if json:
         fields = ("name", "preset_of", "slots", "follows", "needs_llm")
         output.as_json([{field: recipe[field] for field in fields} for recipe in described])
@@ -32,36 +33,31 @@ def list_recipes(json: AsJson = False) -> None:
     output.table("recipes", ["recipe", *slots], rows)
 
 
+@on_collection(sends=False)
 def show(
+    target: Target,
     recipe: Annotated[str, typer.Argument(help="A recipe or preset.")],
     diff: Annotated[
         str | None, typer.Option("--diff", metavar="RECIPE", help="Show only what differs from this one.")
     ] = None,
-    settings: Settings = None,
-    json: AsJson = False,
 ) -> None:
-    """Show a recipe: its slots, its settings, what it follows and where it departs."""
+    """Show a recipe as it would run here: its slots, its settings, what it follows and where it departs."""
     from thresher.settings import descriptions
 
-    one = _describe(recipe, settings)
-    if diff is not None:
-        other = _describe(diff)
-        changed = ",".join(f"{key}={value}" for key, value in assignments(settings).items())
-        names = (recipe if recipe != diff or not changed else f"{recipe}[{changed}]", diff)
-        differences = _differences(one, other, names)
-        if json:
-            output.as_json(differences)
-        else:
-            output.recipe_differences(names, differences)
-    elif json:
-        output.as_json(one)
-    else:
-        output.recipe(one, descriptions(thresher.recipes.get(recipe).settings))
+    one = _describe(recipe, target.settings, target.home)
+    if diff is None:
+        target.show(one, lambda told: output.recipe(told, descriptions(thresher.recipes.get(recipe).settings)))
+        return
+    changed = ",".join(f"{key}={value}" for key, value in target.settings.items())
+    names = (recipe if recipe != diff or not changed else f"{recipe}[{changed}]", diff)
+    differences = _differences(one, _describe(diff, {}, target.home), names)
+    target.show(differences, lambda told: output.recipe_differences(names, told))
 
 
-def _describe(name: str, settings: list[str] | None = None) -> dict[str, Any]:
+def _describe(name: str, given: Mapping[str, str], home: Home | None = None) -> dict[str, Any]:
+    """A recipe by its own settings and those given; with those of files and variables where there is a home."""
     recipe = thresher.recipes.get(name)
-    return recipe.describe(recipe.configured(assignments(settings)))
+    return recipe.describe(recipe.configured(given, home=home))
 
 
 def _differences(one: dict[str, Any], other: dict[str, Any], names: tuple[str, str]) -> list[dict[str, Any]]:
@@ -129,7 +125,7 @@ def _with_answers(file: Path) -> list[tuple[str, Sequence[str]]]:
     """The questions of a file that have answers, or none because the documents do not answer them."""
     from thresher.recipes.answerer import labelled_answers
 
-    _labelled(file)  # what is no labelled question is told with its line
+    _labelled(file)  # what is no labelled question is refused with its line
     rows = [json.loads(line) for line in file.expanduser().read_text("utf-8-sig").splitlines() if line.strip()]
     return labelled_answers(rows)
 
@@ -147,7 +143,7 @@ def _answerer(target: Target, recipe: str, file: Path) -> AnswererWorth | None:
 
 
 def _labelled(file: Path) -> list[tuple[str, bool]]:
-    """The questions of a file, each with whether the documents answer it (they do where nothing is said)."""
+    """The questions of a file, each with whether the documents answer it (they do where the file does not say)."""
     try:
         lines = file.expanduser().read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
     except OSError as error:

@@ -152,7 +152,7 @@ def xml_text(archive: zipfile.ZipFile, part: str) -> str:
 
 
 def shown_word_pieces(file: RawFile) -> Iterator[Piece]:
-    """Those of a Word file; of one that has hidden text and is read without it, none: runs are told by the reader."""
+    """Those of a Word file; of one that has hidden text and is read without it, none: the reader counts its runs."""
     return archive_pieces(file) if file.limits.hidden else iter(())
 
 

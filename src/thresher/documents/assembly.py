@@ -89,7 +89,7 @@ class Assembly:
 
         `number` is that of the table in its file, 0 where it has none. `at` are the positions of the rows in the file,
         from 0, where they are not those in `rows`. `name` says what a row is in the file, from its position; a row is
-        its number from 1 where nothing else is said.
+        its number from 1 where it has no name.
         """
         positions = at or range(len(rows))
         numbered = zip(positions, rows, strict=True)

@@ -25,11 +25,11 @@ def with_card(parsed: Parsed, title: str, date: str | None, kind: str) -> tuple[
     The author of a page of HTML is who edited it, not who wrote the song or the book that it is about.
     """
     fields = {name: value for name, value in parsed.metadata.items() if (kind, name) != ("html", AUTHOR)}
-    told = card(parsed.text, fields, title, date)
-    if not told:
+    sentences = card(parsed.text, fields, title, date)
+    if not sentences:
         return parsed.text, parsed.marks
     start = len(parsed.text) + len(PARAGRAPH)
-    return f"{parsed.text}{PARAGRAPH}{told}", (*parsed.marks, Mark(start, "card", ""))
+    return f"{parsed.text}{PARAGRAPH}{sentences}", (*parsed.marks, Mark(start, "card", ""))
 
 
 def card(text: str, metadata: Metadata, title: str, date: str | None) -> str:
@@ -39,15 +39,15 @@ def card(text: str, metadata: Metadata, title: str, date: str | None) -> str:
     'The document “Survey” was written by Ada Kask. It is dated 2021-03-04. Its owner is Dana Ilves.'
     """
     author = clean_inline(str(metadata.get(AUTHOR, "")))
-    told = [f"It was written by {author}."] if author and author not in text else []
-    if told and date and date not in text:
-        told.append(f"It is dated {date}.")
+    sentences = [f"It was written by {author}."] if author and author not in text else []
+    if sentences and date and date not in text:
+        sentences.append(f"It is dated {date}.")
     for name, stated in metadata.items():
         value = clean_inline(stated) if isinstance(stated, str) else ""
         if value and name not in (AUTHOR, *NOT_TOLD) and value not in text and value != title:
-            told.append(f"Its {name} is {value}.")
-    if not told:
+            sentences.append(f"Its {name} is {value}.")
+    if not sentences:
         return ""
-    first, *others = told
+    first, *others = sentences
     about = f"The document “{title}”"
     return " ".join([re.sub(r"^Its? ", lambda it: f"{about} " if it[0] == "It " else f"{about}: its ", first), *others])

@@ -266,7 +266,7 @@ WRITTEN = ("%d %b %Y", "%d %B %Y", "%B %d, %Y", "%b %d, %Y", "%B %d %Y", "%b %d 
 
 
 def iso_date(value: str) -> str | None:
-    """`2021-04-12`, or `2021-04` or `2021` where no more is said; None for what is no date.
+    """`2021-04-12`, or `2021-04` or `2021` where no more is written; None for what is no date.
 
     The day as the document states it, in its own time zone; day and month in figures only (3/4/2021) are not guessed.
     """

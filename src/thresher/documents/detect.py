@@ -17,7 +17,7 @@ UNREADABLE = (
     (b"GIF8", "a GIF picture"),
     (b"II*\x00", "a TIFF picture"),
     (b"MM\x00*", "a TIFF picture"),
-    (b"RIFF", "a RIFF file (sound, video or picture)"),
+    (b"BM", "a BMP picture"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
     (b"Rar!", "a RAR archive"),
@@ -33,6 +33,14 @@ UNREADABLE = (
     (b"PAR1", "a Parquet table"),
 )
 """First bytes of what is no document of ours, and what to call it."""
+CONTAINED = {
+    b"WEBP": "a WebP picture",
+    b"WAVE": "a sound file",
+    **dict.fromkeys((b"heic", b"heix", b"mif1", b"msf1", b"hevc"), "a HEIF picture"),
+    **dict.fromkeys((b"avif", b"avis"), "an AVIF picture"),
+    **dict.fromkeys((b"M4A ", b"M4B "), "a sound file"),
+}
+"""What a RIFF file, or one of the MP4 family, holds, by its form or brand; others are videos."""
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -47,7 +55,7 @@ HTML_START = re.compile(
 
 
 def kind_of(data: bytes, *, name: str = "", content_type: str = "") -> FileKind:
-    """The kind of document in the bytes; `name` is a file name, `content_type` what a server said.
+    """The kind of document in the bytes; `name` is a file name, `content_type` the type that a server states.
 
     A file whose name claims another kind than its bytes are is an error: it was renamed, or saved by mistake.
     """
@@ -79,8 +87,10 @@ def _recognised(data: bytes) -> FileKind | str | None:
     for signature, name in UNREADABLE:
         if head.startswith(signature) and (len(signature) > 3 or CONTROL.search(head)):
             return name
+    if head.startswith(b"RIFF"):
+        return CONTAINED.get(head[8:12], "a video")
     if head[4:8] == b"ftyp":
-        return "a video"
+        return CONTAINED.get(head[8:12], "a video")
     if head.startswith(UTF_16):  # as Windows saves text
         return None
     return "binary data" if len(CONTROL.findall(head)) > CONTROL_SHARE * len(head) else None
@@ -142,7 +152,9 @@ def _old_office(data: bytes, named: FileKind | None) -> DocumentError:
 
 def _conversion(description: str) -> str:
     if "picture" in description:
-        return "put pictures of text into a PDF and run OCR on it"
+        return "put it into a PDF, whose scanned pages are read where tesseract is installed"
+    if "sound" in description or "video" in description:
+        return "save what is said in it as text or subtitles"
     if "archive" in description:
         return "unpack it and index the folder, or get it again if it should be a document"
     if "document" in description.lower() or "file" in description:

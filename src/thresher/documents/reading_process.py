@@ -45,7 +45,7 @@ START_SECONDS = 60.0
 """A start takes 0.1 s, on a machine that swaps a hundred times as long."""
 GRACE_SECONDS = 60
 """So much later the reader's own clock would end it: who asks is first, and says which setting it was."""
-TAIL_BYTES = 4096  # of what the process said before it ended
+TAIL_BYTES = 4096  # of what the process printed before it ended
 MEMORY_SIGNS = ("memory allocation of", "MemoryError", "bad_alloc", "out of memory", "cannot allocate memory")
 """What Rust, Python, C++ and the C library say when there is no more; in any case of letters."""
 
@@ -300,7 +300,7 @@ class _Child:
 
     @property
     def said(self) -> str:
-        """The last that it said on standard error."""
+        """The end of its standard error."""
         return self._said.decode("utf-8", "replace")
 
     @property
@@ -317,7 +317,7 @@ class _Child:
             write_frame(self._requests, data)
 
     def reply(self, *, longest: int) -> Reply | None:
-        """The next reply; None where the process ended, or said what is none."""
+        """The next reply; None where the process ended, or sent what is none."""
         try:
             frame = read_frame(self._replies, longest=longest)
             return None if frame is None else unpacked(frame)

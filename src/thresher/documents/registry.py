@@ -29,7 +29,7 @@ class RawFile:
     name: str = ""
     """Bare file name; empty for standard input."""
     content_type: str = ""
-    """As the server said, with its parameters."""
+    """As the server states it, with its parameters."""
     limits: Limits = field(default_factory=Limits)
     alive: Callable[[], None] = lambda: None
     """Called now and then by a reader that works long and well: the seconds a file may take begin anew."""

@@ -202,7 +202,7 @@ def as_utf8(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What a server said of the bytes; empty for a file."""
+    """The type that a server states; empty for a file."""
 
     content_type: str = ""
     """With its parameters."""

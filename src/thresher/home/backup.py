@@ -46,10 +46,10 @@ def backup(home: Home, file: Path) -> int:
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         with _aside(home) as copy, tarfile.open(beside, "w:gz", compresslevel=1) as packed:
-            said = json.dumps({"format": FORMAT, "thresher": thresher.__version__}).encode()
+            content = json.dumps({"format": FORMAT, "thresher": thresher.__version__}).encode()
             header = tarfile.TarInfo(MANIFEST)
-            header.size = len(said)
-            packed.addfile(header, io.BytesIO(said))
+            header.size = len(content)
+            packed.addfile(header, io.BytesIO(content))
             for name in names:
                 folder = home / COLLECTIONS / name
                 with DocumentStore(folder).upkeep(), DocumentStore(folder).locked():

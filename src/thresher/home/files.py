@@ -54,7 +54,7 @@ class LocalFiles:
             unfinished.replace(file)
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write a file that is not there yet; False where it is. Of several that try at once one is told True."""
+        """Write a file that is not there yet; False where it is. Of several that try at once one gets True."""
         file = self._file(name)
         with _unfinished(file, content, durable=False) as unfinished:
             try:

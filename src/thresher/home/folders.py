@@ -26,7 +26,7 @@ WORKING = ".working-"
 """What the name of a folder that is not finished begins with."""
 
 NOT_COPIED = ("commit.lock", "upkeep.lock", "traces", "training", "feedback.jsonl", "feedback.lock", "uploads")
-"""Stays at home: questions that were asked, what people said of answers and a training has read are not the documents',
+"""Stays at home: questions that were asked, feedback and what a training has read are not the documents',
 and the files that were sent to a server belong to one collection."""
 
 

@@ -150,5 +150,5 @@ class ChosenFiles:
         return ChosenFiles(lambda: self._choose().below(name))
 
     def where(self, name: str) -> str:
-        """Where a file is, as a person is told."""
+        """Where a file is, for a person."""
         return self._choose().where(name)

@@ -59,7 +59,7 @@ def model() -> type[CollectionSettings]:
 
 
 def of_home(home: Home) -> CollectionSettings:
-    """What is set around a home. A key that is unknown is told by whoever is asked with a recipe."""
+    """What is set around a home. An unknown key is refused when a recipe is configured."""
     return around(model(), home)
 
 

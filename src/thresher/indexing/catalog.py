@@ -121,7 +121,7 @@ class Catalog:
         return contents({place: self._by_place[place] for place in self._by_file.get(file, ())})
 
     def holds(self, document: Document) -> bool:
-        """Whether its text is known, and what is said about it is what its first place says."""
+        """Whether its text is known, and its metadata is that of its first place."""
         entry = self._by_id.get(document.id)
         return entry is not None and not _restates(entry, document)
 
@@ -178,7 +178,7 @@ class Catalog:
         self._by_file[place.file].add(place)
 
     def _put_again(self, document: Document, changes: Changes) -> None:
-        """The same text at the same place; what is said about it may have changed."""
+        """The same text at the same place; its metadata may have changed."""
         entry = self._by_id[document.id]
         if not _restates(entry, document):
             changes.unchanged += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain
@@ -70,6 +70,31 @@ LOOK = "look them up in the file; they are not searched"
 CHECK = "look at its letters; if they are wrong, save it as UTF-8"
 SHOW = "set reading.hidden=false to leave out what a program does not show"
 COMPUTE = "open it in a program that computes them, save it and index it again"
+SCANNED = "install tesseract and index it with --reread, or run OCR on the file first"
+COMPARE = "compare names and numbers with the page"
+
+
+def _remarks(document: Document) -> Iterator[tuple[str, str]]:
+    """What was not read of a document, or not as it is written, and what to do about it."""
+    found = document.metadata
+    pages = f"of {len(document.pages)} page{'s' * (len(document.pages) != 1)}"
+    if count := found.get("pages_without_text"):
+        has, was = ("has", "was") if count == 1 else ("have", "were")
+        yield f"{count} {pages} {has} no text and {was} not read", SCANNED
+    if count := found.get("pages_by_ocr"):
+        yield f"the text of {count} {pages} was read by OCR", COMPARE
+    if count := found.get("formulas_without_value"):
+        yield f"{count} formula{'s' * (count != 1)} without a value ({found['first_formulas_without_value']})", COMPUTE
+    if count := found.get("words_not_read"):
+        yield f"{count} of {found['words_in_file']} words were not read ({found['not_read']})", LOOK
+    if parts := found.get("parts_not_read"):
+        yield f"parts of it were not read ({parts})", LOOK
+    if encoding := found.get("encoding"):
+        yield f"it is not UTF-8 and was read as {encoding}", CHECK
+    if count := found.get("characters_replaced"):
+        yield f"{count} characters are not in the encoding that it states", CHECK
+    if count := found.get("hidden_words"):
+        yield f"{count} hidden words were read", SHOW
 
 
 class Ingest:
@@ -117,7 +142,7 @@ class Ingest:
         prune: bool = False,
         reread: bool = False,
     ) -> Report:
-        """Take in all files. Of the places that were not met, those `vanished` are removed with `prune`, else told.
+        """Take in all files. Of the places that were not met, those `vanished` are removed with `prune`, else reported.
 
         `reread` reads files that are known and unchanged too.
         """
@@ -195,24 +220,7 @@ class Ingest:
         self._gather(found, encoded.get(found.id, NOT_ENCODED))
 
     def _gather(self, document: Document, encoded: Encoded) -> None:
-        if count := document.metadata.get("formulas_without_value"):
-            where = document.metadata["first_formulas_without_value"]
-            what = f"{count} formula{'s' * (count != 1)} without a value ({where})"
-            self._report.remarks.append(Remark(document.source, what, COMPUTE))
-        if count := document.metadata.get("words_not_read"):
-            words, places = document.metadata["words_in_file"], document.metadata["not_read"]
-            self._report.remarks.append(
-                Remark(document.source, f"{count} of {words} words were not read ({places})", LOOK)
-            )
-        if parts := document.metadata.get("parts_not_read"):
-            self._report.remarks.append(Remark(document.source, f"parts of it were not read ({parts})", LOOK))
-        if encoding := document.metadata.get("encoding"):
-            self._report.remarks.append(Remark(document.source, f"it is not UTF-8 and was read as {encoding}", CHECK))
-        if count := document.metadata.get("characters_replaced"):
-            what = f"{count} characters are not in the encoding that it states"
-            self._report.remarks.append(Remark(document.source, what, CHECK))
-        if count := document.metadata.get("hidden_words"):
-            self._report.remarks.append(Remark(document.source, f"{count} hidden words were read", SHOW))
+        self._report.remarks += (Remark(document.source, what, next) for what, next in _remarks(document))
         self._pending.append((document, encoded))
         self._characters += len(document.text)
         if self._characters >= self._batch_characters:

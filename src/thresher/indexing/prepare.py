@@ -128,7 +128,7 @@ def encode(
 ) -> EncodedChunks:
     """Chunks of the stored levels with their vectors. `known` gives those of texts read before, and gets the new.
 
-    `progress` is told of every chunk, encoded or not.
+    `progress` counts every chunk, encoded or not.
     """
     documents = list(documents)
     cut = [chunk for document in documents for chunk in labelled(config.chunker(document))]

@@ -59,10 +59,9 @@ class ScoringJudge:
         facts = {
             "threshold": cut.value,
             "unreadable": notes.unreadable,  # a judge tells it also where there was none
-            "scorer": self.scorer.name,
             "unscored": sum(opinion.score is None for opinion in opinions),
         }
-        return Judged(tuple(judged), notes + Notes(facts=facts))
+        return Judged(tuple(judged), Notes(facts={"scorer": self.scorer.name}) + notes + Notes(facts=facts))
 
     def _opinions(self, query: Query, hits: Sequence[Hit]) -> tuple[list[_Opinion], Notes]:
         """What the scorer says of each hit, or `otherwise` where the scorer failed, and what both say of themselves."""

@@ -41,7 +41,7 @@ and a model that never replies in form would otherwise be asked two or three hun
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a model is told before it scores, and the form of its reply; a new wording is a new version."""
+    """The instructions of a model that scores, and the form of its reply; a new wording is a new version."""
 
     system: str
     version: int
@@ -98,7 +98,7 @@ def score_chunks(
 
 
 def _gathered(replies: Sequence[_Reply], undone: str, notes: Notes) -> Scores:
-    """What came back for each hit as scores, the failures told."""
+    """What came back for each hit as scores, with the failures."""
     errors = Counter(reply.error for reply in replies if reply.error is not None)
     lacks = tuple(f"judge: {error}; {_chunks(count)} {undone}" for error, count in errors.items())
     return Scores(
@@ -256,12 +256,12 @@ LEAST_SAID = 0.05
 its thoughts next to nothing, and what is left over says little about the chunk."""
 
 Weigh = Callable[[str, str, Sequence[str]], Mapping[str, float] | None]
-"""Instructions, message and options to the probability that the reply begins with each; None where that is not told."""
+"""Instructions, message and options to the probability that the reply begins with each; None where it is not given."""
 
 
 @dataclass(frozen=True, slots=True)
 class LikelihoodRelevance:
-    """P(yes) / (P(yes) + P(no)) of the first token, one call of one token a chunk; `graded` where it is not told.
+    """P(yes) / (P(yes) + P(no)) of the first token, one call of one token a chunk; `graded` where it is not given.
 
     The first chunk is asked about alone: that shows whether the server tells, and fills its cache of prompts for the
     others, which are asked about `workers` at a time. A model that begins with its thoughts is asked for grades.

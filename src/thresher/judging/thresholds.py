@@ -143,7 +143,7 @@ class FromModel:
     otherwise: Statistical = Statistical()
 
     def check(self, scale: Scale) -> None:
-        """The model is told of scores from 0 to 1."""
+        """The model sees scores from 0 to 1."""
         if (scale.low, scale.high) != (UNIT.low, UNIT.high):
             raise UsageError(
                 f"is for scores from 0 to 1, and the judge's are on the scale {scale}",

@@ -32,7 +32,7 @@ Schema = Mapping[str, Any]
 OnText = Callable[[str], None]
 
 _listener: ContextVar[OnText | None] = ContextVar("listener", default=None)
-"""Who is told the pieces of the reply that this thread asks for."""
+"""Who receives the pieces of the reply that this thread asks for."""
 
 PAUSES_SECONDS = (0.5, 1.0)
 """Before the second and the third try: the SDK's own pauses, enough for a server that is restarting."""
@@ -140,7 +140,7 @@ class ChatModel:
         return weights
 
     def stream(self, system: str, user: str, on_text: OnText) -> str:
-        """The reply, told to `on_text` piece by piece as it comes; one from a cache or a record is not told.
+        """The reply; `on_text` gets it piece by piece as it comes, but nothing of one from a cache or a record.
 
         What breaks off after the first piece is not asked for again: raises ProviderError, BudgetSpent.
         """
@@ -248,7 +248,7 @@ class ChatModel:
         return "".join(told)
 
     def _of(self, trouble: Trouble, seconds: float, told: Sequence[str]) -> Exception:
-        """What comes of it; a reply of which something was told cannot be asked for again."""
+        """What comes of it; a reply of which pieces were handed on cannot be asked for again."""
         if isinstance(trouble, TooLate):
             return self._failed(f"no reply within {seconds:.3g} s", "set llm.timeout_seconds", retryable=True)
         if isinstance(trouble, Refused):
@@ -354,7 +354,7 @@ class ChatModel:
         return self.max_tokens + self.thinking_tokens
 
     def _count(self, usage: Any, request: _Request, *, most: bool = False) -> None:
-        """Count the tokens that a reply tells, as far as it can be; `most` where it was cut before it told them."""
+        """Count the tokens that a reply states, as far as it can be; `most` where it was cut before it stated them."""
         if isinstance(usage, Mapping):
             prompt = count(usage.get("prompt_tokens"), request.most_tokens)
             self.meter.used(prompt, count(usage.get("completion_tokens"), self._most_tokens), prices=self.prices)

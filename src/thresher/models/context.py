@@ -17,7 +17,7 @@ FIELDS = ("max_model_len", "context_length", "context_window", "max_context_leng
 """What vLLM, OpenRouter, Groq, Mistral and LM Studio call it in their lists of models; llama.cpp has meta.n_ctx."""
 
 _told: dict[tuple[str, str], int | None] = {}
-"""What servers of this process said of their models."""
+"""What servers stated of their models, in this process."""
 
 
 def context_tokens(

@@ -83,7 +83,7 @@ class EndpointEncoder:
 
     @property
     def dimension(self) -> int:
-        """Numbers in a vector, as told; else the server is asked for one to count."""
+        """Numbers in a vector, as configured; else the server is asked for one to count."""
         if self._dimension is None:
             self.warm_up()
         assert self._dimension is not None, "a checked reply has decided it"
@@ -91,7 +91,7 @@ class EndpointEncoder:
 
     @property
     def max_tokens(self) -> int:
-        """Tokens the server's model reads at once, as told."""
+        """Tokens the server's model reads at once, as configured."""
         return self._max_tokens
 
     def warm_up(self) -> None:

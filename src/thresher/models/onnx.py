@@ -25,7 +25,7 @@ HASH_CHARACTERS = 12  # 48 bits of SHA-256: enough to tell weights apart, short 
 CPU = "CPUExecutionProvider"
 
 ON_CPU = (CPU,)
-"""Where models run if nothing else is said: the bundled ones are in int8, which graphics cards run no faster."""
+"""Where models run by default: the bundled ones are in int8, which graphics cards run no faster."""
 
 
 class Loaded(NamedTuple):

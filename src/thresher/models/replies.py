@@ -28,7 +28,7 @@ SPARE_BYTES = 262_144
 """Of a reply besides what grows with its length: identifiers, timings, a first event with what filters found."""
 
 BYTES_PER_TOKEN = 1_024
-"""Of a chat: a streamed token is an event of 200 to 500 bytes; one that is told with its log-probabilities, alone."""
+"""Of a chat: a streamed token is an event of 200 to 500 bytes; one with its log-probabilities, alone."""
 
 DEEPEST = 200
 """Brackets within brackets: what was asked for has ten, and the interpreter goes down a thousand."""
@@ -216,7 +216,7 @@ class Spoken:
         return ""
 
     def _cut(self, text: str) -> str:
-        """What of it is told now: blanks at the end only when something follows, nothing beyond the limit."""
+        """What of it is handed on now: blanks at the end only when something follows, nothing beyond the limit."""
         told = text.rstrip()
         self._held = text[len(told) :]
         if len(told) >= self._left:

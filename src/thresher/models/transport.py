@@ -72,7 +72,7 @@ class Unreached(Trouble):
 
 
 class Unfit(Trouble):
-    """What came cannot be what was asked for; says why where more can be said than that."""
+    """What came cannot be what was asked for; gives the reason where it is known."""
 
 
 class Refused(Trouble):

@@ -176,7 +176,7 @@ class Connections:
     ) -> Iterator[tuple[Reply, Iterator[bytes]]]:
         """Status and headers, and the unpacked body piece by piece as it comes. Both raise NotFetched.
 
-        `trace` is told the events of httpcore.
+        `trace` receives the events of httpcore.
         """
         moments = dict.fromkeys(("connect", "read", "write"), bounds.deadline)
         extensions: dict[str, Any] = {"timeout": {**moments, "pool": bounds.seconds_left}}
@@ -512,7 +512,7 @@ def follow(
 ) -> tuple[httpx.URL, Reply]:
     """Where the redirects end, and what is there; every hop passes the same checks. Raises NotFetched.
 
-    `before` may refuse an address by raising, `sending` is told of those that are really asked.
+    `before` may refuse an address by raising, `sending` is called with those that are really asked.
     """
     allowed = anywhere if reach.named else reach.allowed
     site = (url.scheme, url.netloc)

@@ -114,7 +114,7 @@ def wilson(right: int, n: int) -> tuple[float, float, float]:
 
 
 def labelled_answers(rows: Sequence[dict[str, Any]]) -> list[Labelled]:
-    """Of the rows of a questions file those that can be judged: with answers, or said to have none."""
+    """Of the rows of a questions file those that can be judged: with answers, or marked as having none."""
     found: list[Labelled] = []
     for row in rows:
         answers = [one for one in row.get("answers") or () if isinstance(one, str)]

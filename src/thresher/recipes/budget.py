@@ -21,7 +21,7 @@ BUDGETS = (100, 200, 400, 800, 1600, 3200)
 """Tokens, each twice the one before: from a line of a tool's result to more than the chunks of most questions have."""
 
 MOST_OF_CHUNKS = 0.2
-"""From this share on the part of the chunks is told in per cent."""
+"""From this share on the part of the chunks is given in per cent."""
 
 Progress = Callable[[int], None]
 

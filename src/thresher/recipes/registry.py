@@ -298,7 +298,7 @@ def derive(
         parts={**found.parts, **parts},
     )
     check_known(settings or {}, keys(found.settings))
-    derived.configured({})  # a setting that does not fit is told here
+    derived.configured({})  # a setting that does not fit is refused here
     return derived
 
 

@@ -1,4 +1,4 @@
-"""What each recipe can be told: one model a recipe, and the tables of settings they share. Data only.
+"""The settings of each recipe: one model a recipe, and the tables of settings they share. Data only.
 
 Numbers are bounded and every field says its unit; unknown keys are errors. Nothing here loads a model or a part, so
 reading or checking settings imports no recipe. How values get in is in `thresher.settings`.
@@ -119,7 +119,7 @@ class CheckedAnswerSettings(AnswerSettings):
 
 
 class FrontSettings(Frozen):
-    """What a question is put to where nothing else is said; options and arguments win."""
+    """What a question is put to by default; options and arguments win."""
 
     home: str = Field(
         ".thresher",

@@ -32,7 +32,7 @@ class LanceStore:
     """A Lance database in a folder (implements `Store`); every read sees the newest committed version."""
 
     in_our_words: InOurWords = staticmethod(store_error)
-    """How its errors are told, and those of its tables."""
+    """How its errors and those of its tables are worded."""
 
     def __init__(self, folder: Path, *, memory: Memory | None = None, ann_rows: int | None = None) -> None:
         """`memory` in place of the one of the process; `ann_rows` as `LanceChunkTable` has it."""

@@ -293,16 +293,16 @@ class LanceChunkTable(LanceTable):
     def chunks(self, document_ids: Iterable[str] | None = None) -> Iterator[list[tuple[Chunk, Vectors]]]:
         """The chunks of some or all documents with their vectors, in batches.
 
-        A read whose version goes meanwhile goes on with the newest, and tells no chunk twice that it has told.
+        A read whose version goes meanwhile goes on with the newest, and yields no chunk twice.
         """
         where = None if document_ids is None else one_of("document_id", document_ids)
-        told: set[str] = set()
+        yielded: set[str] = set()
         for attempt in range(1, READ_ATTEMPTS + 1):
-            before = frozenset(told)
+            before = frozenset(yielded)
             try:
                 for batch in self._batches(where):
                     fresh = [one for one in batch if one[0].id not in before]
-                    told.update(chunk.id for chunk, _ in fresh)
+                    yielded.update(chunk.id for chunk, _ in fresh)
                     yield fresh
             except (RuntimeError, OSError, ValueError) as error:
                 if attempt == READ_ATTEMPTS or not is_gone(error):

@@ -176,7 +176,7 @@ class LanceTable:
     """Rows of a file at most that is joined from smaller ones."""
 
     in_our_words: InOurWords = staticmethod(store_error)
-    """How its errors are told."""
+    """How its errors are worded."""
 
     check: Callable[[], None] = staticmethod(lambda: None)
     """Raises StoreError where nothing may be written here any more, such as when a lease was lost."""

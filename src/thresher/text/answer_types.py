@@ -48,7 +48,7 @@ def answer_type(question: str) -> AnswerType:
 
 
 def asks_for_figure(question: str) -> bool:
-    """Whether a question asks for a measure that is told as a number: "What accuracy did it reach?"."""
+    """Whether a question asks for a measure that is a number: "What accuracy did it reach?"."""
     return _MEASURED.match(question.strip()) is not None
 
 
@@ -99,7 +99,7 @@ def not_said(question: str, answer: str) -> str:
 
 
 def is_of_type(answer: str, kind: AnswerType) -> bool | None:
-    """Whether an answer is of that sort; None where any may be. Names and places are told by their capitals."""
+    """Whether an answer is of that sort; None where any may be. Names and places are recognised by their capitals."""
     return _CHECKS[kind](answer) if kind else None
 
 

@@ -31,7 +31,7 @@ def _words(text: str) -> list[str]:
 
 
 def foreign_language(question: str) -> str:
-    """The language other than English that a question is asked in; "" for English and where it cannot be told."""
+    """The language other than English that a question is asked in; "" for English and where it cannot be recognised."""
     words = _words(question)
     counts = {language: sum(word in small for word in words) for language, small in _SETS.items()}
     best = max(counts, key=lambda language: counts[language])
@@ -76,7 +76,7 @@ _OWN = {code: _SETS[language] | _STATING[language] for code, language in LANGUAG
 _CODES_OF = {word: [code for code in _OWN if word in _OWN[code]] for word in frozenset().union(*_OWN.values())}
 
 READ = 20_000
-"""Characters of a text that its language is told by."""
+"""Characters of a text that its language is recognised by."""
 DIFFERENT = 4
 """Small words of a language that a text in it has at least; names and references have one or two (`de la`, `et`)."""
 SHARE = 0.15
@@ -99,7 +99,7 @@ def language_of(text: str) -> str:
 
 
 def question_language(question: str) -> str:
-    """The code of the language that a question is asked in; "" for English and where it cannot be told."""
+    """The code of the language that a question is asked in; "" for English and where it cannot be recognised."""
     words = _words(question)
     english = sum(word in _PLAIN_ENGLISH for word in words)
     counts = {code: sum(word in small for word in words) for code, small in _OWN.items()}
@@ -113,7 +113,7 @@ def small_words(language: str) -> frozenset[str]:
 
 
 def other_language(claim: str, evidence: str, *, asked: str = "") -> str:
-    """The language, or the script, of a claim where it is not that of the evidence; "" where it is or cannot be told.
+    """The language, or the script, of a claim where it is not that of the evidence; "" where it is or is unknown.
 
     `asked` is the language that the answer was asked to be in: then one small word of it is enough.
     """

@@ -36,7 +36,7 @@ def sentence_spans(text: str) -> list[Span]:
     """Spans of the sentences, in order; each character that is not whitespace is in exactly one of them.
 
     A blank line ends a sentence. A sentence of more than 4,000 characters may be cut at whitespace. Its
-    language is that of the text, and English where it cannot be told.
+    language is that of the text, and English where it cannot be recognised.
     """
     language = language_of(text) or "en"
     plain = _plain(text)

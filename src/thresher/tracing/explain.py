@@ -16,7 +16,13 @@ WIDTH = 120
 """Characters of a line where no terminal says its own."""
 
 FACT = 160
-"""Characters of one fact of a step: a model may have said pages."""
+"""Characters of one fact of a step: a model may have written pages."""
+
+IDLE_SECONDS = 0.001
+"""A step that takes less and has no facts had nothing to do."""
+
+SCORING = ("judge", "refine")
+"""Slots whose score is that of one of their parts."""
 
 QUOTED = 100
 """Of a citation's quote: it stands whole in `--json`."""
@@ -34,7 +40,11 @@ def picture(
 
     `dropped` lists the dropped chunks too, `scores` shows every score of a chunk.
     """
-    parts = [_head(answer), _steps(answer["steps"], width), _chunks(answer["chunks"], labels, dropped, scores, width)]
+    steps = [step["name"] for step in answer["steps"]]
+    chunks = sorted(
+        answer["chunks"], key=lambda one: steps.index(one["dropped_by"]) if one["dropped_by"] in steps else -1
+    )
+    parts = [_head(answer), _steps(answer["steps"], width), _chunks(chunks, labels, dropped, scores, width)]
     return "\n\n".join("\n".join(lines) for lines in parts)
 
 
@@ -51,15 +61,18 @@ def _head(answer: Mapping[str, Any]) -> list[str]:
     lines += [f"without   {degradation}" for degradation in answer["degraded"]]
     usage = answer["usage"]
     if usage["hosts"]:
-        tokens = usage["prompt_tokens"] + usage["completion_tokens"]
-        spent = [counted(usage["llm_calls"], "model call"), counted(tokens, "token")]
-        if usage.get("cost"):
-            spent.append(f"{usage['cost']:.2g} in money")
-        if usage["web_requests"]:
-            spent.append(counted(usage["web_requests"], "web request"))
-        lines.append(f"spent     {', '.join(spent)}, sent to {', '.join(usage['hosts'])}")
+        hosts = ", ".join(usage["hosts"])
+        lines.append(f"spent     {', '.join([*spent(usage), f'sent to {hosts}'])}")
         lines += [f"again     {why}: {counted(number, 'call')} sent again" for why, number in retries(usage).items()]
     return lines
+
+
+def spent(usage: Mapping[str, Any]) -> list[str]:
+    """What a question or several have used up, the money last; nothing that is zero."""
+    tokens = usage["prompt_tokens"] + usage["completion_tokens"]
+    counts = {"web request": usage["web_requests"], "model call": usage["llm_calls"], "token": tokens}
+    parts = [counted(number, what) for what, number in counts.items() if number]
+    return [*parts, f"{usage['cost']:.2g} in money"] if usage.get("cost") else parts
 
 
 def sentence_lines(answer: Mapping[str, Any]) -> list[str]:
@@ -84,10 +97,14 @@ def retries(usage: Mapping[str, Any]) -> Counter[str]:
 
 def _steps(steps: Sequence[Mapping[str, Any]], width: int) -> list[str]:
     lines = [f"{'step':<9} {'in':>4} {'out':>4} {'ms':>8}"]
+    idle = []
     for step in steps:
+        if not (told := facts(step["detail"])) and step["seconds"] < IDLE_SECONDS:
+            idle.append(step["name"])
+            continue
         counts = f"{step['considered']:>4} {step['kept']:>4} {step['seconds'] * 1000:>8.1f}"
-        lines.append(shortened_line(f"{step['name']:<9} {counts}  {facts(step['detail'])}", width))
-    return lines
+        lines.append(shortened_line(f"{step['name']:<9} {counts}  {told}", width))
+    return [*lines, f"nothing to do: {', '.join(idle)}"] if idle else lines
 
 
 def _chunks(
@@ -110,10 +127,17 @@ def _fate(chunk: Mapping[str, Any], labels: Mapping[str, str], scores: bool, wid
     if chunk["origin"] == "outside":
         fate += ", outside"
     why = chunk["reason"] if chunk["kept"] else f"{chunk['dropped_by']}: {chunk['reason']}"
-    numbers = [f"{name} {score['value']:.3f}" for name, score in chunk["scores"].items()] if scores else []
+    numbers = [f"{name} {value:.3f}" for name, value in _own_scores(chunk["scores"]).items()] if scores else []
     place = where(chunk["source"], chunk["page"])
     told = [fate.ljust(7), labels.get(chunk["id"], "").ljust(11), place, *numbers, why, flat(chunk["text"])]
     return shortened_line("  ".join(filter(None, told)), width)
+
+
+def _own_scores(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """The scores in the order they were given; that of a slot only where no part of it gave the same."""
+    values = {name: score["value"] for name, score in scores.items()}
+    parts = [value for name, value in values.items() if name not in SCORING]
+    return {name: value for name, value in values.items() if name not in SCORING or value not in parts}
 
 
 # --- in few words -----------------------------------------------------------------------------------------------------
@@ -127,32 +151,40 @@ def in_full(text: str, reason: str | None) -> str:
 
 
 def facts(detail: Mapping[str, Any]) -> str:
-    """What a step says about itself, without what it says nothing about and what is a table of its own."""
-    told = {key: value for key, value in detail.items() if value and not isinstance(value, Mapping)}
-    if "search" in told and told["search"] == told.get("question"):
+    """What a step says about itself: measures of 0 too, but no counts of nothing; texts, ids and tables by number."""
+    if "search" in detail and detail["search"] == detail.get("question"):
         return ""  # searched for as it was asked
-    return ", ".join(f"{key} {_short(value)}" for key, value in told.items())
+    return ", ".join(filter(None, (_fact(key, value) for key, value in detail.items())))
 
 
-def _short(value: Any) -> str:
-    """A fact in few characters: a list of words (ids, reasons) by their number."""
+def _fact(key: str, value: Any) -> str:
+    """A fact in few characters; nothing for one that says nothing."""
     match value:
-        case bool():
-            return "yes" if value else "no"
+        case {"removed": removed, "total": total}:
+            return f"redundant {removed} of {total}"
+        case Mapping():
+            inner = {name: one for name, one in value.items() if one and isinstance(one, int | float)}
+            if all(isinstance(one, Mapping) for one in value.values()):  # stages, each with facts of its own
+                return f"{key} {' + '.join(value)}" if value else ""
+            return ", ".join(f"{key} {_fact(name, one)}" for name, one in inner.items() if _fact(name, one))
         case float():
-            return f"{value:.2f}"
-        case list() if value and isinstance(value[0], str | Mapping):
-            return str(len(value))
+            return f"{key} {value:.3f}"
+        case _ if not value:
+            return ""
+        case bool():
+            return f"{key} yes"
+        case list() if isinstance(value[0], str | Mapping):
+            return f"{key} {len(value)}"
         case list():
-            return " + ".join(map(str, value))
+            return f"{key} {' + '.join(map(str, value))}"
         case _:
-            return shortened(str(value), FACT)
+            return f"{key} {shortened(str(value), FACT)}"
 
 
 def sureness(confidence: float | None, certainty: float | None) -> str:
     """How probable it is that the evidence suffices and that the answer is right, in brackets; nothing for neither."""
     opinions = (("that the evidence suffices", confidence), ("that the answer is right", certainty))
-    sure = ", ".join(f"{what}: {value:.2f}" for what, value in opinions if value is not None)
+    sure = ", ".join(f"{what}: {value:.3f}" for what, value in opinions if value is not None)
     return f" (probability {sure})" if sure else ""
 
 

@@ -42,7 +42,7 @@ class LabelledPassage(Public):
 
 @dataclass(frozen=True, slots=True)
 class Label(Public):
-    """What a person said of one answer."""
+    """A person's feedback on one answer."""
 
     trace: str
     question: str
@@ -55,7 +55,7 @@ class Label(Public):
     labelled: str
     """ISO 8601 time of the label."""
     by: str = ""
-    """Who said it, as the server knows callers; empty for whoever works on the collection itself."""
+    """Who gave it, as the server knows callers; empty for whoever works on the collection itself."""
 
     @property
     def answerable(self) -> bool | None:
@@ -97,7 +97,7 @@ def label_of(answered: Mapping[str, Any], *, right: bool, answer: str | None = N
 
 
 def _cited(answer: Mapping[str, Any]) -> Iterable[LabelledPassage]:
-    """Each chunk that a citation stands in, once; the quote itself where its chunk is not told."""
+    """Each chunk that a citation stands in, once; the quote itself where its chunk is not known."""
     found: dict[tuple[str, int], LabelledPassage] = {}
     for cited in answer["citations"]:
         quote = {"start": cited["start"], "end": cited["end"], "text": cited["quote"]}

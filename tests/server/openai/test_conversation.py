@@ -82,6 +82,37 @@ def test_the_question_is_found_behind_material_of_the_client(text: str) -> None:
     assert question_of(text) == "When?"
 
 
+def files_of(*names: str) -> str:
+    sources = "\n".join(f'<source id="{at}" name="{name}">Words.</source>' for at, name in enumerate(names, start=1))
+    return f"### Task:\nAnswer.\n<context>\n{sources}\n</context>\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "unread"),
+    [
+        ([("user", f"{files_of('a.pdf', 'b &amp; c.md', 'a.pdf')}When?")], ("a.pdf", "b & c.md")),
+        ([("system", files_of("a.pdf")), ("user", "When?")], ("a.pdf",)),
+        ([("user", "### Task:\nAnswer.\n<context>\nWords.\n</context>\nWhen?")], ("text that the chat program added",)),
+        ([("user", "### Task:\nAnswer.\n<context>\n\n</context>\nWhen?")], ()),
+        ([("user", f"{files_of('a.pdf')}Where?"), ("assistant", "Here."), ("user", "When?")], ()),
+        ([("user", 'What is <source name="a">?')], ()),
+    ],
+)
+def test_files_of_the_client_are_named_as_unread(said: list[tuple[str, str]], unread: tuple[str, ...]) -> None:
+    assert conversation(said).unread == unread
+
+
+def test_files_in_a_system_message_are_no_rules() -> None:
+    told = conversation([("system", f"Be brief.\n{files_of('a.pdf')}"), ("user", "When?")])
+    assert (told.instructions, told.unread) == ("Be brief.", ("a.pdf",))
+
+
+def test_an_answer_ends_with_the_files_that_were_not_read_and_a_client_sends_them_back() -> None:
+    told = tail(answer("a [1]", 1), listed=False, linked=False, unread=[f"{at}.pdf" for at in range(7)])
+    assert told.startswith("\n\nNot read: 0.pdf, 1.pdf, 2.pdf, 3.pdf, 4.pdf, 2 more. Only the documents of the coll")
+    assert without_tail(f"a [1]{told}") == "a [1]"
+
+
 def test_material_without_a_question_behind_it_is_taken_whole() -> None:
     text = "### Task:\nSay what this is.\n<context>\nx\n</context>"
     assert question_of(text) == text

@@ -104,6 +104,17 @@ def test_a_question_behind_files_of_its_own_is_the_question(served: Running) -> 
     assert told["choices"][0]["message"]["content"].startswith("06:40 [1]")
 
 
+def test_a_file_of_its_own_is_said_to_be_unread(served: Running) -> None:
+    question = asked(webui.RAG + FERRY)
+    whole = served.client.post("/v1/chat/completions", json=question).json()
+    assert "\n\nNot read: notes.txt. Only the documents" in whole["choices"][0]["message"]["content"]
+    assert whole["thresher"]["unread"] == ["notes.txt"]
+    assert "Not read: notes.txt." in shown(served.client, question).content
+    response = served.client.post("/v1/responses", json={"model": "default", "input": webui.RAG + FERRY}).json()
+    assert "Not read: notes.txt." in response["output"][0]["content"][0]["text"]
+    assert "Not read" not in shown(served.client, asked()).content
+
+
 def cited(marker: int, start: int, page: int | None = None, document: str = "d") -> Citation:
     return Citation(marker, document, "/x/a.pdf", "A", page, start, start + 5, "words", Score(0.5, PROBABILITY))
 

@@ -31,7 +31,7 @@ from thresher.cli.options import (
 from thresher.cli.progress import counting, indexing
 from thresher.errors import UsageError
 from thresher.home.places import working_folder
-from thresher.tracing.explain import counted
+from thresher.tracing.explain import counted, spent
 from thresher_evals.judges import JUDGES
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ def eval_run(
     from thresher_evals.datasets.registry import load
     from thresher_evals.elsewhere import Elsewhere
     from thresher_evals.runner import collection_of, files, outside_of, run
+    from thresher_evals.spending import Spending, asking, before
 
     if on is not None and parallel > 1:
         raise UsageError("not both", subject="`parallel` and `on`", next_step="a cluster asks as many as it can")
@@ -124,7 +125,10 @@ def eval_run(
         described = {one: asker.settings_of(one) for one in recipe}
         for one in recipe:
             asker.warm_up(one)
-        with counting(len(loaded.questions) * len(recipe), "questions") as count:
+        if not json:
+            output.say(before(len(loaded.questions), described))
+        spending = Spending(len(loaded.questions), recipe)
+        with asking(spending, out) as count:
             done = run(
                 asker,
                 loaded,
@@ -156,6 +160,7 @@ def eval_run(
                     options_of(home, collection or "default"),
                 ),
                 progress=count,
+                seen=spending.add,
                 elsewhere=None if cluster is None else Elsewhere(asker, cluster),
             )
     if json:
@@ -163,6 +168,8 @@ def eval_run(
     else:
         for one in recipe:
             output.say(f"{one}: {done.asked[one]} asked, {done.skipped[one]} done before, {done.failed[one]} failed")
+        if words := str(spending):
+            output.say(words)
         output.say(f"rows in {out}; score them with: thresher eval score {out}")
     failed = sum(done.failed.values())
     if failed or unread:
@@ -218,6 +225,9 @@ def eval_score(
     kinds = dict.fromkeys(kind for counts in outcomes.values() for kind in counts)
     counted = [[kind, *(counts[kind] for counts in outcomes.values())] for kind in kinds]
     output.table("outcomes, questions", ["outcome", *outcomes], counted)
+    if scored["unfinished"]:
+        missing = ", ".join(f"{number} of {one}" for one, number in scored["unfinished"].items())
+        output.say(f"unfinished: questions without a row: {missing}; the scores are of the others, --resume asks these")
     if is_together(read_run(directory)):
         output.say(WHY)
     for one, reason in scored["against"]["skipped"].items():
@@ -400,6 +410,7 @@ def eval_compare(
     from thresher_evals.compare.plan import OFF, ON, Plan
     from thresher_evals.compare.text_report import tell
     from thresher_evals.datasets.registry import load
+    from thresher_evals.spending import Spending, asking, before
 
     given = checked(target.settings)
     dataset = load(f"qa:{questions}", sample=sample, seed=seed)
@@ -437,8 +448,12 @@ def eval_compare(
             seed=seed,
             command=again,
         )
-        with counting(len(dataset.questions) * len({baseline, *plan.recipes}), "questions") as count:
-            found = compare(plan, progress=count, say=output.complain)
+        asked = list(dict.fromkeys([baseline, *plan.recipes]))
+        spending = Spending(len(dataset.questions), asked)
+        if not target.json:
+            output.say(before(len(dataset.questions), {one: plan.asker().settings_of(one) for one in asked}))
+        with asking(spending, folder) as count:
+            found = compare(plan, progress=count, seen=spending.add, say=output.complain)
     if target.json:
         output.as_json(found)
     else:
@@ -486,7 +501,7 @@ def eval_judge(
     measures = judge.wanted(measure)
     asked = [row.question for each in rows.values() for row in each] if FACTS in measures else []
     references = references_of(read_run(directory)["dataset"], asked)
-    with counting(sum(map(len, rows.values())), "answers") as count:
+    with counting(sum(map(len, rows.values())), "answers", lambda: ", ".join(spent(meter.usage.to_dict()))) as count:
         done = judge_run(directory, judge, rows, measures, gamma=gamma, references=references, progress=count)
     summed = summary(directory, judge, rows)
     if json:
@@ -520,11 +535,9 @@ def _print_judged(judge: Judge, summed: Mapping[str, Any], done: Done, meter: Me
                 output.say(f"{recipe}: {note}")
     if judge.note:
         output.say(f"note: {judge.note}")
-    spent = meter.usage
-    if spent.llm_calls or meter.cached:
-        tokens = spent.prompt_tokens + spent.completion_tokens
-        money = "" if spent.cost is None else f", {spent.cost:.2g} in money"
-        output.say(f"{spent.llm_calls} calls, {tokens} tokens{money}, {meter.cached} replies from the cache")
+    parts = spent(meter.usage.to_dict())
+    if parts or meter.cached:
+        output.say(f"spent: {', '.join([*parts, f'{meter.cached} replies from the cache'])}")
 
 
 @eval_app.command("sheet")

@@ -67,6 +67,7 @@ def run(
     together: bool = False,
     command: str | None = None,
     progress: Progress | None = None,
+    seen: Callable[[Row], None] = lambda _: None,
     elsewhere: Elsewhere | None = None,
 ) -> RunReport:
     """Put every question to every recipe and keep a row of each.
@@ -76,8 +77,8 @@ def run(
     the order of the questions, and the seconds of each include what it waited for the others. `together` asks question
     by question, every recipe in turn, so that recipes find remembered what others have just read; what a row took then
     says nothing of its recipe. `progress` is called with the number of questions just finished (those of earlier runs
-    at once). `command` is a line that does the same again, for the report. `elsewhere` has other processes put them;
-    rows are written here all the same.
+    at once), `seen` with each row, those of earlier runs first. `command` is a line that does the same again, for the
+    report. `elsewhere` has other processes put them; rows are written here all the same.
     """
     recipes = list(dict.fromkeys(recipes))
     if not recipes:
@@ -111,6 +112,9 @@ def run(
         counted = Counter(recipe for recipe, _ in left)
         asked = {recipe: counted[recipe] for recipe in recipes}
         skipped = {recipe: len(dataset.questions) - counted[recipe] for recipe in recipes}
+        for rows in earlier.values():
+            for row in rows:
+                seen(row)
         tell = progress or (lambda _: None)
         if any(skipped.values()):
             tell(sum(skipped.values()))
@@ -120,6 +124,7 @@ def run(
             made = ahead(elsewhere.put(dataset.task, limit, configs), left, elsewhere.most)
         for row in made:
             log.add(row, row.recipe)
+            seen(row)
             failed[row.recipe] += row.error is not None
             tell(1)
     return RunReport(out, asked, skipped, failed)

@@ -29,8 +29,9 @@ def score(
     """The JSON of `eval score`, over the rows of one split or of all.
 
     When no measures are named, those that apply to no row are left out. Beside the contract's fields: `asked` (rows of
-    each recipe; fewer than `n` in a killed run), `outcomes`, `keys`, `degraded`, `against` (each recipe compared with
-    `baseline`, the first when not given, on the questions both have) and, where questions have them, `categories`.
+    each recipe), `unfinished` (questions of a recipe that have no row yet), `outcomes`, `keys`, `degraded`, `against`
+    (each recipe compared with `baseline`, the first when not given, on the questions both have) and, where questions
+    have them, `categories`.
     """
     described = read_run(directory)
     dataset = described["dataset"]
@@ -59,6 +60,9 @@ def score(
         "dataset": dataset["spec"],
         "n": dataset["questions"] if split == "all" else max(map(len, recipes.values())),
         "recipes": {recipe: summaries(values[recipe], seed=seed) for recipe in recipes},
+        "unfinished": {
+            recipe: missing for recipe, rows in every.items() if (missing := dataset["questions"] - len(rows)) > 0
+        },
         "asked": {recipe: len(rows) for recipe, rows in recipes.items()},
         "outcomes": {recipe: outcomes(rows) for recipe, rows in recipes.items()},
         "keys": {recipe: keys(rows) for recipe, rows in recipes.items()},

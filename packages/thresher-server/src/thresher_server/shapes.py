@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class Told(BaseModel):
@@ -20,6 +20,16 @@ class Body(BaseModel):
     """A request; a key that is not known is refused."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class Foreign(BaseModel):
+    """A request in the shape of another API: a field that is null is one that is not given."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def without_nulls(cls, given: Any) -> Any:
+        """What is given."""
+        return {key: value for key, value in given.items() if value is not None} if isinstance(given, dict) else given
 
 
 EVENT_STREAM = {

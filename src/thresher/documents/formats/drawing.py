@@ -28,8 +28,8 @@ def add_chart(assembly: Assembly, root: Element) -> None:
         values = child(each, "val") if child(each, "val") is not None else child(each, "yVal")
         name = "; ".join(text for _, text in _points(child(each, "tx"))) or _text(child(each, "tx"))
         columns.append((name or (title if len(series) == 1 else f"series {number}"), dict(_points(values))))
-    if said := " – ".join([title, *named] if title else named):
-        assembly.paragraph(said)
+    if caption := " – ".join([title, *named] if title else named):
+        assembly.paragraph(caption)
     rows = sorted({*categories, *(index for _, values in columns for index in values)})
     if not columns or not rows or len(rows) * len(columns) > MOST_POINTS:
         return

@@ -201,8 +201,8 @@ class Reader(HTMLParser):
         else:
             text = "\n".join(line for line in (clean_inline(part) for part in text.split("\n")) if line)
         if closing in CELLS and self._tables == 1 and self._rows:
-            said = " ".join(part for part in (*self._cell, text) if part)
-            self._rows[-1].append(replace(self._spans, text=said))
+            cell_text = " ".join(part for part in (*self._cell, text) if part)
+            self._rows[-1].append(replace(self._spans, text=cell_text))
             self._cell = []
         elif not text:
             return

@@ -105,11 +105,11 @@ def _filled(text: str, written: Sequence[Written], page: Any) -> str:
         return text
     words: list[Word] = []
 
-    def visit(said: str, matrix: Sequence[float], line: Sequence[float], *_: Any) -> None:
+    def visit(run: str, matrix: Sequence[float], line: Sequence[float], *_: Any) -> None:
         x, y = line[4], line[5]
-        if said.strip():
+        if run.strip():
             at = (matrix[0] * x + matrix[2] * y + matrix[4], matrix[1] * x + matrix[3] * y + matrix[5])
-            words.append((*at, said.strip().split("\n")[-1]))
+            words.append((*at, run.strip().split("\n")[-1]))
 
     page.extract_text(visitor_text=visit)
     for one in written:

@@ -64,7 +64,7 @@ def figure_lines(lines: Sequence[str], kinds: Sequence[Line]) -> list[Run]:
         kind is Line.CAPTION and FIGURE.match(line) is not None for line, kind in zip(lines, kinds, strict=True)
     ]
     if not any(captions) and sum(line[-1:].isdigit() and _value(line) is not None for line in lines) < COLUMN_TICKS:
-        return []  # what most pages are, told fast
+        return []  # what most pages are, seen fast
     width = _width(lines)
     found: list[Run] = []
     for begin, last in reversed(stretches(_pieces(lines, kinds, width))):

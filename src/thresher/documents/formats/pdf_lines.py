@@ -19,7 +19,7 @@ class Line(StrEnum):
     NOTE = "note"
     ROW = "row"
     LABEL = "label"
-    """Bits of formulas and of figures that are not told: single symbols, numbers."""
+    """Bits of formulas and of figures that are left out: single symbols, numbers."""
     FIGURE = "figure"
     """Text inside a picture."""
 

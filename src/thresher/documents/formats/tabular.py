@@ -158,7 +158,7 @@ def scalars(fields: Mapping[str, Any]) -> dict[str, str | int | float | bool]:
 def add_value(assembly: Assembly, value: Any, roots: Sequence[str] = ()) -> None:
     """A list of flat records as a table, everything else as `path: value` lines, a blank line between records.
 
-    `roots` are what the records of a list are called in the file, `$[0]` and so on where nothing else is said.
+    `roots` are what the records of a list are called in the file, `$[0]` and so on where they have no other name.
     """
     tables: list[tuple[str, str, list[list[str]]]] = []
     if isinstance(value, dict):

@@ -98,13 +98,13 @@ def read_workbook(file: RawFile) -> Parsed:
         title, date, stated = core_properties(archive)
     if not assembly:
         raise DocumentError("the xlsx file has no text", next_step="check that it is not only pictures")
-    told: dict[str, str | int] = {**stated, "sheets": clean_inline(", ".join(names))}
+    facts: dict[str, str | int] = {**stated, "sheets": clean_inline(", ".join(names))}
     if hidden:
-        told["hidden_sheets"] = clean_inline(", ".join(hidden))
+        facts["hidden_sheets"] = clean_inline(", ".join(hidden))
     if uncomputed:
         shown = ", ".join(uncomputed[:MOST_FORMULAS]) + (", …" if len(uncomputed) > MOST_FORMULAS else "")
-        told |= {"formulas_without_value": len(uncomputed), "first_formulas_without_value": shown}
-    return Parsed(assembly.text, tables=assembly.tables, marks=assembly.marks, title=title, date=date, metadata=told)
+        facts |= {"formulas_without_value": len(uncomputed), "first_formulas_without_value": shown}
+    return Parsed(assembly.text, tables=assembly.tables, marks=assembly.marks, title=title, date=date, metadata=facts)
 
 
 def _book(archive: zipfile.ZipFile, part: str, workbook: Element) -> Book:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import Any
@@ -26,10 +26,17 @@ COSTS = ("seconds_p50", "seconds_p95", "llm_calls")
 BESIDE = ("words_median", "refusal_precision", "failed")
 
 
-def compare(plan: Plan, *, progress: Progress | None = None, say: Say = lambda text: None) -> dict[str, Any]:
+def compare(
+    plan: Plan,
+    *,
+    progress: Progress | None = None,
+    seen: Callable[[Row], None] = lambda _: None,
+    say: Say = lambda text: None,
+) -> dict[str, Any]:
     """Ask what has no row yet in `plan.out`, and weigh the rows: the JSON of `eval compare`.
 
-    `say` is told what is being asked besides the recipes. Raises UsageError for recipes that cannot be compared.
+    `seen` is called with each row of the recipes, `say` with what is being asked besides them. Raises UsageError for
+    recipes that cannot be compared.
     """
     plan = replace(plan, recipes=list(dict.fromkeys([plan.baseline, *plan.recipes])))
     if len(plan.recipes) == 1:
@@ -39,7 +46,8 @@ def compare(plan: Plan, *, progress: Progress | None = None, say: Say = lambda t
             "corrects, and cannot be the baseline", subject=plan.baseline, next_step="give one that does not, e.g. rag"
         )
     asker = plan.asker()
-    rows = plan.ask(asker, plan.dataset.questions, plan.recipes, plan.out, resume=plan.resume, progress=progress)
+    questions, names = plan.dataset.questions, plan.recipes
+    rows = plan.ask(asker, questions, names, plan.out, resume=plan.resume, progress=progress, seen=seen)
     found = weigh(rows, plan.baseline, wrong_costs=plan.wrong_costs, seed=plan.seed)
     scored = score(plan.out, measures=[*GAINS, *COSTS, *BESIDE], baseline=plan.baseline, seed=plan.seed)
     for recipe in plan.recipes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,6 +54,7 @@ class Plan:
         *,
         resume: bool = True,
         progress: Progress | None = None,
+        seen: Callable[[Row], None] = lambda _: None,
     ) -> dict[str, list[Row]]:
         """Put questions to recipes; what has a row in the folder already is not asked again."""
         described = {recipe: asker.settings_of(recipe) for recipe in names}
@@ -71,5 +72,6 @@ class Plan:
             parallel=self.parallel,
             command=self.command,
             progress=progress,
+            seen=seen,
         )
         return {recipe: read_rows(out, recipe) for recipe in names}

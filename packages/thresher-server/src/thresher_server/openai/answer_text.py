@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -22,6 +22,14 @@ WHY = "\nWhy: "
 
 UNDERSTOOD = "\n\nUnderstood as: "
 
+UNREAD = "\n\nNot read: "
+"""Before the names of files that a client sent along."""
+
+SEARCHED = ". Only the documents of the collection are searched; add files to it to ask about them."
+
+MOST_UNREAD = 5
+"""Names that are shown; others are counted."""
+
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 _QUOTED = re.compile(r"“[^“”]*”")
 _QUOTED_OR_ROW = re.compile(r"“[^“”]*”|^\|.*$", re.MULTILINE)
@@ -37,13 +45,16 @@ class Mark:
     citation: Citation
 
 
-def tail(answer: Answer, *, listed: bool, linked: bool) -> str:
+def tail(answer: Answer, *, listed: bool, linked: bool, unread: Sequence[str] = ()) -> str:
     """What stands behind the answer's own text: other passages or why there is no answer, question and sources.
 
-    The question as it was understood and the sources only where `listed`; their addresses where `linked`: those of a
-    server that only this machine reaches lead a person nowhere.
+    `unread` are the files that a client sent along. The question as it was understood and the sources only where
+    `listed`; their addresses where `linked`: those of a server that only this machine reaches lead a person nowhere.
     """
     text = in_full(answer.text, answer.reason).removeprefix(answer.text) or _also(answer, linked)
+    if unread:
+        more = [f"{len(unread) - MOST_UNREAD} more"] if len(unread) > MOST_UNREAD else []
+        text += UNREAD + ", ".join([*unread[:MOST_UNREAD], *more]) + SEARCHED
     if listed and answer.standalone:
         text += UNDERSTOOD + answer.standalone
     if listed and answer.citations:
@@ -59,7 +70,7 @@ def _also(answer: Answer, linked: bool) -> str:
 
 def without_tail(text: str) -> str:
     """An earlier answer as it was given, of a text that a client sends back."""
-    return re.split(f"{SOURCES}|{WHY}|{NEAREST}|{UNDERSTOOD}|{ALSO}", text, maxsplit=1)[0]
+    return re.split(f"{SOURCES}|{WHY}|{NEAREST}|{UNREAD}|{UNDERSTOOD}|{ALSO}", text, maxsplit=1)[0]
 
 
 def marks(answer: Answer) -> Iterator[Mark]:

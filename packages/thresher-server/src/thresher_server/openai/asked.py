@@ -13,6 +13,7 @@ from thresher.collection import PUBLIC_URL, Collection
 from thresher_server import asking
 from thresher_server.asking import Event
 from thresher_server.following import Followed
+from thresher_server.openai.answer_text import tail
 from thresher_server.openai.conversation import Conversation
 from thresher_server.openai.models import Target, target_of
 from thresher_server.problems import Problem
@@ -41,6 +42,10 @@ class Asked:
     async def answer(self) -> Answer:
         """The answer alone. Raises as `asking.events`."""
         return await asking.asked(self.service, self.caller, self._collection, self.conversation.question, self.options)
+
+    def tail(self, answer: Answer, *, listed: bool = True) -> str:
+        """What stands behind the answer's own text; the sources where `listed`."""
+        return tail(answer, listed=listed, linked=self.linked, unread=self.conversation.unread)
 
     def _events(self) -> AsyncIterator[Event]:
         return asking.events(self.service, self.caller, self._collection, self.conversation.question, self.options)

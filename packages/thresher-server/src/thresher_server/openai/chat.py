@@ -9,14 +9,15 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from thresher.answer import Answer
-from thresher_server.openai.answer_text import Mark, marks, place_of, tail
+from thresher_server.openai.answer_text import Mark, marks, place_of
 from thresher_server.openai.asked import Asked
 from thresher_server.openai.conversation import Message, Text, refuse_unsupported
 from thresher_server.openai.extension import Extension, extension
 from thresher_server.openai.token_usage import TokenUsage, token_usage
+from thresher_server.shapes import Foreign
 
 
-class ChatRequest(BaseModel):
+class ChatRequest(Foreign):
     """What is read of a request; everything else (temperature, max_tokens, tools, ...) is left unread."""
 
     model_config = ConfigDict(
@@ -100,13 +101,13 @@ class ChatCompletion(BaseModel):
 
 def completion(asked: Asked, answer: Answer) -> ChatCompletion:
     """The reply to a question. It counts tokens: call it in a thread."""
-    content = answer.text + tail(answer, listed=True, linked=asked.linked)
+    content = answer.text + asked.tail(answer)
     return reply(
         asked.target.name,
         content,
         token_usage(answer.usage, asked.conversation.texts, content),
         annotations=annotated(answer),
-        thresher=extension(answer, asked.target),
+        thresher=extension(answer, asked),
     )
 
 

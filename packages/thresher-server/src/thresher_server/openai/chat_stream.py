@@ -19,7 +19,6 @@ from thresher.types import Step
 from thresher_server.asking import Event
 from thresher_server.following import Followed
 from thresher_server.openai import open_webui
-from thresher_server.openai.answer_text import tail
 from thresher_server.openai.asked import Asked
 from thresher_server.openai.chat import ChatCompletion, annotated, new_id
 from thresher_server.openai.extension import extension
@@ -84,7 +83,7 @@ def _chunks_of(chunk: Chunks, event: Event, *, events: bool) -> Iterator[Payload
 
 def _ending(chunk: Chunks, asked: Asked, answer: Answer, *, events: bool) -> list[Payload]:
     """What is known with the answer: the end of its text, the places it rests on, what it is worth."""
-    rest = tail(answer, listed=not events, linked=asked.linked)
+    rest = asked.tail(answer, listed=not events)
     ending = [chunk({"content": rest})] if rest else []
     if events:
         told = [*open_webui.sources(answer), open_webui.last_status(answer)]
@@ -93,5 +92,5 @@ def _ending(chunk: Chunks, asked: Asked, answer: Answer, *, events: bool) -> lis
         # in one piece: the SDK takes the first list as it is, and wants an index in each entry of a second one
         ending.append(chunk({"annotations": [one.model_dump() for one in marked]}))
     usage = token_usage(answer.usage, asked.conversation.texts, answer.text + rest)
-    worth = extension(answer, asked.target)
+    worth = extension(answer, asked)
     return [*ending, chunk(finish_reason="stop", usage=usage.model_dump(), thresher=worth.model_dump())]

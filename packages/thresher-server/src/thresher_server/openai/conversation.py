@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from html import unescape
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from thresher.models.onnx import encodable
 from thresher_server.openai.answer_text import without_tail
 from thresher_server.problems import Problem
+from thresher_server.shapes import Foreign
 
 TEXT_PARTS = ("text", "input_text", "output_text", "refusal")
 """Kinds of parts of a message that are read: those of chat completions and of responses."""
@@ -22,7 +24,12 @@ TURNS, TURN_CHARACTERS = 10, 4000
 """Of earlier turns that are kept with a question, and of each question and answer: a follow-up seldom means more than
 the last three, and a client sends all of a conversation again each time."""
 
-_GIVEN_CONTEXT = re.compile(r"</context>(?!.*</context>)", re.DOTALL)
+NAMELESS = "text that the chat program added"
+"""What a file without a name is called."""
+
+_TASK, _BEGIN, _END = "### Task:", "<context>", "</context>"
+"""Around the rules and the text of files that Open WebUI adds."""
+_SOURCE = re.compile(r'<source\b[^<>]*\sname="([^"]*)"')
 _QUERY = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
 
 
@@ -30,7 +37,7 @@ Text = Annotated[str, AfterValidator(encodable)]
 """A text of a request, with "?" for half of a surrogate pair: JSON may hold one, no reply can."""
 
 
-class Part(BaseModel):
+class Part(Foreign):
     """One part of a message; text alone is read."""
 
     model_config = ConfigDict(strict=True)
@@ -39,7 +46,7 @@ class Part(BaseModel):
     refusal: Text | None = None
 
 
-class Message(BaseModel):
+class Message(Foreign):
     """One message of a conversation."""
 
     model_config = ConfigDict(strict=True)
@@ -56,6 +63,8 @@ class Conversation:
     """Earlier questions with their answers, oldest first; the answer is empty where none came."""
     instructions: str = ""
     """Of system messages, in their order."""
+    unread: tuple[str, ...] = ()
+    """Names of the files that the client put around the question or the instructions: they are no documents here."""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -107,9 +116,15 @@ def conversation(said: Sequence[tuple[str, str]], instructions: str = "") -> Con
         open_question = turns.pop()[0]
     if open_question is None:
         raise Problem(422, "has no message of the role user with text", subject="the conversation")
-    told = [instructions, *(text for role, text in said if role in INSTRUCTING)]
-    history = tuple((asked[:TURN_CHARACTERS], answer[:TURN_CHARACTERS]) for asked, answer in turns[-TURNS:])
-    return Conversation(open_question, history, "\n".join(filter(None, told)))
+    system = [text for role, text in said if role in INSTRUCTING]
+    last = next(text for role, text in reversed(said) if role == "user" and text.strip())
+    around = [_with_files(last), *(_with_files(text, anywhere=True) for text in system)]
+    return Conversation(
+        open_question,
+        tuple((asked[:TURN_CHARACTERS], answer[:TURN_CHARACTERS]) for asked, answer in turns[-TURNS:]),
+        "\n".join(filter(None, [instructions, *(one.rest for one in around[1:])])),
+        tuple(dict.fromkeys(name for one in around for name in one.names)),
+    )
 
 
 def question_of(text: str) -> str:
@@ -118,11 +133,33 @@ def question_of(text: str) -> str:
     Open WebUI does so with knowledge or files of its own: rules and `<context>` first, the question behind them or in
     `<user_query>`. The documents that are asked here are ours, and so is what is held against them.
     """
-    if not text.lstrip().startswith("### Task:") or (end := _GIVEN_CONTEXT.search(text)) is None:
-        return text.strip()
-    rest = text[end.end() :]
-    query = _QUERY.search(rest) or _QUERY.search(text)
-    return (query.group(1) if query else rest).strip() or text.strip()
+    given = _with_files(text)
+    query = (_QUERY.search(given.rest) or _QUERY.search(given.files)) if given.files else None
+    return (query.group(1) if query else given.rest).strip() or text.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class _WithFiles:
+    """A message as a client sends it: rules with the text of files, and what a person wrote."""
+
+    files: str
+    rest: str
+
+    @property
+    def names(self) -> list[str]:
+        """Of the files; what to call their text where none has a name."""
+        context = self.files.partition(_BEGIN)[2].removesuffix(_END)
+        names = [" ".join(unescape(name).split()) for name in _SOURCE.findall(context)]
+        return list(filter(None, names)) or ([NAMELESS] if context.strip() else [])
+
+
+def _with_files(text: str, *, anywhere: bool = False) -> _WithFiles:
+    """The parts of a message; files begin it, or stand `anywhere`."""
+    text = text.strip()
+    start, behind = text.find(_TASK), text.rfind(_END) + len(_END)
+    if start < 0 or (start and not anywhere) or not start < text.find(_BEGIN, start) < behind:
+        return _WithFiles("", text)
+    return _WithFiles(text[start:behind], f"{text[:start]}{text[behind:]}".strip())
 
 
 def refuse_unsupported(given: dict[str, Any]) -> None:

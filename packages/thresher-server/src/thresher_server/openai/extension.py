@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from thresher.answer import Answer
-from thresher_server.openai.models import Target
+from thresher_server.openai.asked import Asked
 from thresher_server.shapes import AlternativeReply, AnswerSentenceReply, CitationReply
 
 
@@ -23,6 +23,7 @@ class Extension(BaseModel):
     abstained: bool
     reason: str | None = Field(description="why there is no answer")
     standalone: str | None = Field(None, description="the question in words that stand alone, where it followed up")
+    unread: list[str] = Field([], description="files that the client sent along: no answer is looked for in them")
     answered_by: str | None = Field(None, description="model or reader, where a chat model was asked")
     sentences: list[AnswerSentenceReply] = Field(description="with offsets in `text`, which the content begins with")
     removed: list[AnswerSentenceReply] = Field([], description="sentences that were written and are not shown")
@@ -33,7 +34,9 @@ class Extension(BaseModel):
     trace: str = Field(description="id for `thresher explain`")
 
 
-def extension(answer: Answer, target: Target) -> Extension:
+def extension(answer: Answer, asked: Asked) -> Extension:
     """The object of an answer."""
     told: dict[str, Any] = answer.to_dict()
-    return Extension.model_validate({**told, "collection": target.collection})
+    return Extension.model_validate(
+        {**told, "collection": asked.target.collection, "unread": list(asked.conversation.unread)}
+    )

@@ -8,15 +8,16 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from thresher.answer import Answer
-from thresher_server.openai.answer_text import marks, tail
+from thresher_server.openai.answer_text import marks
 from thresher_server.openai.asked import Asked
 from thresher_server.openai.chat import new_id, url_citation
 from thresher_server.openai.conversation import Message, Part, Text, refuse_unsupported
 from thresher_server.openai.extension import Extension, extension
 from thresher_server.openai.token_usage import TokenUsage, token_usage
+from thresher_server.shapes import Foreign
 
 
-class Item(BaseModel):
+class Item(Foreign):
     """One item of the input: a message, or the record of something that is not read here."""
 
     model_config = ConfigDict(strict=True)
@@ -25,7 +26,7 @@ class Item(BaseModel):
     content: Text | list[Part] | None = None
 
 
-class ResponseRequest(BaseModel):
+class ResponseRequest(Foreign):
     """What is read of a request; everything else (temperature, tools, ...) is left unread."""
 
     model_config = ConfigDict(
@@ -157,10 +158,10 @@ def answered(begun: ResponseReply, asked: Asked, answer: Answer, message_id: str
     part = output_text(asked, answer)
     message = OutputMessage(content=[part]) if message_id is None else OutputMessage(id=message_id, content=[part])
     usage = token_usage(answer.usage, asked.conversation.texts, part.text)
-    return completed(begun, message, usage, extension(answer, asked.target))
+    return completed(begun, message, usage, extension(answer, asked))
 
 
 def output_text(asked: Asked, answer: Answer) -> OutputText:
     """The text of an answer with a citation for each marker whose place has an address."""
     cited = [TextAnnotation(**url_citation(mark)) for mark in marks(answer) if mark.citation.url]
-    return OutputText(text=answer.text + tail(answer, listed=True, linked=asked.linked), annotations=cited)
+    return OutputText(text=answer.text + asked.tail(answer), annotations=cited)

@@ -24,7 +24,7 @@ from thresher_server.searching import address_of
 from thresher_server.security.access import Asker
 from thresher_server.security.keys import Caller, Scope
 from thresher_server.service import Service, service_of
-from thresher_server.shapes import CheckReply
+from thresher_server.shapes import CheckReply, Foreign
 
 router = APIRouter(tags=["check"])
 
@@ -38,14 +38,14 @@ class Google(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, serialize_by_alias=True)
 
 
-class Fact(Google):
+class Fact(Google, Foreign):
     """A text that a claim may stand on."""
 
     fact_text: Text = Field(examples=["The ferry to Gull Island leaves at 06:40."])
     attributes: dict[Text, Text] = Field({}, description="`title`, `source` or `uri` are read; others are handed back")
 
 
-class GroundingSpec(Google):
+class GroundingSpec(Google, Foreign):
     """How sure a citation must be."""
 
     citation_threshold: float | None = Field(
@@ -53,7 +53,7 @@ class GroundingSpec(Google):
     )
 
 
-class CheckRequest(Google):
+class CheckRequest(Google, Foreign):
     """A text, and what to hold it against: facts; where none are given, a collection."""
 
     answer_candidate: Text = Field(examples=["The ferry leaves at 07:40."], max_length=LONGEST_TEXT)

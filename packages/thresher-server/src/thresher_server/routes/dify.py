@@ -21,6 +21,7 @@ from thresher_server.problems import ErrorDetail, Problem, ShapedRoute
 from thresher_server.searching import found, share
 from thresher_server.security.access import Reader
 from thresher_server.service import Service, service_of
+from thresher_server.shapes import Foreign
 
 MOST_RECORDS = 100
 """Dify's own slider ends at 10, RAGFlow's at 100."""
@@ -30,7 +31,7 @@ HEADER_MALFORMED, KEY_REFUSED, NO_SUCH_KNOWLEDGE = 1001, 1002, 2001
 """Codes of Dify's documentation; other errors have their HTTP status as code."""
 
 
-class Condition(BaseModel):
+class Condition(Foreign):
     """What is asked of one field of the metadata, or of one of several."""
 
     name: Text | list[Text] = Field(examples=["kind"])
@@ -38,21 +39,21 @@ class Condition(BaseModel):
     value: Text | int | float | bool | list[Text | int | float] | None = Field(None, examples=["pdf"])
 
 
-class MetadataCondition(BaseModel):
+class MetadataCondition(Foreign):
     """All of some conditions, or one of them at least."""
 
     logical_operator: Literal["and", "or"] = "and"
     conditions: list[Condition] = Field([], max_length=MOST_CONDITIONS)
 
 
-class RetrievalSetting(BaseModel):
+class RetrievalSetting(Foreign):
     """How many records, and how good at least."""
 
     top_k: int = Field(5, ge=1, le=MOST_RECORDS)
     score_threshold: float | None = Field(0.0, ge=0, le=1, description="0 for all")
 
 
-class Retrieval(BaseModel):
+class Retrieval(Foreign):
     """A question to a knowledge base."""
 
     knowledge_id: Text = Field(examples=["default"], description="COLLECTION or COLLECTION/RECIPE")

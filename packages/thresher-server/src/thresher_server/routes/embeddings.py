@@ -20,11 +20,12 @@ from thresher_server.openai.problems import OpenAIRoute, openai_replies
 from thresher_server.problems import Problem
 from thresher_server.security.access import Asker
 from thresher_server.service import Service, service_of
+from thresher_server.shapes import Foreign
 
 router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
 
 
-class EmbeddingsRequest(BaseModel):
+class EmbeddingsRequest(Foreign):
     """Texts to encode; whatever model is named, the bundled encoder answers, and the reply says so."""
 
     input: Text | list[Text] | list[int] | list[list[int]] = Field(

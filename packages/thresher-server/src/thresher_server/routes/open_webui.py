@@ -29,6 +29,7 @@ from thresher_server.problems import Problem, replies
 from thresher_server.searching import found
 from thresher_server.security.access import Asker, Reader
 from thresher_server.service import Service, service_of
+from thresher_server.shapes import Foreign
 
 router = APIRouter(tags=["open webui"])
 
@@ -50,7 +51,7 @@ class LoadedText(BaseModel):
     )
 
 
-class WebSearch(BaseModel):
+class WebSearch(Foreign):
     """A search as Open WebUI asks it."""
 
     query: Text = Field(examples=["When does the ferry leave?"])

@@ -21,6 +21,7 @@ from thresher_server.openai.problems import OpenAIRoute, openai_replies
 from thresher_server.problems import Problem
 from thresher_server.security.access import Asker
 from thresher_server.service import Service, service_of
+from thresher_server.shapes import Foreign
 
 router = APIRouter(tags=["rerank"], route_class=OpenAIRoute)
 
@@ -29,7 +30,7 @@ COHERE_THRESHOLD = 0.1
 """Score of a relevant span at least, where Cohere's client names none."""
 
 
-class RelevantSpans(BaseModel):
+class RelevantSpans(Foreign):
     """Whether, and which, stretches of the documents are told."""
 
     mode: Literal["enabled", "disabled"] = "disabled"
@@ -37,7 +38,7 @@ class RelevantSpans(BaseModel):
     max_spans: int | None = Field(None, ge=1)
 
 
-class RerankRequest(BaseModel):
+class RerankRequest(Foreign):
     """A question and texts; `model` is not heeded, and long texts are read whole (`max_tokens_per_doc` is not either).
 
     A document of several fields is read as its `text`, or as its `rank_fields` one below the other.

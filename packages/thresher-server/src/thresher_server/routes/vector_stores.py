@@ -16,6 +16,7 @@ from thresher_server.problems import Problem
 from thresher_server.searching import found, share
 from thresher_server.security.access import Reader
 from thresher_server.service import Service, service_of
+from thresher_server.shapes import Foreign
 
 router = APIRouter(tags=["openai"], route_class=OpenAIRoute)
 
@@ -28,7 +29,7 @@ LONGEST_ATTRIBUTE = 512
 COMPARED = {"eq": "=", "ne": "!=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 
 
-class ComparisonFilter(BaseModel):
+class ComparisonFilter(Foreign):
     """A field of the metadata compared with a value, or with several."""
 
     type: Literal["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"]
@@ -36,20 +37,20 @@ class ComparisonFilter(BaseModel):
     value: Text | int | float | bool | list[Text | int | float] = Field(examples=["pdf"])
 
 
-class CompoundFilter(BaseModel):
+class CompoundFilter(Foreign):
     """All of some filters, or one of them at least."""
 
     type: Literal["and", "or"]
     filters: list[ComparisonFilter | CompoundFilter] = Field(min_length=1, max_length=100)
 
 
-class RankingOptions(BaseModel):
+class RankingOptions(Foreign):
     """How good a result is at least; a `ranker` is not heeded, the recipe has its own."""
 
     score_threshold: float = Field(0.0, ge=0, le=1)
 
 
-class VectorStoreSearch(BaseModel):
+class VectorStoreSearch(Foreign):
     """A question to a vector store; of several, each is searched and the best passages are returned."""
 
     query: Text | Annotated[list[Text], Field(min_length=1, max_length=MOST_QUERIES)] = Field(

@@ -70,21 +70,22 @@ export async function follow(id, card, done) {
 
 function ended(job, card, done) {
   const report = job.result ?? {};
-  const failed = report.failed ?? [];
+  const failed = report.failed ?? [], remarks = report.remarks ?? [];
   const came = (report.added ?? 0) + (report.updated ?? 0);
-  card.refuse(failed);
+  card.refuse([...failed, ...remarks.map(({ source, remark, next }) => ({ source, error: remark, next }))]);
   const said = [
+    came || report.unchanged || report.duplicates ? null : "Nothing was added",
     report.added ? `${counted(report.added, "document")} added` : null, report.updated ? `${number(report.updated)} updated` : null,
     report.unchanged ? `${number(report.unchanged)} unchanged` : null, report.duplicates ? `${number(report.duplicates)} known already` : null,
-    report.chunks && came ? `${number(report.chunks)} passages` : null, failed.length ? `${number(failed.length)} failed` : null,
+    report.chunks && came ? `${number(report.chunks)} passages` : null, failed.length ? `${counted(failed.length, "file")} not read` : null,
     came && report.seconds ? seconds(report.seconds) : null,
   ].filter(Boolean);
   if (job.error && !failed.length) card.refuse([{ source: "", error: job.error.what ?? job.error.message ?? String(job.error), next: job.error.next }]);
-  card.end(said.join(" · ") || (job.state === "cancelled" ? "Stopped" : "Nothing was added"), job.state);
+  card.end(job.state === "cancelled" && !came ? "Stopped" : said.join(" · "), job.state);
   if (came) done(job);
 }
 
-/** A line that shows how far a job is, and what failed. */
+/** A line that shows how far a job is, and what was not read. */
 export function jobCard(name) {
   const line = element("p", { class: "job-line", role: "status" });
   const bar = element("progress", { max: "1", "aria-label": `Progress of ${name}` });
