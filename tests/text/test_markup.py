@@ -36,9 +36,10 @@ def test_plain_text_has_columns_and_no_marks() -> None:
     assert plain("Nothing to lay out.\nTwo lines.") == "Nothing to lay out.\nTwo lines."
 
 
-def test_on_one_line_cells_are_parted_by_dots() -> None:
+def test_on_one_line_headings_end_in_a_colon_and_dots_part_cells() -> None:
     assert flat("| Finland | 140 EUR | |") == "Finland · 140 EUR"
-    assert flat(PAGE) == "Handbook Welcome. Expenses Country · Limit; Finland · 140 EUR Paid in May."
+    assert flat(PAGE) == "Handbook: Welcome. Expenses: Country · Limit; Finland · 140 EUR Paid in May."
+    assert flat("# Limits") == "Limits"
 
 
 def test_a_bar_within_a_cell_stays_with_it() -> None:

@@ -135,14 +135,17 @@ def _columns(block: Block) -> str:
 
 
 def flat(text: str) -> str:
-    """A text on one line, without the signs of its blocks: the cells of a row parted by dots."""
-    parts = [
-        "; ".join(" · ".join(unescaped(cell) for cell in row if cell) for row in block.rows)
-        if block.kind == "table"
-        else " ".join(block.text.split())
-        for block in blocks(text)
-    ]
+    """A text on one line, without the signs of its blocks: headings end in a colon, dots part the cells of a row."""
+    found = blocks(text)
+    parts = [_flat(block, is_last=block is found[-1]) for block in found]
     return " ".join(filter(None, parts))
+
+
+def _flat(block: Block, *, is_last: bool) -> str:
+    if block.kind == "table":
+        return "; ".join(" · ".join(unescaped(cell) for cell in row if cell) for row in block.rows)
+    line = " ".join(block.text.split())
+    return f"{line}:" if block.kind == "heading" and line[-1:].isalnum() and not is_last else line
 
 
 def unescaped(cell: str) -> str:

@@ -107,7 +107,7 @@ def test_the_command_answers_over_http_too(indexed_home: Path) -> None:
     with over_http(indexed_home, "--scope", "read") as url:
         assert acted_at(url, tool_names) == ["search_documents", "list_documents"]
         found = acted_at(url, lambda client: client.call_tool("search_documents", {"question": BUILT}))
-        assert structure_of(found)["passages"][0]["url"].startswith("file://")
+        assert structure_of(found)["passages"][0]["url"].startswith("thresher://default/")
 
 
 def test_the_entry_of_the_registry_is_of_this_version_and_runs_this_command() -> None:
